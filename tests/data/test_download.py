@@ -1,0 +1,236 @@
+"""`fetch` and `cached` against a server on this machine."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import gzip
+import hashlib
+import io
+import json
+import tarfile
+import threading
+import zipfile
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from tf_charagram.data.download import cached, fetch
+from tf_charagram.data.pairs import read_pairs
+from tf_charagram.data.sources import SOURCES
+from tf_charagram.data.wordsim import find_wordsim, read_wordsim
+from tf_charagram.errors import ConfigError, DataError
+
+PPDB = "ppdb-1.0-s-lexical"
+PPDB_FILE = f"{PPDB}.gz"
+PPDB_CONTENT = gzip.compress(b"[NN] ||| car ||| auto ||| Abstract=0 ||| 0-0\n", mtime=0)
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Serves a folder in silence; `/short/` promises more bytes than it sends."""
+
+    def log_message(self, *args):
+        self.server.num_requests += 1
+
+    def do_GET(self):
+        if not self.path.startswith("/short/"):
+            return super().do_GET()
+        self.send_response(200)
+        self.send_header("Content-Length", "1000")
+        self.end_headers()
+        self.wfile.write(b"x" * 10)
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    for variable in ("TF_CHARAGRAM_CACHE", "TF_CHARAGRAM_BASE_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    folder = tmp_path / "served"
+    folder.mkdir()
+    (folder / PPDB_FILE).write_bytes(PPDB_CONTENT)
+    handler = functools.partial(Handler, directory=str(folder))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.num_requests = 0
+    server.folder = folder
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def get(server, cache):
+    return functools.partial(fetch, base_url=server.url, cache_dir=cache, progress=False)
+
+
+def serve(monkeypatch, server, name, content):
+    """Serves `content` as the file of a set, with the checksum it has."""
+    source = SOURCES[name]
+    (server.folder / source.url.rsplit("/", 1)[1]).write_bytes(content)
+    checksum = f"sha1:{hashlib.sha1(content).hexdigest()}"
+    monkeypatch.setitem(SOURCES, name, dataclasses.replace(source, checksum=checksum))
+
+
+def zip_of(files):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return stream.getvalue()
+
+
+def tar_of(files):
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        for name, text in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(text)
+            archive.addfile(info, io.BytesIO(text.encode()))
+    return stream.getvalue()
+
+
+def test_table():
+    assert sum(name.startswith("ppdb-") for name in SOURCES) == 60
+    assert SOURCES["ppdb-1.0-xl-lexical"].url.endswith("/PPDB/eng/ppdb-1.0-xl-lexical.gz")
+    for source in SOURCES.values():
+        assert source.url.startswith(("http://", "https://"))
+        assert source.licence
+        assert source.kind == ("wordsim" if source.members else "pairs")
+
+
+def test_first_download_records_its_checksum_and_is_not_repeated(server, cache, get):
+    path = get(PPDB)
+    assert path == cache / PPDB_FILE
+    assert list(read_pairs(path)) == [("car", "auto")]
+    recorded = json.loads((cache / "checksums.json").read_text())
+    assert recorded == {PPDB_FILE: f"sha256:{hashlib.sha256(PPDB_CONTENT).hexdigest()}"}
+    assert get(PPDB) == path
+    assert server.num_requests == 1
+    assert sorted(file.name for file in cache.iterdir()) == ["checksums.json", PPDB_FILE]
+
+
+def test_damaged_file_in_the_cache_is_replaced(server, cache, get):
+    get(PPDB).write_bytes(b"damaged")
+    assert get(PPDB).read_bytes() == PPDB_CONTENT
+    assert server.num_requests == 2
+
+
+def test_recorded_checksum_is_checked_later(server, cache, get):
+    get(PPDB).unlink()
+    (server.folder / PPDB_FILE).write_bytes(b"something else")
+    sums = [hashlib.sha256(content).hexdigest() for content in (PPDB_CONTENT, b"something else")]
+    message = rf"{PPDB_FILE}: wrong checksum .*{sums[0]} but got {sums[1]}.*delete its line in "
+    with pytest.raises(DataError, match=message):
+        get(PPDB)
+    assert [file.name for file in cache.iterdir()] == ["checksums.json"]
+
+
+def test_wrong_published_checksum(server, cache, get):
+    (server.folder / "rw.zip").write_bytes(b"not the archive")
+    message = r"rw\.zip: wrong checksum .*sha1:bf9c59.*but got .*by hand"
+    with pytest.raises(DataError, match=message):
+        get("RW")
+    assert list(cache.iterdir()) == []
+
+
+def test_zip_member(monkeypatch, server, cache, get):
+    content = zip_of({"__MACOSX/rw/._rw.txt": "", "rw/rw.txt": "a\tb\t1\t2\nc\td\t3\t4\n"})
+    serve(monkeypatch, server, "RW", content)
+    assert cached("RW", cache_dir=cache) is None
+    path = get("RW")
+    assert path == cached("RW", cache_dir=cache) == cache / "rw.txt"
+    assert read_wordsim(path).left == ["a", "c"]
+
+
+def test_tar_members_and_their_union(monkeypatch, server, cache, get):
+    content = tar_of(
+        {
+            "d/wordsim_similarity_goldstandard.txt": "a\tb\t1\nc\td\t2\n",
+            "d/wordsim_relatedness_goldstandard.txt": "c\td\t2\ne\tf\t3",
+        }
+    )
+    for name in ("WS353", "WS353-SIM", "WS353-REL"):
+        serve(monkeypatch, server, name, content)
+    union = read_wordsim(get("WS353"))
+    assert (union.name, union.left) == ("WS353", ["a", "c", "e"])
+    assert read_wordsim(get("WS353-SIM")).left == ["a", "c"]
+    assert read_wordsim(get("WS353-REL")).left == ["c", "e"]
+    assert server.num_requests == 1
+    assert sorted(find_wordsim(cache)) == ["WS353", "WS353-REL", "WS353-SIM"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"neither", "expected a zip or tar archive"),
+        (zip_of({"other": ""}), r"expected a file 'rw\.txt' in the archive, found none"),
+        (tar_of({"other": ""}), r"expected a file 'rw\.txt' in the archive, found none"),
+        (tar_of({"rw.txt": "a\tb\t1\n" * 9})[:-20], "expected a zip or tar archive"),
+    ],
+    ids=["not-archive", "zip", "tar", "cut"],
+)
+def test_archive_without_its_member(monkeypatch, server, get, content, message):
+    serve(monkeypatch, server, "RW", content)
+    with pytest.raises(DataError, match=message):
+        get("RW")
+
+
+def test_network_errors_say_the_address_and_the_way_out(server, cache, get):
+    (server.folder / PPDB_FILE).unlink()
+    message = rf"could not be fetched from {server.url}/{PPDB_FILE} \(404.*by hand and pass"
+    with pytest.raises(DataError, match=message):
+        get(PPDB)
+    with pytest.raises(DataError, match=r"could not be fetched .*10 bytes read, 990 more"):
+        get(PPDB, base_url=f"{server.url}/short")
+    with pytest.raises(DataError, match=r"could not be fetched from http://127\.0\.0\.1:9/"):
+        get(PPDB, base_url="http://127.0.0.1:9")
+    assert list(cache.iterdir()) == []
+
+
+def test_cache_that_cannot_be_written(server, tmp_path, get):
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match="could not be fetched"):
+        get(PPDB, cache_dir=tmp_path / "file")
+
+
+def test_environment(monkeypatch, server, cache):
+    monkeypatch.setenv("TF_CHARAGRAM_CACHE", str(cache))
+    monkeypatch.setenv("TF_CHARAGRAM_BASE_URL", f"{server.url}/")
+    assert cached(PPDB) is None
+    assert fetch(PPDB, progress=False) == cached(PPDB) == cache / PPDB_FILE
+
+
+def test_progress_bar_goes_to_stderr(capsys, get):
+    get(PPDB, progress=True)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert PPDB_FILE in captured.err
+    assert "100%" in captured.err
+
+
+def test_wrong_arguments(get, cache):
+    message = r"Unknown data set 'ppdb-1\.0-xl-lexicl'\. Did you mean 'ppdb-1\.0-xl-lexical'"
+    with pytest.raises(ConfigError, match=message):
+        get("ppdb-1.0-xl-lexicl")
+    with pytest.raises(ConfigError, match=r"Unknown data set 'SL99'\. Did you mean 'SL999'"):
+        cached("SL99", cache_dir=cache)
+    for base_url in ("ftp://host/x", "file:///etc", "/folder", "http://"):
+        with pytest.raises(ConfigError, match=r"must be an http:// or https:// address. Received"):
+            get(PPDB, base_url=base_url)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "\xff"])
+def test_broken_checksums_file(get, cache, content):
+    cache.mkdir()
+    (cache / "checksums.json").write_bytes(content.encode("latin-1"))
+    with pytest.raises(DataError, match=r"checksums\.json: expected .*JSON.*Delete it"):
+        get(PPDB)

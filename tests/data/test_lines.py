@@ -1,0 +1,168 @@
+"""`read_lines` and `BadLines`."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import tracemalloc
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tf_charagram.data.lines import BadLines, read_lines
+from tf_charagram.errors import ConfigError, DataError
+
+TEXT = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])).filter(
+    lambda text: not text.endswith("\r")
+)
+
+
+def write(folder, content, name="x.tsv"):
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+def texts(path):
+    return [text for _, text in read_lines(path)]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    lines=st.lists(TEXT, min_size=1).filter(lambda lines: not lines[0].startswith("\ufeff")),
+    ends=st.lists(st.sampled_from(["\n", "\r\n"]), min_size=1),
+    use_gzip=st.booleans(),
+    has_bom=st.booleans(),
+)
+def test_round_trip(tmp_path_factory, lines, ends, use_gzip, has_bom):
+    content = "".join(text + ends[i % len(ends)] for i, text in enumerate(lines)).encode()
+    content = b"\xef\xbb\xbf" * has_bom + content
+    path = tmp_path_factory.mktemp("lines") / "misleading.name"
+    path.write_bytes(gzip.compress(content) if use_gzip else content)
+    assert list(read_lines(path)) == list(enumerate(lines, start=1))
+
+
+@settings(max_examples=100, deadline=None)
+@given(content=st.binary(max_size=200).filter(lambda b: not b.startswith(b"\x1f\x8b")))
+def test_any_bytes_give_as_many_lines_as_line_ends(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("bytes") / "x"
+    path.write_bytes(content)
+    num_lines = content.count(b"\n") + (content != b"" and not content.endswith(b"\n"))
+    assert [number for number, _ in read_lines(path)] == list(range(1, num_lines + 1))
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", []),
+        (b"\n", [""]),
+        (b"a\nb", ["a", "b"]),
+        (b"a\r\nb\nc\rd\r\r\ne\r", ["a", "b", "c\rd\r", "e"]),
+        ("a\u2028b\x85c\x0bd\x0ce\x1cf\n".encode(), ["a\u2028b\x85c\x0bd\x0ce\x1cf"]),
+        (b"a\x00b\n", ["a\x00b"]),
+        (b"a\xffb\n\xe2\x82\nok\n", ["a\ufffdb", "\ufffd", "ok"]),
+        (b"\xef\xbb\xbf\xef\xbb\xbfa\n\xef\xbb\xbfb\n", ["\ufeffa", "\ufeffb"]),
+    ],
+    ids=["empty", "blank", "no-final-newline", "cr", "unicode-breaks", "nul", "broken", "bom"],
+)
+def test_line_rules(tmp_path, content, expected):
+    assert texts(write(tmp_path, content)) == expected
+    assert texts(write(tmp_path, gzip.compress(content))) == expected
+
+
+def test_line_of_one_megabyte(tmp_path):
+    assert [len(text) for text in texts(write(tmp_path, b"x" * 2**20 + b"\ny"))] == [2**20, 1]
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_standard_input_is_read_and_left_open(monkeypatch, compress):
+    content = compress("ä\nb\n".encode())
+    stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(content)))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert list(read_lines("-")) == [(1, "ä"), (2, "b")]
+    assert not stdin.buffer.closed
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_a_million_equal_lines_stream_in_little_memory(tmp_path, compress):
+    path = write(tmp_path, compress(b"same\tline\n" * 1_000_000))
+    lines = read_lines(path)
+    next(lines)
+    tracemalloc.start()
+    try:
+        for _ in range(20_000):
+            next(lines)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 500_000
+    assert sum(1 for _ in lines) == 1_000_000 - 20_001
+
+
+def test_gzip_of_two_members(tmp_path):
+    path = write(tmp_path, gzip.compress(b"a\nb") + gzip.compress(b"c\nd\n"))
+    assert texts(path) == ["a", "bc", "d"]
+
+
+def test_gzip_cut_short_gives_the_lines_before_the_cut(tmp_path):
+    lines = [f"line {number}" for number in range(1, 50_001)]
+    content = gzip.compress("\n".join(lines).encode())
+    seen = []
+    with pytest.raises(DataError, match=r"x\.tsv:\d+: the gzip data is cut short.*again") as info:
+        for number, text in read_lines(write(tmp_path, content[: len(content) // 2])):
+            assert number == len(seen) + 1
+            seen.append(text)
+    assert seen == lines[: len(seen)]
+    assert len(seen) > 20_000
+    assert info.value.line == len(seen) + 1
+
+
+def test_corrupt_gzip(tmp_path):
+    content = bytearray(gzip.compress(b"some text\n" * 100))
+    content[-8] ^= 0xFF  # the CRC
+    with pytest.raises(DataError, match=r"x\.tsv:101: the gzip data is cut short or damaged"):
+        texts(write(tmp_path, bytes(content)))
+    with pytest.raises(DataError, match="cut short or damaged"):
+        texts(write(tmp_path, b"\x1f\x8bnot gzip at all"))
+
+
+def test_files_that_cannot_be_opened(tmp_path, monkeypatch):
+    with pytest.raises(DataError, match=r"none\.tsv: cannot be read: No such file"):
+        texts(tmp_path / "none.tsv")
+    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+        texts(tmp_path)
+
+    def denied(*args):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", denied)  # root may read every file
+    with pytest.raises(DataError, match=r"Permission denied\. Check the path and its"):
+        texts(tmp_path / "x.tsv")
+
+
+def test_bad_lines_error_stops_at_the_first():
+    bad = BadLines("error")
+    with pytest.raises(DataError, match=r"p\.tsv:3: expected 2, found 1\. Mend.*on_bad_line"):
+        bad.report("p.tsv", 3, "expected 2, found 1")
+
+
+def test_bad_lines_skip_counts_and_keeps_the_first_five():
+    bad = BadLines("skip")
+    assert bad.summary() == "no bad lines"
+    for line in range(17, 25):
+        bad.report("p.tsv", line, "expected 2, found 1")
+        if line == 17:
+            assert bad.summary() == "skipped 1 bad line; first: p.tsv:17: expected 2, found 1"
+    assert bad.count == 8
+    assert len(bad.messages) == 5
+    assert bad.summary() == "skipped 8 bad lines; first: p.tsv:17: expected 2, found 1"
+
+
+def test_bad_lines_from_name_or_object():
+    bad = BadLines("skip")
+    assert BadLines.of(bad) is bad
+    assert BadLines.of("error").on_bad_line == "error"
+    with pytest.raises(ConfigError, match=r"Unknown on_bad_line 'skipp'\. Did you mean 'skip'"):
+        BadLines("skipp")

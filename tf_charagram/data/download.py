@@ -1,0 +1,240 @@
+"""Downloads the sets of `sources.py` into a cache, with checksums."""
+
+from __future__ import annotations
+
+import json
+import os
+import tarfile
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from tf_charagram.data.sources import SOURCES, Source
+from tf_charagram.errors import ConfigError, DataError, unknown_name
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+CACHE_VARIABLE = "TF_CHARAGRAM_CACHE"
+BASE_URL_VARIABLE = "TF_CHARAGRAM_BASE_URL"
+CHECKSUMS_FILE = "checksums.json"
+_TIMEOUT_S = 30
+_CHUNK_BYTES = 1 << 16
+
+
+def fetch(
+    name: str,
+    *,
+    base_url: str | None = None,
+    cache_dir: str | Path | None = None,
+    progress: bool = True,
+) -> Path:
+    """Returns the file of a data set, downloaded unless the cache has it.
+
+    A cached download is checked again at each call, and replaced if it is damaged. Where
+    no checksum was published, that of the first download is kept in `checksums.json`.
+
+    Args:
+        name: Name in `SOURCES`. `WS353` is the union of its two halves, each row once.
+        base_url: Folder to get the file from instead, as `{base_url}/{file name}`; http or
+            https. Defaults to `TF_CHARAGRAM_BASE_URL`, otherwise to the table's addresses.
+        cache_dir: Folder to keep files in. Defaults to `TF_CHARAGRAM_CACHE`, otherwise to
+            the user's cache folder.
+        progress: Whether to draw a progress bar on stderr.
+
+    Returns:
+        The data file: PPDB as it comes (gzip), others unpacked.
+
+    Raises:
+        ConfigError: The name is unknown, or `base_url` is not an http(s) address.
+        DataError: The file cannot be fetched, or has the wrong checksum or content.
+    """
+    source = _source(name)
+    url = _address(source, base_url)
+    folder = _cache_folder(cache_dir)
+    download = folder / _file_name(source.url)
+    try:
+        _download(url, download, source.checksum, progress)
+        target = _target(name, source, folder)
+        if source.members and not target.is_file():
+            _write_whole(target, _unpack(download, source.members))
+    except OSError as error:  # includes every network error of requests
+        message = (
+            f"could not be fetched from {url} ({error}). Try again, or download it by hand and "
+            "pass the path of the file instead of the name."
+        )
+        raise DataError(download, message) from error
+    return target
+
+
+def cached(name: str, *, cache_dir: str | Path | None = None) -> Path | None:
+    """Returns the file of a data set if the cache has it, without network or checks.
+
+    Args:
+        name: Name in `SOURCES`.
+        cache_dir: As for `fetch`.
+
+    Raises:
+        ConfigError: The name is unknown.
+    """
+    target = _target(name, _source(name), _cache_folder(cache_dir))
+    return target if target.is_file() else None
+
+
+def _source(name: str) -> Source:
+    if name not in SOURCES:
+        raise ConfigError(unknown_name("data set", name, SOURCES))
+    return SOURCES[name]
+
+
+def _address(source: Source, base_url: str | None) -> str:
+    base_url = base_url or os.environ.get(BASE_URL_VARIABLE)
+    if not base_url:
+        return source.url
+    parts = urlsplit(base_url)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ConfigError(
+            f"`base_url` must be an http:// or https:// address. Received: base_url='{base_url}'"
+        )
+    return f"{base_url.rstrip('/')}/{_file_name(source.url)}"
+
+
+def _file_name(url: str) -> str:
+    return PurePosixPath(urlsplit(url).path).name
+
+
+def _cache_folder(cache_dir: str | Path | None) -> Path:
+    import pooch
+
+    folder = cache_dir or os.environ.get(CACHE_VARIABLE) or pooch.os_cache("tf_charagram")
+    return Path(folder).expanduser().resolve()
+
+
+def _target(name: str, source: Source, folder: Path) -> Path:
+    if len(source.members) > 1:
+        return folder / f"{name}.tsv"
+    return folder / (source.members[0] if source.members else _file_name(source.url))
+
+
+def _download(url: str, path: Path, checksum: str | None, progress: bool) -> None:
+    """Makes sure that `path` holds what `url` gives and that its checksum is right."""
+    import pooch
+    from rich.console import Console
+    from rich.progress import Progress
+
+    recorded = _read_checksums(path.parent)
+    known = checksum or recorded.get(path.name)
+    if path.is_file() and known and not _matches(path, known):
+        path.unlink()
+    if not path.is_file():
+        files = pooch.create(path.parent, "", registry={path.name: known}, urls={path.name: url})
+        with Progress(console=Console(stderr=True), disable=not progress) as bar:
+            downloader = pooch.HTTPDownloader(
+                progressbar=_Bar(bar, path.name),
+                chunk_size=_CHUNK_BYTES,
+                timeout=_TIMEOUT_S,
+                headers={"Accept-Encoding": "identity"},
+            )
+            try:
+                files.fetch(path.name, downloader=downloader)
+            except OSError:
+                raise
+            except ValueError as error:  # pooch: names both sums, and has deleted the file
+                message = (
+                    f"wrong checksum from {url}. {error} Try again; if you trust the new file, "
+                    f"download it by hand and pass its path, or delete its line in "
+                    f"{path.parent / CHECKSUMS_FILE} if it has one."
+                )
+                raise DataError(path, message) from error
+    if not known:
+        recorded[path.name] = f"sha256:{pooch.file_hash(str(path))}"
+        text = json.dumps(recorded, indent=1, sort_keys=True)
+        _write_whole(path.parent / CHECKSUMS_FILE, text.encode())
+
+
+def _matches(path: Path, known: str) -> bool:
+    import pooch
+
+    algorithm, _, expected = known.rpartition(":")
+    return bool(pooch.file_hash(str(path), alg=algorithm or "sha256") == expected)
+
+
+class _Bar:
+    """What pooch asks of a progress bar, drawn by rich; rich corrects the last chunk's excess."""
+
+    def __init__(self, bar: Progress, description: str) -> None:
+        self._bar = bar
+        self._task = bar.add_task(description, total=None)
+
+    @property
+    def total(self) -> float | None:
+        return self._bar.tasks[self._task].total
+
+    @total.setter
+    def total(self, num_bytes: int) -> None:
+        self._bar.update(self._task, total=num_bytes or None)
+
+    def update(self, num_bytes: int) -> None:
+        self._bar.advance(self._task, num_bytes)
+
+    def reset(self) -> None:
+        self._bar.update(self._task, completed=0)
+
+    def close(self) -> None:
+        """Does nothing: `Progress` is closed by its `with`."""
+
+
+def _read_checksums(folder: Path) -> dict[str, str]:
+    path = folder / CHECKSUMS_FILE
+    try:
+        recorded = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise DataError(path, f"expected JSON ({error}). Delete it to start anew.") from error
+    if not isinstance(recorded, dict):
+        raise DataError(path, "expected a JSON object. Delete it to start anew.")
+    return recorded
+
+
+def _unpack(archive: Path, members: tuple[str, ...]) -> bytes:
+    """Returns one member as it is, or the different lines of several."""
+    contents = [_member(archive, member) for member in members]
+    if len(contents) == 1:
+        return contents[0]
+    lines = dict.fromkeys(line for content in contents for line in content.splitlines())
+    return b"\n".join([*lines, b""])
+
+
+def _member(archive: Path, member: str) -> bytes:
+    """Reads a member by its file name; nothing is written where the archive says."""
+    try:
+        if zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as zipped:
+                for entry in zipped.namelist():
+                    if PurePosixPath(entry).name == member:
+                        return zipped.read(entry)
+        else:
+            with tarfile.open(archive) as tar:
+                for info in tar:
+                    stream = tar.extractfile(info)
+                    if stream and PurePosixPath(info.name).name == member:
+                        return stream.read()
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
+        raise DataError(archive, f"expected a zip or tar archive ({error})") from error
+    raise DataError(archive, f"expected a file '{member}' in the archive, found none")
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Writes a file whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

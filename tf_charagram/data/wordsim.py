@@ -1,0 +1,182 @@
+"""Word similarity sets: two words and a human score a line, in the formats they come in."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.data.lines import BadLines, read_lines
+from tf_charagram.errors import DataError
+
+# Canonical name -> file names it goes by, best first: lower case, without suffix and signs.
+_FILE_NAMES = {
+    "SL999": ("simlex999", "ensimlex999", "sl999"),
+    "WS353": ("combined", "wordsim353", "ws353", "enws353all", "ws353all"),
+    "WS353-SIM": ("wordsimsimilaritygoldstandard", "enws353sim", "ws353sim"),
+    "WS353-REL": ("wordsimrelatednessgoldstandard", "enws353rel", "ws353rel"),
+    "RW": ("rw", "enrwstanford", "rarewords"),
+    "MEN": ("mendatasetnaturalformfull", "mendatasetlemmaformfull", "enmentr3k", "men"),
+    "SimVerb": ("simverb3500", "ensimverb3500", "simverb"),
+}
+_SUFFIX = re.compile(r"(\.(txt|tsv|csv|tab))?(\.gz)?$")
+_SCORE_COLUMNS = ("simlex999", "human(mean)", "score", "mean", "similarity", "relatedness")
+_LEMMA_TAG = re.compile(r".-[a-z]$")
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPairs:
+    """Word pairs with human scores.
+
+    Attributes:
+        name: Name of the set.
+        left: First word of each pair.
+        right: Second word of each pair.
+        scores: `(num_pairs,)` float64, finite; the scale is the set's own.
+    """
+
+    name: str
+    left: list[str]
+    right: list[str]
+    scores: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How the rows of a file are split, and the column the score is in."""
+
+    separator: str | None
+    score_column: int = 2
+    has_header: bool = False
+    is_exact: bool = False
+
+    def split(self, text: str) -> list[str]:
+        return [cell.strip() for cell in text.split(self.separator)]
+
+    def parse(self, text: str) -> tuple[str, str, float]:
+        """Returns word, word and score of a row; a `ValueError` says what is wrong with it."""
+        cells = self.split(text)
+        needed = self.score_column + 1
+        if len(cells) < needed or (self.is_exact and len(cells) > needed):
+            rule = f"{needed} columns" if self.is_exact else f"at least {needed} columns"
+            raise ValueError(f"expected {rule}, found {len(cells)}")
+        if not (cells[0] and cells[1]):
+            raise ValueError("expected two words, but one is empty")
+        return cells[0], cells[1], _finite(cells[self.score_column])
+
+
+def read_wordsim(
+    path: str | Path, *, name: str | None = None, on_bad_line: str | BadLines = "error"
+) -> ScoredPairs:
+    """Reads a word similarity set; the content tells the format.
+
+    Known: three columns (word, word, score) separated by tabs, commas or spaces, SimLex-999,
+    WordSim-353 `combined` and its similarity and relatedness halves, Rare Words, MEN and
+    SimVerb-3500. The tags of MEN's lemma form (`sun-n`) are removed. Lines with `#` before
+    the first row are comments.
+
+    Args:
+        path: File, plain or gzip, or `"-"` for standard input.
+        name: Name of the set. Defaults to the canonical name if the file name is known,
+            otherwise to the file name without suffix.
+        on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
+
+    Raises:
+        ConfigError: `on_bad_line` is unknown.
+        DataError: The file cannot be read, a line is bad, or there are fewer than 2 rows.
+    """
+    bad = BadLines.of(on_bad_line)
+    layout: _Layout | None = None
+    rows: list[tuple[str, str, float]] = []
+    for number, text in read_lines(path):
+        if not text.strip() or (layout is None and text.startswith("#")):
+            continue
+        if layout is None:
+            layout = _detect(path, number, text)
+            if layout.has_header:
+                continue
+        try:
+            rows.append(layout.parse(text))
+        except ValueError as error:
+            bad.report(path, number, str(error))
+    if len(rows) < 2:
+        raise DataError(path, f"expected at least 2 rows with a score, found {len(rows)}")
+    if all(_LEMMA_TAG.search(word) for row in rows for word in row[:2]):
+        rows = [(left[:-2], right[:-2], score) for left, right, score in rows]
+    left, right, scores = zip(*rows, strict=True)
+    if name is None:
+        name = _canonical(Path(path).name) or _SUFFIX.sub("", Path(path).name)
+    return ScoredPairs(name, list(left), list(right), np.array(scores, np.float64))
+
+
+def _detect(path: str | Path, number: int, first: str) -> _Layout:
+    """Finds the layout from the first line that is not blank or a comment."""
+    separator = "\t" if "\t" in first else "," if "," in first else None
+    cells = _Layout(separator).split(first)
+    names = [cell.lower().replace(" ", "") for cell in cells]
+    if names[:2] == ["word1", "word2"]:
+        columns = [i for i, column in enumerate(names) if column in _SCORE_COLUMNS]
+        if not columns:
+            known = ", ".join(_SCORE_COLUMNS)
+            raise DataError(path, f"expected a score column in the header, one of {known}", number)
+        return _Layout(separator, columns[0], has_header=True)
+    if len(cells) == 5 and not _is_number(cells[2]):  # SimVerb-3500: POS before the score
+        return _Layout(separator, score_column=3)
+    return _Layout(separator, is_exact=len(cells) <= 3)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _finite(text: str) -> float:
+    value = float(text) if _is_number(text) else math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"expected a finite number as score, found '{text}'")
+    return value
+
+
+def _normal(file_name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", _SUFFIX.sub("", file_name.lower()))
+
+
+def _canonical(file_name: str) -> str | None:
+    normal = _normal(file_name)
+    return next((name for name, known in _FILE_NAMES.items() if normal in known), None)
+
+
+def find_wordsim(folder: str | Path) -> dict[str, Path]:
+    """Finds word similarity sets below a folder by their file names.
+
+    Args:
+        folder: Folder with official files, unpacked, or with files such as
+            `EN-SIMLEX-999.tsv`, at any depth.
+
+    Returns:
+        The file of each set found, by canonical name: `SL999`, `WS353`, `WS353-SIM`,
+        `WS353-REL`, `RW`, `MEN`, `SimVerb`. Of several files of one set, the one with the
+        more official name; MEN's natural form goes before its lemma form.
+
+    Raises:
+        DataError: `folder` is not a folder.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise DataError(folder, "expected a folder with word similarity sets. Check the path.")
+    files: dict[str, Path] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            files.setdefault(_normal(path.name), path)
+    best = {name: [n for n in known if n in files] for name, known in _FILE_NAMES.items()}
+    return {name: files[matches[0]] for name, matches in best.items() if matches}

@@ -1,0 +1,57 @@
+"""The exceptions of the package, and the one way a wrong name is reported."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class CharagramError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class ConfigError(CharagramError, ValueError):
+    """An argument or a flag has a value that its rule forbids."""
+
+
+class DataError(CharagramError, ValueError):
+    """A file, or one line of it, is not what its reader expects.
+
+    Args:
+        path: File the error is in.
+        message: What was expected, what was found, what to do.
+        line: 1-based line number, or `None` when the whole file is meant.
+    """
+
+    def __init__(self, path: str | Path, message: str, line: int | None = None) -> None:
+        self.path = str(path)
+        self.line = line
+        place = self.path if line is None else f"{self.path}:{line}"
+        super().__init__(f"{place}: {message}")
+
+
+class RunError(CharagramError, RuntimeError):
+    """A run folder cannot be used as asked: it exists, is missing, or is damaged."""
+
+
+class TrainingError(CharagramError, RuntimeError):
+    """Training cannot go on, for instance because the loss is not finite."""
+
+
+def unknown_name(kind: str, name: str, available: Iterable[str]) -> str:
+    """Returns the text of the error for a name that does not exist, with a suggestion.
+
+    Args:
+        kind: What is named, for instance `"encoder"`.
+        name: The name that came.
+        available: Every name that exists.
+
+    Example:
+        >>> unknown_name("encoder", "charagrm", ["charagram", "dan"])
+        "Unknown encoder 'charagrm'. Did you mean 'charagram'? Available: charagram, dan."
+    """
+    names = sorted(available)
+    close = difflib.get_close_matches(name, names, n=1)
+    hint = f" Did you mean '{close[0]}'?" if close else ""
+    return f"Unknown {kind} '{name}'.{hint} Available: {', '.join(names)}."

@@ -1,0 +1,85 @@
+"""One int64 key for an n-gram: exact where it fits, a 64-bit mix where it does not.
+
+Exact keys are the n symbols shifted together, `bits` each. Symbols start at 1, so the highest digit
+of a key is never zero and n-grams of different orders never share a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.text.normalize import FlatTexts
+
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_FINALIZERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+def symbol_bits(max_order: int) -> int:
+    """Returns how many bits a symbol may take so that `max_order` of them fit into 63 bits."""
+    return 63 // max_order
+
+
+def mix64(values: tf.Tensor) -> tf.Tensor:
+    """Returns a uint64 whose bits all depend on all bits of `values`, uint64 of any shape.
+
+    The finalizer of SplitMix64 (Steele, Lea & Flood 2014).
+    """
+    for shift, multiplier in zip((30, 27), _FINALIZERS, strict=True):
+        values = (values ^ tf.bitwise.right_shift(values, np.uint64(shift))) * multiplier
+    return values ^ tf.bitwise.right_shift(values, np.uint64(31))
+
+
+def ngram_keys(
+    texts: FlatTexts, orders: Sequence[int], bits: int | None
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Computes the keys of all n-grams of a batch.
+
+    Args:
+        texts: The batch; symbols are positive integers.
+        orders: Ascending n-gram orders.
+        bits: Bits a symbol for exact keys, or `None` for mixed keys.
+
+    Returns:
+        Keys, int64 `(num_starts, columns)`, one row for each position an n-gram may start at and
+        `columns` at least `len(orders)`; 0 where there is no n-gram. And the row splits of the
+        texts over those rows, int32 `(batch + 1,)`.
+    """
+    symbols, starts, ends = texts
+    num_starts = tf.shape(symbols)[0] - 1
+    # Position of the last symbol of the text that position `i` belongs to.
+    first_of_text = tf.scatter_nd(starts[1:, tf.newaxis], tf.ones_like(starts[1:]), [num_starts + 1])
+    text_of = tf.cumsum(first_of_text)[:-1]
+    remaining = tf.gather(ends, text_of) - tf.range(num_starts) + 1
+    columns = []
+    symbols = tf.cast(symbols, tf.int64 if bits else tf.uint64)
+    padded = tf.concat([symbols, tf.zeros([max(orders)], symbols.dtype)], axis=0)
+    state = None
+    for order in range(1, max(orders) + 1):
+        state = _extend(state, padded[order - 1 : num_starts + order - 1], bits)
+        if order in orders:
+            # The space after a text starts no longer n-gram, so it has no row of its own.
+            exists = remaining >= max(order, 2)
+            columns.append(tf.where(exists, _finish(state, order, bits), np.int64(0)))
+    if 1 in orders:
+        last_space = _finish(_extend(None, padded[1 : num_starts + 1], bits), 1, bits)
+        columns.append(tf.where(tf.equal(remaining, 2), last_space, np.int64(0)))
+    splits = tf.concat([starts, [num_starts]], axis=0)
+    return tf.stack(columns, axis=1), splits
+
+
+def _extend(state: tf.Tensor | None, symbols: tf.Tensor, bits: int | None) -> tf.Tensor:
+    if bits:
+        return symbols if state is None else tf.bitwise.left_shift(state, np.int64(bits)) | symbols
+    if state is None:
+        state = tf.zeros_like(symbols)
+    return (state ^ symbols) * _MULTIPLIER + np.uint64(1)
+
+
+def _finish(state: tf.Tensor, order: int, bits: int | None) -> tf.Tensor:
+    if bits:
+        return state
+    mixed = tf.cast(mix64(state ^ np.uint64(order)), tf.int64) & np.int64(2**63 - 1)
+    return tf.maximum(mixed, np.int64(1))

@@ -1,0 +1,121 @@
+"""Strings to normalized code points, with integer operations only.
+
+A text is lower-cased, its white space collapsed, and one space put before and after it
+(Charagram, section 4.1.2), so that the starts and ends of words are n-grams too.
+
+All of it runs on one flat vector of code points for the whole batch. Each text is decoded with one
+space in front; in the concatenation the space in front of text `r + 1` is then also the space after
+text `r`, and collapsing every run of spaces over the whole vector normalizes all texts at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+#: Code points with the Unicode property White_Space.
+WHITE_SPACE = (
+    *range(0x09, 0x0E), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B),
+    0x2028, 0x2029, 0x202F, 0x205F, 0x3000,
+)  # fmt: skip
+SPACE = 0x20
+
+
+class FlatTexts(NamedTuple):
+    """A batch of normalized texts in one vector.
+
+    Text `r` occupies `symbols[starts[r] : ends[r] + 1]`, with one space at each of the two ends.
+    Neighbouring texts may share the space between them. A text that normalizes to nothing has
+    `starts[r] == ends[r]`.
+
+    Attributes:
+        symbols: Integer symbols of all texts, `(num_symbols,)`.
+        starts: Position of the space before each text, int32 `(batch,)`, not decreasing.
+        ends: Position of the space after each text, int32 `(batch,)`.
+    """
+
+    symbols: tf.Tensor
+    starts: tf.Tensor
+    ends: tf.Tensor
+
+
+@functools.cache
+def normalized_code_points(lowercase: bool = True) -> np.ndarray:
+    """Returns the code point each code point is normalized to, int32 `(table_size,)`.
+
+    White space becomes U+0020. Lower-casing is one code point to one: a character whose lower-case
+    form has two (only U+0130) stays as it is, so lengths never change. Code points past the end of
+    the table stay as they are.
+    """
+    table = np.arange(0x1E944, dtype=np.int32)
+    if lowercase:
+        for code in range(len(table)):
+            lowered = chr(code).lower()
+            if len(lowered) == 1:
+                table[code] = ord(lowered)
+    table[list(WHITE_SPACE)] = SPACE
+    table.setflags(write=False)
+    return table
+
+
+def decode(texts: tf.Tensor, unicode_form: str | None = None) -> tuple[tf.Tensor, tf.Tensor]:
+    """Decodes UTF-8 texts to code points, with a space before each text and one at the very end.
+
+    Args:
+        texts: String tensor `(batch,)`. Bytes that are not UTF-8 become U+FFFD.
+        unicode_form: `None`, or a normalization form such as `"NFKC"`, applied by tensorflow-text.
+
+    Returns:
+        Code points, int32 `(num_symbols,)`, and the position of the space before each text followed
+        by that of the last space, int32 `(batch + 1,)`.
+    """
+    if unicode_form is not None:
+        texts = _tensorflow_text().normalize_utf8(
+            tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="replace"), unicode_form
+        )
+    codes = tf.raw_ops.UnicodeDecode(
+        input=tf.strings.join([" ", texts]), input_encoding="UTF-8", errors="replace",
+        replacement_char=0xFFFD, replace_control_characters=False, Tsplits=tf.int32,
+    )  # fmt: skip
+    return tf.concat([codes.char_values, [SPACE]], axis=0), codes.row_splits
+
+
+def collapse(
+    symbols: tf.Tensor, boundaries: tf.Tensor, space: int, max_chars: int | None = None
+) -> FlatTexts:
+    """Collapses runs of spaces and, if asked, cuts every text after `max_chars` symbols.
+
+    Args:
+        symbols: Symbols with a space before each text and one at the end, `(num_symbols,)`.
+        boundaries: Positions of those spaces, int32 `(batch + 1,)`.
+        space: The symbol that stands for white space.
+        max_chars: Longest text that is kept, without the two spaces around it.
+    """
+    is_space = tf.equal(symbols, tf.constant(space, symbols.dtype))
+    after_space = tf.concat([[False], is_space[:-1]], axis=0)
+    keep = tf.logical_not(tf.logical_and(is_space, after_space))
+    boundaries = tf.gather(tf.cumsum(tf.cast(keep, tf.int32)), boundaries) - 1
+    symbols = tf.boolean_mask(symbols, keep)
+    starts, ends = boundaries[:-1], boundaries[1:]
+    if max_chars is None:
+        return FlatTexts(symbols, starts, ends)
+    ends = tf.minimum(ends, starts + (max_chars + 1))
+    before = tf.gather(symbols, tf.maximum(ends - 1, 0))
+    cut_at_space = tf.logical_and(ends > starts + 1, tf.equal(before, space))
+    ends -= tf.cast(cut_at_space, tf.int32)
+    spaces = tf.fill(tf.shape(ends), tf.constant(space, symbols.dtype))
+    return FlatTexts(
+        tf.tensor_scatter_nd_update(symbols, ends[:, tf.newaxis], spaces), starts, ends
+    )
+
+
+def _tensorflow_text():  # type: ignore[no-untyped-def]
+    if sys.platform == "win32":
+        raise ImportError("`unicode_form` needs tensorflow-text, which has no Windows build.")
+    import tensorflow_text
+
+    return tensorflow_text
