@@ -70,6 +70,20 @@ def ngram_keys(
     return tf.stack(columns, axis=1), splits
 
 
+def exact_digits(keys: np.ndarray, bits: int, num_digits: int) -> np.ndarray:
+    """Returns the symbols of exact keys, `(num_keys, num_digits)`, zeros before shorter n-grams."""
+    shifts = bits * np.arange(num_digits - 1, -1, -1, dtype=np.int64)
+    return keys[:, np.newaxis] >> shifts & ((1 << bits) - 1)
+
+
+def mixed_keys(code_points: np.ndarray) -> np.ndarray:
+    """Returns the mixed keys of n-grams given as code points, `(num_ngrams, order)`."""
+    state = None
+    for symbols in code_points.T:
+        state = _extend(state, tf.constant(symbols, tf.uint64), None)
+    return _finish(state, code_points.shape[1], None).numpy()
+
+
 def _extend(state: tf.Tensor | None, symbols: tf.Tensor, bits: int | None) -> tf.Tensor:
     if bits:
         return symbols if state is None else tf.bitwise.left_shift(state, np.int64(bits)) | symbols

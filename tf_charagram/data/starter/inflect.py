@@ -8,11 +8,11 @@ from collections.abc import Mapping
 # Verbs of several syllables that double the last consonant because the last syllable is
 # stressed (or by custom). Spelling alone does not show where the stress lies.
 _DOUBLING = frozenset(
-    """abet abhor acquit admit allot annul befit begin beget bootleg commit compel concur confer control
-    defer deter dispel emit enrol entrap equip excel expel extol forget fulfil handicap hobnob
-    incur infer kidnap nonplus occur offset omit outbid outfit outstrip outwit overrun patrol
-    permit prefer propel rebel rebut recap recur refer regret remit repel rerun sidestep submit transfer
-    transmit unplug unwrap upset worship""".split()
+    """abet abhor acquit admit allot annul befit beget begin bootleg commit compel concur
+    confer control defer deter dispel emit enrol entrap equip excel expel extol forget
+    fulfil handicap hobnob incur infer inter kidnap nonplus occur offset omit outbid outfit
+    outstrip outwit overrun patrol permit prefer propel rebel rebut recap recur refer regret
+    remit repel rerun sidestep submit transfer transmit unplug unwrap upset worship""".split()
 )
 # Final "c" is /k/ in these verbs, so it gets a "k" before a vowel: panicked.
 _HARD_C = re.compile(r"[aeiou]c$")
@@ -67,6 +67,8 @@ def add_s(word: str) -> str:
     """
     if _CONSONANT_Y.search(word):
         return word[:-1] + "ies"
+    if word.endswith("z") and _doubles(word):
+        return word + "zes"
     return word + ("es" if _SIBILANT.search(word) else "s")
 
 

@@ -1,0 +1,1 @@
+"""Serving: SavedModels, their checks, and the runtimes that load them."""

@@ -1,0 +1,272 @@
+"""A SavedModel run by TensorFlow's C library alone: what runs here needs no Python to be served.
+
+TF Serving is built of the same C++ loader and session. `CRuntime` reaches them by ctypes in the
+shared library the `tensorflow` wheel installs, and never imports the `tensorflow` package.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from ctypes import c_char_p, c_void_p
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.export import _c_api
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """One input or output of a signature.
+
+    Args:
+        name: Tensor in the graph, for instance `"serving_default_texts:0"`.
+        dtype: NumPy type (object for strings), or `None` for one `CRuntime` cannot carry.
+        shape: Sizes, `None` for a free one; `None` as a whole when the rank is free.
+    """
+
+    name: str
+    dtype: np.dtype[Any] | None
+    shape: tuple[int | None, ...] | None
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a signature takes and gives, by the names a caller uses.
+
+    Args:
+        inputs: Every input; each is needed.
+        outputs: Every output.
+    """
+
+    inputs: Mapping[str, TensorSpec]
+    outputs: Mapping[str, TensorSpec]
+
+
+class CRuntime:
+    """A loaded SavedModel, run through TensorFlow's C API.
+
+    Loading runs the SavedModel's own initialisers (tables, assets). `run` may be called from
+    several threads at once. Use as a context manager, or call `close` after the last `run`.
+
+    Args:
+        saved_model_dir: Folder that holds `saved_model.pb`.
+        tags: Tags of the graph to load. Defaults to `("serve",)`.
+        intra_op_threads: Threads inside one op, at least 1. Defaults to `None`, one a core.
+        inter_op_threads: Ops run at once, at least 1. Defaults to `None`, one a core. The C
+            library makes each pool once in a process: the first runtime's counts hold for all.
+
+    Raises:
+        ConfigError: A thread count is below 1.
+        RuntimeError: The C library is missing, or it cannot load the folder; with its message.
+
+    Example:
+        with CRuntime("runs/words/saved_model/1") as runtime:
+            vectors = runtime.run("serving_default", {"texts": ["a cat"]})["embedding"]
+    """
+
+    def __init__(
+        self,
+        saved_model_dir: str | Path,
+        *,
+        tags: Sequence[str] = ("serve",),
+        intra_op_threads: int | None = None,
+        inter_op_threads: int | None = None,
+    ) -> None:
+        config = _config_proto(intra_op_threads=intra_op_threads, inter_op_threads=inter_op_threads)
+        self._api = api = _c_api.library()
+        with ExitStack() as temporary, ExitStack() as on_error:
+            options = api.TF_NewSessionOptions()
+            temporary.callback(api.TF_DeleteSessionOptions, options)
+            with _c_api.checked_status() as status:
+                api.TF_SetConfig(options, config, len(config), status)
+            meta_graph = api.TF_NewBuffer()
+            temporary.callback(api.TF_DeleteBuffer, meta_graph)
+            self._graph = api.TF_NewGraph()
+            on_error.callback(api.TF_DeleteGraph, self._graph)
+            folder, tag_array = os.fsencode(saved_model_dir), (c_char_p * len(tags))()
+            tag_array[:] = [tag.encode() for tag in tags]
+            with _c_api.checked_status() as status:
+                self._session = api.TF_LoadSessionFromSavedModel(
+                    options, None, folder, tag_array, len(tags), self._graph, meta_graph, status
+                )
+            on_error.pop_all()
+            self._finalizer = weakref.finalize(self, _c_api.release, self._session, self._graph)
+            buffer = meta_graph.contents
+            self._signatures = _read_signatures(ctypes.string_at(buffer.data, buffer.length))
+
+    def __enter__(self) -> CRuntime:
+        """Returns the runtime itself."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Closes the runtime."""
+        self.close()
+
+    def close(self) -> None:
+        """Frees the session and the graph; a second call does nothing."""
+        self._finalizer()
+
+    @property
+    def signatures(self) -> dict[str, Signature]:
+        """The signatures by name, without the loader's own (`__saved_model_init_op`)."""
+        return dict(self._signatures)
+
+    def run(self, signature: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Runs a signature once.
+
+        Args:
+            signature: Name of the signature, for instance `"serving_default"`.
+            inputs: An array or a nested list for each input. Strings come as `str`, sent as UTF-8,
+                or as `bytes`, sent as they are; NumPy's `S` type drops trailing NULs, lists do not.
+                Shapes are left to the graph to check.
+
+        Returns:
+            An array for each output; strings as bytes in an object array.
+
+        Raises:
+            ConfigError: No such signature or input, an input is missing, or its values do not fit.
+            RuntimeError: The runtime is closed, or the graph fails; with the C library's message.
+        """
+        if not self._finalizer.alive:
+            raise RuntimeError("`run` came after `close`. Load the SavedModel again.")
+        if signature not in self._signatures:
+            raise ConfigError(unknown_name("signature", signature, self._signatures))
+        specs, outputs = self._signatures[signature].inputs, self._signatures[signature].outputs
+        for name in inputs:
+            if name not in specs:
+                raise ConfigError(unknown_name("input", name, specs))
+        if missing := sorted(set(specs) - set(inputs)):
+            raise ConfigError(f"Signature '{signature}' also needs: {', '.join(missing)}.")
+        arrays = [_to_array(name, inputs[name], spec.dtype) for name, spec in specs.items()]
+        feeds, fetches = self._places(specs), self._places(outputs)
+        values, results = (c_void_p * len(specs))(), (c_void_p * len(outputs))()
+        with ExitStack() as tensors:
+            for index, array in enumerate(arrays):
+                values[index] = tensor = _c_api.new_tensor(array)
+                tensors.callback(self._api.TF_DeleteTensor, tensor)
+            with _c_api.checked_status() as status:
+                self._api.TF_SessionRun(
+                    *(self._session, None, feeds, values, len(specs)),
+                    *(fetches, results, len(outputs), None, 0, None, status),
+                )
+            for result in results:
+                tensors.callback(self._api.TF_DeleteTensor, result)
+            named = zip(outputs, results, strict=True)
+            return {name: _c_api.read_tensor(name, tensor) for name, tensor in named}
+
+    def _places(self, specs: Mapping[str, TensorSpec]) -> ctypes.Array[_c_api.Output]:
+        places = (_c_api.Output * len(specs))()
+        for place, (name, spec) in zip(places, specs.items(), strict=True):
+            operation, _, index = spec.name.rpartition(":")
+            place.operation = self._api.TF_GraphOperationByName(self._graph, operation.encode())
+            if not place.operation:
+                raise RuntimeError(f"The graph has no tensor '{spec.name}' for '{name}'.")
+            place.index = int(index)
+        return places
+
+
+def _to_array(name: str, value: Any, dtype: np.dtype[Any] | None) -> np.ndarray:
+    """Returns the C-ordered array of a signature's type that an input's values make."""
+    if dtype is None:
+        raise ConfigError(f"Input '{name}' has a type that CRuntime cannot send.")
+    if dtype.kind == "O":
+        array = np.array(value, dtype, order="C")
+        for index, text in enumerate(array.flat):
+            if isinstance(text, str):
+                # A lone surrogate becomes broken UTF-8, for the graph to replace.
+                array.flat[index] = text.encode("utf-8", "surrogatepass")
+            elif not isinstance(text, bytes):
+                raise ConfigError(f"Input '{name}' takes str or bytes. Received: {text!r}")
+        return array
+    given = np.asarray(value)
+    if given.dtype.kind in "biuf":
+        with np.errstate(invalid="ignore", over="ignore"):
+            array = given.astype(dtype, order="C")
+        # Floats may lose digits; integers and booleans must come through as they were.
+        if dtype.kind == "f" or np.array_equal(array, given):
+            return array
+    raise ConfigError(f"Input '{name}' takes {dtype} values. Received: {given.dtype} that differ.")
+
+
+def _config_proto(**threads: int | None) -> bytes:
+    """Returns a serialized `ConfigProto` with the counts that are given."""
+    message = bytearray()
+    for name, count in threads.items():
+        if count is None:
+            continue
+        if not 1 <= count < 2**31:
+            raise ConfigError(f"`{name}` must be >= 1 and < 2**31. Received: {name}={count}")
+        message.append({"intra_op_threads": 2, "inter_op_threads": 5}[name] << 3)
+        while count > 0x7F:
+            message.append(count & 0x7F | 0x80)
+            count >>= 7
+        message.append(count)
+    return bytes(message)
+
+
+def _read_signatures(meta_graph: bytes) -> dict[str, Signature]:
+    """Returns the signatures of a serialized `MetaGraphDef`, whose field 5 they are."""
+    signatures = {}
+    for entry in _fields(memoryview(meta_graph)).get(5, []):
+        key, value = _map_entry(entry)
+        tensors = [
+            {name: _read_spec(info) for name, info in map(_map_entry, _fields(value).get(side, []))}
+            for side in (1, 2)
+        ]
+        if not key.startswith("__saved_model"):
+            signatures[key] = Signature(*tensors)
+    return signatures
+
+
+def _read_spec(tensor_info: memoryview) -> TensorSpec:
+    info = _fields(tensor_info)
+    shape = _fields(info.get(3, [memoryview(b"")])[0])
+    # A free size is -1, written as an unsigned 64-bit number; 0, the default, is left out.
+    sizes = [_fields(size).get(1, [0])[0] for size in shape.get(2, [])]
+    return TensorSpec(
+        name=bytes(info.get(1, [b""])[0]).decode(),
+        dtype=_c_api.DTYPES.get(info.get(2, [0])[0]),
+        shape=None if any(shape.get(3, [])) else tuple(n if n < 2**63 else None for n in sizes),
+    )
+
+
+def _map_entry(entry: memoryview) -> tuple[str, memoryview]:
+    fields = _fields(entry)
+    empty = [memoryview(b"")]
+    return bytes(fields.get(1, empty)[0]).decode(), fields.get(2, empty)[0]
+
+
+def _fields(message: memoryview) -> dict[int, list[Any]]:
+    """Returns the values of a protobuf message by field number: ints, or views of bytes."""
+    fields: dict[int, list[Any]] = {}
+    at = 0
+    while at < len(message):
+        key, at = _varint(message, at)
+        value: Any
+        if key & 7 == 0:
+            value, at = _varint(message, at)
+        else:
+            # Wire types 1 and 5 have 8 and 4 bytes; 2 says how many.
+            size = {1: 8, 5: 4}.get(key & 7)
+            if size is None:
+                size, at = _varint(message, at)
+            value, at = message[at : at + size], at + size
+        fields.setdefault(key >> 3, []).append(value)
+    return fields
+
+
+def _varint(message: memoryview, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        value |= (message[at] & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if message[at - 1] < 0x80:
+            return value, at

@@ -1,0 +1,62 @@
+"""Packages and requirements. The top-level folders of `FOLDERS` ship inside `tf_charagram`."""
+
+import runpy
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+FOLDERS = [name for name in ("tuning", "export") if Path(name, "__init__.py").is_file()]
+README = Path("README.md")
+
+setup(
+    name="tf-charagram",
+    version=runpy.run_path("tf_charagram/_version.py")["__version__"],
+    description="Text embeddings from character n-grams, trained on paraphrase pairs, in TensorFlow",
+    long_description=README.read_text(encoding="utf-8") if README.is_file() else "",
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    license_files=["LICENSE"],
+    classifiers=[
+        "Intended Audience :: Developers",
+        "Intended Audience :: Science/Research",
+        "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+        "Programming Language :: Python :: 3.13",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Typing :: Typed",
+    ],
+    packages=find_packages(include=["tf_charagram", "tf_charagram.*"])
+    + [
+        f"tf_charagram.{package}"
+        for name in FOLDERS
+        for package in find_packages(include=[name, f"{name}.*"])
+    ],
+    package_dir={f"tf_charagram.{name}": name for name in FOLDERS},
+    package_data={"tf_charagram": ["py.typed", "data/starter/*.tsv"]},
+    entry_points={"console_scripts": ["charagram = tf_charagram.cli:main"]},
+    python_requires=">=3.11,<3.14",
+    install_requires=[
+        "tensorflow>=2.21,<2.22",  # tensorflow-text pins the minor version of TensorFlow
+        'tensorflow-text>=2.21,<2.22; sys_platform != "win32"',
+        "keras>=3.14",
+        "keras-tuner>=1.4.7",
+        "tensorboard>=2.20",  # KerasTuner imports it and does not require it
+        "numpy>=2.1",  # the first with wheels for Python 3.13, like scipy 1.14.1
+        "scipy>=1.14.1",
+        "pooch>=1.8",
+        "rich>=13.9",
+        "jsonargparse[signatures]>=4.40",
+    ],
+    extras_require={
+        "test": [
+            "pytest>=8.2",
+            "pytest-cov>=5",
+            "hypothesis>=6.112",
+            "ruff>=0.12",
+            "mypy>=1.14",
+            "build>=1.2",
+            "setuptools>=77",
+        ],
+        "bench": ["torch", "fasttext"],
+    },
+)

@@ -1,0 +1,293 @@
+"""Grows the starter word pairs from the hand-written tables that lie beside this module."""
+
+from __future__ import annotations
+
+import functools
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from itertools import chain, combinations
+
+from tf_charagram.data.starter.inflect import Irregular, count_syllables, inflect
+
+Pair = tuple[str, str]
+
+HELDOUT_SHARE = 0.10
+# A held-out component of many groups would take a whole field of words out of training.
+_MAX_HELDOUT_COMPONENT = 4
+_MIN_MISSPELLED_CHARS = 7
+_NOT_FROM_IZE = frozenset({"capsize", "prize", "seize", "size"})
+
+# What people get wrong in long words, tried in this order: (correct, wrong).
+_SLIPS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"([bcdfglmnprst])\1(?=[aeiouy])"), r"\1"),
+    (re.compile(r"(?<=[^c])ie(?=[cdflv])"), "ei"),
+    (re.compile(r"(?<=c)ei"), "ie"),
+    (re.compile(r"ible(?=$|s$)"), "able"),
+    (re.compile(r"able(?=$|s$)"), "ible"),
+    (re.compile(r"ance(?=$|s$)"), "ence"),
+    (re.compile(r"ence(?=$|s$)"), "ance"),
+    (re.compile(r"ant(?=$|s$|ly$)"), "ent"),
+    (re.compile(r"(?<!m)ent(?=$|s$|ly$)"), "ant"),
+    (re.compile(r"tely$"), "tly"),
+    (re.compile(r"ully$"), "uly"),
+    (re.compile(r"or$"), "er"),
+    (re.compile(r"^des"), "dis"),
+    (re.compile(r"ous(?=$|ly$)"), "us"),
+    (re.compile(r"sc(?=[ei])"), "s"),
+    (re.compile(r"ph"), "f"),
+    (re.compile(r"ight"), "ite"),
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """One line of `groups.tsv`: words of one meaning.
+
+    Args:
+        pos: `verb`, `noun`, `noun-mass`, `adj`, `adj-abs` or `adv`; the marked ones have no
+            plural or no comparative.
+        words: The lemmas, at least 2.
+    """
+
+    pos: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The rows of every hand-written table.
+
+    Args:
+        groups: The synonym groups.
+        irregular: Forms that the rules of inflection do not give.
+        spelling: `(American, British)` or `(closed, hyphenated)` spellings.
+        misspellings: `(correct, wrong)` spellings.
+        graded: Word, word, similarity from 0 to 10.
+    """
+
+    groups: tuple[Group, ...]
+    irregular: Irregular
+    spelling: tuple[Pair, ...]
+    misspellings: tuple[Pair, ...]
+    graded: tuple[tuple[str, str, float], ...]
+
+
+def _rows(name: str) -> list[list[str]]:
+    text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines() if line]
+
+
+@functools.cache
+def read_tables() -> Tables:
+    """Reads the tables of the package, once for each process.
+
+    Returns:
+        All tables, in file order.
+    """
+    return Tables(
+        groups=tuple(Group(pos, tuple(words.split())) for pos, words in _rows("groups.tsv")),
+        irregular={
+            (lemma, pos): () if forms == "-" else tuple(forms.split())
+            for lemma, pos, forms in _rows("irregular.tsv")
+        },
+        spelling=tuple((first, second) for first, second in _rows("spelling.tsv")),
+        misspellings=tuple(
+            (correct, wrong)
+            for correct, wrongs in _rows("misspellings.tsv")
+            for wrong in wrongs.split()
+        ),
+        graded=tuple((a, b, float(score)) for a, b, score in _rows("graded.tsv")),
+    )
+
+
+def surface_words(group: Group, irregular: Irregular) -> set[str]:
+    """Returns every lemma of a group and every inflected form of it.
+
+    Args:
+        group: The group.
+        irregular: The irregular forms.
+
+    Returns:
+        The set of words.
+    """
+    forms = (inflect(word, group.pos, irregular).values() for word in group.words)
+    return {*group.words, *chain.from_iterable(forms)}
+
+
+def connected_components(word_sets: Sequence[set[str]]) -> list[list[int]]:
+    """Joins sets that share a word, directly or through others.
+
+    Args:
+        word_sets: The words of each group.
+
+    Returns:
+        Lists of indices into `word_sets`, by first index.
+    """
+    parent = list(range(len(word_sets)))
+
+    def root(index: int) -> int:
+        while parent[index] != index:
+            parent[index] = parent[parent[index]]
+            index = parent[index]
+        return index
+
+    owner: dict[str, int] = {}
+    for index, words in enumerate(word_sets):
+        # Sorted, because the order of a set of strings differs from one process to the next.
+        for word in sorted(words):
+            first, second = sorted((root(owner.setdefault(word, index)), root(index)))
+            parent[second] = first
+    components: dict[int, list[int]] = {}
+    for index in range(len(word_sets)):
+        components.setdefault(root(index), []).append(index)
+    return list(components.values())
+
+
+@functools.cache
+def split_groups() -> tuple[tuple[Group, ...], tuple[Group, ...]]:
+    """Splits the groups so that no word, nor a form of it, is on both sides.
+
+    Groups that share a word stay together. Those with a word of the graded set are held out,
+    and then others, in the order of a checksum, up to `HELDOUT_SHARE` of all groups.
+
+    Returns:
+        Training groups and held-out groups, each in file order.
+    """
+    tables = read_tables()
+    surfaces = [surface_words(group, tables.irregular) for group in tables.groups]
+    graded = {word for first, second, _ in tables.graded for word in (first, second)}
+    heldout: set[int] = set()
+    candidates: list[list[int]] = []
+    for component in connected_components(surfaces):
+        if any(surfaces[index] & graded for index in component):
+            heldout.update(component)
+        elif len(component) <= _MAX_HELDOUT_COMPONENT:
+            candidates.append(component)
+    candidates.sort(key=lambda c: zlib.crc32(" ".join(tables.groups[c[0]].words).encode()))
+    for component in candidates:
+        if len(heldout) >= HELDOUT_SHARE * len(tables.groups):
+            break
+        heldout.update(component)
+    train = tuple(g for index, g in enumerate(tables.groups) if index not in heldout)
+    return train, tuple(tables.groups[index] for index in sorted(heldout))
+
+
+def _aligned_forms(first: str, second: str, pos: str, irregular: Irregular) -> Iterator[Pair]:
+    """Pairs past with past, plural with plural, and so on."""
+    other = inflect(second, pos, irregular)
+    for name, form in inflect(first, pos, irregular).items():
+        if name in other:
+            yield form, other[name]
+
+
+def _british(word: str, pos: str, variants: dict[str, str]) -> str | None:
+    if word in variants:
+        return variants[word]
+    if pos == "verb" and word not in _NOT_FROM_IZE and re.search(r"(iz|yz)e$", word):
+        return word[:-2] + "se"
+    return None
+
+
+def _spelling_pairs(groups: Sequence[Group], spelling: Sequence[Pair]) -> Iterator[Pair]:
+    irregular = read_tables().irregular
+    yield from spelling
+    variants = dict(spelling)
+    for group in groups:
+        for word in group.words:
+            if (other := _british(word, group.pos, variants)) is not None:
+                yield word, other
+                yield from _aligned_forms(word, other, group.pos, irregular)
+            # Travel, traveled, travelled: only British English doubles an unstressed "l".
+            if group.pos == "verb" and word.endswith("l") and count_syllables(word) > 1:
+                for form in inflect(word, "verb", irregular).values():
+                    doubled = re.sub(r"(?<=[^aeiou][aeiou])l(?=(ed|ing)$)", "ll", form)
+                    yield form, doubled
+
+
+def misspell(word: str) -> str | None:
+    """Makes the most likely slip of the pen in a long word.
+
+    Args:
+        word: A correctly spelled word.
+
+    Returns:
+        The word with one common spelling mistake, or `None` when no rule fits.
+
+    Example:
+        >>> misspell("embarrass"), misspell("retrieve"), misspell("cat")
+        ('embarass', 'retreive', None)
+    """
+    if len(word) >= _MIN_MISSPELLED_CHARS:
+        for pattern, wrong in _SLIPS:
+            if (slip := pattern.sub(wrong, word, count=1)) != word:
+                return slip
+    return None
+
+
+def _misspelling_pairs(groups: Sequence[Group], misspellings: Sequence[Pair]) -> Iterator[Pair]:
+    yield from misspellings
+    irregular = read_tables().irregular
+    known = _known_words()
+    for group in groups:
+        for word in sorted(surface_words(group, irregular)):
+            slip = misspell(word)
+            if slip is not None and slip not in known:
+                yield word, slip
+
+
+@functools.cache
+def _known_words() -> frozenset[str]:
+    """Correct words: a slip that gives one of them would be a wrong pair."""
+    tables = read_tables()
+    surfaces = (surface_words(group, tables.irregular) for group in tables.groups)
+    correct = (word for word, _ in tables.misspellings)
+    return frozenset(chain(*surfaces, *tables.spelling, correct))
+
+
+def grow_pairs(
+    groups: Sequence[Group], spelling: Sequence[Pair], misspellings: Sequence[Pair]
+) -> Iterator[Pair]:
+    """Yields the pairs of some groups, most confident first, repeats included.
+
+    Args:
+        groups: The groups to grow from.
+        spelling: Spelling variants to add.
+        misspellings: Misspellings to add.
+
+    Yields:
+        Synonyms, then their inflected forms, then lemma and form, then spelling variants, then
+        misspellings.
+    """
+    irregular = read_tables().irregular
+    for group in groups:
+        yield from combinations(group.words, 2)
+    for group in groups:
+        for first, second in combinations(group.words, 2):
+            yield from _aligned_forms(first, second, group.pos, irregular)
+    for group in groups:
+        for word in group.words:
+            for form in inflect(word, group.pos, irregular).values():
+                yield word, form
+    yield from _spelling_pairs(groups, spelling)
+    yield from _misspelling_pairs(groups, misspellings)
+
+
+def distinct(pairs: Iterable[Pair], blocked: frozenset[str] = frozenset()) -> Iterator[Pair]:
+    """Drops self pairs, repeats in either order, and pairs with a blocked word.
+
+    Args:
+        pairs: The pairs.
+        blocked: Words that must not occur.
+
+    Yields:
+        The remaining pairs, in order.
+    """
+    seen: set[Pair] = set()
+    for first, second in pairs:
+        key = (first, second) if first < second else (second, first)
+        if first != second and key not in seen and blocked.isdisjoint(key):
+            seen.add(key)
+            yield first, second

@@ -1,0 +1,33 @@
+"""Encoders turn ids into vectors; each is a Keras layer, `ids -> (batch, dim)`, found by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.errors import ConfigError, unknown_name
+
+ENCODERS: dict[str, type[keras.layers.Layer]] = {"charagram": Charagram}
+
+
+def encoder_class(name: str) -> type[keras.layers.Layer]:
+    """Returns the class of an encoder.
+
+    Raises:
+        ConfigError: There is no encoder of that name.
+    """
+    if name not in ENCODERS:
+        raise ConfigError(unknown_name("encoder", name, ENCODERS))
+    return ENCODERS[name]
+
+
+def encoder_name(encoder: keras.layers.Layer) -> str:
+    """Returns the name an encoder is registered by."""
+    return next(name for name, cls in ENCODERS.items() if type(encoder) is cls)
+
+
+def encoder_from_config(name: str, config: dict[str, Any]) -> keras.layers.Layer:
+    """Restores an encoder from its registered name and its `get_config()`."""
+    return encoder_class(name).from_config(config)

@@ -1,0 +1,94 @@
+"""The CHARAGRAM encoder: a sum of n-gram embeddings and a non-linearity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
+
+ACTIVATIONS = ("linear", "tanh", "relu")
+
+
+class Charagram(keras.layers.Layer):
+    """Embeds a text as h(b + sum of its n-gram vectors) (Charagram, section 3, equation 1).
+
+    With two layers, the result goes through `h(x K + b2)` once more (section 4.2).
+
+    Args:
+        num_rows: Number of n-gram ids.
+        dim: Width of the embedding.
+        activation: h, one of `"linear"`, `"tanh"`, `"relu"`.
+        num_layers: 1 or 2.
+        seed: Seed of the initial weights.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        training: Whether the table's gradient should be row-sparse.
+
+    Returns:
+        float32 `(batch, dim)`; for a text without n-grams h(b).
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        num_rows: int,
+        dim: int = 300,
+        activation: str = "linear",
+        num_layers: int = 1,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**{"name": "charagram", **kwargs})
+        if dim < 1:
+            raise ConfigError(f"`dim` must be at least 1. Received: dim={dim}")
+        if activation not in ACTIVATIONS:
+            raise ConfigError(unknown_name("activation", activation, ACTIVATIONS))
+        if num_layers not in (1, 2):
+            raise ConfigError(f"`num_layers` must be 1 or 2. Received: num_layers={num_layers}")
+        self.num_rows = num_rows
+        self.dim = dim
+        self.activation = activation
+        self.num_layers = num_layers
+        self.seed = seed
+        self._function = keras.activations.get(activation)
+        self.sum = RaggedEmbeddingSum(
+            num_rows=num_rows,
+            dim=dim,
+            initializer=keras.initializers.RandomUniform(-0.05, 0.05, seed=seed),
+            name="ngrams",
+        )
+        self.bias = self.add_weight(shape=(dim,), initializer="zeros", name="bias")
+        self.dense = None
+        if num_layers == 2:
+            self.dense = keras.layers.Dense(
+                dim,
+                activation=activation,
+                kernel_initializer=keras.initializers.GlorotUniform(seed=seed + 1),
+                name="dense",
+            )
+            self.dense.build((None, dim))
+        self.built = True
+
+    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+        """Returns the embeddings of texts given as n-gram ids."""
+        embedding = self._function(self.sum(ids, training=training) + self.bias)
+        return embedding if self.dense is None else self.dense(embedding)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {
+            **super().get_config(),
+            "num_rows": self.num_rows,
+            "dim": self.dim,
+            "activation": self.activation,
+            "num_layers": self.num_layers,
+            "seed": self.seed,
+        }

@@ -1,0 +1,1 @@
+"""Small reusable layers that know no model."""

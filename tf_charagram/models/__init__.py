@@ -1,0 +1,1 @@
+"""The Keras models: the embedder a user holds, and the models that train it."""

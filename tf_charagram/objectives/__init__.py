@@ -1,0 +1,1 @@
+"""Vectors to a loss: similarities, negatives, margins, penalties."""

@@ -1,0 +1,85 @@
+"""Negative examples chosen inside a batch, on the device (Charagram, appendix A.1)."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from tf_charagram.errors import ConfigError, unknown_name
+
+STRATEGIES = ("max", "mix", "random")
+
+
+class NegativeSampler:
+    """Chooses a negative for each of the 2B texts of B pairs.
+
+    Texts are ordered lefts first, then rights. Candidates of a text are both sides of every other
+    pair. `max` takes the most similar one, `random` any with equal chance, `mix` one or the
+    other with probability 0.5, drawn anew for each text.
+
+    Args:
+        strategy: `"max"`, `"mix"` or `"random"`.
+        mask_duplicates: Also leave out candidates whose text equals one side of the own pair;
+            paraphrase lists repeat words. `False` is the papers' behaviour.
+        seed: Seed of the draws. The same seed and step give the same draws.
+
+    Raises:
+        ConfigError: The strategy is unknown.
+    """
+
+    def __init__(
+        self, strategy: str = "max", *, mask_duplicates: bool = True, seed: int = 0
+    ) -> None:
+        if strategy not in STRATEGIES:
+            raise ConfigError(unknown_name("negatives", strategy, STRATEGIES))
+        self.strategy = strategy
+        self.mask_duplicates = mask_duplicates
+        self.seed = seed
+
+    def __call__(
+        self, normalized: tf.Tensor, text_ids: tf.Tensor, step: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Chooses the negatives; no gradient flows through the choice.
+
+        Args:
+            normalized: Embeddings of unit length (or zero), float `(2B, dim)`.
+            text_ids: Equal for equal texts, int32 `(2B,)`.
+            step: Number of the step, for the draws, integer scalar.
+
+        Returns:
+            Index of the negative of each text, int32 `(2B,)`, and whether there is one at all,
+            bool `(2B,)`. Where there is none the index is 0.
+        """
+        allowed = self.candidates(text_ids)
+        exists = tf.reduce_any(allowed, axis=1)
+        if self.strategy == "random":
+            chosen = self._draw(allowed, step)
+        else:
+            normalized = tf.stop_gradient(normalized)
+            cosines = tf.matmul(normalized, normalized, transpose_b=True)
+            masked = tf.where(allowed, cosines, tf.constant(-2.0, cosines.dtype))
+            chosen = tf.argmax(masked, axis=1, output_type=tf.int32)
+            if self.strategy == "mix":
+                coins = tf.random.stateless_uniform(tf.shape(chosen), self._seed(step, 1))
+                chosen = tf.where(coins < 0.5, chosen, self._draw(allowed, step))
+        return tf.where(exists, chosen, 0), exists
+
+    def candidates(self, text_ids: tf.Tensor) -> tf.Tensor:
+        """Returns which texts may be the negative of which, bool `(2B, 2B)`."""
+        num_pairs = tf.shape(text_ids)[0] // 2
+        pair = tf.tile(tf.range(num_pairs), [2])
+        if not self.mask_duplicates:
+            return pair[:, tf.newaxis] != pair[tf.newaxis, :]
+        # Both sides of the own pair have, trivially, the text of one of its sides.
+        partner_ids = tf.concat([text_ids[num_pairs:], text_ids[:num_pairs]], axis=0)
+        return tf.logical_and(
+            text_ids[:, tf.newaxis] != text_ids[tf.newaxis, :],
+            partner_ids[:, tf.newaxis] != text_ids[tf.newaxis, :],
+        )
+
+    def _draw(self, allowed: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
+        """Draws one allowed candidate a row, all with equal probability."""
+        noise = tf.random.stateless_uniform(tf.shape(allowed), self._seed(step, 2))
+        return tf.argmax(tf.where(allowed, noise, -1.0), axis=1, output_type=tf.int32)
+
+    def _seed(self, step: tf.Tensor, purpose: int) -> tf.Tensor:
+        return tf.stack([tf.constant(self.seed * 4 + purpose, tf.int64), tf.cast(step, tf.int64)])

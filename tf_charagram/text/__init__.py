@@ -1,0 +1,1 @@
+"""Strings to ids, inside the graph: normalization, n-gram keys, vocabularies, vectorizers."""

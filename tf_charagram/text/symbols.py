@@ -1,0 +1,67 @@
+"""The symbols n-grams are made of: dense alphabet ids, or the code points themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tf_charagram.text.normalize import SPACE, normalized_code_points
+
+#: Symbol of the space around and inside texts, and of every character outside the alphabet.
+SPACE_SYMBOL = 1
+OTHER_SYMBOL = 2
+_FIRST_SYMBOL = 3
+
+
+class Alphabet:
+    """Characters numbered densely, so that a whole n-gram of them fits into one int64.
+
+    Symbol 0 means no character, 1 the space, 2 any character that is not in the alphabet.
+
+    Args:
+        characters: Normalized code points, without the space, in the order of their symbols.
+    """
+
+    def __init__(self, characters: np.ndarray | None = None) -> None:
+        empty = np.zeros(0, np.int32)
+        self.characters = empty if characters is None else np.asarray(characters, np.int32)
+
+    def __len__(self) -> int:
+        return len(self.characters)
+
+    @staticmethod
+    def capacity(bits: int) -> int:
+        """Returns how many characters fit when a symbol takes `bits` bits."""
+        return (1 << bits) - _FIRST_SYMBOL
+
+    def extended(self, code_points: np.ndarray) -> Alphabet:
+        """Returns this alphabet followed by the normalized code points it does not have yet."""
+        new = np.setdiff1d(code_points, np.append(self.characters, SPACE))
+        return Alphabet(np.concatenate([self.characters, new])) if len(new) else self
+
+    def symbol_table(self, lowercase: bool) -> np.ndarray:
+        """Returns the symbol of every raw code point, int32 `(table_size,)`.
+
+        The last entry stands for all code points from there on. Normalization is folded in.
+        """
+        size = max(len(normalized_code_points()), int(self.characters.max(initial=0)) + 1) + 1
+        symbols = np.full(size, OTHER_SYMBOL, np.int32)
+        symbols[SPACE] = SPACE_SYMBOL
+        symbols[self.characters] = np.arange(_FIRST_SYMBOL, _FIRST_SYMBOL + len(self))
+        normalized = np.arange(size)
+        fold = normalized_code_points(lowercase)
+        normalized[: len(fold)] = fold
+        symbols = symbols[normalized]
+        last = np.flatnonzero(symbols != OTHER_SYMBOL)[-1]
+        return symbols[: last + 2]
+
+    def code_points(self, symbols: np.ndarray) -> np.ndarray:
+        """Returns the code points of symbols; U+FFFD for characters outside the alphabet."""
+        table = np.concatenate([[0, SPACE, 0xFFFD], self.characters])
+        return table[symbols].astype(np.int32)
+
+    def sorted(self) -> tuple[Alphabet, np.ndarray]:
+        """Returns the alphabet in code point order and the new symbol of each old one."""
+        order = np.argsort(self.characters, kind="stable")
+        renumbered = np.arange(_FIRST_SYMBOL + len(self), dtype=np.int64)
+        renumbered[_FIRST_SYMBOL + order] = np.arange(_FIRST_SYMBOL, _FIRST_SYMBOL + len(self))
+        return Alphabet(self.characters[order]), renumbered

@@ -1,0 +1,202 @@
+"""The layer that turns strings into n-gram ids, in training and in the SavedModel alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.text.keys import mix64, ngram_keys
+from tf_charagram.text.normalize import (
+    SPACE,
+    FlatTexts,
+    collapse,
+    decode,
+    normalized_code_points,
+)
+from tf_charagram.text.symbols import SPACE_SYMBOL
+from tf_charagram.text.validation import check_orders
+from tf_charagram.text.vocabulary import NgramVocabulary
+
+_ROW_STEP = 0xD1342543DE82EF95
+
+
+class NgramVectorizer(keras.layers.Layer):
+    """Maps texts to the ids of their character n-grams (Charagram, sections 3 and 4.1.2).
+
+    Texts are lower-cased, white space collapsed, and one space put at both ends. With a vocabulary,
+    n-grams outside it are dropped. With `hash_buckets`, every n-gram has one or more rows and no
+    vocabulary is needed, at the price of collisions. An n-gram that occurs twice gives its id twice.
+
+    All operations run on the CPU (strings and tables have no GPU kernels) and contain no Python.
+
+    Args:
+        orders: n-gram orders, 1 to 8 in any combination.
+        vocabulary: The n-grams that have a row. Exactly one of this and `hash_buckets` is given.
+        hash_buckets: Number of rows in hash mode.
+        rows_per_ngram: Rows each n-gram is hashed to; with several, collisions of one row are
+            told apart by the others (a Bloom embedding). Hash mode only.
+        lowercase: Lower-case the texts, character by character.
+        unicode_form: `None`, or `"NFC"`, `"NFD"`, `"NFKC"`, `"NFKD"`: normalized first, which
+            needs tensorflow-text also where the exported model is served.
+        max_chars: Texts are cut after so many characters, so that one text cannot exhaust memory.
+
+    Call arguments:
+        texts: String tensor `(batch,)`, UTF-8; broken bytes are read as U+FFFD.
+
+    Returns:
+        `tf.RaggedTensor` int32 `(batch, None)`, ids in `[0, num_rows)`, in order of position.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        orders: Sequence[int] = (2, 3, 4),
+        vocabulary: NgramVocabulary | None = None,
+        hash_buckets: int | None = None,
+        rows_per_ngram: int = 1,
+        lowercase: bool = True,
+        unicode_form: str | None = None,
+        max_chars: int | None = 10_000,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**{"trainable": False, "name": "vectorizer", **kwargs})
+        _check_arguments(vocabulary, hash_buckets, rows_per_ngram, unicode_form, max_chars)
+        self.orders = check_orders(orders if vocabulary is None else vocabulary.orders)
+        self.vocabulary = vocabulary
+        self.hash_buckets = hash_buckets
+        self.rows_per_ngram = rows_per_ngram
+        self.lowercase = lowercase
+        self.unicode_form = unicode_form
+        self.max_chars = max_chars
+        if vocabulary is not None:
+            self._table = tf.lookup.StaticHashTable(
+                tf.lookup.KeyValueTensorInitializer(
+                    tf.constant(vocabulary.keys), tf.range(len(vocabulary), dtype=tf.int64)
+                ),
+                default_value=-1,
+            )
+        has_alphabet = vocabulary is not None and vocabulary.alphabet is not None
+        self._symbols = (
+            vocabulary.alphabet.symbol_table(lowercase)  # type: ignore[union-attr]
+            if has_alphabet
+            else normalized_code_points(lowercase)
+        )
+        self._space = SPACE_SYMBOL if has_alphabet else SPACE
+        self._bits = vocabulary.bits if vocabulary is not None else None
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Iterable[str],
+        *,
+        orders: Sequence[int] = (2, 3, 4),
+        min_count: int = 1,
+        max_per_order: int | None = None,
+        lowercase: bool = True,
+        unicode_form: str | None = None,
+        max_chars: int | None = 10_000,
+    ) -> NgramVectorizer:
+        """Builds a vectorizer whose vocabulary is counted from texts; see `NgramVocabulary`."""
+        text = {"lowercase": lowercase, "unicode_form": unicode_form, "max_chars": max_chars}
+        vocabulary = NgramVocabulary.from_texts(
+            texts, orders=orders, min_count=min_count, max_per_order=max_per_order, **text
+        )
+        return cls(orders=orders, vocabulary=vocabulary, **text)
+
+    @property
+    def num_rows(self) -> int:
+        """Number of distinct ids, the height of the embedding table."""
+        return self.hash_buckets if self.vocabulary is None else len(self.vocabulary)  # type: ignore[return-value]
+
+    def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """Returns the ids of the n-grams of each text."""
+        with tf.device("CPU:0"):
+            keys, splits = ngram_keys(self.normalized(texts), self.orders, self._bits)
+            num_columns = keys.shape[1]
+            keys = tf.reshape(keys, [-1])
+            if self.vocabulary is None:
+                return self._hashed(keys, splits * num_columns)
+            # Key 0, "no n-gram", is not in the table.
+            rows = tf.cast(self._table.lookup(keys), tf.int32)
+            return _ragged(rows, rows >= 0, splits * num_columns)
+
+    def normalized(self, texts: tf.Tensor) -> FlatTexts:
+        """Returns the normalized texts as symbols of the alphabet, or as code points."""
+        codes, boundaries = decode(texts, self.unicode_form)
+        size = len(self._symbols)
+        symbols = tf.gather(tf.constant(self._symbols), tf.minimum(codes, size - 1))
+        if self._bits is None:  # Code points past the table are normalized already.
+            symbols = tf.where(codes < size, symbols, codes)
+        return collapse(symbols, boundaries, self._space, self.max_chars)
+
+    def _hashed(self, keys: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
+        unsigned = tf.cast(keys, tf.uint64)
+        columns = [
+            tf.cast(mix64(unsigned ^ np.uint64(_ROW_STEP * j % 2**64)), tf.int64)
+            for j in range(self.rows_per_ngram)
+        ]
+        rows = tf.math.floormod(tf.stack(columns, axis=1), np.int64(self.hash_buckets))
+        exists = tf.repeat(keys > 0, self.rows_per_ngram)
+        rows = tf.cast(tf.reshape(rows, [-1]), tf.int32)
+        return _ragged(rows, exists, splits * self.rows_per_ngram)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the settings without the vocabulary, which is stored as arrays."""
+        return {
+            **super().get_config(),
+            "orders": list(self.orders),
+            "hash_buckets": self.hash_buckets,
+            "rows_per_ngram": self.rows_per_ngram,
+            "lowercase": self.lowercase,
+            "unicode_form": self.unicode_form,
+            "max_chars": self.max_chars,
+        }
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Returns what the settings leave out, as named arrays: the vocabulary, if there is one."""
+        return {} if self.vocabulary is None else self.vocabulary.to_arrays()
+
+    @classmethod
+    def from_state(cls, config: dict[str, Any], state: dict[str, np.ndarray]) -> NgramVectorizer:
+        """Restores a vectorizer from `get_config()` and `state()`."""
+        vocabulary = NgramVocabulary.from_arrays(state) if state else None
+        return cls(**config, vocabulary=vocabulary)
+
+
+def _ragged(values: tf.Tensor, exists: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
+    num_before = tf.concat([[0], tf.cumsum(tf.cast(exists, tf.int32))], axis=0)
+    return tf.RaggedTensor.from_row_splits(
+        tf.boolean_mask(values, exists), tf.gather(num_before, splits), validate=False
+    )
+
+
+def _check_arguments(
+    vocabulary: NgramVocabulary | None,
+    hash_buckets: int | None,
+    rows_per_ngram: int,
+    unicode_form: str | None,
+    max_chars: int | None,
+) -> None:
+    if (vocabulary is None) == (hash_buckets is None):
+        raise ConfigError("Give exactly one of `vocabulary` and `hash_buckets`.")
+    if hash_buckets is not None and not 1 <= hash_buckets < 2**31:
+        raise ConfigError(f"`hash_buckets` must be in [1, 2^31). Received: {hash_buckets}")
+    if rows_per_ngram < 1 or (rows_per_ngram > 1 and hash_buckets is None):
+        raise ConfigError(
+            "`rows_per_ngram` must be at least 1, and above 1 only together with `hash_buckets`. "
+            f"Received: rows_per_ngram={rows_per_ngram}"
+        )
+    if unicode_form not in (None, "NFC", "NFD", "NFKC", "NFKD"):
+        raise ConfigError(
+            f"`unicode_form` must be None, NFC, NFD, NFKC or NFKD. Received: {unicode_form!r}"
+        )
+    if max_chars is not None and max_chars < 1:
+        raise ConfigError(f"`max_chars` must be at least 1 or None. Received: {max_chars}")
