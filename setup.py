@@ -11,7 +11,7 @@ README = Path("README.md")
 setup(
     name="tf-charagram",
     version=runpy.run_path("tf_charagram/_version.py")["__version__"],
-    description="Text embeddings from character n-grams, trained on paraphrase pairs, in TensorFlow",
+    description="Text embeddings from character n-grams and paraphrase pairs, in TensorFlow",
     long_description=README.read_text(encoding="utf-8") if README.is_file() else "",
     long_description_content_type="text/markdown",
     license="Apache-2.0",
@@ -36,8 +36,8 @@ setup(
     entry_points={"console_scripts": ["charagram = tf_charagram.cli:main"]},
     python_requires=">=3.11,<3.14",
     install_requires=[
-        "tensorflow>=2.21,<2.22",  # tensorflow-text pins the minor version of TensorFlow
-        'tensorflow-text>=2.21,<2.22; sys_platform != "win32"',
+        "tensorflow>=2.21,<2.22",  # the minor version that tensorflow-text pins
+        'tensorflow-text>=2.21.1,<2.22; sys_platform != "win32"',
         "keras>=3.14",
         "keras-tuner>=1.4.7",
         "tensorboard>=2.20",  # KerasTuner imports it and does not require it
@@ -45,15 +45,15 @@ setup(
         "scipy>=1.14.1",
         "pooch>=1.8",
         "rich>=13.9",
-        "jsonargparse[signatures]>=4.40",
+        "jsonargparse[signatures]>=4.49,<5",
     ],
     extras_require={
         "test": [
             "pytest>=8.2",
             "pytest-cov>=5",
             "hypothesis>=6.112",
-            "ruff>=0.12",
-            "mypy>=1.14",
+            "ruff==0.17.*",
+            "mypy==2.4.*",
             "build>=1.2",
             "setuptools>=77",
         ],

@@ -137,6 +137,30 @@ class NgramVectorizer(keras.layers.Layer):
             symbols = tf.where(codes < size, symbols, codes)
         return collapse(symbols, boundaries, self._space, self.max_chars)
 
+    @property
+    def resources(self) -> list[Any]:
+        """What a SavedModel must hold besides the graph: the look-up table, if there is one."""
+        return [] if self.vocabulary is None else [self._table]
+
+    def ngrams(self, text: str) -> list[tuple[str, tuple[int, ...]]]:
+        """Returns the n-grams of a text that have rows, in order, each with its ids."""
+        texts = tf.constant([text.encode("utf-8", "surrogatepass")])
+        symbols = self.normalized(texts).symbols.numpy()
+        if self._bits is not None:
+            symbols = self.vocabulary.alphabet.code_points(symbols)  # type: ignore[union-attr]
+        keys, _ = ngram_keys(self.normalized(texts), self.orders, self._bits)
+        starts, columns = np.nonzero(keys.numpy())
+        ids = iter(self(texts).values.numpy().reshape(-1, self.rows_per_ngram).tolist())
+        if self.vocabulary is not None:
+            found = self._table.lookup(keys).numpy()[starts, columns] >= 0
+            starts, columns = starts[found], columns[found]
+        names = []
+        for start, column in zip(starts.tolist(), columns.tolist(), strict=True):
+            # The column after those of the orders is the unigram of the space after a text.
+            first, order = (start, self.orders[column]) if column < len(self.orders) else (start + 1, 1)
+            names.append("".join(map(chr, symbols[first : first + order])))
+        return [(name, tuple(rows)) for name, rows in zip(names, ids, strict=True)]
+
     def _hashed(self, keys: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
         unsigned = tf.cast(keys, tf.uint64)
         columns = [

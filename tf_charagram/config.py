@@ -1,0 +1,84 @@
+"""Settings of a training run: one frozen dataclass, checked, the only source of defaults."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+
+from tf_charagram.errors import ConfigError, unknown_name
+
+Task = Literal["words"]
+TASKS: tuple[str, ...] = get_args(Task)
+
+
+def _option(default: Any, text: str) -> Any:
+    return field(default=default, metadata={"help": text})
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Everything that decides a training run; the flags of `train` are made from it.
+
+    Raises:
+        ConfigError: A value is out of range, or two do not go together.
+    """
+
+    task: str = _option("words", f"what to train: {', '.join(TASKS)}")
+    encoder: str = _option("charagram", "how to read a text")
+    data: tuple[str, ...] = _option(
+        (), "training pairs: a file, `starter`, or a name to download; repeatable [starter]"
+    )
+    eval_data: str | None = _option(
+        None, "folder or file to score on [the starter set and what was downloaded before]"
+    )
+    out: str | None = _option(None, "run folder [runs/TASK-ENCODER-N, the next free N]")
+    epochs: float = _option(10, "passes over the pairs; may be a fraction")
+    batch_size: int = _option(25, "pairs a batch")
+    negatives: str = _option("max", "how negatives are chosen: max, mix, random")
+    mask_duplicates: bool = _option(True, "never take a text of the own pair as its negative")
+    margin: float = _option(0.4, "margin m of the loss")
+    l2: float = _option(0.0, "lambda of the L2 penalty")
+    dense_l2: bool = _option(False, "penalize all rows at every step, not the touched ones")
+    optimizer: str = _option("adam", "adam or adagrad, both row-sparse")
+    learning_rate: float = _option(0.001, "step size")
+    clip_norm: float | None = _option(None, "largest global norm of the gradient")
+    ngrams: tuple[int, ...] = _option((2, 3, 4), "n-gram orders, for instance 2,3,4")
+    min_count: int = _option(1, "fewest occurrences an n-gram needs for a row of its own")
+    max_per_order: int | None = _option(None, "keep the k most frequent n-grams of each order")
+    hash_buckets: int | None = _option(None, "hash n-grams to so many rows, without a vocabulary")
+    rows_per_ngram: int = _option(1, "rows each n-gram is hashed to")
+    unicode_form: str | None = _option(None, "normalize first: NFC, NFD, NFKC, NFKD")
+    max_chars: int = _option(10_000, "characters after which a text is cut")
+    activation: str = _option("linear", "h of charagram: linear, tanh, relu")
+    num_layers: int = _option(1, "layers of charagram: 1 or 2")
+    dim: int = _option(300, "width of the embedding")
+    file_order_first: bool = _option(False, "keep the order of the file in the first epoch")
+    evaluations_per_epoch: int = _option(4, "evaluations, and checkpoints, each epoch")
+    select: str = _option("last", "keep the weights with the best score on this set, or the last")
+    on_bad_line: str = _option("error", "error or skip")
+    min_score: float | None = _option(None, "smallest PPDB2.0Score to keep")
+    entailment: tuple[str, ...] = _option((), "PPDB 2.0 entailment types to keep, comma-separated")
+    seed: int = _option(0, "seed of weights, order and draws")
+
+    def __post_init__(self) -> None:
+        """Checks what no other part checks."""
+        if self.task not in TASKS:
+            raise ConfigError(unknown_name("task", self.task, TASKS))
+        at_least = {"epochs": 1e-6, "batch_size": 2, "dim": 1, "evaluations_per_epoch": 1, "seed": 0}
+        for name, least in at_least.items():
+            if not getattr(self, name) >= least:
+                hint = "; the negatives of a pair come from the others of its batch"
+                raise ConfigError(
+                    f"`{name}` must be at least {least:g}{hint if name == 'batch_size' else ''}. "
+                    f"Received: {name}={getattr(self, name)}"
+                )
+        if not 0.0 <= self.margin <= 2.0:
+            raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={self.margin}")
+        if not self.l2 >= 0.0:
+            raise ConfigError(f"`l2` must not be negative. Received: l2={self.l2}")
+        if self.hash_buckets is not None and (self.min_count > 1 or self.max_per_order):
+            raise ConfigError("`hash_buckets` has no vocabulary for `min_count`, `max_per_order`.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the settings as plain values."""
+        return asdict(self)

@@ -1,0 +1,95 @@
+"""Command lines made from dataclasses, with suggestions for wrong flags."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeVar, get_type_hints
+
+import jsonargparse
+
+from tf_charagram.errors import CharagramError
+
+T = TypeVar("T")
+
+
+class FlagParser(jsonargparse.ArgumentParser):
+    """An argument parser that suggests the flag that was meant."""
+
+    def error(self, message: str, ex: Exception | None = None) -> NoReturn:
+        """Prints the problem and how to get help, and exits with status 2."""
+        unknown = re.search(r"[Uu]nrecognized arguments?: (--[\w-]+)", message)
+        if unknown:
+            flags = [flag for action in self._actions for flag in action.option_strings]
+            close = difflib.get_close_matches(unknown.group(1), flags, n=1)
+            hint = f" Did you mean {close[0]}?" if close else ""
+            message = f"unknown flag {unknown.group(1)}.{hint}"
+        sys.stderr.write(f"{self.prog}: error: {message}\nSee {self.prog} --help\n")
+        raise SystemExit(2)
+
+
+def add_fields(parser: jsonargparse.ArgumentParser, config_class: type) -> None:
+    """Adds one flag for each field of a dataclass, with its default, type and help."""
+    types = get_type_hints(config_class)
+    for field in dataclasses.fields(config_class):
+        flag = "--" + field.name.replace("_", "-")
+        kind, default = types[field.name], field.default
+        if kind is tuple or getattr(kind, "__origin__", None) is tuple:
+            element = kind.__args__[0]
+            if field.name == "data":
+                kind, default = list[str], []
+            else:
+                kind, default = str, ",".join(map(str, default)) or None
+                kind = str if element is str else _integers
+        if kind is bool:
+            parser.add_argument(
+                flag, action=jsonargparse.ActionYesNo(no_prefix="no-"), default=default,
+                help=field.metadata["help"],
+            )  # fmt: skip
+        else:
+            parser.add_argument(flag, type=kind, default=default, help=field.metadata["help"])
+
+
+def _integers(text: str) -> str:
+    """Checks a comma-separated list of integers, such as `2,3,4`."""
+    text = ",".join(map(str, text)) if isinstance(text, list | tuple) else str(text)
+    for part in text.split(","):
+        int(part)
+    return text
+
+
+def from_flags(config_class: Callable[..., T], values: dict[str, Any]) -> T:
+    """Returns the dataclass for parsed values; those of other flags are left out."""
+    fields = {field.name for field in dataclasses.fields(config_class)}  # type: ignore[arg-type]
+    chosen = {name: value for name, value in values.items() if name in fields}
+    types = get_type_hints(config_class)
+    for name, kind in types.items():
+        if getattr(kind, "__origin__", None) is tuple and isinstance(chosen.get(name), str):
+            chosen[name] = tuple(map(kind.__args__[0], filter(None, chosen[name].split(","))))
+        elif getattr(kind, "__origin__", None) is tuple:
+            chosen[name] = tuple(chosen.get(name) or ())
+    return config_class(**chosen)
+
+
+def repeatable(arguments: Sequence[str], flag: str) -> list[str]:
+    """Makes every use of a flag append to its list instead of replacing it."""
+    pattern = re.compile(rf"^{re.escape(flag)}(?==|$)")
+    return [pattern.sub(f"{flag}+", argument) for argument in arguments]
+
+
+def run_command(
+    command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None
+) -> int:
+    """Runs a command; an error the package raises becomes one line and exit status 1 or 2."""
+    try:
+        return command(sys.argv[1:] if arguments is None else arguments)
+    except CharagramError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    except BrokenPipeError:
+        # The reader of our output, `head` say, has enough; Python would complain on exit.
+        sys.stdout = None  # type: ignore[assignment]
+        return 0

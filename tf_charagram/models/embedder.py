@@ -1,0 +1,250 @@
+"""The object a user holds: raw text in, vectors out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram._version import __version__
+from tf_charagram.encoders import encoder_from_config, encoder_name
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.files import whole_file, write_json
+from tf_charagram.models.explanation import Explanation, explain
+from tf_charagram.models.saved_model import export_saved_model
+from tf_charagram.text.vectorizer import NgramVectorizer
+
+FORMAT_VERSION = 1
+_MAX_BATCH_CHARS = 4_000_000
+
+
+class Neighbor(NamedTuple):
+    """A text and its cosine with the query."""
+
+    text: str
+    cosine: float
+
+
+class _Files(NamedTuple):
+    config: str = "config.json"
+    vocabulary: str = "vocabulary.npz"
+    weights: str = "weights.npz"
+
+
+FILES = _Files()
+
+
+class TextEmbedder(keras.Model):
+    """Embeds raw texts: a vectorizer, strings to ids, followed by an encoder, ids to vectors.
+
+    Args:
+        vectorizer: Keras layer from strings `(batch,)` to ragged ids.
+        encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
+
+    Example:
+        >>> from tf_charagram.encoders.charagram import Charagram
+        >>> vectorizer = NgramVectorizer.from_texts(["cat", "cats", "dog"])
+        >>> embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=8))
+        >>> embedder.encode(["cat", "catz"]).shape
+        (2, 8)
+    """
+
+    def __init__(
+        self, vectorizer: NgramVectorizer, encoder: keras.layers.Layer, **kwargs: Any
+    ) -> None:
+        super().__init__(**{"name": "text_embedder", **kwargs})
+        self.vectorizer = vectorizer
+        self.encoder = encoder
+        self.built = True
+        self._embed = tf.function(
+            self.call, input_signature=[tf.TensorSpec([None], tf.string, name="texts")]
+        )
+
+    @property
+    def dim(self) -> int:
+        """Width of the embeddings."""
+        return self.encoder.dim
+
+    def call(self, texts: tf.Tensor) -> tf.Tensor:
+        """Embeds a string tensor `(batch,)`; returns float32 `(batch, dim)`."""
+        return self.encoder(self.vectorizer(texts), training=False)
+
+    def encode(
+        self, texts: Iterable[str | bytes], *, batch_size: int = 1000, show_progress: bool = False
+    ) -> np.ndarray:
+        """Embeds texts.
+
+        Args:
+            texts: Any texts; empty ones and broken UTF-8 have a defined embedding too.
+            batch_size: Texts embedded at a time.
+            show_progress: Show a progress bar on standard error.
+
+        Returns:
+            float32 `(num_texts, dim)`.
+
+        Raises:
+            ConfigError: `texts` is a single string, or `batch_size` is below 1.
+        """
+        if isinstance(texts, str | bytes):
+            raise ConfigError("`texts` must be a list of texts. Received a single string.")
+        if batch_size < 1:
+            raise ConfigError(f"`batch_size` must be at least 1. Received: {batch_size}")
+        texts = list(texts)
+        vectors = np.empty((len(texts), self.dim), np.float32)
+        position = 0
+        batches: Iterable[list[bytes]] = _batches(texts, batch_size)
+        for batch in _with_progress(batches, len(texts)) if show_progress else batches:
+            vectors[position : position + len(batch)] = self._embed(tf.constant(batch)).numpy()
+            position += len(batch)
+        return vectors
+
+    def similarity(self, left: Sequence[str], right: Sequence[str]) -> np.ndarray:
+        """Returns the cosines of corresponding texts, float32 `(num_texts,)`.
+
+        Raises:
+            ConfigError: The two lists differ in length.
+        """
+        if len(left) != len(right):
+            raise ConfigError(
+                f"Number of left texts ({len(left)}) does not match number of right texts "
+                f"({len(right)})."
+            )
+        return np.sum(unit_rows(self.encode(left)) * unit_rows(self.encode(right)), axis=1)
+
+    def neighbors(
+        self, query: str, vocabulary: Sequence[str] | None, k: int = 10,
+        vectors: np.ndarray | None = None,
+    ) -> list[Neighbor]:  # fmt: skip
+        """Returns the texts of a vocabulary that are most similar to a query, by exact search.
+
+        Args:
+            query: A text.
+            vocabulary: The texts to search; the query itself is left out.
+            k: How many.
+            vectors: Unit-length embeddings of the vocabulary, to save computing them again.
+
+        Raises:
+            ConfigError: `k` is below 1.
+        """
+        if k < 1:
+            raise ConfigError(f"`k` must be at least 1. Received: k={k}")
+        vocabulary = list(vocabulary or [])
+        if vectors is None:
+            vectors = unit_rows(self.encode(vocabulary))
+        cosines = vectors @ unit_rows(self.encode([query]))[0]
+        candidates = np.argsort(-cosines, kind="stable")[: k + vocabulary.count(query)]
+        found = [Neighbor(vocabulary[i], float(cosines[i])) for i in candidates]
+        return [neighbor for neighbor in found if neighbor.text != query][:k]
+
+    def explain(self, left: str, right: str) -> Explanation:
+        """Says how much each pair of n-grams adds to the cosine of two texts; see `Explanation`."""
+        return explain(self.vectorizer, self.encoder, left, right)
+
+    def save(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
+        """Writes the folder that `load` reads: JSON and NumPy arrays, no code."""
+        del args, kwargs
+        path = Path(path)
+        config = {
+            "format_version": FORMAT_VERSION,
+            "tf_charagram": __version__,
+            "vectorizer": self.vectorizer.get_config(),
+            "encoder": {"name": encoder_name(self.encoder), "config": self.encoder.get_config()},
+        }
+        weights = {weight.path: weight.numpy() for weight in self.encoder.weights}
+        for name, arrays in (
+            (FILES.vocabulary, self.vectorizer.state()),
+            (FILES.weights, weights),
+        ):
+            with whole_file(path / name) as file:
+                np.savez(file, **arrays)
+        write_json(path / FILES.config, config)
+
+    @classmethod
+    def load(cls, path: str | Path) -> TextEmbedder:
+        """Loads what `save` wrote, or the `model` folder of a run folder.
+
+        Raises:
+            RunError: The folder is not a model, is damaged, or is from a newer version.
+        """
+        path = Path(path)
+        if not (path / FILES.config).is_file() or (path / "model" / FILES.config).is_file():
+            path = path / "model"
+        config = _read_config(path)
+        try:
+            vocabulary = dict(np.load(path / FILES.vocabulary, allow_pickle=False))
+            weights = dict(np.load(path / FILES.weights, allow_pickle=False))
+        except (OSError, ValueError, EOFError) as error:
+            raise RunError(f"{path} is damaged: {error}. Train again, or copy it again.") from error
+        vectorizer = NgramVectorizer.from_state(config["vectorizer"], vocabulary)
+        encoder = encoder_from_config(config["encoder"]["name"], config["encoder"]["config"])
+        for weight in encoder.weights:
+            if weight.path not in weights:
+                raise RunError(f"{path / FILES.weights} lacks the array '{weight.path}'.")
+            weight.assign(weights[weight.path])
+        return cls(vectorizer, encoder)
+
+    def export(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
+        """Writes a SavedModel that embeds raw strings; see `export_saved_model`."""
+        del args, kwargs
+        export_saved_model(self.vectorizer, self.encoder, path)
+
+    def get_config(self) -> dict[str, Any]:
+        """Not supported: a vocabulary is no setting. Use `save` and `load`."""
+        raise NotImplementedError("Use TextEmbedder.save and TextEmbedder.load.")
+
+
+def unit_rows(vectors: np.ndarray) -> np.ndarray:
+    """Returns each row divided by its length; zero rows stay zero."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(lengths > 1e-6, lengths, np.inf)
+
+
+def _batches(texts: list[str | bytes], batch_size: int) -> Iterator[list[bytes]]:
+    """Splits texts into batches that are small in number and in total length."""
+    batch: list[bytes] = []
+    size = 0
+    for text in texts:
+        raw = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+        if batch and (len(batch) == batch_size or size + len(raw) > _MAX_BATCH_CHARS):
+            yield batch
+            batch, size = [], 0
+        batch.append(raw)
+        size += len(raw)
+    if batch:
+        yield batch
+
+
+def _with_progress(batches: Iterable[list[bytes]], total: int) -> Iterator[list[bytes]]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True)) as progress:
+        task = progress.add_task("Embedding", total=total)
+        for batch in batches:
+            yield batch
+            progress.advance(task, len(batch))
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    try:
+        config = json.loads((path / FILES.config).read_text(encoding="utf-8"))
+        version = config["format_version"]
+    except FileNotFoundError:
+        raise RunError(
+            f"{path} is not a model folder: it has no {FILES.config}. Give the folder of a run, "
+            "or its `model` folder."
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RunError(f"{path / FILES.config} is damaged: {error!r}.") from error
+    if version > FORMAT_VERSION:
+        raise RunError(
+            f"{path} has format version {version}, written by tf-charagram "
+            f"{config.get('tf_charagram')}; this is {__version__}, which reads up to "
+            f"{FORMAT_VERSION}. Please upgrade: pip install -U tf-charagram"
+        )
+    return config

@@ -1,0 +1,88 @@
+"""Why two texts are similar: the cosine split over pairs of n-grams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.errors import ConfigError
+from tf_charagram.text.vectorizer import NgramVectorizer
+
+BIAS = "(bias)"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How much each pair of n-grams adds to the cosine of two texts.
+
+    The contributions sum to the cosine. For a linear encoder each is exactly the product of the two
+    n-grams' vectors over the lengths of the embeddings. With a non-linearity, each dimension of a
+    text has the gain h(z) / z, and its n-grams share that dimension in proportion.
+
+    Attributes:
+        cosine: Cosine of the two embeddings.
+        left: n-grams of the left text that have a vector, in order, then `"(bias)"`.
+        right: Of the right text.
+        contributions: float `(len(left), len(right))`.
+    """
+
+    cosine: float
+    left: list[str]
+    right: list[str]
+    contributions: np.ndarray
+
+    def top(self, k: int = 10) -> list[tuple[str, str, float]]:
+        """Returns the `k` pairs that add most, equal pairs summed: left, right, contribution."""
+        totals: dict[tuple[str, str], float] = {}
+        for i, left in enumerate(self.left):
+            for j, right in enumerate(self.right):
+                pair = left, right
+                totals[pair] = totals.get(pair, 0.0) + float(self.contributions[i, j])
+        ranked = sorted(totals.items(), key=lambda item: -item[1])
+        return [(left, right, value) for (left, right), value in ranked[:k]]
+
+
+def explain(
+    vectorizer: NgramVectorizer, encoder: keras.layers.Layer, left: str, right: str
+) -> Explanation:
+    """Explains the cosine of two texts.
+
+    Raises:
+        ConfigError: The encoder is not a sum over n-grams.
+    """
+    if not isinstance(encoder, Charagram):
+        raise ConfigError(f"Only charagram encoders can be explained. Received: {encoder.name}")
+    names, parts = zip(*(_parts(vectorizer, encoder, text) for text in (left, right)), strict=True)
+    lengths = [np.linalg.norm(part.sum(axis=0)) for part in parts]
+    scale = lengths[0] * lengths[1]
+    products = parts[0] @ parts[1].T
+    contributions = products / scale if scale > 1e-12 else np.zeros_like(products)
+    return Explanation(float(contributions.sum()), names[0], names[1], contributions)
+
+
+def _parts(
+    vectorizer: NgramVectorizer, encoder: Charagram, text: str
+) -> tuple[list[str], np.ndarray]:
+    """Returns the n-grams of a text and the vectors that sum to its embedding, float64."""
+    ngrams = vectorizer.ngrams(text)
+    table = encoder.sum.table.value
+    dim = encoder.dim
+    rows = [tf.gather(table, list(ids)).numpy().sum(axis=0) for _, ids in ngrams]
+    parts = np.array([*rows, encoder.bias.numpy()], np.float64).reshape(-1, dim)
+    parts = parts * _gain(parts, encoder.activation)
+    if encoder.dense is not None:
+        kernel, bias = (np.asarray(weight, np.float64) for weight in encoder.dense.get_weights())
+        parts = parts @ kernel
+        parts[-1] += bias
+        parts = parts * _gain(parts, encoder.activation)
+    return [*(name for name, _ in ngrams), BIAS], parts
+
+
+def _gain(parts: np.ndarray, activation: str) -> np.ndarray:
+    total = parts.sum(axis=0)
+    activated = {"linear": total, "tanh": np.tanh(total), "relu": np.maximum(total, 0)}[activation]
+    return np.divide(activated, total, out=np.ones_like(total), where=total != 0)

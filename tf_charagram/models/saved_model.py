@@ -1,0 +1,74 @@
+"""SavedModels that take raw strings and need nothing but TensorFlow."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.errors import RunError
+from tf_charagram.files import write_problem
+from tf_charagram.objectives.similarity import paired_cosine
+
+_TEXTS = tf.TensorSpec([None], tf.string, name="texts")
+_TEXTS_A = tf.TensorSpec([None], tf.string, name="texts_a")
+_TEXTS_B = tf.TensorSpec([None], tf.string, name="texts_b")
+
+
+class ServedEmbedder(tf.Module):
+    """The signatures of an exported embedder.
+
+    * `serving_default(texts) -> {"embedding": float32 (n, dim)}`
+    * `similarity(texts_a, texts_b) -> {"cosine": float32 (n,)}`
+    """
+
+    def __init__(self, vectorizer: keras.layers.Layer, encoder: keras.layers.Layer) -> None:
+        super().__init__(name="tf_charagram")
+        # Only tables and variables are tracked: a Keras layer would bring its own signatures.
+        self.resources = [
+            *vectorizer.resources,
+            *(weight.value for weight in encoder.weights),
+        ]
+        self._embed_ids = lambda texts: encoder(vectorizer(texts), training=False)
+
+    @tf.function(input_signature=[_TEXTS])
+    def embed(self, texts: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Embeds texts."""
+        return {"embedding": self._embed_ids(texts)}
+
+    @tf.function(input_signature=[_TEXTS_A, _TEXTS_B])
+    def similarity(self, texts_a: tf.Tensor, texts_b: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Returns the cosines of corresponding texts."""
+        return {"cosine": paired_cosine(self._embed_ids(texts_a), self._embed_ids(texts_b))}
+
+
+def export_saved_model(
+    vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, path: str | Path
+) -> None:
+    """Writes a SavedModel with the signatures of `ServedEmbedder`.
+
+    The folder appears only once it is complete. An existing one is replaced.
+
+    Raises:
+        RunError: It cannot be written, for instance because the disk is full.
+    """
+    path = Path(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    module = ServedEmbedder(vectorizer, encoder)
+    signatures = {"serving_default": module.embed, "similarity": module.similarity}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Gradients of the encoder capture what no SavedModel can hold, and serving needs none.
+        options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
+        tf.saved_model.save(module, str(partial), signatures=signatures, options=options)
+        if path.exists():
+            shutil.rmtree(path)
+        os.replace(partial, path)
+    except (OSError, tf.errors.OpError) as error:
+        problem = write_problem(error) if isinstance(error, OSError) else error.message
+        raise RunError(f"Cannot write {path}: {problem}") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)

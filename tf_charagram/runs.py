@@ -1,0 +1,139 @@
+"""A run folder: what a training run was told, where it is, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from tf_charagram._version import __version__
+from tf_charagram.errors import RunError
+from tf_charagram.files import sha256_of, whole_file, write_json
+
+
+class RunFolder:
+    """The files of one training run.
+
+    Args:
+        path: The folder.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.config = self.path / "config.json"
+        self.checkpoints = self.path / "checkpoints"
+        self.history = self.path / "history.jsonl"
+        self.metrics = self.path / "metrics.json"
+        self.model = self.path / "model"
+        self.saved_model = self.path / "saved_model" / "1"
+        self.tensorboard = self.path / "tensorboard"
+
+    @classmethod
+    def open(
+        cls, path: str | Path | None, default_name: str, *, resume: bool, overwrite: bool
+    ) -> RunFolder:
+        """Returns the folder of a new run, or of one to go on with.
+
+        Args:
+            path: The folder, or `None` for `runs/<default_name>-<N>` with the next free N.
+            default_name: See `path`.
+            resume: Go on with the run in the folder; a folder without one starts anew.
+            overwrite: Delete the run in the folder first.
+
+        Raises:
+            RunError: The folder has files and neither flag was given, or is no run folder.
+        """
+        if path is None:
+            if resume:
+                raise RunError("--resume needs --out, the folder of the run to go on with.")
+            number = 1
+            while (Path("runs") / f"{default_name}-{number}").exists():
+                number += 1
+            path = Path("runs") / f"{default_name}-{number}"
+        folder = cls(path)
+        if folder.path.exists() and not folder.path.is_dir():
+            raise RunError(f"{folder.path} is a file. Give a folder with --out.")
+        if folder.path.is_dir() and any(folder.path.iterdir()) and not resume:
+            if not overwrite:
+                raise RunError(
+                    f"{folder.path} exists. Add --resume to go on with it, --overwrite to start "
+                    "again, or give another --out."
+                )
+            if not folder.config.is_file():
+                raise RunError(f"{folder.path} is not a run folder, so it is not overwritten.")
+            shutil.rmtree(folder.path)
+        folder.path.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def write_config(self, settings: dict[str, Any], data_files: Sequence[Path]) -> None:
+        """Writes settings, versions, and the checksums of the data files.
+
+        Raises:
+            RunError: The folder holds a run with other settings or other data.
+        """
+        config = {
+            "settings": settings,
+            "versions": _versions(),
+            "data_files": {str(path): sha256_of(path) for path in data_files},
+        }
+        if not self.config.is_file():
+            write_json(self.config, config)
+            return
+        try:
+            old = json.loads(self.config.read_text(encoding="utf-8"))
+            changed = _changes({**old["settings"], **old["data_files"]}, config)
+        except (ValueError, KeyError, TypeError) as error:
+            raise RunError(f"{self.config} is damaged: {error!r}.") from error
+        if changed:
+            raise RunError(
+                f"{self.path} was started with other settings: {', '.join(changed)}. "
+                "Resume with the same, or give another --out."
+            )
+
+    def append_history(self, record: dict[str, Any]) -> None:
+        """Adds one line to the history."""
+        with open(self.history, "a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+
+    def read_history(self) -> list[dict[str, Any]]:
+        """Returns the records of the history; a last line that was cut short is left out."""
+        if not self.history.is_file():
+            return []
+        records = []
+        for line in self.history.read_text(encoding="utf-8").split("\n"):
+            try:
+                records.append(json.loads(line))
+            except ValueError:
+                continue
+        return records
+
+    def trim_history(self, step: int) -> list[dict[str, Any]]:
+        """Drops what was recorded after `step`, and returns the rest."""
+        records = [record for record in self.read_history() if record["step"] <= step]
+        with whole_file(self.history, "w") as file:
+            file.writelines(json.dumps(record) + "\n" for record in records)
+        return records
+
+
+def _changes(old: dict[str, Any], config: dict[str, Any]) -> list[str]:
+    new = json.loads(json.dumps({**config["settings"], **config["data_files"]}))
+    return [
+        f"{name} was {old.get(name)}, is {new.get(name)}"
+        for name in sorted({*old, *new})
+        if old.get(name) != new.get(name)
+    ]
+
+
+def _versions() -> dict[str, str]:
+    versions = {"tf_charagram": __version__, "python": platform.python_version()}
+    for package in ("tensorflow", "keras", "numpy"):
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            versions[package] = "unknown"
+    return {**versions, "platform": platform.platform(), "cpus": str(os.cpu_count())}

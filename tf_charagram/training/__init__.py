@@ -1,0 +1,1 @@
+"""Training runs: data, model, loop, checkpoints and everything a run writes."""

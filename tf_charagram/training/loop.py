@@ -1,0 +1,154 @@
+"""The training loop: stretches of `fit`, and between them evaluation, selection, checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.data.stream import PairStream
+from tf_charagram.data.wordsim import ScoredPairs
+from tf_charagram.errors import TrainingError
+from tf_charagram.evaluation.scores import SetScore, score_sets
+from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.models.paraphrase import ParaphraseModel
+from tf_charagram.runs import RunFolder
+from tf_charagram.training.checkpoints import Checkpoints
+from tf_charagram.training.progress import TrainingProgress
+from tf_charagram.training.tensorboard import Scalars
+
+LAST = "last"
+
+
+@dataclass
+class TrainingLoop:
+    """Trains a model on a stream of batches and leaves the chosen weights in the run folder.
+
+    Attributes:
+        embedder: What is trained.
+        model: The paraphrase model around its encoder, compiled.
+        stream: The batches.
+        sets: Evaluation sets.
+        folder: Where everything is written.
+        epochs: Passes over the pairs.
+        evaluations_per_epoch: Evaluations, and checkpoints, each epoch.
+        select: Set whose best score decides which weights are kept, or `"last"`.
+    """
+
+    embedder: TextEmbedder
+    model: ParaphraseModel
+    stream: PairStream
+    sets: list[ScoredPairs]
+    folder: RunFolder
+    epochs: float
+    evaluations_per_epoch: int
+    select: str
+
+    def __post_init__(self) -> None:
+        """Collects what a checkpoint holds."""
+        variables = [*self.model.encoder.weights, *self.model.optimizer.variables]
+        values = [variable.value for variable in variables]
+        self.checkpoints = Checkpoints(self.folder.checkpoints, [*values, self.model.step])
+
+    @property
+    def step(self) -> int:
+        """Steps done so far."""
+        return int(self.model.step.numpy())
+
+    @property
+    def total_steps(self) -> int:
+        """Steps of the whole run."""
+        return max(1, round(self.epochs * self.stream.steps_per_epoch))
+
+    def resume(self) -> bool:
+        """Goes back to the newest checkpoint; returns whether there was one."""
+        found = self.checkpoints.restore_latest() is not None
+        self.folder.trim_history(self.step)
+        return found
+
+    def run(self) -> TrainingProgress:
+        """Trains to the end.
+
+        Raises:
+            TrainingError: The loss stopped being finite; the weights are those before that step.
+            KeyboardInterrupt: After a checkpoint was written.
+        """
+        per_epoch = self.stream.steps_per_epoch
+        scalars = Scalars(self.folder.tensorboard)
+        progress = TrainingProgress(
+            self.step, self.total_steps, per_epoch, self.stream.batch_size
+        )
+        with progress:
+            for stop in self._stops():
+                loss = self._train_until(stop, progress)
+                scores = self.evaluate()
+                record = {
+                    "step": self.step,
+                    "epoch": round(self.step / per_epoch, 4),
+                    "examples": self._examples(),
+                    "seconds": round(progress.seconds, 3),
+                    "loss": loss,
+                    "scores": {score.name: score.spearman for score in scores},
+                }
+                self._keep(record)
+                self.folder.append_history(record)
+                self.checkpoints.save(self.step)
+                scalars.write(self.step, {"loss": loss, **record["scores"]})
+                progress.report(record)
+        return progress
+
+    def evaluate(self) -> list[SetScore]:
+        """Scores the weights as they are now."""
+        return score_sets(lambda texts: unit_rows(self.embedder.encode(texts)), self.sets)
+
+    def _stops(self) -> Iterator[int]:
+        """Yields the steps at which to evaluate, after the current one."""
+        interval = self.stream.steps_per_epoch / self.evaluations_per_epoch
+        number = 1
+        while self.step < self.total_steps:
+            stop = min(round(number * interval), self.total_steps)
+            number += 1
+            if stop > self.step:
+                yield stop
+
+    def _train_until(self, stop: int, progress: TrainingProgress) -> float:
+        batches = self.stream.dataset(self.step, stop - self.step)
+        try:
+            history = self.model.fit(
+                batches, epochs=1, verbose=0, shuffle=False, callbacks=[progress]
+            )
+        except tf.errors.InvalidArgumentError as error:
+            if "not finite" not in str(error):
+                raise
+            self.checkpoints.save(self.step)
+            raise TrainingError(
+                f"The loss or its gradient is not finite at step {self.step}. The weights of the "
+                f"step before are in {self.folder.checkpoints}. Try a smaller --learning-rate, or "
+                "--clip-norm 1."
+            ) from error
+        except KeyboardInterrupt:
+            self.checkpoints.save(self.step)
+            raise
+        return float(history.history["loss"][-1])
+
+    def _examples(self) -> int:
+        epochs, steps = divmod(self.step, self.stream.steps_per_epoch)
+        return epochs * self.stream.num_pairs + steps * self.stream.batch_size
+
+    def _keep(self, record: dict[str, Any]) -> None:
+        """Writes the model if it is the best so far by the set that selects, or the last."""
+        if self.select == LAST:
+            if record["step"] < self.total_steps:
+                return
+        else:
+            score = record["scores"][self.select]
+            before = [old["scores"][self.select] for old in self.folder.read_history()]
+            best = max((value for value in before if value is not None), default=-np.inf)
+            if score is None or score <= best and self.folder.model.is_dir():
+                return
+        self.embedder.save(self.folder.model)
+
+

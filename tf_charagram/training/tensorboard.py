@@ -1,0 +1,49 @@
+"""TensorBoard: scalars while training, an Embedding Projector folder at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.files import whole_file
+
+
+class Scalars:
+    """Writes scalars for TensorBoard.
+
+    Args:
+        folder: The log folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._writer = tf.summary.create_file_writer(str(folder))
+
+    def write(self, step: int, values: Mapping[str, float | None]) -> None:
+        """Writes named values; `None` is left out."""
+        with self._writer.as_default(step=step):
+            for name, value in values.items():
+                if value is not None:
+                    tf.summary.scalar(name, value)
+        self._writer.flush()
+
+
+def write_projector(folder: Path, texts: Sequence[str], vectors: np.ndarray) -> None:
+    """Writes what TensorBoard's Embedding Projector reads.
+
+    Args:
+        folder: The log folder.
+        texts: A label for each vector.
+        vectors: float `(num_texts, dim)`.
+    """
+    with whole_file(folder / "vectors.tsv", "w") as file:
+        np.savetxt(file, vectors, fmt="%.5g", delimiter="\t")
+    with whole_file(folder / "metadata.tsv", "w") as file:
+        file.writelines(" ".join(text.split()) + "\n" for text in texts)
+    with whole_file(folder / "projector_config.pbtxt", "w") as file:
+        file.write(
+            'embeddings {\n  tensor_name: "texts"\n  tensor_path: "vectors.tsv"\n'
+            '  metadata_path: "metadata.tsv"\n}\n'
+        )
