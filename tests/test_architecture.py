@@ -12,13 +12,13 @@ TIERS = (
     {"objectives", "optimizers"},
     {"models"},
     {"data", "evaluation", "analysis"},
-    {"runs"},
+    {"runs", "flags", "training", "tables"},
     {"__init__", "train", "evaluate", "embed", "neighbors", "cli"},
     {"tuning", "export"},
 )
 RANK = {part: rank for rank, tier in enumerate(TIERS) for part in tier}
 # The tiers whose parts may import each other.
-PEERS = {RANK["config"], RANK["data"]}
+PEERS = {RANK["config"], RANK["data"], RANK["runs"]}
 
 
 def imported_names(path):

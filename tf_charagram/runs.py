@@ -32,6 +32,7 @@ class RunFolder:
         self.model = self.path / "model"
         self.saved_model = self.path / "saved_model" / "1"
         self.tensorboard = self.path / "tensorboard"
+        self.texts = self.path / "texts.txt"
 
     @classmethod
     def open(

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import keras
 import numpy as np
 import tensorflow as tf
+from rich.console import Console
+from rich.progress import Progress
 
 from tf_charagram._version import __version__
 from tf_charagram.encoders import encoder_from_config, encoder_name
@@ -21,6 +26,9 @@ from tf_charagram.text.vectorizer import NgramVectorizer
 
 FORMAT_VERSION = 1
 _MAX_BATCH_CHARS = 4_000_000
+_NUM_THREADS = 2
+
+T = TypeVar("T", str, bytes)
 
 
 class Neighbor(NamedTuple):
@@ -92,16 +100,50 @@ class TextEmbedder(keras.Model):
         """
         if isinstance(texts, str | bytes):
             raise ConfigError("`texts` must be a list of texts. Received a single string.")
-        if batch_size < 1:
-            raise ConfigError(f"`batch_size` must be at least 1. Received: {batch_size}")
         texts = list(texts)
         vectors = np.empty((len(texts), self.dim), np.float32)
         position = 0
-        batches: Iterable[list[bytes]] = _batches(texts, batch_size)
-        for batch in _with_progress(batches, len(texts)) if show_progress else batches:
-            vectors[position : position + len(batch)] = self._embed(tf.constant(batch)).numpy()
-            position += len(batch)
+        with _progress(show_progress, len(texts)) as advance:
+            for batch, embedded in self.encode_batches(texts, batch_size=batch_size):
+                vectors[position : position + len(batch)] = embedded
+                position += len(batch)
+                advance(len(batch))
         return vectors
+
+    def encode_batches(
+        self, texts: Iterable[T], *, batch_size: int = 1000
+    ) -> Iterator[tuple[list[T], np.ndarray]]:
+        """Embeds a stream of texts; some batches are in work at once, so that all cores are.
+
+        Args:
+            texts: Any texts; read as a stream.
+            batch_size: Most texts in a batch; long texts make it smaller.
+
+        Yields:
+            The texts of a batch, and their embeddings, float32 `(len(batch), dim)`; in order.
+
+        Raises:
+            ConfigError: `batch_size` is below 1.
+        """
+        if batch_size < 1:
+            raise ConfigError(f"`batch_size` must be at least 1. Received: {batch_size}")
+        return self._encode_batches(texts, batch_size)
+
+    def _encode_batches(
+        self, texts: Iterable[T], batch_size: int
+    ) -> Iterator[tuple[list[T], np.ndarray]]:
+        with ThreadPoolExecutor(_NUM_THREADS) as pool:
+            waiting: deque[tuple[list[T], Future[np.ndarray]]] = deque()
+            for batch in _batches(texts, batch_size):
+                waiting.append((batch, pool.submit(self._encode_batch, batch)))
+                if len(waiting) > 2 * _NUM_THREADS:
+                    batch, future = waiting.popleft()
+                    yield batch, future.result()
+            for batch, future in waiting:
+                yield batch, future.result()
+
+    def _encode_batch(self, texts: Sequence[str | bytes]) -> np.ndarray:
+        return self._embed(tf.constant([to_bytes(text) for text in texts])).numpy()
 
     def similarity(self, left: Sequence[str], right: Sequence[str]) -> np.ndarray:
         """Returns the cosines of corresponding texts, float32 `(num_texts,)`.
@@ -204,30 +246,31 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.where(lengths > 1e-6, lengths, np.inf)
 
 
-def _batches(texts: list[str | bytes], batch_size: int) -> Iterator[list[bytes]]:
+def to_bytes(text: str | bytes) -> bytes:
+    """Returns a text as UTF-8; lone surrogates become bytes that read as U+FFFD."""
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+
+
+def _batches(texts: Iterable[T], batch_size: int) -> Iterator[list[T]]:
     """Splits texts into batches that are small in number and in total length."""
-    batch: list[bytes] = []
+    batch: list[T] = []
     size = 0
     for text in texts:
-        raw = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-        if batch and (len(batch) == batch_size or size + len(raw) > _MAX_BATCH_CHARS):
+        if batch and (len(batch) == batch_size or size + len(text) > _MAX_BATCH_CHARS):
             yield batch
             batch, size = [], 0
-        batch.append(raw)
-        size += len(raw)
+        batch.append(text)
+        size += len(text)
     if batch:
         yield batch
 
 
-def _with_progress(batches: Iterable[list[bytes]], total: int) -> Iterator[list[bytes]]:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True)) as progress:
+@contextmanager
+def _progress(show: bool, total: int) -> Iterator[Callable[[int], None]]:
+    """Shows a progress bar on standard error, if asked; gives the function that moves it."""
+    with Progress(console=Console(stderr=True), disable=not show) as progress:
         task = progress.add_task("Embedding", total=total)
-        for batch in batches:
-            yield batch
-            progress.advance(task, len(batch))
+        yield lambda number: progress.advance(task, number)
 
 
 def _read_config(path: Path) -> dict[str, Any]:

@@ -67,14 +67,13 @@ class TrainingProgress(keras.callbacks.Callback):
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Starts the clock of one stretch of training."""
         self._clock = time.perf_counter()
-        self._before = self._step
 
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
         """Moves the bar."""
         now = time.perf_counter()
         self._seconds += now - self._clock
         self._clock = now
-        self._step = self._before + batch + 1
+        self._step = int(self.model.step.numpy())
         self._progress.update(
             self._task, completed=self._step, epoch=self._step / self._steps_per_epoch,
             loss=float((logs or {}).get("loss", 0.0)), speed=self.pairs_per_second,

@@ -26,8 +26,8 @@ from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 from tf_charagram.evaluation.scores import SetScore, score_sets
 from tf_charagram.evaluation.sets import STARTER, evaluation_sets
-from tf_charagram.files import write_json
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.files import whole_file, write_json
+from tf_charagram.models.embedder import TextEmbedder, to_bytes, unit_rows
 from tf_charagram.models.paraphrase import ParaphraseModel
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.optimizers import make_optimizer
@@ -39,7 +39,8 @@ from tf_charagram.training.tensorboard import write_projector
 logger = logging.getLogger(__name__)
 
 _STEPS_PER_EXECUTION = 50
-_NUM_PROJECTED = 5000
+_NUM_PROJECTED = 5_000
+_NUM_LISTED = 100_000
 
 
 class WordsRun:
@@ -131,7 +132,7 @@ class WordsRun:
         progress = self.loop.run()
         embedder = TextEmbedder.load(self.folder.model)
         embedder.export(self.folder.saved_model)
-        self._write_projector(embedder)
+        self._write_texts(embedder)
         scores = score_sets(lambda texts: unit_rows(embedder.encode(texts)), self.sets)
         metrics = {
             "task": self.config.task,
@@ -155,6 +156,7 @@ class WordsRun:
                 "history": str(self.folder.history),
                 "metrics": str(self.folder.metrics),
                 "tensorboard": str(self.folder.tensorboard),
+                "texts": str(self.folder.texts),
             },
         }
         write_json(self.folder.metrics, metrics)
@@ -162,9 +164,13 @@ class WordsRun:
         self.embedder = embedder
         return metrics
 
-    def _write_projector(self, embedder: TextEmbedder) -> None:
-        texts = self.corpus.texts[:_NUM_PROJECTED]
-        write_projector(self.folder.tensorboard, texts, embedder.encode(texts))
+    def _write_texts(self, embedder: TextEmbedder) -> None:
+        """Writes the texts that `neighbors` searches, and some with vectors for TensorBoard."""
+        texts = [" ".join(text.split()) for text in self.corpus.texts[:_NUM_LISTED]]
+        with whole_file(self.folder.texts, "w") as file:
+            file.writelines(f"{text}\n" for text in texts)
+        shown = texts[:_NUM_PROJECTED]
+        write_projector(self.folder.tensorboard, shown, embedder.encode(shown))
 
 
 def data_file(name: str) -> Path | None:
@@ -212,7 +218,7 @@ def vectorize(vectorizer: NgramVectorizer, texts: list[str], chunk: int = 10_000
         vectorizer.__call__, input_signature=[tf.TensorSpec([None], tf.string)]
     )
     chunks = (texts[i : i + chunk] for i in range(0, len(texts), chunk))
-    encoded = ([text.encode("utf-8", "surrogatepass") for text in chunk] for chunk in chunks)
+    encoded = ([to_bytes(text) for text in chunk] for chunk in chunks)
     return tf.concat([function(tf.constant(chunk)) for chunk in encoded], axis=0)
 
 

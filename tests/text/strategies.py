@@ -1,0 +1,28 @@
+"""Texts that are hard to handle, for the property tests."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+# Slow machines must not fail a property by its time.
+property_settings = settings(
+    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
+)
+
+# Case pairs, one- and many-byte characters, emoji with a joiner, right to left, combining marks,
+# NUL, white space of several kinds, what only `str.isspace` calls space, U+0130, U+FFFD.
+TRICKY = (
+    "aAbB.\u0130\u0131\u03a3\u03c3\u00c9\u1e9e\u00df\x00\x1c \t\n\u0085\u00a0\u2028\u3000\u200b"
+    "\u05d0\u0627\u202e\u4e2d\u0301\ufffd\uffff\U0001f600\u200d\U00010400\U0001e900\U0010ffff"
+)
+
+any_text = st.text(max_size=25) | st.text(TRICKY, max_size=25) | st.text("aAb ", max_size=25)
+text_lists = st.lists(any_text, max_size=7)
+raw_lists = st.lists(any_text | st.binary(max_size=20), max_size=7)
+order_sets = st.sets(st.integers(1, 8), min_size=1)
+max_chars_or_none = st.none() | st.integers(1, 9)
+
+
+def as_bytes(raw):
+    return raw if isinstance(raw, bytes) else raw.encode()

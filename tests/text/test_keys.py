@@ -1,0 +1,103 @@
+"""Keys of n-grams: exact ones can be undone, mixed ones are the same everywhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given
+
+from tests.reference import text as reference
+from tests.text.strategies import order_sets, property_settings, text_lists
+from tf_charagram.text.keys import exact_digits, mix64, mixed_keys, ngram_keys, symbol_bits
+from tf_charagram.text.normalize import SPACE, collapse, decode
+
+MASK = 2**64 - 1
+
+
+def splitmix64(value):
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & MASK
+    return value ^ (value >> 31)
+
+
+def keys_of(raws, orders, bits):
+    """Returns the keys of each text, from normalized texts."""
+    normalized = [reference.normalize(raw) for raw in raws]
+    codes, boundaries = decode(tf.constant([text.encode() for text in normalized], tf.string))
+    flat = collapse(codes, boundaries, SPACE)
+    keys, splits = (tensor.numpy() for tensor in ngram_keys(flat, sorted(orders), bits))
+    rows = [keys[a:b] for a, b in zip(splits[:-1], splits[1:], strict=True)]
+    return [row[row > 0].tolist() for row in rows]
+
+
+def test_mix64_is_splitmix64():
+    """The first output of SplitMix64 with seed 0 is 0xE220A8397B1DCDAF."""
+    assert int(mix64(tf.constant(0x9E3779B97F4A7C15, tf.uint64))) == 0xE220A8397B1DCDAF
+    values = np.random.default_rng(0).integers(0, 2**64, size=100, dtype=np.uint64)
+    expected = [splitmix64(int(value)) for value in values]
+    assert mix64(tf.constant(values)).numpy().tolist() == expected
+
+
+def test_symbol_bits():
+    assert [symbol_bits(order) for order in range(1, 9)] == [63, 31, 21, 15, 12, 10, 9, 7]
+
+
+@property_settings
+@given(text_lists, order_sets)
+def test_exact_keys_are_the_shifted_symbols(raws, orders):
+    """21 bits hold any code point, but only three of them fit."""
+    orders = {min(order, 3) for order in orders}
+    raws = [raw.replace("\x00", "0") for raw in raws]
+    expected = []
+    for raw in raws:
+        shifted = []
+        for ngram in reference.ngrams(raw, orders):
+            key = 0
+            for char in ngram:
+                key = key << 21 | ord(char)
+            shifted.append(key)
+        expected.append(shifted)
+    assert keys_of(raws, orders, 21) == expected
+
+
+@property_settings
+@given(text_lists, order_sets)
+def test_mixed_keys_agree_with_those_of_code_points(raws, orders):
+    """Position, neighbours and batch-mates of an n-gram do not change its key."""
+    key_of = {}
+    for order in orders:
+        ngrams = sorted(reference.count_ngrams(raws, [order]))
+        if ngrams:
+            codes = np.array([[ord(char) for char in ngram] for ngram in ngrams], np.int32)
+            key_of |= zip(ngrams, mixed_keys(codes).tolist(), strict=True)
+    found = keys_of(raws, orders, None)
+    assert found == [[key_of[ngram] for ngram in reference.ngrams(raw, orders)] for raw in raws]
+    ngram_of = {}
+    for raw, keys in zip(raws, found, strict=True):
+        for ngram, key in zip(reference.ngrams(raw, orders), keys, strict=True):
+            assert ngram_of.setdefault(key, ngram) == ngram
+            assert key > 0
+
+
+def test_mixed_keys_tell_order_and_length_apart():
+    keys = {
+        mixed_keys(np.array([[ord(char) for char in ngram]], np.int32)).item()
+        for ngram in ("ab", "ba", "a", "b", "aa", "aaa", "\x00", "\x00\x00", "a\x00", "\x00a")
+    }
+    assert len(keys) == 10
+
+
+@pytest.mark.parametrize("bits", [7, 10, 21])
+def test_exact_digits_undo_the_shifts(bits):
+    rng = np.random.default_rng(bits)
+    digits = rng.integers(1, 2**bits, size=(50, 63 // bits))
+    digits[:20, 0] = 0
+    keys = sum(digits[:, i] << bits * (63 // bits - 1 - i) for i in range(63 // bits))
+    np.testing.assert_array_equal(exact_digits(keys, bits, 63 // bits), digits)
+
+
+@pytest.mark.parametrize("bits", [None, 7])
+@pytest.mark.parametrize("num_texts", [0, 1, 3])
+def test_texts_without_anything(bits, num_texts):
+    assert keys_of([""] * num_texts, {1, 2, 8}, bits) == [[]] * num_texts

@@ -1,0 +1,96 @@
+"""Normalization in the graph against the slow reference."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.reference import text as reference
+from tests.text.strategies import as_bytes, max_chars_or_none, property_settings, raw_lists
+from tf_charagram.text.normalize import (
+    SPACE,
+    WHITE_SPACE,
+    FlatTexts,
+    collapse,
+    decode,
+    normalized_code_points,
+)
+
+
+def normalize(raws, lowercase=True, max_chars=None, unicode_form=None):
+    """Normalizes as the layers do; returns one string a text."""
+    codes, boundaries = decode(tf.constant([as_bytes(raw) for raw in raws], tf.string), unicode_form)
+    table, codes = normalized_code_points(lowercase), codes.numpy()
+    codes = np.where(codes < len(table), table[np.minimum(codes, len(table) - 1)], codes)
+    return strings(collapse(tf.constant(codes), boundaries, SPACE, max_chars))
+
+
+def strings(flat: FlatTexts):
+    symbols = flat.symbols.numpy()
+    rows = zip(flat.starts.numpy(), flat.ends.numpy(), strict=True)
+    return ["".join(map(chr, symbols[a : b + 1])) if a < b else "" for a, b in rows]
+
+
+@property_settings
+@given(raw_lists, st.booleans(), max_chars_or_none)
+def test_equals_reference(raws, lowercase, max_chars):
+    expected = [reference.normalize(raw, lower=lowercase, max_chars=max_chars) for raw in raws]
+    assert normalize(raws, lowercase, max_chars) == expected
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_every_code_point(lowercase):
+    """One text a code point, but for the surrogates, which UTF-8 cannot hold."""
+    chars = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    raws = ["a" + "a".join(chars[i : i + 5000]) + "a" for i in range(0, len(chars), 5000)]
+    expected = [reference.normalize(raw, lower=lowercase) for raw in raws]
+    assert normalize(raws, lowercase) == expected
+
+
+def test_white_space_is_the_references():
+    assert set(WHITE_SPACE) == set(map(ord, reference.WHITE_SPACE))
+
+
+def test_starts_and_ends():
+    """' ab ' and 'c ' share a space; the middle text has nothing but white space."""
+    codes, boundaries = decode(tf.constant(["ab", " \t", "c"]))
+    flat = collapse(codes, boundaries, SPACE)
+    assert bytes(flat.symbols.numpy().astype(np.uint8)) == b" ab \t c "
+    codes, boundaries = decode(tf.constant(["ab", "  ", "c"]))
+    flat = collapse(codes, boundaries, SPACE)
+    assert bytes(flat.symbols.numpy().astype(np.uint8)) == b" ab c "
+    assert flat.starts.numpy().tolist() == [0, 3, 3]
+    assert flat.ends.numpy().tolist() == [3, 3, 5]
+
+
+def test_empty_batch():
+    codes, boundaries = decode(tf.zeros([0], tf.string))
+    flat = collapse(codes, boundaries, SPACE, 5)
+    assert flat.starts.shape == flat.ends.shape == (0,)
+    assert flat.symbols.numpy().tolist() == [SPACE]
+
+
+def test_table_cannot_be_written():
+    with pytest.raises(ValueError, match="read-only"):
+        normalized_code_points(True)[0] = 1
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+def test_unicode_form(form):
+    pytest.importorskip("tensorflow_text")
+    raws = ["e\u0301\u00c9", "\ufb01\uff21\u00bd", "\u212b\u1e9b\u0323", "", "plain"]
+    expected = [reference.normalize(unicodedata.normalize(form, raw)) for raw in raws]
+    assert normalize(raws, unicode_form=form) == expected
+    assert normalize([b"a\xffb"], unicode_form=form) == [" a\ufffdb "]
+
+
+def test_unicode_form_on_windows(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(ImportError, match="needs tensorflow-text, which has no Windows build"):
+        decode(tf.constant(["a"]), "NFC")

@@ -1,0 +1,226 @@
+"""Texts to ids against the slow reference."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from tests.reference import text as reference
+from tests.text.strategies import (
+    as_bytes,
+    max_chars_or_none,
+    order_sets,
+    property_settings,
+    raw_lists,
+    text_lists,
+)
+from tf_charagram.errors import ConfigError
+from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.vocabulary import NgramVocabulary
+
+# More characters than exact keys of order 8 hold, so that keys become mixes.
+CJK_126 = "".join(map(chr, range(0x4E00, 0x4E00 + 126)))
+
+
+def ids_of(vectorizer, raws):
+    return vectorizer(tf.constant([as_bytes(raw) for raw in raws], tf.string)).to_list()
+
+
+@property_settings
+@given(text_lists, raw_lists, order_sets, st.integers(1, 2), max_chars_or_none, st.booleans())
+@example(["ab"], ["ab", "", "ba", b"a\xffb"], {1}, 1, None, True)
+@example(["ab \ufffd"], ["\u4e2d", b"\xff"], {1, 2}, 1, 3, False)
+def test_exact_keys_equal_reference(texts, raws, orders, min_count, max_chars, lowercase):
+    """The texts embedded are not those the vocabulary is counted from, but for the first two."""
+    options = {"lower": lowercase, "max_chars": max_chars}
+    ngrams = reference.vocabulary(texts, orders, min_count, **options)
+    assume(ngrams)
+    vectorizer = NgramVectorizer.from_texts(
+        texts, orders=list(orders), min_count=min_count, max_chars=max_chars, lowercase=lowercase
+    )
+    assert vectorizer.num_rows == len(ngrams)
+    row_of = {ngram: row for row, ngram in enumerate(ngrams)}
+    raws = [*texts[:2], *raws]
+    expected = [
+        [(ngram, row_of[ngram]) for ngram in reference.ngrams(raw, orders, **options) if ngram in row_of]
+        for raw in raws
+    ]
+    assert ids_of(vectorizer, raws) == [[row for _, row in named] for named in expected]
+    for raw, named in zip(raws[:2], expected, strict=False):
+        assert vectorizer.ngrams(raw) == [(ngram, (row,)) for ngram, row in named]
+
+
+@property_settings
+@given(text_lists, raw_lists, st.sets(st.integers(1, 7)), st.integers(1, 2), max_chars_or_none)
+def test_mixed_keys_equal_reference(texts, raws, orders, min_count, max_chars):
+    """Rows of mixed keys have no names: each n-gram in V must have one row, and the right count."""
+    orders, texts = orders | {8}, [*texts, CJK_126]
+    vocabulary = NgramVocabulary.from_texts(texts, orders=orders, min_count=min_count)
+    vectorizer = NgramVectorizer(vocabulary=vocabulary, max_chars=max_chars)
+    assert vocabulary.alphabet is None and vectorizer.orders == tuple(sorted(orders))
+    counts = reference.count_ngrams(texts, orders)
+    row_of = {}
+    for raw, ids in zip(raws, ids_of(vectorizer, raws), strict=True):
+        ngrams = reference.ngrams(raw, orders, max_chars=max_chars)
+        kept = [ngram for ngram in ngrams if counts[ngram] >= min_count]
+        for ngram, row in zip(kept, ids, strict=True):
+            assert row_of.setdefault(ngram, row) == row
+            assert vocabulary.counts[row] == counts[ngram]
+        if isinstance(raw, str):
+            named = [(ngram, (row_of[ngram],)) for ngram in kept]
+            assert vectorizer.ngrams(raw) == named
+    assert len(set(row_of.values())) == len(row_of)
+
+
+@property_settings
+@given(
+    raw_lists,
+    order_sets,
+    st.sampled_from([1, 7, 1000, 2**31 - 1]),
+    st.integers(1, 3),
+    max_chars_or_none,
+    st.booleans(),
+)
+def test_hash_mode(raws, orders, hash_buckets, rows_per_ngram, max_chars, lowercase):
+    """Every n-gram has `rows_per_ngram` ids in range, the same wherever it stands."""
+    vectorizer = NgramVectorizer(
+        orders=list(orders),
+        hash_buckets=hash_buckets,
+        rows_per_ngram=rows_per_ngram,
+        max_chars=max_chars,
+        lowercase=lowercase,
+    )
+    assert vectorizer.num_rows == hash_buckets
+    rows_of = {}
+    for raw, ids in zip(raws, ids_of(vectorizer, raws), strict=True):
+        ngrams = reference.ngrams(raw, orders, lower=lowercase, max_chars=max_chars)
+        assert len(ids) == rows_per_ngram * len(ngrams)
+        assert all(0 <= row < hash_buckets for row in ids)
+        rows = list(zip(*[iter(ids)] * rows_per_ngram, strict=True))
+        for ngram, its_rows in zip(ngrams, rows, strict=True):
+            assert rows_of.setdefault(ngram, its_rows) == its_rows
+        if isinstance(raw, str):
+            assert vectorizer.ngrams(raw) == list(zip(ngrams, rows, strict=True))
+    if hash_buckets == 2**31 - 1:  # A collision here is a matter of 1 in a million.
+        assert len(set(rows_of.values())) == len(rows_of)
+
+
+def test_hash_mode_is_uniform_and_its_rows_are_independent():
+    """Chi-squared over 100 buckets has mean 99 and deviation 14; 200 is 7 deviations away."""
+    vectorizer = NgramVectorizer(orders=[4], hash_buckets=100, rows_per_ngram=2)
+    words = [f"{i:06d}" for i in range(0, 10**6, 97)]
+    names = dict(zip(reference.ngrams(" ".join(words[:3]), [4]), [None] * 99, strict=False))
+    assert len(names) > 10
+    rows = {name: pair for word in words for name, pair in vectorizer.ngrams(word)}
+    pairs = np.array(list(rows.values()))
+    assert len(pairs) > 10_000
+    expected = len(pairs) / 100
+    for column in pairs.T:
+        assert (((np.bincount(column, minlength=100) - expected) ** 2) / expected).sum() < 200
+    assert np.mean(pairs[:, 0] == pairs[:, 1]) == pytest.approx(0.01, abs=0.005)
+
+
+@pytest.mark.parametrize("make", [
+    lambda: NgramVectorizer.from_texts(["cat", "cats", "\u4e2d"], orders=[1, 3]),
+    lambda: NgramVectorizer.from_texts(["cat", CJK_126], orders=[2, 8], lowercase=False),
+    lambda: NgramVectorizer(orders=[2], hash_buckets=50, rows_per_ngram=3, max_chars=3),
+])  # fmt: skip
+class TestEveryKind:
+    texts = ("", "Cat", "cats cat", "\u4e2d\u4e01", " ", "dog")
+
+    def test_graph_equals_eager(self, make):
+        vectorizer = make()
+        graph = tf.function(vectorizer, input_signature=[tf.TensorSpec([None], tf.string)])
+        for batch in (self.texts, self.texts[:1], ()):
+            found = graph(tf.constant(batch, tf.string))
+            assert found.to_list() == ids_of(vectorizer, batch)
+            assert found.dtype == tf.int32 and found.row_splits.shape == (len(batch) + 1,)
+
+    def test_batch_mates_change_nothing(self, make):
+        vectorizer = make()
+        together = ids_of(vectorizer, self.texts)
+        assert together == [ids_of(vectorizer, [text])[0] for text in self.texts]
+        assert together[::-1] == ids_of(vectorizer, self.texts[::-1])
+        assert any(together)
+
+    def test_state_round_trip(self, make, tmp_path):
+        vectorizer = make()
+        config = json.loads(json.dumps(vectorizer.get_config()))
+        np.savez(tmp_path / "state.npz", **vectorizer.state())
+        with np.load(tmp_path / "state.npz", allow_pickle=False) as state:
+            restored = NgramVectorizer.from_state(config, dict(state))
+        assert restored.get_config() == vectorizer.get_config()
+        assert ids_of(restored, self.texts) == ids_of(vectorizer, self.texts)
+        assert restored.num_rows == vectorizer.num_rows
+
+    def test_has_no_weights(self, make):
+        assert make().weights == []
+        assert not make().trainable
+
+
+def test_lone_surrogates_do_not_stop_ngrams():
+    """Python encodes them as three bytes that UTF-8 forbids, each read as U+FFFD."""
+    names = [name for name, _ in NgramVectorizer(orders=[1], hash_buckets=9).ngrams("a\ud800")]
+    assert names == [" ", "a", *["\ufffd"] * 3, " "]
+
+
+def test_resources():
+    assert NgramVectorizer(hash_buckets=9).resources == []
+    (table,) = NgramVectorizer.from_texts(["ab"], orders=[2]).resources
+    assert int(table.size()) == 3
+
+
+def test_unicode_form():
+    pytest.importorskip("tensorflow_text")
+    vectorizer = NgramVectorizer.from_texts(["\uff43\uff41\uff54"], orders=[3], unicode_form="NFKC")
+    assert [name for name, _ in vectorizer.ngrams("CAT")] == [" ca", "cat", "at "]
+    assert ids_of(vectorizer, ["\uff23at"]) == ids_of(vectorizer, ["cat"]) != [[]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "Give exactly one of `vocabulary` and `hash_buckets`"),
+        (
+            {"hash_buckets": 3, "vocabulary": NgramVocabulary.from_texts(["a"])},
+            "Give exactly one of `vocabulary` and `hash_buckets`",
+        ),
+        ({"hash_buckets": 0}, r"`hash_buckets` must be in \[1, 2\^31\). Received: 0"),
+        ({"hash_buckets": 2**31}, r"`hash_buckets` must be in \[1, 2\^31\). Received: 2147483648"),
+        (
+            {"hash_buckets": 3, "rows_per_ngram": 0},
+            "`rows_per_ngram` must be at least 1, .* Received: rows_per_ngram=0",
+        ),
+        (
+            {"vocabulary": NgramVocabulary.from_texts(["a"]), "rows_per_ngram": 2},
+            "above 1 only together with `hash_buckets`. Received: rows_per_ngram=2",
+        ),
+        (
+            {"hash_buckets": 3, "unicode_form": "nfc"},
+            "`unicode_form` must be None, NFC, NFD, NFKC or NFKD. Received: 'nfc'",
+        ),
+        ({"hash_buckets": 3, "max_chars": 0}, "`max_chars` must be at least 1 or None. Received: 0"),
+        ({"hash_buckets": 3, "orders": []}, "n-gram orders must be integers from 1 to 8"),
+    ],
+)
+def test_errors(arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        NgramVectorizer(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"unicode_form": "nfc"}, "`unicode_form` must be None, NFC, NFD, NFKC or NFKD"),
+        ({"max_chars": 0}, "`max_chars` must be at least 1 or None. Received: 0"),
+        ({"min_count": 0}, "`min_count` must be at least 1"),
+    ],
+)
+def test_errors_of_from_texts(arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        NgramVectorizer.from_texts(["abc"], **arguments)

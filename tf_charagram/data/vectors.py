@@ -1,0 +1,101 @@
+"""Embeddings to files, a batch at a time."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import numpy as np
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.files import whole_file
+
+_HEADER_BYTES = 128
+
+
+class VectorWriter(Protocol):
+    """Takes batches of texts and their embeddings."""
+
+    def write(self, texts: Sequence[str], vectors: np.ndarray) -> None:
+        """Writes one batch; `vectors` is float32 `(len(texts), dim)`."""
+
+
+@contextmanager
+def open_vector_writer(path: str | Path, dim: int) -> Iterator[VectorWriter]:
+    """Opens a file for embeddings; it appears only once it is complete.
+
+    Args:
+        path: `FILE.npy`: one array; `FILE.tsv`: the text, then the numbers; `FILE.jsonl`: objects
+            with `text` and `embedding`; `-`: standard output, as tsv.
+        dim: Width of the embeddings.
+
+    Raises:
+        ConfigError: The ending is none of these.
+        RunError: The file cannot be written.
+    """
+    if str(path) == "-":
+        yield _TsvWriter(sys.stdout)
+        return
+    suffix = Path(path).suffix
+    if suffix == ".npy":
+        with whole_file(path) as file, _NpyWriter(file, dim) as writer:
+            yield writer
+    elif suffix in (".tsv", ".jsonl"):
+        with whole_file(path, "w") as file:
+            yield _TsvWriter(file) if suffix == ".tsv" else _JsonlWriter(file)
+    else:
+        raise ConfigError(f"--output must end in .npy, .tsv or .jsonl, or be -. Received: {path}")
+
+
+class _TsvWriter:
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, texts: Sequence[str], vectors: np.ndarray) -> None:
+        for text, vector in zip(texts, vectors.tolist(), strict=True):
+            # A tab or a line end inside a text would be read as the next column or row.
+            cells = [" ".join(text.split()), *(f"{value:.6g}" for value in vector)]
+            self._file.write("\t".join(cells) + "\n")
+
+
+class _JsonlWriter:
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, texts: Sequence[str], vectors: np.ndarray) -> None:
+        for text, vector in zip(texts, vectors, strict=True):
+            values = [float(f"{value:.6g}") for value in vector]
+            self._file.write(json.dumps({"text": text, "embedding": values}) + "\n")
+
+
+class _NpyWriter:
+    """Appends rows behind a header of fixed length, whose row count is filled in at the end."""
+
+    def __init__(self, file: IO[bytes], dim: int) -> None:
+        self._file = file
+        self._dim = dim
+        self._num_rows = 0
+
+    def __enter__(self) -> _NpyWriter:
+        self._file.write(b"\0" * _HEADER_BYTES)
+        return self
+
+    def write(self, texts: Sequence[str], vectors: np.ndarray) -> None:
+        del texts
+        self._num_rows += len(vectors)
+        self._file.write(np.ascontiguousarray(vectors, "<f4").tobytes())
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
+        if kind is not None:
+            return
+        shape = f"({self._num_rows}, {self._dim})"
+        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"
+        room = _HEADER_BYTES - len(np.lib.format.magic(1, 0)) - 2
+        self._file.seek(0)
+        self._file.write(np.lib.format.magic(1, 0) + room.to_bytes(2, "little"))
+        self._file.write(header.ljust(room - 1).encode("ascii") + b"\n")
+        self._file.seek(0, 2)
