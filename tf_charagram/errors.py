@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 
+_MOST_NAMES = 20
+
+
 class CharagramError(Exception):
     """Base of every error this package raises on purpose."""
 
@@ -54,4 +57,8 @@ def unknown_name(kind: str, name: str, available: Iterable[str]) -> str:
     names = sorted(available)
     close = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean '{close[0]}'?" if close else ""
-    return f"Unknown {kind} '{name}'.{hint} Available: {', '.join(names)}."
+    shown = names
+    if len(names) > _MOST_NAMES:
+        shown = difflib.get_close_matches(name, names, n=_MOST_NAMES, cutoff=0.0)
+        shown = [*sorted(shown), f"and {len(names) - len(shown)} more"]
+    return f"Unknown {kind} '{name}'.{hint} Available: {', '.join(shown)}."

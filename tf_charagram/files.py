@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -38,7 +38,8 @@ def whole_file(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
     except OSError as error:
         raise RunError(f"Cannot write {path}: {write_problem(error)}") from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
 
 
 def write_problem(error: OSError) -> str:

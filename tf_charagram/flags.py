@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -84,6 +85,8 @@ def run_command(
     command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None
 ) -> int:
     """Runs a command; an error the package raises becomes one line and exit status 1 or 2."""
+    # TensorFlow greets every process with lines on CPUs and GPUs that help nobody here.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     try:
         return command(sys.argv[1:] if arguments is None else arguments)
     except CharagramError as error:

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 property_settings = settings(
     deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
 )
+# For what builds a vocabulary in every example.
+slow_property_settings = settings(property_settings, max_examples=20)
 
 # Case pairs, one- and many-byte characters, emoji with a joiner, right to left, combining marks,
 # NUL, white space of several kinds, what only `str.isspace` calls space, U+0130, U+FFFD.

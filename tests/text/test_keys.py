@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -27,7 +29,7 @@ def keys_of(raws, orders, bits):
     codes, boundaries = decode(tf.constant([text.encode() for text in normalized], tf.string))
     flat = collapse(codes, boundaries, SPACE)
     keys, splits = (tensor.numpy() for tensor in ngram_keys(flat, sorted(orders), bits))
-    rows = [keys[a:b] for a, b in zip(splits[:-1], splits[1:], strict=True)]
+    rows = [keys[a:b] for a, b in pairwise(splits)]
     return [row[row > 0].tolist() for row in rows]
 
 

@@ -25,7 +25,8 @@ from tf_charagram.text.normalize import (
 
 def normalize(raws, lowercase=True, max_chars=None, unicode_form=None):
     """Normalizes as the layers do; returns one string a text."""
-    codes, boundaries = decode(tf.constant([as_bytes(raw) for raw in raws], tf.string), unicode_form)
+    texts = tf.constant([as_bytes(raw) for raw in raws], tf.string)
+    codes, boundaries = decode(texts, unicode_form)
     table, codes = normalized_code_points(lowercase), codes.numpy()
     codes = np.where(codes < len(table), table[np.minimum(codes, len(table) - 1)], codes)
     return strings(collapse(tf.constant(codes), boundaries, SPACE, max_chars))

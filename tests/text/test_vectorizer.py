@@ -15,8 +15,8 @@ from tests.text.strategies import (
     as_bytes,
     max_chars_or_none,
     order_sets,
-    property_settings,
     raw_lists,
+    slow_property_settings,
     text_lists,
 )
 from tf_charagram.errors import ConfigError
@@ -31,7 +31,7 @@ def ids_of(vectorizer, raws):
     return vectorizer(tf.constant([as_bytes(raw) for raw in raws], tf.string)).to_list()
 
 
-@property_settings
+@slow_property_settings
 @given(text_lists, raw_lists, order_sets, st.integers(1, 2), max_chars_or_none, st.booleans())
 @example(["ab"], ["ab", "", "ba", b"a\xffb"], {1}, 1, None, True)
 @example(["ab \ufffd"], ["\u4e2d", b"\xff"], {1, 2}, 1, 3, False)
@@ -46,20 +46,21 @@ def test_exact_keys_equal_reference(texts, raws, orders, min_count, max_chars, l
     assert vectorizer.num_rows == len(ngrams)
     row_of = {ngram: row for row, ngram in enumerate(ngrams)}
     raws = [*texts[:2], *raws]
-    expected = [
-        [(ngram, row_of[ngram]) for ngram in reference.ngrams(raw, orders, **options) if ngram in row_of]
-        for raw in raws
-    ]
+    expected = []
+    for raw in raws:
+        found = reference.ngrams(raw, orders, **options)
+        expected.append([(ngram, row_of[ngram]) for ngram in found if ngram in row_of])
     assert ids_of(vectorizer, raws) == [[row for _, row in named] for named in expected]
     for raw, named in zip(raws[:2], expected, strict=False):
-        assert vectorizer.ngrams(raw) == [(ngram, (row,)) for ngram, row in named]
+        if isinstance(raw, str):
+            assert vectorizer.ngrams(raw) == [(ngram, (row,)) for ngram, row in named]
 
 
-@property_settings
+@slow_property_settings
 @given(text_lists, raw_lists, st.sets(st.integers(1, 7)), st.integers(1, 2), max_chars_or_none)
 def test_mixed_keys_equal_reference(texts, raws, orders, min_count, max_chars):
     """Rows of mixed keys have no names: each n-gram in V must have one row, and the right count."""
-    orders, texts = orders | {8}, [*texts, CJK_126]
+    orders, texts = orders | {8}, [*texts, CJK_126, CJK_126]
     vocabulary = NgramVocabulary.from_texts(texts, orders=orders, min_count=min_count)
     vectorizer = NgramVectorizer(vocabulary=vocabulary, max_chars=max_chars)
     assert vocabulary.alphabet is None and vectorizer.orders == tuple(sorted(orders))
@@ -71,13 +72,13 @@ def test_mixed_keys_equal_reference(texts, raws, orders, min_count, max_chars):
         for ngram, row in zip(kept, ids, strict=True):
             assert row_of.setdefault(ngram, row) == row
             assert vocabulary.counts[row] == counts[ngram]
-        if isinstance(raw, str):
+        if isinstance(raw, str) and raw is raws[0]:
             named = [(ngram, (row_of[ngram],)) for ngram in kept]
             assert vectorizer.ngrams(raw) == named
     assert len(set(row_of.values())) == len(row_of)
 
 
-@property_settings
+@slow_property_settings
 @given(
     raw_lists,
     order_sets,
@@ -104,7 +105,7 @@ def test_hash_mode(raws, orders, hash_buckets, rows_per_ngram, max_chars, lowerc
         rows = list(zip(*[iter(ids)] * rows_per_ngram, strict=True))
         for ngram, its_rows in zip(ngrams, rows, strict=True):
             assert rows_of.setdefault(ngram, its_rows) == its_rows
-        if isinstance(raw, str):
+        if isinstance(raw, str) and raw is raws[0]:
             assert vectorizer.ngrams(raw) == list(zip(ngrams, rows, strict=True))
     if hash_buckets == 2**31 - 1:  # A collision here is a matter of 1 in a million.
         assert len(set(rows_of.values())) == len(rows_of)
@@ -112,11 +113,11 @@ def test_hash_mode(raws, orders, hash_buckets, rows_per_ngram, max_chars, lowerc
 
 def test_hash_mode_is_uniform_and_its_rows_are_independent():
     """Chi-squared over 100 buckets has mean 99 and deviation 14; 200 is 7 deviations away."""
-    vectorizer = NgramVectorizer(orders=[4], hash_buckets=100, rows_per_ngram=2)
-    words = [f"{i:06d}" for i in range(0, 10**6, 97)]
-    names = dict(zip(reference.ngrams(" ".join(words[:3]), [4]), [None] * 99, strict=False))
-    assert len(names) > 10
-    rows = {name: pair for word in words for name, pair in vectorizer.ngrams(word)}
+    vectorizer = NgramVectorizer(
+        orders=[4, 5], hash_buckets=100, rows_per_ngram=2, max_chars=None
+    )
+    text = " ".join(f"{i:06d}" for i in range(0, 10**6, 97))
+    rows = dict(vectorizer.ngrams(text))
     pairs = np.array(list(rows.values()))
     assert len(pairs) > 10_000
     expected = len(pairs) / 100
@@ -204,7 +205,10 @@ def test_unicode_form():
             {"hash_buckets": 3, "unicode_form": "nfc"},
             "`unicode_form` must be None, NFC, NFD, NFKC or NFKD. Received: 'nfc'",
         ),
-        ({"hash_buckets": 3, "max_chars": 0}, "`max_chars` must be at least 1 or None. Received: 0"),
+        (
+            {"hash_buckets": 3, "max_chars": 0},
+            "`max_chars` must be at least 1 or None. Received: 0",
+        ),
         ({"hash_buckets": 3, "orders": []}, "n-gram orders must be integers from 1 to 8"),
     ],
 )

@@ -34,7 +34,8 @@ def read_pairs(
 
     Two tab-separated texts: blank lines are skipped, and a first line of well-known column
     names (such as `text1 text2`) is a header. PPDB 1.0 and 2.0: see `ppdb.py`. Texts are
-    as in the file; two equal texts are a pair.
+    as in the file; two equal texts are a pair, and so is a pair with an empty side: whether to
+    train on it is for `PairCorpus` to say.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
@@ -85,7 +86,7 @@ def _pairs(path: str | Path, bad: BadLines, ppdb_filter: PpdbFilter) -> Iterator
 
 
 def _is_blank(text: str) -> bool:
-    # A tab alone is two empty texts: a bad line, not a blank one.
+    # A tab alone is two empty texts, not a blank line.
     return not text.strip() and "\t" not in text
 
 
@@ -101,7 +102,7 @@ def _parse_tsv(text: str) -> Pair:
     texts = text.split("\t")
     if len(texts) != 2:
         raise ValueError(f"expected 2 tab-separated texts, found {len(texts)}")
-    return _checked(*texts)
+    return texts[0], texts[1]
 
 
 def _ppdb_parser(path: str | Path, ppdb_filter: PpdbFilter) -> Callable[[str], Pair | None]:
@@ -114,13 +115,6 @@ def _ppdb_parser(path: str | Path, ppdb_filter: PpdbFilter) -> Callable[[str], P
         if is_first:
             ppdb_filter.check_file(path, entry)
             is_first = False
-        return _checked(entry.phrase, entry.paraphrase) if ppdb_filter.keeps(entry) else None
+        return (entry.phrase, entry.paraphrase) if ppdb_filter.keeps(entry) else None
 
     return parse
-
-
-def _checked(left: str, right: str) -> Pair:
-    for place, text in (("first", left), ("second", right)):
-        if not text.strip():
-            raise ValueError(f"expected 2 texts, but the {place} is empty")
-    return left, right

@@ -42,6 +42,12 @@ def _at_least_one_row(dense: tf.Tensor) -> tf.Tensor:
     return tf.cond(is_empty, lambda: tf.zeros([1, dense.shape[1]]), lambda: dense)
 
 
+def _first_rows(dense: tf.Tensor, num_rows: tf.Tensor) -> tf.Tensor:
+    # A slice copies even when it takes everything.
+    is_all = tf.shape(dense)[0] == num_rows
+    return tf.cond(is_all, lambda: dense, lambda: dense[:num_rows])
+
+
 def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor) -> tf.Tensor:
     """Returns the sum of the rows of `table` that each row of `ids` names.
 
@@ -62,9 +68,10 @@ def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor) -> tf.Tensor:
 
         def gradient(upstream: tf.Tensor) -> tf.Tensor:
             transposed = tf.raw_ops.SparseMatrixTranspose(input=matrix, type=tf.float32)
-            return _matmul(transposed, _at_least_one_row(upstream))[:num_rows]
+            return _first_rows(_matmul(transposed, _at_least_one_row(upstream)), num_rows)
 
-        return _matmul(matrix, _at_least_one_row(table))[: ids.nrows()], gradient
+        sums = _matmul(matrix, _at_least_one_row(table))
+        return _first_rows(sums, tf.cast(ids.nrows(), tf.int32)), gradient
 
     return product(table)
 

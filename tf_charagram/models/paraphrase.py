@@ -21,7 +21,7 @@ class ParaphraseModel(keras.Model):
     `fit` takes a `tf.data.Dataset` of `(ids, text_ids)`: the ids of the 2B texts of B pairs, lefts
     first, then rights, a `tf.RaggedTensor` int32 `(2B, None)`; and int32 `(2B,)`, equal for equal
     texts. One forward pass over the 2B texts serves mining, loss and gradient. Before the weights
-    are changed, loss and gradient are checked to be finite; if not, `fit` raises
+    are changed, loss, gradient and learning rate are checked to be finite; if not, `fit` raises
     `tf.errors.InvalidArgumentError` and the weights are those of the step before.
 
     Args:
@@ -101,8 +101,11 @@ class ParaphraseModel(keras.Model):
         ]
         if self.clip_norm is not None:
             gradients = clip_by_global_norm(gradients, self.clip_norm)
-        self.optimizer.apply(gradients, self.encoder.trainable_variables)
-        self.step.assign_add(1)
+        rate = tf.convert_to_tensor(self.optimizer.learning_rate)
+        rate = tf.debugging.check_numerics(rate, "The learning rate is not finite")
+        with tf.control_dependencies([loss, rate, *gradients]):
+            self.optimizer.apply(gradients, self.encoder.trainable_variables)
+            self.step.assign_add(1)
         self.loss_tracker.update_state(loss)
         return {"loss": self.loss_tracker.result()}
 
@@ -117,6 +120,11 @@ def _finite_gradient(embeddings: tf.Tensor) -> tuple[tf.Tensor, Any]:
     """Passes embeddings through; stops with an error where their gradient is not finite."""
 
     def gradient(upstream: tf.Tensor) -> tf.Tensor:
-        return tf.debugging.check_numerics(upstream, "The gradient is not finite")
+        # The sum is finite only if all terms are, and is quicker to check than they are.
+        total = tf.reduce_sum(upstream)
+        with tf.control_dependencies(
+            [tf.debugging.check_numerics(total, "The gradient is not finite")]
+        ):
+            return tf.identity(upstream)
 
     return tf.identity(embeddings), gradient

@@ -174,7 +174,9 @@ class _NgramCounter:
         keys, _ = ngram_keys(flat, self.orders, self._bits)
         for order, column in zip((*self.orders, 1), keys.numpy().T, strict=False):
             self._counts[order].add(column[column > 0])
-        if sum(map(len, self._counts.values())) > self._max_distinct:
+        held = self._counts.values()
+        # Keys that wait to be merged may be there already, so they count only once merged.
+        if sum(map(len, held)) > self._max_distinct < sum(len(counts.keys) for counts in held):
             self._prune()
 
     def _grow(self, codes: np.ndarray) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +24,8 @@ from tf_charagram.training.progress import TrainingProgress
 from tf_charagram.training.tensorboard import Scalars
 
 LAST = "last"
+#: Steps run without going back to Python; the bar moves, and Ctrl-C is heard, this often.
+STEPS_PER_EXECUTION = 50
 
 
 @dataclass
@@ -34,8 +39,10 @@ class TrainingLoop:
         sets: Evaluation sets.
         folder: Where everything is written.
         epochs: Passes over the pairs.
-        evaluations_per_epoch: Evaluations, and checkpoints, each epoch.
+        evaluations_per_epoch: Evaluations each epoch.
         select: Set whose best score decides which weights are kept, or `"last"`.
+        checkpoint_every_s: Seconds between checkpoints, which are written after evaluations; one
+            holds the table three times, so writing it can take longer than the training between.
     """
 
     embedder: TextEmbedder
@@ -46,6 +53,7 @@ class TrainingLoop:
     epochs: float
     evaluations_per_epoch: int
     select: str
+    checkpoint_every_s: float
 
     def __post_init__(self) -> None:
         """Collects what a checkpoint holds."""
@@ -81,7 +89,8 @@ class TrainingLoop:
         progress = TrainingProgress(
             self.step, self.total_steps, per_epoch, self.stream.batch_size
         )
-        with progress:
+        saved = -math.inf
+        with progress, self._saved_on_interrupt():
             for stop in self._stops():
                 loss = self._train_until(stop, progress)
                 scores = self.evaluate()
@@ -95,7 +104,9 @@ class TrainingLoop:
                 }
                 self._keep(record)
                 self.folder.append_history(record)
-                self.checkpoints.save(self.step)
+                if self._is_due(saved):
+                    self.checkpoints.save(self.step)
+                    saved = time.monotonic()
                 scalars.write(self.step, {"loss": loss, **record["scores"]})
                 progress.report(record)
         return progress
@@ -103,6 +114,17 @@ class TrainingLoop:
     def evaluate(self) -> list[SetScore]:
         """Scores the weights as they are now."""
         return score_sets(lambda texts: unit_rows(self.embedder.encode(texts)), self.sets)
+
+    def _is_due(self, saved: float) -> bool:
+        return self.step >= self.total_steps or time.monotonic() - saved >= self.checkpoint_every_s
+
+    @contextmanager
+    def _saved_on_interrupt(self) -> Iterator[None]:
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.checkpoints.save(self.step)
+            raise
 
     def _stops(self) -> Iterator[int]:
         """Yields the steps at which to evaluate, after the current one."""
@@ -129,9 +151,6 @@ class TrainingLoop:
                 f"step before are in {self.folder.checkpoints}. Try a smaller --learning-rate, or "
                 "--clip-norm 1."
             ) from error
-        except KeyboardInterrupt:
-            self.checkpoints.save(self.step)
-            raise
         return float(history.history["loss"][-1])
 
     def _examples(self) -> int:

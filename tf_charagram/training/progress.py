@@ -87,6 +87,7 @@ class TrainingProgress(keras.callbacks.Callback):
             f"epoch {record['epoch']:.2f}  loss {record['loss']:.4f}  {scores}  "
             f"{self.pairs_per_second:,.0f} pairs/s  {left:,.0f} s left",
             highlight=False,
+            soft_wrap=True,
         )
 
 

@@ -33,12 +33,11 @@ from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.runs import RunFolder
 from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.training.loop import LAST, TrainingLoop
+from tf_charagram.training.loop import LAST, STEPS_PER_EXECUTION, TrainingLoop
 from tf_charagram.training.tensorboard import write_projector
 
 logger = logging.getLogger(__name__)
 
-_STEPS_PER_EXECUTION = 50
 _NUM_PROJECTED = 5_000
 _NUM_LISTED = 100_000
 
@@ -108,7 +107,7 @@ class WordsRun:
             l2=config.l2,
             dense_l2=config.dense_l2,
             clip_norm=config.clip_norm,
-            steps_per_execution=_STEPS_PER_EXECUTION,
+            steps_per_execution=STEPS_PER_EXECUTION,
         )
         stream = PairStream(
             vectorize(vectorizer, corpus.texts),
@@ -121,7 +120,7 @@ class WordsRun:
         )
         return TrainingLoop(
             TextEmbedder(vectorizer, encoder), model, stream, self.sets, self.folder,
-            config.epochs, config.evaluations_per_epoch, config.select,
+            config.epochs, config.evaluations_per_epoch, config.select, config.checkpoint_every_s,
         )  # fmt: skip
 
     def run(self, *, resume: bool) -> dict[str, Any]:

@@ -1,0 +1,73 @@
+"""What the benchmarks share: data, medians of ratios, the JSON line at the end."""
+
+from __future__ import annotations
+
+import json
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tf_charagram.data.corpus import PairCorpus
+from tf_charagram.data.pairs import read_pairs
+
+
+def corpus(path: str | None, num_pairs: int = 190_000, seed: int = 0) -> PairCorpus:
+    """Returns the pairs of a file, or pairs of made-up words with about as many n-grams."""
+    if path is not None:
+        return PairCorpus.from_pairs(read_pairs(path))
+    rng = random.Random(seed)
+    letters = "eeeeeettttaaaooiinnsshhrrdlcumwfgypbvkjxqz"
+    words = ["".join(rng.choices(letters, k=rng.randint(4, 14))) for _ in range(num_pairs // 2)]
+    return PairCorpus.from_pairs((rng.choice(words), rng.choice(words)) for _ in range(num_pairs))
+
+
+def seconds(function: Callable[[], object]) -> float:
+    """Returns how long one call takes."""
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def compare(rounds: int, runs: dict[str, Callable[[], object]], work: float) -> dict[str, float]:
+    """Times several functions in turn, again and again, so that noise strikes all alike.
+
+    Args:
+        rounds: How often each is timed.
+        runs: Name to function; ratios are against the first.
+        work: Units of work a call does.
+
+    Returns:
+        For each name the median of units a second, and for all but the first, under
+        `"first/name"`, the median over the rounds of how many times faster the first is.
+    """
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, function in runs.items():
+            times[name].append(seconds(function))
+    first, *others = runs
+    result = {name: round(work / statistics.median(values), 1) for name, values in times.items()}
+    for name in others:
+        ratios = [b / a for a, b in zip(times[first], times[name], strict=True)]
+        result[f"{first}/{name}"] = round(statistics.median(ratios), 2)
+    return result
+
+
+def finish(name: str, result: dict) -> None:
+    """Prints the JSON line."""
+    sys.stdout.flush()
+    print(json.dumps({"benchmark": name, **result}))
+
+
+def optional(name: str):
+    """Returns a module, or `None` where it is not installed."""
+    try:
+        return __import__(name)
+    except ImportError:
+        print(f"{name} is not installed; leaving it out")
+        return None
+
+
+SHARED = Path(__file__).parents[2] / "shared" / "data"

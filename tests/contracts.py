@@ -1,0 +1,149 @@
+"""What every encoder must keep to, whatever it computes.
+
+Each check takes a function that makes an encoder over `num_rows` ids, always with equal weights.
+`check(make, num_rows, tmp_path)` fails by an assertion. The registry is checked in
+`encoders/test_contracts.py`; an encoder's own test adds the settings that matter to it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import keras
+import numpy as np
+import tensorflow as tf
+from numpy.testing import assert_allclose, assert_array_equal
+
+SPEC = tf.RaggedTensorSpec([None, None], tf.int32, ragged_rank=1, row_splits_dtype=tf.int64)
+
+Make = Callable[[], keras.layers.Layer]
+
+
+def ragged(rows):
+    return tf.RaggedTensor.from_row_lengths(
+        tf.constant([i for row in rows for i in row], tf.int32),
+        tf.constant([len(row) for row in rows], tf.int64),
+    )
+
+
+def some_rows(num_rows, seed=0):
+    """Returns rows of ids: repeated ones, a single one, none, many, every id there is."""
+    rng = np.random.default_rng(seed)
+    lengths = (5, 1, 0, 40, 2)
+    return [rng.integers(0, num_rows, size=n).tolist() for n in lengths] + [[*range(num_rows)]]
+
+
+def randomized(make: Make, seed=1) -> keras.layers.Layer:
+    """Returns an encoder with all weights random, so that no zero hides a mistake."""
+    encoder, rng = make(), np.random.default_rng(seed)
+    for weight in encoder.weights:
+        weight.assign(rng.normal(scale=0.3, size=weight.shape))
+    return encoder
+
+
+def config_round_trip(make, num_rows, tmp_path):
+    encoder = make()
+    config = json.loads(json.dumps(encoder.get_config()))
+    restored = type(encoder).from_config(config)
+    assert restored.get_config() == encoder.get_config()
+    for name in config:
+        assert hasattr(encoder, name) or name == "dtype", f"no attribute for the argument {name}"
+    for one, other in zip(encoder.weights, restored.weights, strict=True):
+        assert one.path == other.path and one.shape == other.shape
+        assert_array_equal(one, other, err_msg="the seed does not fix the initial weights")
+
+
+def shape_and_type(make, num_rows, tmp_path):
+    encoder, rows = randomized(make), some_rows(num_rows)
+    for training in (False, True):
+        embedded = encoder(ragged(rows), training=training)
+        assert embedded.shape == (len(rows), encoder.dim) and embedded.dtype == tf.float32
+
+
+def empty_row_is_finite(make, num_rows, tmp_path):
+    for encoder in (make(), randomized(make)):
+        for training in (False, True):
+            for rows in ([[]], [[], []], [[], [0], []]):
+                assert np.isfinite(encoder(ragged(rows), training=training)).all()
+
+
+def rows_are_independent(make, num_rows, tmp_path):
+    encoder, rows = randomized(make), some_rows(num_rows)
+    for training in (False, True):
+        alone = [encoder(ragged([row]), training=training)[0] for row in rows]
+        for others in ([], [[]], [[], []], [[0] * 99], some_rows(num_rows, seed=1)):
+            before = encoder(ragged([*others, *rows]), training=training)[len(others) :]
+            after = encoder(ragged([*rows, *others]), training=training)[: len(rows)]
+            assert_allclose(before, alone, rtol=1e-5, atol=1e-6)
+            assert_allclose(after, alone, rtol=1e-5, atol=1e-6)
+
+
+def empty_batch(make, num_rows, tmp_path):
+    encoder = randomized(make)
+    for training in (False, True):
+        with tf.GradientTape() as tape:
+            embedded = encoder(ragged([]), training=training)
+        assert embedded.shape == (0, encoder.dim)
+        variables = [weight.value for weight in encoder.trainable_variables]
+        for gradient in tape.gradient(embedded, variables):
+            assert not np.any(tf.convert_to_tensor(gradient))
+
+
+def training_changes_no_gradient(make, num_rows, tmp_path):
+    """And none is missing, neither in eager mode nor in a graph."""
+    encoder, ids = randomized(make), ragged(some_rows(num_rows))
+    variables = [weight.value for weight in encoder.trainable_variables]
+    assert variables
+    upstream = np.random.default_rng(2).normal(size=(ids.nrows(), encoder.dim))
+
+    def gradients(ids, training):
+        with tf.GradientTape() as tape:
+            embedded = encoder(ids, training=training)
+            loss = tf.reduce_sum(embedded * tf.constant(upstream, tf.float32))
+        return [tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, variables)]
+
+    expected = gradients(ids, False)
+    assert all(np.any(gradient) for gradient in expected)
+    in_graph = tf.function(gradients)
+    for found in (gradients(ids, True), in_graph(ids, True), in_graph(ids, False)):
+        for one, other in zip(found, expected, strict=True):
+            assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+def weights_are_saved_by_path(make, num_rows, tmp_path):
+    encoder, ids = randomized(make), ragged(some_rows(num_rows))
+    weights = {weight.path: weight.numpy() for weight in encoder.weights}
+    assert len(weights) == len(encoder.weights), "two weights have the same path"
+    np.savez(tmp_path / "weights.npz", **weights)
+    restored = make()
+    with np.load(tmp_path / "weights.npz", allow_pickle=False) as saved:
+        for weight in restored.weights:
+            weight.assign(saved[weight.path])
+    assert_array_equal(restored(ids), encoder(ids))
+
+
+def exports(make, num_rows, tmp_path):
+    """As a SavedModel, which needs neither the class nor Keras."""
+    encoder, rows = randomized(make), some_rows(num_rows)
+    module = tf.Module()
+    module.encoder = encoder
+    module.embed = tf.function(lambda ids: encoder(ids, training=False), input_signature=[SPEC])
+    # As the library exports: the gradient of a custom operation captures its tensors.
+    options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
+    tf.saved_model.save(module, str(tmp_path / "saved"), options=options)
+    loaded = tf.saved_model.load(str(tmp_path / "saved"))
+    for batch in (rows, rows[:1], [[]], []):
+        assert_allclose(loaded.embed(ragged(batch)), encoder(ragged(batch)), rtol=1e-5, atol=1e-6)
+
+
+CONTRACTS = (
+    config_round_trip,
+    shape_and_type,
+    empty_row_is_finite,
+    rows_are_independent,
+    empty_batch,
+    training_changes_no_gradient,
+    weights_are_saved_by_path,
+    exports,
+)

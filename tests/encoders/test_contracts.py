@@ -1,0 +1,32 @@
+"""The registry, and what every encoder in it keeps to."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.contracts import CONTRACTS
+from tf_charagram.encoders import ENCODERS, encoder_class, encoder_from_config, encoder_name
+from tf_charagram.errors import ConfigError
+
+NUM_ROWS = 12
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+@pytest.mark.parametrize("check", CONTRACTS, ids=lambda check: check.__name__)
+def test_contract(name, check, tmp_path):
+    check(lambda: encoder_class(name)(num_rows=NUM_ROWS, dim=6), NUM_ROWS, tmp_path)
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_registry(name):
+    encoder = ENCODERS[name](num_rows=NUM_ROWS, dim=6)
+    assert encoder_name(encoder) == name
+    restored = encoder_from_config(name, encoder.get_config())
+    assert type(restored) is type(encoder)
+    assert restored.get_config() == encoder.get_config()
+
+
+def test_unknown_name():
+    message = r"Unknown encoder 'charagrm'\. Did you mean 'charagram'\? Available: .*charagram"
+    with pytest.raises(ConfigError, match=message):
+        encoder_class("charagrm")

@@ -1,0 +1,121 @@
+"""Every operation of a training step has a GPU kernel; none of them needs a GPU to be checked.
+
+TensorFlow moves what has no GPU kernel to the CPU without a word, and the batch with it. Kernels
+registered for the GPU that keep their numbers in host memory, as many of int32, count as GPU ones.
+"""
+
+from __future__ import annotations
+
+import pytest
+import tensorflow as tf
+from tensorflow.python.framework import op_def_registry
+from tensorflow.python.framework.kernels import get_registered_kernels_for_op
+
+from tf_charagram.encoders import ENCODERS, encoder_class
+from tf_charagram.models.paraphrase import ParaphraseModel
+from tf_charagram.objectives.negatives import STRATEGIES
+from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
+
+pytestmark = pytest.mark.skipif(
+    not tf.test.is_built_with_cuda(), reason="this TensorFlow has no GPU kernels at all"
+)
+
+SPEC = (
+    tf.RaggedTensorSpec([None, None], tf.int32, ragged_rank=1, row_splits_dtype=tf.int64),
+    tf.TensorSpec([None], tf.int32),
+)
+# The runtime handles these itself, by inlining or lowering, wherever the function is placed.
+WITHOUT_DEVICE = {
+    "NoOp", "Placeholder", "PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf",
+    "While", "StatelessWhile", "Case", "StatelessCase",
+}  # fmt: skip
+
+
+def step_nodes(name, optimizer, **settings):
+    """Returns the nodes of a traced training step, function bodies included."""
+    model = ParaphraseModel(encoder_class(name)(num_rows=50, dim=4))
+    model.compile(make_optimizer(optimizer, 0.01), **settings)
+    step = tf.function(lambda ids, text_ids: model.train_step((ids, text_ids)))
+    graph = step.get_concrete_function(*SPEC).graph.as_graph_def()
+    nodes = [*graph.node, *(node for f in graph.library.function for node in f.node_def)]
+    assert len(nodes) > 100
+    return nodes
+
+
+def types_of(node, attribute):
+    """Returns the types an attribute of a node has, by way of the default if it is left out."""
+    value = node.attr[attribute] if attribute in node.attr else None
+    if value is None:
+        definition = op_def_registry.get(node.op)
+        value = next(a.default_value for a in definition.attr if a.name == attribute)
+    return [value.type] if value.type else list(value.list.type)
+
+
+def gpu_kernels(node):
+    kernels = get_registered_kernels_for_op(node.op).kernel
+    return [kernel for kernel in kernels if kernel.device_type in ("GPU", "DEFAULT")]
+
+
+def accepts(kernel, node):
+    return all(
+        type_ in constraint.allowed_values.list.type
+        for constraint in kernel.constraint
+        for type_ in types_of(node, constraint.name)
+    )
+
+
+def problem(node):
+    if node.op in WITHOUT_DEVICE:
+        return None
+    kernels = gpu_kernels(node)
+    if not kernels:
+        return f"{node.op} ({node.name}): no GPU kernel"
+    if not any(accepts(kernel, node) for kernel in kernels):
+        names = {c.name for kernel in kernels for c in kernel.constraint}
+        types = {n: [tf.as_dtype(t).name for t in types_of(node, n)] for n in sorted(names)}
+        return f"{node.op} ({node.name}): no GPU kernel for {types}"
+    return None
+
+
+def check(nodes):
+    problems = {found for node in nodes if (found := problem(node))}
+    assert not problems, "\n".join(sorted(problems))
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_train_step(name, strategy, optimizer):
+    check(step_nodes(name, optimizer, negatives=strategy, l2=0.1, clip_norm=1.0))
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+@pytest.mark.parametrize("settings", [{}, {"l2": 0.1, "dense_l2": True}], ids=str)
+def test_train_step_without_clipping(name, settings):
+    check(step_nodes(name, "adam", **settings))
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_no_strings_and_no_tables(name):
+    for node in step_nodes(name, "adam", negatives="mix", l2=0.1, clip_norm=1.0):
+        assert "String" not in node.op and "Table" not in node.op and "Unicode" not in node.op
+        assert node.op not in ("PyFunc", "EagerPyFunc", "PyFuncStateless")
+        for value in node.attr.values():
+            assert value.type != tf.string.as_datatype_enum, node.name
+
+
+@tf.function(input_signature=[tf.TensorSpec([None], tf.string), tf.TensorSpec([None], tf.int32)])
+def on_the_cpu(texts, numbers):
+    lengths = tf.strings.length(texts)
+    return tf.strings.as_string(tf.math.bincount(numbers, dtype=tf.int32)), lengths
+
+
+def test_the_check_itself():
+    """Operations without a kernel are found, and so are types without one."""
+    nodes = on_the_cpu.get_concrete_function().graph.as_graph_def().node
+    assert any("no GPU kernel" in (problem(node) or "") for node in nodes if "String" in node.op)
+    node = tf.compat.v1.NodeDef(name="product", op="MatMul")
+    node.attr["T"].type = tf.float32.as_datatype_enum
+    assert problem(node) is None
+    node.attr["T"].type = tf.uint8.as_datatype_enum
+    assert problem(node) == "MatMul (product): no GPU kernel for {'T': ['uint8']}"

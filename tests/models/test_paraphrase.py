@@ -1,0 +1,316 @@
+"""Training steps against NumPy, and what `fit` promises."""
+
+from __future__ import annotations
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.reference import charagram as charagram_reference
+from tests.reference import optimizers as optimizer_reference
+from tests.reference import paraphrase as reference
+from tf_charagram.data.corpus import PairCorpus
+from tf_charagram.data.stream import PairStream
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.errors import ConfigError
+from tf_charagram.models.paraphrase import ParaphraseModel
+from tf_charagram.objectives.negatives import STRATEGIES, NegativeSampler
+from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
+from tf_charagram.text.vectorizer import NgramVectorizer
+
+PAIRS = [
+    ("colour", "color"), ("grey", "gray"), ("cat", "cats"), ("theatre", "theater"),
+    ("walk", "walking"), ("big house", "large house"), ("cat", "kitten"), ("centre", "center"),
+    ("dog", "dogs"), ("gray", "greyish"), ("", "nothing"), ("talk", "talking"),
+]  # fmt: skip
+
+
+class Setup:
+    """Pairs, their vectorizer and stream, and a model over them."""
+
+    def __init__(self, *, pairs=PAIRS, batch_size=4, dim=5, num_layers=1, activation="linear"):
+        self.texts = [text for pair in pairs for text in pair]
+        self.vectorizer = NgramVectorizer.from_texts(self.texts, orders=[2, 3])
+        count = len(pairs)
+        keys = {text: key for key, text in enumerate(dict.fromkeys(self.texts))}
+        self.stream = PairStream(
+            self.vectorizer(tf.constant(self.texts)),
+            np.array([keys[text] for text in self.texts]),
+            2 * np.arange(count),
+            2 * np.arange(count) + 1,
+            batch_size=batch_size,
+        )
+        encoder = Charagram(
+            num_rows=self.vectorizer.num_rows, dim=dim, activation=activation, num_layers=num_layers
+        )
+        self.model = ParaphraseModel(encoder)
+
+    def compile(self, name="adam", learning_rate=0.02, **settings):
+        self.model.compile(make_optimizer(name, learning_rate), **settings)
+        return self.model
+
+    def fit(self, num_steps, first_step=0):
+        dataset = self.stream.dataset(first_step, num_steps)
+        return self.model.fit(dataset, verbose=0).history["loss"][-1]
+
+    def variables(self):
+        """Returns weights, then whatever the optimizer holds."""
+        held = [*self.model.encoder.weights, *self.model.optimizer.variables]
+        return [variable.numpy() for variable in held]
+
+
+class NumpyTraining:
+    """The same training with the reference alone: raw texts, the loss with `max`, L2, clipping."""
+
+    def __init__(self, setup, name, learning_rate, *, margin, l2, dense_l2, clip_norm):
+        encoder = setup.model.encoder
+        self.vocabulary = setup.vectorizer.vocabulary.ngrams()
+        self.activation, self.margin = encoder.activation, margin
+        self.l2, self.dense_l2, self.clip_norm = l2, dense_l2, clip_norm
+        self.weights = {"W": encoder.sum.table.numpy(), "b": encoder.bias.numpy()}
+        if encoder.dense is not None:
+            self.weights |= {"K": encoder.dense.kernel.numpy(), "b2": encoder.dense.bias.numpy()}
+        lazy, dense = {
+            "adam": (optimizer_reference.LazyAdam, optimizer_reference.Adam),
+            "adagrad": (optimizer_reference.LazyAdagrad, optimizer_reference.Adagrad),
+        }[name]
+        self.optimizers = {
+            key: (lazy if key == "W" and not (dense_l2 and l2) else dense)(learning_rate)
+            for key in self.weights
+        }
+
+    def step(self, texts):
+        """Trains on lefts then rights; returns the loss before the step."""
+        count, w = len(texts) // 2, self.weights
+        dense = (w["K"], w["b2"]) if "K" in w else None
+        arguments = (texts, self.vocabulary, w["W"], w["b"], self.activation, dense)
+        embeddings = charagram_reference.embed(*arguments)
+        mask = reference.candidate_mask(texts[:count], texts[count:])
+        chosen = reference.choose_max(reference.cosine_matrix(embeddings), mask)
+        sides = embeddings[:count], embeddings[count:], chosen[:count], chosen[count:]
+        upstream = reference.margin_loss_gradient(*sides, self.margin)
+        gradients = charagram_reference.embed_gradient(upstream, *arguments)
+        counts = charagram_reference.count_matrix(texts, self.vocabulary)
+        rows = None if self.dense_l2 else np.flatnonzero(counts.any(axis=0))
+        for key in gradients:
+            gradients[key] = gradients[key] + optimizer_reference.l2_gradient(
+                w[key], self.l2, rows=rows if key == "W" else None
+            )
+        if self.clip_norm is not None:
+            clipped = optimizer_reference.clip_by_global_norm([*gradients.values()], self.clip_norm)
+            gradients = dict(zip(gradients, clipped, strict=True))
+        for key, gradient in gradients.items():
+            optimizer = self.optimizers[key]
+            if type(optimizer).__name__.startswith("Lazy"):
+                named = np.flatnonzero(counts.any(axis=0))
+                w[key] = optimizer.step(w[key], named, gradient[named])
+            else:
+                w[key] = optimizer.step(w[key], gradient)
+        return reference.margin_loss(*sides, self.margin)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"l2": 0.1},
+        {"l2": 0.1, "dense_l2": True},
+        {"clip_norm": 0.05},
+        {"l2": 0.1, "clip_norm": 0.2, "num_layers": 2, "activation": "tanh"},
+    ],
+    ids=str,
+)
+def test_fit_equals_numpy(name, settings):
+    """Two epochs of three batches, so that rows are left alone and moments are old."""
+    settings = {"margin": 0.4, "l2": 0.0, "dense_l2": False, "clip_norm": None} | settings
+    shape = {key: settings.pop(key) for key in ("num_layers", "activation") if key in settings}
+    setup = Setup(**shape)
+    rng = np.random.default_rng(0)
+    for weight in setup.model.encoder.weights:
+        weight.assign(rng.normal(scale=0.5, size=weight.shape))
+    expected = NumpyTraining(setup, name, 0.02, **settings)
+    setup.compile(name, 0.02, **settings)
+    for step in range(6):
+        pairs = setup.stream.pairs(tf.constant(step, tf.int64)).numpy()
+        texts = [setup.texts[2 * i] for i in pairs] + [setup.texts[2 * i + 1] for i in pairs]
+        loss = expected.step(texts)
+        assert setup.fit(1, first_step=step) == pytest.approx(loss, rel=1e-4)
+        encoder = setup.model.encoder
+        found = {"W": encoder.sum.table, "b": encoder.bias}
+        if encoder.dense is not None:
+            found |= {"K": encoder.dense.kernel, "b2": encoder.dense.bias}
+        assert found.keys() == expected.weights.keys()
+        for key, weight in found.items():
+            assert_allclose(weight, expected.weights[key], rtol=1e-3, atol=2e-5, err_msg=key)
+    assert int(setup.model.step) == 6
+
+
+def assert_stops_and_changes_nothing(setup):
+    before = setup.variables()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not finite"):
+        setup.fit(1)
+    for old, new in zip(before, setup.variables(), strict=True):
+        assert_array_equal(old, new)
+    assert int(setup.model.step) == 0
+
+
+@pytest.mark.parametrize(
+    ("which", "value"),
+    [("table", np.nan), ("table", np.inf), ("bias", -np.inf), ("kernel", np.nan)],
+)
+def test_weights_that_are_not_finite(which, value):
+    setup = Setup(num_layers=2)
+    encoder = setup.model.encoder
+    weight = {
+        "table": encoder.sum.table, "bias": encoder.bias, "kernel": encoder.dense.kernel
+    }[which]  # fmt: skip
+    setup.compile("adagrad", l2=0.1, clip_norm=1.0)
+    weight.assign(np.full(weight.shape, value))
+    assert_stops_and_changes_nothing(setup)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_one_row_that_is_not_finite(strategy):
+    setup = Setup(batch_size=len(PAIRS))
+    table = setup.model.encoder.sum.table.numpy()
+    table[7, 2] = np.nan
+    setup.model.encoder.sum.table.assign(table)
+    setup.compile(negatives=strategy)
+    assert_stops_and_changes_nothing(setup)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_learning_rate_that_is_not_finite(name, value):
+    setup = Setup()
+    setup.compile(name)
+    setup.model.optimizer.learning_rate = value
+    assert_stops_and_changes_nothing(setup)
+
+
+@pytest.mark.parametrize(("name", "strategy"), [("adam", "mix"), ("adagrad", "random")])
+def test_same_seed_same_weights_to_the_bit(name, strategy):
+    runs = []
+    for _ in range(2):
+        setup = Setup(num_layers=2, activation="tanh")
+        sampler = NegativeSampler(strategy, seed=3)
+        setup.compile(name, negatives=sampler, l2=1e-3, clip_norm=1.0)
+        setup.fit(30)
+        runs.append(setup.variables())
+    for one, other in zip(*runs, strict=True):
+        assert_array_equal(one, other)
+
+
+def test_negatives_of_another_seed_give_other_weights():
+    tables = []
+    for seed in (0, 1):
+        setup = Setup()
+        setup.compile(negatives=NegativeSampler("random", seed=seed))
+        setup.fit(5)
+        tables.append(setup.model.encoder.sum.table.numpy())
+    assert (tables[0] != tables[1]).any()
+
+
+@pytest.mark.parametrize(("name", "strategy"), [("adam", "max"), ("adagrad", "mix")])
+def test_the_loss_goes_down(name, strategy):
+    setup = Setup()
+    setup.compile(name, negatives=strategy)
+    before = setup.model.evaluate(setup.stream.dataset(0, 3), verbose=0)
+    first = setup.fit(3)
+    setup.fit(30, first_step=3)
+    after = setup.model.evaluate(setup.stream.dataset(0, 3), verbose=0)
+    assert setup.fit(3, first_step=33) < 0.7 * first
+    assert after < 0.7 * before
+
+
+def test_evaluate_gives_the_mean_over_batches():
+    setup = Setup()
+    setup.compile()
+    setup.fit(3)
+    before = setup.variables()
+    losses = [
+        float(setup.model.loss_of(*setup.stream.batch(tf.constant(step, tf.int64)), training=False))
+        for step in range(3)
+    ]
+    assert len({round(loss, 3) for loss in losses}) == 3
+    for _ in range(2):
+        found = setup.model.evaluate(setup.stream.dataset(0, 3), verbose=0)
+        assert found == pytest.approx(np.mean(losses), rel=1e-5)
+    for old, new in zip(before, setup.variables(), strict=True):
+        assert_array_equal(old, new)
+
+
+def test_batches_without_ids_or_negatives_change_no_weight():
+    """Texts that are empty, a batch of one pair, one text throughout: loss 0 and no gradient."""
+    setup = Setup()
+    setup.compile("adagrad")
+    before = [weight.numpy() for weight in setup.model.encoder.weights]
+    cases = (([""] * 4, [0, 1, 2, 3]), (["cat", "cats"], [0, 1]), (["cat"] * 4, [0] * 4))
+    for texts, keys in cases:
+        ids = setup.vectorizer(tf.constant(texts))
+        batch = (ids, tf.constant(keys, tf.int32))
+        if texts[0]:
+            assert float(setup.model.loss_of(*batch, training=True)) == 0.0
+        setup.model.fit(tf.data.Dataset.from_tensors(batch), verbose=0)
+        for old, weight in zip(before, setup.model.encoder.weights, strict=True):
+            assert_array_equal(old, weight)
+
+
+def test_empty_texts_have_no_gradient_but_the_margin_as_loss():
+    """All cosines are 0: two hinges of 0.4 a pair."""
+    setup = Setup()
+    setup.compile()
+    ids = setup.vectorizer(tf.constant([""] * 4))
+    loss = setup.model.loss_of(ids, tf.constant([0, 1, 2, 3]), training=True)
+    assert float(loss) == pytest.approx(0.8)
+
+
+def test_several_steps_an_execution():
+    one, other = Setup(), Setup()
+    one.compile()
+    other.compile(steps_per_execution=3)
+    one.fit(6)
+    other.fit(6)
+    for a, b in zip(one.variables(), other.variables(), strict=True):
+        assert_allclose(a, b, rtol=1e-6, atol=1e-7)
+    assert int(other.model.step) == 6
+
+
+def test_trains_from_a_corpus():
+    corpus = PairCorpus.from_pairs(pair for pair in PAIRS if pair[0])
+    vectorizer = NgramVectorizer.from_texts(corpus.texts)
+    stream = PairStream(
+        vectorizer(tf.constant(corpus.texts)), corpus.text_keys(), corpus.left, corpus.right,
+        batch_size=3,
+    )  # fmt: skip
+    model = ParaphraseModel(Charagram(num_rows=vectorizer.num_rows, dim=4))
+    model.compile(make_optimizer("adam", 0.01))
+    history = model.fit(stream.dataset(0, stream.steps_per_epoch), verbose=0)
+    assert np.isfinite(history.history["loss"]).all()
+
+
+def test_works_with_optimizers_of_keras():
+    setup = Setup()
+    setup.model.compile(keras.optimizers.SGD(0.1))
+    first = setup.fit(3)
+    assert setup.fit(30, first_step=3) < first
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"margin": -0.4}, r"`margin` must be in \[0, 2\]. Received: margin=-0.4"),
+        ({"margin": 2.5}, r"`margin` must be in \[0, 2\]. Received: margin=2.5"),
+        ({"margin": float("nan")}, r"`margin` must be in \[0, 2\]. Received: margin=nan"),
+        ({"l2": -1.0}, "`l2` must not be negative. Received: l2=-1.0"),
+        ({"clip_norm": 0.0}, "`clip_norm` must be above 0 or None. Received: 0.0"),
+        ({"clip_norm": float("nan")}, "`clip_norm` must be above 0 or None. Received: nan"),
+        ({"negatives": "hard"}, "Unknown negatives 'hard'.* Available: max, mix, random"),
+    ],
+)
+def test_errors(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        Setup().compile(**settings)

@@ -1,0 +1,220 @@
+"""Adam and AdaGrad against NumPy, on dense and on row-sparse gradients."""
+
+from __future__ import annotations
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.reference import optimizers as reference
+from tf_charagram.errors import ConfigError
+from tf_charagram.optimizers import OPTIMIZERS, LazyAdagrad, LazyAdam, make_optimizer
+
+KINDS = [
+    (LazyAdam, reference.Adam, reference.LazyAdam),
+    (LazyAdagrad, reference.Adagrad, reference.LazyAdagrad),
+]
+kinds = pytest.mark.parametrize(("optimizer_class", "dense_class", "lazy_class"), KINDS)
+SHAPE = (6, 3)
+
+
+def slices(rows, gradients, num_rows=SHAPE[0]):
+    gradients = np.asarray(gradients, np.float32)
+    shape = tf.constant([num_rows, *gradients.shape[1:]])
+    return tf.IndexedSlices(tf.constant(gradients), tf.constant(rows, tf.int32), shape)
+
+
+def built(optimizer, *values):
+    variables = [keras.Variable(value.astype(np.float32)) for value in values]
+    optimizer.build(variables)
+    return variables
+
+
+def every_row(rng, with_repeats):
+    rows = np.arange(SHAPE[0])
+    if with_repeats:
+        rows = np.concatenate([rows, rng.integers(0, SHAPE[0], size=5)])
+    rows = rng.permutation(rows)
+    return rows, rng.normal(size=(len(rows), SHAPE[1]))
+
+
+@kinds
+@pytest.mark.parametrize("with_repeats", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_equals_dense_numpy_if_every_row_is_named(
+    optimizer_class, dense_class, lazy_class, with_repeats, seed
+):
+    rng = np.random.default_rng(seed)
+    optimizer, expected = optimizer_class(0.1), dense_class(0.1)
+    w = rng.normal(size=SHAPE)
+    (table,) = built(optimizer, w)
+    for _ in range(4):
+        rows, gradients = every_row(rng, with_repeats)
+        gradient = np.zeros(SHAPE)
+        np.add.at(gradient, rows, gradients)
+        w = expected.step(w, gradient)
+        optimizer.apply([slices(rows, gradients)], [table])
+        assert_allclose(table, w, rtol=1e-4, atol=1e-5)
+
+
+@kinds
+@pytest.mark.parametrize("in_graph", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_equals_lazy_numpy_on_some_rows(
+    optimizer_class, dense_class, lazy_class, in_graph, seed
+):
+    """Rows are named several times, once or never; in some steps there is none at all."""
+    rng = np.random.default_rng(seed)
+    optimizer, expected = optimizer_class(0.1), lazy_class(0.1)
+    w = rng.normal(size=SHAPE)
+    (table,) = built(optimizer, w)
+
+    def step(gradients, rows):
+        optimizer.apply([tf.IndexedSlices(gradients, rows, tf.constant(SHAPE))], [table])
+
+    if in_graph:
+        specs = [tf.TensorSpec([None, SHAPE[1]]), tf.TensorSpec([None], tf.int32)]
+        step = tf.function(step, input_signature=specs)
+    for size in (3, 1, 0, 7, 2):
+        rows, gradients = rng.integers(0, 5, size=size), rng.normal(size=(size, SHAPE[1]))
+        w = expected.step(w, rows, gradients)
+        step(tf.constant(gradients, tf.float32), tf.constant(rows, tf.int32))
+        assert_allclose(table, w, rtol=1e-4, atol=1e-5)
+    assert_array_equal(table.numpy()[5], w.astype(np.float32)[5])
+    assert int(optimizer.iterations) == 5
+
+
+@kinds
+def test_untouched_rows_keep_value_and_state(optimizer_class, dense_class, lazy_class):
+    rng = np.random.default_rng(0)
+    optimizer = optimizer_class(0.1)
+    (table,) = built(optimizer, rng.normal(size=SHAPE))
+    optimizer.apply([slices(*every_row(rng, True))], [table])
+    held = [table, *(v for v in optimizer.variables if tuple(v.shape) == SHAPE)]
+    assert len(held) == (3 if optimizer_class is LazyAdam else 2)
+    before = [variable.numpy() for variable in held]
+    optimizer.apply([slices([1, 4, 1], rng.normal(size=(3, 3)))], [table])
+    for old, variable in zip(before, held, strict=True):
+        new = variable.numpy()
+        assert_array_equal(new[[0, 2, 3, 5]], old[[0, 2, 3, 5]])
+        assert (new[[1, 4]] != old[[1, 4]]).all()
+
+
+@kinds
+def test_equal_rows_move_by_the_sum_of_their_gradients(optimizer_class, dense_class, lazy_class):
+    moved = []
+    for rows, gradients in (([2, 2], [[1.0, 2, 3], [10, 20, 30]]), ([2], [[11.0, 22, 33]])):
+        optimizer = optimizer_class(0.1)
+        (table,) = built(optimizer, np.zeros(SHAPE))
+        for _ in range(2):
+            optimizer.apply([slices(rows, gradients)], [table])
+        moved.append(table.numpy())
+    assert_array_equal(*moved)
+    assert moved[0][2].all() and not moved[0][[0, 1, 3, 4, 5]].any()
+
+
+@kinds
+def test_dense_gradients(optimizer_class, dense_class, lazy_class):
+    rng = np.random.default_rng(0)
+    optimizer, expected, w = optimizer_class(0.1), dense_class(0.1), rng.normal(size=SHAPE)
+    (variable,) = built(optimizer, w)
+    for _ in range(4):
+        gradient = rng.normal(size=SHAPE)
+        w = expected.step(w, gradient)
+        optimizer.apply([tf.constant(gradient, tf.float32)], [variable])
+        assert_allclose(variable, w, rtol=1e-4, atol=1e-5)
+
+
+@kinds
+def test_several_variables(optimizer_class, dense_class, lazy_class):
+    """Two tables of one width, one of another, a bias and a kernel, each with its own state."""
+    rng = np.random.default_rng(0)
+    values = [rng.normal(size=shape) for shape in ((6, 3), (4, 3), (6, 2), (3,), (3, 3))]
+    optimizer = optimizer_class(0.1)
+    variables = built(optimizer, *values)
+    expected = [lazy_class(0.1) for _ in range(3)] + [dense_class(0.1) for _ in range(2)]
+    for _ in range(4):
+        gradients = []
+        for i, (twin, value) in enumerate(zip(expected, values, strict=True)):
+            if i < 3:
+                rows = rng.integers(0, len(value), size=4)
+                gradient = rng.normal(size=(4, value.shape[1]))
+                values[i] = twin.step(value, rows, gradient)
+                gradients.append(slices(rows, gradient, len(value)))
+            else:
+                gradient = rng.normal(size=value.shape)
+                values[i] = twin.step(value, gradient)
+                gradients.append(tf.constant(gradient, tf.float32))
+        optimizer.apply(gradients, variables)
+        for variable, value in zip(variables, values, strict=True):
+            assert_allclose(variable, value, rtol=1e-4, atol=1e-5)
+
+
+def test_settings_of_adam():
+    settings = {"beta_1": 0.7, "beta_2": 0.9, "epsilon": 0.01}
+    rng = np.random.default_rng(0)
+    optimizer, expected = LazyAdam(0.1, **settings), reference.LazyAdam(0.1, **settings)
+    w = rng.normal(size=SHAPE)
+    (table,) = built(optimizer, w)
+    for _ in range(3):
+        rows, gradients = rng.integers(0, 6, size=4), rng.normal(size=(4, 3))
+        w = expected.step(w, rows, gradients)
+        optimizer.apply([slices(rows, gradients)], [table])
+    assert_allclose(table, w, rtol=1e-4, atol=1e-5)
+
+
+def test_settings_of_adagrad():
+    settings = {"initial_accumulator_value": 0.5, "epsilon": 0.01}
+    rng = np.random.default_rng(0)
+    optimizer, expected = LazyAdagrad(0.1, **settings), reference.LazyAdagrad(0.1, **settings)
+    w = rng.normal(size=SHAPE)
+    (table,) = built(optimizer, w)
+    for _ in range(3):
+        rows, gradients = rng.integers(0, 6, size=4), rng.normal(size=(4, 3))
+        w = expected.step(w, rows, gradients)
+        optimizer.apply([slices(rows, gradients)], [table])
+    assert_allclose(table, w, rtol=1e-4, atol=1e-5)
+
+
+@kinds
+def test_learning_rate_can_be_changed_and_config_restored(
+    optimizer_class, dense_class, lazy_class
+):
+    optimizer = optimizer_class(0.1)
+    restored = optimizer_class.from_config(optimizer.get_config())
+    assert restored.get_config() == optimizer.get_config()
+    (table,) = built(optimizer, np.ones(SHAPE))
+    optimizer.learning_rate = 0.0
+    optimizer.apply([slices([1], np.ones((1, 3)))], [table])
+    assert_array_equal(table, np.ones(SHAPE))
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_make_optimizer(name):
+    optimizer = make_optimizer(name, 0.25)
+    assert type(optimizer) is {"adam": LazyAdam, "adagrad": LazyAdagrad}[name]
+    assert float(optimizer.learning_rate) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("adma", 0.1),
+            r"Unknown optimizer 'adma'. Did you mean 'adam'\? Available: adagrad, adam.",
+        ),
+        (("adam", 0.0), "`learning_rate` must be above 0. Received: 0.0"),
+        (("adagrad", -1.0), "`learning_rate` must be above 0. Received: -1.0"),
+        (("adam", float("nan")), "`learning_rate` must be above 0. Received: nan"),
+    ],
+)
+def test_errors(arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        make_optimizer(*arguments)
+
+
+def test_amsgrad_is_refused():
+    with pytest.raises(ConfigError, match="LazyAdam does not support amsgrad=True"):
+        LazyAdam(amsgrad=True)

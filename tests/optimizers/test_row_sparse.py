@@ -1,0 +1,55 @@
+"""Sums of equal rows and clipping, against the slow reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.reference import optimizers as reference
+from tf_charagram.optimizers.row_sparse import clip_by_global_norm, sum_equal_rows
+
+
+def slices(rows, gradients, num_rows=6):
+    gradients = tf.constant(gradients, tf.float32)
+    shape = tf.constant([num_rows, gradients.shape[1]])
+    return tf.IndexedSlices(gradients, tf.constant(rows, tf.int32), shape)
+
+
+@pytest.mark.parametrize("rows", [[3, 1, 3, 3, 0], [2, 0, 1], [5], []])
+def test_sum_equal_rows(rows):
+    gradients = np.random.default_rng(0).normal(size=(len(rows), 2))
+    found = sum_equal_rows(slices(rows, gradients))
+    distinct, sums = reference.sum_rows(rows, gradients)
+    order = np.argsort(found.indices.numpy())
+    assert_array_equal(found.indices.numpy()[order], distinct)
+    assert_allclose(found.values.numpy()[order], sums, rtol=1e-6, atol=1e-7)
+    assert found.dense_shape.numpy().tolist() == [6, 2]
+
+
+def test_clip_by_hand():
+    """(3, 0) and (4) have norm 5: clipped at 1 all numbers are divided by 5."""
+    clipped = clip_by_global_norm([tf.constant([3.0, 0.0]), slices([2], [[4.0]])], 1.0)
+    assert_allclose(clipped[0], [0.6, 0.0])
+    assert isinstance(clipped[1], tf.IndexedSlices)
+    assert_allclose(clipped[1].values, [[0.8]])
+    assert clipped[1].indices.numpy().tolist() == [2]
+
+
+@pytest.mark.parametrize("clip_norm", [0.5, 3.0, 1e6])
+def test_clip_equals_reference(clip_norm):
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(size=(4, 3)), rng.normal(size=3), rng.normal(size=(3, 3))]
+    gradients = [slices([5, 0, 2, 1], arrays[0]), *(tf.constant(a, tf.float32) for a in arrays[1:])]
+    clipped = clip_by_global_norm(gradients, clip_norm)
+    for found, expected in zip(
+        clipped, reference.clip_by_global_norm(arrays, clip_norm), strict=True
+    ):
+        values = found.values if isinstance(found, tf.IndexedSlices) else found
+        assert_allclose(values, expected, rtol=1e-5)
+
+
+def test_clipping_zeros():
+    (clipped,) = clip_by_global_norm([tf.zeros([3])], 1.0)
+    assert_array_equal(clipped, np.zeros(3))

@@ -1,0 +1,48 @@
+"""Exceptions and the texts of errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tf_charagram.errors import (
+    CharagramError,
+    ConfigError,
+    DataError,
+    RunError,
+    TrainingError,
+    unknown_name,
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "base"),
+    [
+        (ConfigError("x"), ValueError),
+        (DataError("f", "x"), ValueError),
+        (RunError("x"), RuntimeError),
+        (TrainingError("x"), RuntimeError),
+    ],
+)
+def test_one_base_and_a_builtin_one(error, base):
+    assert isinstance(error, CharagramError) and isinstance(error, base)
+
+
+def test_data_error_says_where():
+    error = DataError(Path("pairs.tsv"), "expected 2 texts", line=17)
+    assert str(error) == "pairs.tsv:17: expected 2 texts"
+    assert (error.path, error.line) == ("pairs.tsv", 17)
+    assert str(DataError("pairs.tsv", "is empty")) == "pairs.tsv: is empty"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("dann", "Unknown encoder 'dann'. Did you mean 'dan'? Available: charagram, dan."),
+        ("zzz", "Unknown encoder 'zzz'. Available: charagram, dan."),
+        ("", "Unknown encoder ''. Available: charagram, dan."),
+    ],
+)
+def test_unknown_name(name, expected):
+    assert unknown_name("encoder", name, ["dan", "charagram"]) == expected

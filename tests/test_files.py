@@ -1,0 +1,79 @@
+"""Files written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import json
+from pathlib import Path
+
+import pytest
+
+from tf_charagram.errors import RunError
+from tf_charagram.files import sha256_of, whole_file, write_json, write_problem
+
+
+def test_writes_bytes_and_text_with_their_folder(tmp_path):
+    with whole_file(tmp_path / "a" / "b" / "bytes") as file:
+        file.write(b"\x00\r\n")
+    with whole_file(tmp_path / "text", "w") as file:
+        file.write("\u00e9\n")
+    assert (tmp_path / "a" / "b" / "bytes").read_bytes() == b"\x00\r\n"
+    assert (tmp_path / "text").read_bytes() == b"\xc3\xa9\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "text"]
+
+
+def test_appears_only_once_complete(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with whole_file(path, "w") as file:
+        file.write("new")
+        file.flush()
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_within_leaves_the_old_file_and_nothing_else(tmp_path, error):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(error), whole_file(path, "w") as file:
+        file.write("half")
+        raise error
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+def test_full_disk(tmp_path, code):
+    path = tmp_path / "file"
+    message = r"Cannot write .*file: full\. Free some space and go on with --resume"
+    with pytest.raises(RunError, match=message), whole_file(path):
+        raise OSError(code, "full")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    path = tmp_path / "file" / "inner"
+    with pytest.raises(RunError, match=r"Cannot write .*inner"), whole_file(path):
+        pytest.fail("opened")
+
+
+def test_write_problem():
+    assert write_problem(OSError(errno.EACCES, "Permission denied")) == "Permission denied"
+    assert write_problem(OSError("odd")) == "odd"
+
+
+def test_write_json(tmp_path):
+    value = {"text": "\u00e9", "path": Path("x"), "numbers": [1, 2.5, None]}
+    write_json(tmp_path / "value.json", value)
+    raw = (tmp_path / "value.json").read_bytes()
+    assert raw.endswith(b"}\n") and "\u00e9".encode() in raw
+    assert json.loads(raw) == value | {"path": "x"}
+
+
+def test_sha256(tmp_path):
+    """The hash of no bytes at all is e3b0c442..."""
+    (tmp_path / "file").write_bytes(b"")
+    expected = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    assert sha256_of(tmp_path / "file") == expected
