@@ -29,7 +29,7 @@ def fasttext_model(fasttext, words: list[str], folder: str):
     lines = Path(folder) / "words.txt"
     lines.write_text("\n".join(words), encoding="utf-8")
     return fasttext.train_unsupervised(
-        str(lines), dim=300, epoch=1, minCount=1, minn=2, maxn=4, bucket=200_000, thread=2, verbose=0
+        str(lines), dim=300, epoch=1, minCount=1, minn=2, maxn=4, bucket=200_000, verbose=0
     )
 
 

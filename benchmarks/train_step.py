@@ -1,6 +1,6 @@
 """Whole `fit` of the paraphrase model against Keras' Adam and a PyTorch twin, same batches.
 
-    python benchmarks/train_step.py [--data PAIRS] [--batch-sizes 25,50,100]
+python benchmarks/train_step.py [--data PAIRS] [--batch-sizes 25,50,100]
 """
 
 from __future__ import annotations

@@ -11,6 +11,12 @@ Task = Literal["words"]
 TASKS: tuple[str, ...] = get_args(Task)
 
 
+_AT_LEAST = {
+    "epochs": 1e-6, "batch_size": 2, "dim": 1, "evaluations_per_epoch": 1,
+    "checkpoint_every_s": 0, "seed": 0,
+}  # fmt: skip
+
+
 def _option(default: Any, text: str) -> Any:
     return field(default=default, metadata={"help": text})
 
@@ -65,8 +71,7 @@ class TrainConfig:
         """Checks what no other part checks."""
         if self.task not in TASKS:
             raise ConfigError(unknown_name("task", self.task, TASKS))
-        at_least = {"epochs": 1e-6, "batch_size": 2, "dim": 1, "evaluations_per_epoch": 1, "seed": 0}
-        for name, least in at_least.items():
+        for name, least in _AT_LEAST.items():
             if not getattr(self, name) >= least:
                 hint = "; the negatives of a pair come from the others of its batch"
                 raise ConfigError(

@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
-
 _MOST_NAMES = 20
 
 

@@ -37,13 +37,14 @@ def add_fields(parser: jsonargparse.ArgumentParser, config_class: type) -> None:
     types = get_type_hints(config_class)
     for field in dataclasses.fields(config_class):
         flag = "--" + field.name.replace("_", "-")
-        kind, default = types[field.name], field.default
+        kind: Any = types[field.name]
+        default: Any = field.default
         if kind is tuple or getattr(kind, "__origin__", None) is tuple:
             element = kind.__args__[0]
             if field.name == "data":
                 kind, default = list[str], []
             else:
-                kind, default = str, ",".join(map(str, default)) or None
+                default = ",".join(map(str, default)) or None
                 kind = str if element is str else _integers
         if kind is bool:
             parser.add_argument(
@@ -94,5 +95,5 @@ def run_command(
         return 1
     except BrokenPipeError:
         # The reader of our output, `head` say, has enough; Python would complain on exit.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return 0

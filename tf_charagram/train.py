@@ -14,7 +14,6 @@ from tf_charagram.config import TrainConfig
 from tf_charagram.flags import FlagParser, add_fields, from_flags, repeatable, run_command
 
 
-
 def make_parser() -> FlagParser:
     """Returns the command line; its flags are the fields of `TrainConfig` and a few more."""
     parser = FlagParser(prog="python -m tf_charagram.train", description=__doc__)

@@ -34,7 +34,9 @@ class PairCorpus:
         return len(self.left)
 
     @classmethod
-    def from_pairs(cls, pairs: Iterable[tuple[str, str]], max_pairs: int | None = None) -> PairCorpus:
+    def from_pairs(
+        cls, pairs: Iterable[tuple[str, str]], max_pairs: int | None = None
+    ) -> PairCorpus:
         """Reads a stream of pairs.
 
         Memory is 8 bytes a pair and one copy of each distinct text. Pairs with a side that is empty
@@ -54,7 +56,7 @@ class PairCorpus:
                 side.append(index.setdefault(text, len(index)))
             if max_pairs is not None and len(sides[0]) >= max_pairs:
                 break
-        left, right = (np.frombuffer(side, np.int32) if side else np.zeros(0, np.int32) for side in sides)
+        left, right = (np.array(side, np.int32) for side in sides)
         if num_empty:
             logger.warning("left out %d pairs with an empty text", num_empty)
         if len(left) < 2:

@@ -41,8 +41,8 @@ class PairStream:
     ) -> None:
         if batch_size < 2:
             raise ConfigError(
-                "`batch_size` must be at least 2: the negatives of a pair come from the other pairs "
-                f"of its batch. Received: batch_size={batch_size}"
+                "`batch_size` must be at least 2: the negatives of a pair come from the others of "
+                f"its batch. Received: batch_size={batch_size}"
             )
         self.num_pairs = len(left)
         self.batch_size = batch_size

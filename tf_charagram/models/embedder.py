@@ -28,7 +28,7 @@ FORMAT_VERSION = 1
 _MAX_BATCH_CHARS = 4_000_000
 _NUM_THREADS = 2
 
-T = TypeVar("T", str, bytes)
+T = TypeVar("T", bound=str | bytes)
 
 
 class Neighbor(NamedTuple):

@@ -35,7 +35,7 @@ class ParaphraseModel(keras.Model):
         self.loss_tracker = keras.metrics.Mean(name="loss")
         self.built = True
 
-    def compile(  # type: ignore[override]
+    def compile(
         self,
         optimizer: keras.optimizers.Optimizer,
         *,

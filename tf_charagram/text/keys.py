@@ -50,8 +50,8 @@ def ngram_keys(
     symbols, starts, ends = texts
     num_starts = tf.shape(symbols)[0] - 1
     # Position of the last symbol of the text that position `i` belongs to.
-    first_of_text = tf.scatter_nd(starts[1:, tf.newaxis], tf.ones_like(starts[1:]), [num_starts + 1])
-    text_of = tf.cumsum(first_of_text)[:-1]
+    later = starts[1:, tf.newaxis]
+    text_of = tf.cumsum(tf.scatter_nd(later, tf.ones_like(later[:, 0]), [num_starts + 1]))[:-1]
     remaining = tf.gather(ends, text_of) - tf.range(num_starts) + 1
     columns = []
     symbols = tf.cast(symbols, tf.int64 if bits else tf.uint64)

@@ -30,7 +30,8 @@ class NgramVectorizer(keras.layers.Layer):
 
     Texts are lower-cased, white space collapsed, and one space put at both ends. With a vocabulary,
     n-grams outside it are dropped. With `hash_buckets`, every n-gram has one or more rows and no
-    vocabulary is needed, at the price of collisions. An n-gram that occurs twice gives its id twice.
+    vocabulary is needed, at the price of collisions. An n-gram that occurs twice gives its id
+    twice.
 
     All operations run on the CPU (strings and tables have no GPU kernels) and contain no Python.
 
@@ -105,7 +106,9 @@ class NgramVectorizer(keras.layers.Layer):
         max_chars: int | None = 10_000,
     ) -> NgramVectorizer:
         """Builds a vectorizer whose vocabulary is counted from texts; see `NgramVocabulary`."""
-        text = {"lowercase": lowercase, "unicode_form": unicode_form, "max_chars": max_chars}
+        text: dict[str, Any] = {
+            "lowercase": lowercase, "unicode_form": unicode_form, "max_chars": max_chars,
+        }  # fmt: skip
         vocabulary = NgramVocabulary.from_texts(
             texts, orders=orders, min_count=min_count, max_per_order=max_per_order, **text
         )
@@ -156,9 +159,10 @@ class NgramVectorizer(keras.layers.Layer):
             starts, columns = starts[found], columns[found]
         names = []
         for start, column in zip(starts.tolist(), columns.tolist(), strict=True):
+            stop = start + (*self.orders, 2)[column]
             # The column after those of the orders is the unigram of the space after a text.
-            first, order = (start, self.orders[column]) if column < len(self.orders) else (start + 1, 1)
-            names.append("".join(map(chr, symbols[first : first + order])))
+            start += column == len(self.orders)
+            names.append("".join(map(chr, symbols[start:stop])))
         return [(name, tuple(rows)) for name, rows in zip(names, ids, strict=True)]
 
     def _hashed(self, keys: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
@@ -167,7 +171,7 @@ class NgramVectorizer(keras.layers.Layer):
             tf.cast(mix64(unsigned ^ np.uint64(_ROW_STEP * j % 2**64)), tf.int64)
             for j in range(self.rows_per_ngram)
         ]
-        rows = tf.math.floormod(tf.stack(columns, axis=1), np.int64(self.hash_buckets))
+        rows = tf.math.floormod(tf.stack(columns, axis=1), np.int64(self.num_rows))
         exists = tf.repeat(keys > 0, self.rows_per_ngram)
         rows = tf.cast(tf.reshape(rows, [-1]), tf.int32)
         return _ragged(rows, exists, splits * self.rows_per_ngram)

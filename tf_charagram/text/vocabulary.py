@@ -208,22 +208,23 @@ class _NgramCounter:
         )  # fmt: skip
 
     def vocabulary(self, min_count: int, max_per_order: int | None) -> NgramVocabulary:
-        alphabet, renumbered = self._alphabet.sorted() if self._alphabet else (None, None)
+        alphabet, renumbered = (self._alphabet or Alphabet()).sorted()
         all_keys, all_counts = [], []
         for order in self.orders:
             keys, counts = self._counts[order].keys, self._counts[order].counts
             kept = np.flatnonzero(counts >= min_count)
             keys, counts = keys[kept], counts[kept]
             ties = [keys]
-            if alphabet is not None and self._bits is not None:
+            if self._bits is not None:
                 digits = renumbered[exact_digits(keys, self._bits, order)]
                 keys = _join_digits(digits, self._bits)
                 ties = list(alphabet.code_points(digits).T[::-1])
             first = np.lexsort((*ties, -counts))[:max_per_order]
             all_keys.append(keys[first])
             all_counts.append(counts[first])
+        exact = alphabet if self._bits is not None else None
         return NgramVocabulary(
-            self.orders, alphabet, np.concatenate(all_keys), np.concatenate(all_counts)
+            self.orders, exact, np.concatenate(all_keys), np.concatenate(all_counts)
         )
 
 

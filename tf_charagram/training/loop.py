@@ -107,7 +107,7 @@ class TrainingLoop:
                 if self._is_due(saved):
                     self.checkpoints.save(self.step)
                     saved = time.monotonic()
-                scalars.write(self.step, {"loss": loss, **record["scores"]})
+                scalars.write(self.step, {"loss": loss, **{s.name: s.spearman for s in scores}})
                 progress.report(record)
         return progress
 
@@ -166,7 +166,7 @@ class TrainingLoop:
             score = record["scores"][self.select]
             before = [old["scores"][self.select] for old in self.folder.read_history()]
             best = max((value for value in before if value is not None), default=-np.inf)
-            if score is None or score <= best and self.folder.model.is_dir():
+            if self.folder.model.is_dir() and (score is None or score <= best):
                 return
         self.embedder.save(self.folder.model)
 

@@ -194,7 +194,7 @@ def data_file(name: str) -> Path | None:
 
 def make_vectorizer(config: TrainConfig, corpus: PairCorpus) -> NgramVectorizer:
     """Builds the vectorizer that the settings ask for; n-grams are counted once a side and pair."""
-    text = {"unicode_form": config.unicode_form, "max_chars": config.max_chars}
+    text: dict[str, Any] = {"unicode_form": config.unicode_form, "max_chars": config.max_chars}
     if config.hash_buckets is not None:
         return NgramVectorizer(
             orders=config.ngrams,
@@ -211,7 +211,9 @@ def make_vectorizer(config: TrainConfig, corpus: PairCorpus) -> NgramVectorizer:
     )
 
 
-def vectorize(vectorizer: NgramVectorizer, texts: list[str], chunk: int = 10_000) -> tf.RaggedTensor:
+def vectorize(
+    vectorizer: NgramVectorizer, texts: list[str], chunk: int = 10_000
+) -> tf.RaggedTensor:
     """Returns the ids of many texts, computed a chunk at a time."""
     function = tf.function(
         vectorizer.__call__, input_signature=[tf.TensorSpec([None], tf.string)]
