@@ -31,6 +31,16 @@ def seconds(function: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+def warm_up(function: Callable[[], object], most: int = 8) -> None:
+    """Calls a function until it gets no faster; first touches of memory can take seconds."""
+    before = seconds(function)
+    for _ in range(most):
+        now = seconds(function)
+        if now > 0.8 * before:
+            return
+        before = now
+
+
 def compare(rounds: int, runs: dict[str, Callable[[], object]], work: float) -> dict[str, float]:
     """Times several functions in turn, again and again, so that noise strikes all alike.
 
@@ -43,6 +53,8 @@ def compare(rounds: int, runs: dict[str, Callable[[], object]], work: float) -> 
         For each name the median of units a second, and for all but the first, under
         `"first/name"`, the median over the rounds of how many times faster the first is.
     """
+    for function in runs.values():
+        warm_up(function)
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, function in runs.items():

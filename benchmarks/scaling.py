@@ -20,7 +20,7 @@ import tensorflow as tf
 from tf_charagram.data.stream import PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.paraphrase import ParaphraseModel
-from tf_charagram.optimizers import LazyAdam
+from tf_charagram.optimizers import make_optimizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 
@@ -43,7 +43,7 @@ def step_runs(sizes: list[int], batch_size: int, steps: int) -> dict:
     runs = {}
     for size in sizes:
         model = ParaphraseModel(Charagram(num_rows=size))
-        model.compile(LazyAdam(0.001), steps_per_execution=STEPS_PER_EXECUTION)
+        model.compile(make_optimizer("adam", 0.001), steps_per_execution=STEPS_PER_EXECUTION)
         batches = stream(size, batch_size)
 
         def run(model=model, batches=batches) -> None:

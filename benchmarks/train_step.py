@@ -16,7 +16,7 @@ from tf_charagram.config import TrainConfig
 from tf_charagram.data.stream import PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.paraphrase import ParaphraseModel
-from tf_charagram.optimizers import LazyAdam
+from tf_charagram.optimizers import make_optimizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.words import make_vectorizer, vectorize
 
@@ -81,7 +81,7 @@ def main() -> None:
     result = {"num_rows": vectorizer.num_rows, "dim": DIM}
     for size in map(int, arguments.batch_sizes.split(",")):
         stream = PairStream(ids, keys, corpus.left, corpus.right, batch_size=size)
-        runs = {"ours": fit(vectorizer.num_rows, LazyAdam(0.001), stream, arguments.steps)}
+        runs = {"ours": fit(vectorizer.num_rows, make_optimizer("adam", 0.001), stream, arguments.steps)}
         if torch is not None:
             batches = [
                 (b.values.numpy(), b.row_splits.numpy()[:-1].astype(np.int32), k.numpy())

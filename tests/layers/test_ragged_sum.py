@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum, gather_rows, row_ids, sum_rows
+from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum, row_ids, sum_rows
 
 NUM_ROWS, DIM = 6, 3
 BATCHES = {
@@ -99,7 +99,8 @@ def test_layer(rows, rng, training):
         if training:
             indices = gradient.indices.numpy().tolist()
             assert len(set(indices)) == len(indices)
-            assert set(indices) == {i for row in rows for i in row}
+            # A batch without any id touches row 0; the values below say that its gradient is zero.
+            assert set(indices) == ({i for row in rows for i in row} or {0})
         assert sums.shape == (len(rows), DIM)
         assert_allclose(sums, expected_sums(table, rows), rtol=1e-5, atol=1e-6)
         dense = tf.convert_to_tensor(gradient)
@@ -116,20 +117,6 @@ def test_training_reads_only_the_named_rows(rng):
         sums = layer(ragged([[1, 4, 1], []]), training=True)
     assert_allclose(sums, [2 * table[1] + table[4], np.zeros(DIM)], rtol=1e-5)
     assert np.isfinite(tape.gradient(sums, layer.table.value).values).all()
-
-
-@pytest.mark.parametrize("indices", [[0, 2, 2, 5, 0, 2], [4], [], [5, 4, 3, 2, 1, 0]])
-def test_gather_rows(indices, rng):
-    values = tf.constant(rng.normal(size=(NUM_ROWS, DIM)), tf.float32)
-    upstream = rng.normal(size=(len(indices), DIM))
-    with tf.GradientTape() as tape:
-        tape.watch(values)
-        gathered = gather_rows(values, tf.constant(indices, tf.int32))
-    gradient = tape.gradient(gathered, values, output_gradients=tf.constant(upstream, tf.float32))
-    assert_array_equal(gathered, values.numpy()[np.array(indices, int)])
-    expected = np.zeros((NUM_ROWS, DIM))
-    np.add.at(expected, np.array(indices, int), upstream)
-    assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_config_round_trip():

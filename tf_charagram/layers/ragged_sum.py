@@ -15,37 +15,13 @@ import tensorflow as tf
 
 
 def row_ids(ids: tf.RaggedTensor) -> tf.Tensor:
-    """Returns the row each value of a ragged tensor is in, int32 `(num_values,)`."""
-    starts = tf.cast(ids.row_splits[1:-1], tf.int32)
-    num_values = tf.shape(ids.values)[0]
-    # Trailing empty rows start after the last value, hence the one place more.
-    first = tf.scatter_nd(starts[:, tf.newaxis], tf.ones_like(starts), [num_values + 1])
-    return tf.cumsum(first)[:-1]
-
-
-def _csr_matrix(ids: tf.RaggedTensor, num_columns: tf.Tensor) -> tf.Tensor:
-    indices = tf.stack([row_ids(ids), ids.values], axis=1)
-    # TensorFlow aborts the process on a matrix without rows or columns.
-    shape = tf.maximum(tf.stack([ids.nrows(tf.int64), tf.cast(num_columns, tf.int64)]), 1)
-    return tf.raw_ops.SparseTensorToCSRSparseMatrix(
-        indices=tf.cast(indices, tf.int64), values=tf.ones_like(ids.values, tf.float32),
-        dense_shape=shape,
-    )  # fmt: skip
-
-
-def _matmul(matrix: tf.Tensor, dense: tf.Tensor) -> tf.Tensor:
-    return tf.raw_ops.SparseMatrixMatMul(a=matrix, b=dense)
-
-
-def _at_least_one_row(dense: tf.Tensor) -> tf.Tensor:
-    is_empty = tf.shape(dense)[0] == 0
-    return tf.cond(is_empty, lambda: tf.zeros([1, dense.shape[1]]), lambda: dense)
-
-
-def _first_rows(dense: tf.Tensor, num_rows: tf.Tensor) -> tf.Tensor:
-    # A slice copies even when it takes everything.
-    is_all = tf.shape(dense)[0] == num_rows
-    return tf.cond(is_all, lambda: dense, lambda: dense[:num_rows])
+    """Returns the row each value of a ragged tensor is in, int64 `(num_values,)`."""
+    ends = tf.cast(ids.row_splits[tf.newaxis, 1:], tf.int64)
+    positions = tf.range(tf.shape(ids.values, tf.int64)[0])
+    rows = tf.raw_ops.UpperBound(
+        sorted_inputs=ends, values=positions[tf.newaxis], out_type=tf.int64
+    )
+    return tf.reshape(rows, [-1])
 
 
 def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor) -> tf.Tensor:
@@ -54,40 +30,31 @@ def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor) -> tf.Tensor:
     An id that occurs twice counts twice; an empty row gives zeros. The gradient is dense.
 
     Args:
-        table: float32 `(num_rows, dim)`.
-        ids: int32 `(batch, None)` with int64 row splits, values in `[0, num_rows)`.
+        table: float32 `(num_rows, dim)`, at least one row.
+        ids: int32 `(batch, None)`, values in `[0, num_rows)`.
 
     Returns:
         float32 `(batch, dim)`.
     """
+    batch = tf.cast(ids.nrows(), tf.int64)
+    # TensorFlow aborts the process on a matrix without rows.
+    shape = tf.stack([tf.maximum(batch, 1), tf.shape(table, tf.int64)[0]])
+    indices = tf.stack([row_ids(ids), tf.cast(ids.values, tf.int64)], axis=1)
 
     @tf.custom_gradient
     def product(table: tf.Tensor) -> tuple[tf.Tensor, Any]:
-        num_rows = tf.shape(table)[0]
-        matrix = _csr_matrix(ids, num_rows)
+        matrix = tf.raw_ops.SparseTensorToCSRSparseMatrix(
+            indices=indices, values=tf.ones_like(ids.values, tf.float32), dense_shape=shape
+        )
 
         def gradient(upstream: tf.Tensor) -> tf.Tensor:
             transposed = tf.raw_ops.SparseMatrixTranspose(input=matrix, type=tf.float32)
-            return _first_rows(_matmul(transposed, _at_least_one_row(upstream)), num_rows)
+            upstream = tf.pad(upstream, [[0, shape[0] - batch], [0, 0]])
+            return tf.raw_ops.SparseMatrixMatMul(a=transposed, b=upstream)
 
-        sums = _matmul(matrix, _at_least_one_row(table))
-        return _first_rows(sums, tf.cast(ids.nrows(), tf.int32)), gradient
+        return tf.raw_ops.SparseMatrixMatMul(a=matrix, b=table)[:batch], gradient
 
     return product(table)
-
-
-def gather_rows(values: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
-    """`tf.gather` whose gradient is a sparse product; `tf.gather`'s own scatters row by row.
-
-    Args:
-        values: float32 `(num_rows, dim)`.
-        indices: int32 `(n,)`.
-
-    Returns:
-        float32 `(n, dim)`.
-    """
-    splits = tf.range(tf.shape(indices, tf.int64)[0] + 1)
-    return sum_rows(values, tf.RaggedTensor.from_row_splits(indices, splits, validate=False))
 
 
 class RaggedEmbeddingSum(keras.layers.Layer):
@@ -133,8 +100,10 @@ class RaggedEmbeddingSum(keras.layers.Layer):
         if not training:
             return sum_rows(tf.convert_to_tensor(table), ids)
         touched, positions = tf.unique(ids.values)
-        rows = tf.gather(table, touched)
-        return sum_rows(rows, ids.with_values(positions))
+        # A batch without any id touches row 0, with a zero gradient: no row at all is not allowed.
+        is_empty = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
+        touched = tf.pad(touched, [[0, is_empty]])
+        return sum_rows(tf.gather(table, touched), ids.with_values(positions))
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor arguments."""

@@ -2,30 +2,62 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import tensorflow as tf
 
-from tf_charagram.layers.ragged_sum import gather_rows
+from tf_charagram.objectives.similarity import normalize_rows, reciprocal_lengths, swap_halves
 
 
 def margin_loss(
-    normalized: tf.Tensor, negatives: tf.Tensor, exists: tf.Tensor, margin: float
+    embeddings: tf.Tensor, negatives: tf.Tensor, exists: tf.Tensor, margin: float
 ) -> tf.Tensor:
     """Returns the mean over the pairs of both hinges `max(0, m - cos(x1, x2) + cos(x, t))`.
 
-    The gradient flows through the negatives as well. A text without a negative adds nothing.
+    The gradient flows through the negatives as well. A text without a negative adds nothing. A zero
+    vector has cosine 0 with all, and no gradient. The gradient is written out, because automatic
+    differentiation takes five times as many operations, and at batch 25 their number is what a
+    step costs.
 
     Args:
-        normalized: Embeddings of unit length (or zero), lefts then rights, float `(2B, dim)`.
+        embeddings: Lefts, then rights, float32 `(2B, dim)`.
         negatives: Index of the negative of each, int32 `(2B,)`.
         exists: Whether there is one, bool `(2B,)`.
         margin: m, in `[0, 2]`.
 
     Returns:
         Scalar; 0 for an empty batch.
+
+    Raises:
+        tf.errors.InvalidArgumentError: When the gradient is taken: it, or the loss, is not finite.
     """
-    num_pairs = tf.shape(normalized)[0] // 2
-    positive = tf.reduce_sum(normalized[:num_pairs] * normalized[num_pairs:], axis=1)
-    negative = tf.reduce_sum(normalized * gather_rows(normalized, negatives), axis=1)
-    hinges = tf.nn.relu(margin - tf.tile(positive, [2]) + negative)
-    hinges = tf.where(exists, hinges, tf.zeros_like(hinges))
-    return tf.reduce_sum(hinges) / tf.cast(tf.maximum(num_pairs, 1), hinges.dtype)
+
+    @tf.custom_gradient
+    def loss_of(embeddings: tf.Tensor) -> tuple[tf.Tensor, Any]:
+        num_pairs = tf.shape(embeddings)[0] // 2
+        unit = normalize_rows(embeddings)
+        partners = swap_halves(unit)
+        chosen = tf.gather(unit, negatives)
+        hinges = tf.nn.relu(margin + tf.reduce_sum(unit * (chosen - partners), axis=1))
+        weight = tf.cast(exists, unit.dtype) / tf.cast(tf.maximum(num_pairs, 1), unit.dtype)
+        loss = tf.reduce_sum(hinges * weight)
+
+        def gradient(upstream: tf.Tensor) -> tf.Tensor:
+            active = tf.where(hinges > 0, weight * upstream, 0.0)
+            # A text is pulled to its partner by its own hinge and by that of the partner.
+            both = active + swap_halves(active)
+            own = active[:, tf.newaxis] * unit
+            of_unit = active[:, tf.newaxis] * chosen - both[:, tf.newaxis] * partners
+            of_unit += tf.math.unsorted_segment_sum(own, negatives, tf.shape(unit)[0])
+            along = tf.reduce_sum(unit * of_unit, axis=1, keepdims=True)
+            result = (of_unit - unit * along) * reciprocal_lengths(embeddings)
+            # A sum is finite only if all its terms are.
+            total = tf.debugging.check_numerics(
+                loss + tf.reduce_sum(result), "The loss or its gradient is not finite"
+            )
+            with tf.control_dependencies([total]):
+                return tf.identity(result)
+
+        return loss, gradient
+
+    return loss_of(embeddings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.objectives.similarity import swap_halves
 
 STRATEGIES = ("max", "mix", "random")
 
@@ -65,12 +66,11 @@ class NegativeSampler:
 
     def candidates(self, text_ids: tf.Tensor) -> tf.Tensor:
         """Returns which texts may be the negative of which, bool `(2B, 2B)`."""
-        num_pairs = tf.shape(text_ids)[0] // 2
-        pair = tf.tile(tf.range(num_pairs), [2])
         if not self.mask_duplicates:
+            pair = tf.tile(tf.range(tf.shape(text_ids)[0] // 2), [2])
             return pair[:, tf.newaxis] != pair[tf.newaxis, :]
         # Both sides of the own pair have, trivially, the text of one of its sides.
-        partner_ids = tf.concat([text_ids[num_pairs:], text_ids[:num_pairs]], axis=0)
+        partner_ids = swap_halves(text_ids)
         return tf.logical_and(
             text_ids[:, tf.newaxis] != text_ids[tf.newaxis, :],
             partner_ids[:, tf.newaxis] != text_ids[tf.newaxis, :],

@@ -17,7 +17,7 @@ class LazyAdam(keras.optimizers.Adam):
 
     Lazy means: rows that are not named keep their value and their moments; the bias correction
     counts all steps. On batches that name every row it equals `keras.optimizers.Adam`. Equal rows
-    of one gradient are summed first. Dense gradients are left to Keras.
+    of one gradient are summed first.
 
     The named rows of the table and both moments are gathered into three small variables, updated
     there by TensorFlow's fused Adam kernel, and scattered back: half the time of the same update
@@ -25,13 +25,18 @@ class LazyAdam(keras.optimizers.Adam):
 
     Args:
         learning_rate: Step size.
+        distinct_rows: Whether the rows of every sparse gradient are known to be distinct, as those
+            of `RaggedEmbeddingSum` are; then they are not summed first.
         **kwargs: As for `keras.optimizers.Adam`; `amsgrad` is not supported.
     """
 
-    def __init__(self, learning_rate: float = 0.001, **kwargs: Any) -> None:
+    def __init__(
+        self, learning_rate: float = 0.001, *, distinct_rows: bool = False, **kwargs: Any
+    ) -> None:
         if kwargs.get("amsgrad"):
             raise ConfigError("LazyAdam does not support amsgrad=True.")
         super().__init__(learning_rate=learning_rate, **{"name": "lazy_adam", **kwargs})
+        self.distinct_rows = distinct_rows
         self._scratch: dict[int, list[tf.Variable]] = {}
 
     def build(self, variables: list[keras.Variable]) -> None:
@@ -50,25 +55,36 @@ class LazyAdam(keras.optimizers.Adam):
         learning_rate: tf.Tensor,
     ) -> None:
         """Updates one variable."""
-        if not isinstance(gradient, tf.IndexedSlices):
-            super().update_step(gradient, variable, learning_rate)
-            return
-        gradient = sum_equal_rows(gradient)
         index = self._get_variable_index(variable)
         tables = [variable, self._momentums[index].value, self._velocities[index].value]
+        if not isinstance(gradient, tf.IndexedSlices):
+            self._apply(tables, gradient, learning_rate)
+            return
+        if not self.distinct_rows:
+            gradient = sum_equal_rows(gradient)
         scratch = self._scratch[variable.shape[1]]
         for rows, table in zip(scratch, tables, strict=True):
             rows.assign(tf.gather(table, gradient.indices))
+        self._apply(scratch, gradient.values, learning_rate)
+        for rows, table in zip(scratch, tables, strict=True):
+            table.scatter_update(tf.IndexedSlices(rows.read_value(), gradient.indices))
+
+    def _apply(
+        self, tables: list[tf.Variable], gradient: tf.Tensor, learning_rate: tf.Tensor
+    ) -> None:
+        """Runs the fused kernel on weights and both moments, which it changes in place."""
         step = tf.cast(self.iterations.value + 1, tf.float32)
-        handles = [rows.handle for rows in scratch]
+        weights, momentums, velocities = (table.handle for table in tables)
         tf.raw_ops.ResourceApplyAdam(
-            var=handles[0], m=handles[1], v=handles[2], grad=gradient.values,
+            var=weights, m=momentums, v=velocities, grad=gradient,
             beta1_power=tf.pow(self.beta_1, step), beta2_power=tf.pow(self.beta_2, step),
             lr=tf.cast(learning_rate, tf.float32), beta1=self.beta_1, beta2=self.beta_2,
             epsilon=self.epsilon,
         )  # fmt: skip
-        for rows, table in zip(scratch, tables, strict=True):
-            table.scatter_update(tf.IndexedSlices(rows.read_value(), gradient.indices))
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {**super().get_config(), "distinct_rows": self.distinct_rows}
 
 
 class LazyAdagrad(keras.optimizers.Adagrad):
@@ -79,11 +95,15 @@ class LazyAdagrad(keras.optimizers.Adagrad):
 
     Args:
         learning_rate: Step size.
+        distinct_rows: As for `LazyAdam`.
         **kwargs: As for `keras.optimizers.Adagrad`.
     """
 
-    def __init__(self, learning_rate: float = 0.05, **kwargs: Any) -> None:
+    def __init__(
+        self, learning_rate: float = 0.05, *, distinct_rows: bool = False, **kwargs: Any
+    ) -> None:
         super().__init__(learning_rate=learning_rate, **{"name": "lazy_adagrad", **kwargs})
+        self.distinct_rows = distinct_rows
 
     def update_step(
         self,
@@ -95,7 +115,8 @@ class LazyAdagrad(keras.optimizers.Adagrad):
         if not isinstance(gradient, tf.IndexedSlices):
             super().update_step(gradient, variable, learning_rate)
             return
-        gradient = sum_equal_rows(gradient)
+        if not self.distinct_rows:
+            gradient = sum_equal_rows(gradient)
         indices = gradient.indices
         squares = self._accumulators[self._get_variable_index(variable)].value
         rows = tf.gather(squares, indices) + tf.square(gradient.values)
@@ -103,15 +124,19 @@ class LazyAdagrad(keras.optimizers.Adagrad):
         steps = learning_rate * gradient.values * tf.math.rsqrt(rows + self.epsilon)
         variable.scatter_sub(tf.IndexedSlices(steps, indices))
 
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {**super().get_config(), "distinct_rows": self.distinct_rows}
 
-OPTIMIZERS: dict[str, Callable[[float], keras.optimizers.Optimizer]] = {
+
+OPTIMIZERS: dict[str, Callable[..., keras.optimizers.Optimizer]] = {
     "adam": LazyAdam,
     "adagrad": LazyAdagrad,
 }
 
 
 def make_optimizer(name: str, learning_rate: float) -> keras.optimizers.Optimizer:
-    """Returns an optimizer by its name.
+    """Returns an optimizer, by its name, for encoders whose gradients have distinct rows.
 
     Raises:
         ConfigError: The name is unknown or the learning rate not above 0.
@@ -120,4 +145,4 @@ def make_optimizer(name: str, learning_rate: float) -> keras.optimizers.Optimize
         raise ConfigError(unknown_name("optimizer", name, OPTIMIZERS))
     if not learning_rate > 0:
         raise ConfigError(f"`learning_rate` must be above 0. Received: {learning_rate}")
-    return OPTIMIZERS[name](learning_rate)
+    return OPTIMIZERS[name](learning_rate, distinct_rows=True)
