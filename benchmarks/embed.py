@@ -19,7 +19,7 @@ import tensorflow as tf
 from tf_charagram.config import TrainConfig
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.training.words import make_vectorizer
+from tf_charagram.training.building import make_vectorizer
 
 BATCH = 1000
 
@@ -56,7 +56,7 @@ def main() -> None:
     corpus = common.corpus(arguments.data)
     words = [word for word in corpus.texts if " " not in word]
     fasttext = common.optional("fasttext")
-    vectorizer = make_vectorizer(TrainConfig(), corpus)
+    vectorizer = make_vectorizer(TrainConfig(), corpus.texts)
     embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows))
     result: dict = {"num_rows": vectorizer.num_rows}
     with tempfile.TemporaryDirectory() as folder:

@@ -17,8 +17,8 @@ from tf_charagram.data.stream import PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.paraphrase import ParaphraseModel
 from tf_charagram.optimizers import make_optimizer
+from tf_charagram.training.building import make_vectorizer, vectorize
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
-from tf_charagram.training.words import make_vectorizer, vectorize
 
 DIM, MARGIN = 300, 0.4
 
@@ -75,13 +75,14 @@ def main() -> None:
     parser.add_argument("--keras-steps", type=int, default=20)
     arguments = parser.parse_args()
     corpus = common.corpus(arguments.data)
-    vectorizer = make_vectorizer(TrainConfig(), corpus)
+    vectorizer = make_vectorizer(TrainConfig(), corpus.texts)
     ids, keys = vectorize(vectorizer, corpus.texts), corpus.text_keys()
     torch = common.optional("torch")
     result = {"num_rows": vectorizer.num_rows, "dim": DIM}
     for size in map(int, arguments.batch_sizes.split(",")):
         stream = PairStream(ids, keys, corpus.left, corpus.right, batch_size=size)
-        runs = {"ours": fit(vectorizer.num_rows, make_optimizer("adam", 0.001), stream, arguments.steps)}
+        optimizer = make_optimizer("adam", 0.001)
+        runs = {"ours": fit(vectorizer.num_rows, optimizer, stream, arguments.steps)}
         if torch is not None:
             batches = [
                 (b.values.numpy(), b.row_splits.numpy()[:-1].astype(np.int32), k.numpy())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
@@ -15,6 +16,8 @@ _AT_LEAST = {
     "epochs": 1e-6, "batch_size": 2, "dim": 1, "evaluations_per_epoch": 1,
     "checkpoint_every_s": 0, "seed": 0,
 }  # fmt: skip
+_LARGEST_SEED = 2**31 - 1
+_UNICODE_FORMS = (None, "NFC", "NFD", "NFKC", "NFKD")
 
 
 def _option(default: Any, text: str) -> Any:
@@ -54,9 +57,16 @@ class TrainConfig:
     hash_buckets: int | None = _option(None, "hash n-grams to so many rows, without a vocabulary")
     rows_per_ngram: int = _option(1, "rows each n-gram is hashed to")
     unicode_form: str | None = _option(None, "normalize first: NFC, NFD, NFKC, NFKD")
-    max_chars: int = _option(10_000, "characters after which a text is cut")
-    activation: str = _option("linear", "h of charagram: linear, tanh, relu")
-    num_layers: int = _option(1, "layers of charagram: 1 or 2")
+    max_chars: int | None = _option(
+        None, "characters after which a text is cut [10000; 1000 for char_cnn, char_lstm]"
+    )
+    activation: str | None = _option(None, "activation [charagram and cse: linear]")
+    num_layers: int = _option(1, "layers of charagram and dan: 1 or 2")
+    filters: str | None = _option(None, "filter set of char_cnn: small or kim [small]")
+    dense: str | None = _option(None, "last layer of char_cnn: tanh, linear, none [tanh]")
+    dropout: float | None = _option(None, "dropout before the last layer of char_cnn [0]")
+    use_output_gate: bool = _option(True, "output gate of char_lstm, lstm and gran")
+    use_peepholes: bool = _option(True, "peepholes of char_lstm")
     dim: int = _option(300, "width of the embedding")
     file_order_first: bool = _option(False, "keep the order of the file in the first epoch")
     evaluations_per_epoch: int = _option(4, "evaluations each epoch")
@@ -78,10 +88,29 @@ class TrainConfig:
                     f"`{name}` must be at least {least:g}{hint if name == 'batch_size' else ''}. "
                     f"Received: {name}={getattr(self, name)}"
                 )
+        for name in ("epochs", "l2", "learning_rate"):
+            if not math.isfinite(getattr(self, name)):
+                raise ConfigError(
+                    f"`{name}` must be a finite number. Received: {name}={getattr(self, name)}"
+                )
+        if self.seed > _LARGEST_SEED:
+            raise ConfigError(
+                f"`seed` must be at most {_LARGEST_SEED}. Received: seed={self.seed}"
+            )
         if not 0.0 <= self.margin <= 2.0:
             raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={self.margin}")
         if not self.l2 >= 0.0:
             raise ConfigError(f"`l2` must not be negative. Received: l2={self.l2}")
+        if self.unicode_form not in _UNICODE_FORMS:
+            raise ConfigError(
+                "`unicode_form` must be None, NFC, NFD, NFKC or NFKD. "
+                f"Received: {self.unicode_form!r}"
+            )
+        if self.hash_buckets is None and self.rows_per_ngram != 1:
+            raise ConfigError(
+                "`rows_per_ngram` is for `hash_buckets` only. "
+                f"Received: rows_per_ngram={self.rows_per_ngram}"
+            )
         if self.hash_buckets is not None and (self.min_count > 1 or self.max_per_order):
             raise ConfigError("`hash_buckets` has no vocabulary for `min_count`, `max_per_order`.")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import io
+import json
 import os
 import re
 import sys
@@ -28,6 +30,7 @@ class FlagParser(jsonargparse.ArgumentParser):
             close = difflib.get_close_matches(unknown.group(1), flags, n=1)
             hint = f" Did you mean {close[0]}?" if close else ""
             message = f"unknown flag {unknown.group(1)}.{hint}"
+        message = " ".join(message.split())
         sys.stderr.write(f"{self.prog}: error: {message}\nSee {self.prog} --help\n")
         raise SystemExit(2)
 
@@ -77,9 +80,35 @@ def from_flags(config_class: Callable[..., T], values: dict[str, Any]) -> T:
 
 
 def repeatable(arguments: Sequence[str], flag: str) -> list[str]:
-    """Makes every use of a flag append to its list instead of replacing it."""
-    pattern = re.compile(rf"^{re.escape(flag)}(?==|$)")
-    return [pattern.sub(f"{flag}+", argument) for argument in arguments]
+    """Makes a list of all uses of a flag; the first takes the place of what a file says."""
+    result: list[str] = []
+    values = iter(arguments)
+    operator = "="
+    for argument in values:
+        name, equals, value = argument.partition("=")
+        if name != flag:
+            result.append(argument)
+            continue
+        if not equals:
+            value = next(values, "")
+        result.append(f"{flag}={json.dumps([value])}" if operator == "=" else f"{flag}+={value}")
+        operator = "+="
+    return result
+
+
+def file_first(arguments: Sequence[str], flag: str = "--config") -> list[str]:
+    """Moves the file of settings to the front: flags override it, wherever they stand."""
+    front: list[str] = []
+    rest: list[str] = []
+    values = iter(arguments)
+    for argument in values:
+        if argument == flag:
+            front += [argument, *([value] if (value := next(values, None)) is not None else [])]
+        elif argument.startswith(f"{flag}="):
+            front.append(argument)
+        else:
+            rest.append(argument)
+    return front + rest
 
 
 def run_command(
@@ -88,11 +117,20 @@ def run_command(
     """Runs a command; an error the package raises becomes one line and exit status 1 or 2."""
     # TensorFlow greets every process with lines on CPUs and GPUs that help nobody here.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    for stream in (sys.stdin, sys.stdout):
+        # Broken UTF-8, in what is piped in or in an argument, must not end a command.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
-        return command(sys.argv[1:] if arguments is None else arguments)
+        status = command(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+        return status
     except CharagramError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted.\n")
+        return 130
     except BrokenPipeError:
         # The reader of our output, `head` say, has enough; Python would complain on exit.
         sys.stdout = None

@@ -13,7 +13,10 @@ from typing import Any
 
 from tf_charagram._version import __version__
 from tf_charagram.errors import RunError
-from tf_charagram.files import sha256_of, whole_file, write_json
+from tf_charagram.files import sha256_of, whole_file, write_json, write_problem
+
+#: Settings that a resumed run may change: they change no weights. A run can be moved, too.
+_FREE = ("out", "checkpoint_every_s")
 
 
 class RunFolder:
@@ -33,18 +36,19 @@ class RunFolder:
         self.saved_model = self.path / "saved_model" / "1"
         self.tensorboard = self.path / "tensorboard"
         self.texts = self.path / "texts.txt"
+        self._replaces = False
 
     @classmethod
     def open(
         cls, path: str | Path | None, default_name: str, *, resume: bool, overwrite: bool
     ) -> RunFolder:
-        """Returns the folder of a new run, or of one to go on with.
+        """Returns the folder of a new run, or of one to go on with; nothing is written yet.
 
         Args:
             path: The folder, or `None` for `runs/<default_name>-<N>` with the next free N.
             default_name: See `path`.
             resume: Go on with the run in the folder; a folder without one starts anew.
-            overwrite: Delete the run in the folder first.
+            overwrite: Let `begin` delete the run in the folder.
 
         Raises:
             RunError: The folder has files and neither flag was given, or is no run folder.
@@ -67,23 +71,18 @@ class RunFolder:
                 )
             if not folder.config.is_file():
                 raise RunError(f"{folder.path} is not a run folder, so it is not overwritten.")
-            shutil.rmtree(folder.path)
-        folder.path.mkdir(parents=True, exist_ok=True)
+            folder._replaces = True
         return folder
 
-    def write_config(self, settings: dict[str, Any], data_files: Sequence[Path]) -> None:
-        """Writes settings, versions, and the checksums of the data files.
+    def check_config(self, config: dict[str, Any]) -> None:
+        """Compares what `run_config` returned with that of the run to go on with, if any.
+
+        The place of the folder may differ: a run can be moved.
 
         Raises:
             RunError: The folder holds a run with other settings or other data.
         """
-        config = {
-            "settings": settings,
-            "versions": _versions(),
-            "data_files": {str(path): sha256_of(path) for path in data_files},
-        }
-        if not self.config.is_file():
-            write_json(self.config, config)
+        if self._replaces or not self.config.is_file():
             return
         try:
             old = json.loads(self.config.read_text(encoding="utf-8"))
@@ -96,10 +95,33 @@ class RunFolder:
                 "Resume with the same, or give another --out."
             )
 
+    def begin(self, config: dict[str, Any]) -> None:
+        """Makes the folder and writes the configuration; a run to be overwritten is deleted.
+
+        Raises:
+            RunError: The folder cannot be written.
+        """
+        try:
+            if self._replaces:
+                shutil.rmtree(self.path)
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunError(f"Cannot write {self.path}: {write_problem(error)}") from error
+        self._replaces = False
+        if not self.config.is_file():
+            write_json(self.config, config)
+
     def append_history(self, record: dict[str, Any]) -> None:
-        """Adds one line to the history."""
-        with open(self.history, "a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
+        """Adds one line to the history.
+
+        Raises:
+            RunError: It cannot be written, for instance because the disk is full.
+        """
+        try:
+            with open(self.history, "a", encoding="utf-8") as file:
+                file.write(json.dumps(record) + "\n")
+        except OSError as error:
+            raise RunError(f"Cannot write {self.history}: {write_problem(error)}") from error
 
     def read_history(self) -> list[dict[str, Any]]:
         """Returns the records of the history; a last line that was cut short is left out."""
@@ -121,12 +143,21 @@ class RunFolder:
         return records
 
 
+def run_config(settings: dict[str, Any], data_files: Sequence[Path]) -> dict[str, Any]:
+    """Returns what identifies a run: settings, versions, and the checksums of its data files."""
+    return {
+        "settings": settings,
+        "versions": _versions(),
+        "data_files": {str(path): sha256_of(path) for path in data_files},
+    }
+
+
 def _changes(old: dict[str, Any], config: dict[str, Any]) -> list[str]:
     new = json.loads(json.dumps({**config["settings"], **config["data_files"]}))
     return [
         f"{name} was {old.get(name)}, is {new.get(name)}"
         for name in sorted({*old, *new})
-        if old.get(name) != new.get(name)
+        if name not in _FREE and old.get(name) != new.get(name)
     ]
 
 

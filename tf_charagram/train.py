@@ -11,7 +11,14 @@ import jsonargparse
 from rich.console import Console
 
 from tf_charagram.config import TrainConfig
-from tf_charagram.flags import FlagParser, add_fields, from_flags, repeatable, run_command
+from tf_charagram.flags import (
+    FlagParser,
+    add_fields,
+    file_first,
+    from_flags,
+    repeatable,
+    run_command,
+)
 
 
 def make_parser() -> FlagParser:
@@ -27,7 +34,7 @@ def make_parser() -> FlagParser:
 
 def train(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(repeatable(arguments, "--data")).as_dict()
+    values = make_parser().parse_args(file_first(repeatable(arguments, "--data"))).as_dict()
     config = from_flags(TrainConfig, values)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     from tf_charagram.tables import neighbor_table, score_table
@@ -37,7 +44,7 @@ def train(arguments: Sequence[str]) -> int:
     run = WordsRun(config, resume=values["resume"], overwrite=values["overwrite"])
     console.print(
         f"{len(run.corpus):,} pairs, {len(run.corpus.texts):,} texts, "
-        f"{run.loop.embedder.vectorizer.num_rows:,} n-gram rows -> {run.folder.path}"
+        f"{run.loop.embedder.vectorizer.num_rows:,} rows -> {run.folder.path}"
     )
     try:
         metrics = run.run(resume=values["resume"])

@@ -6,10 +6,28 @@ from typing import Any
 
 import keras
 
+from tf_charagram.encoders.averaging import Dan, Projection, WordAverage
+from tf_charagram.encoders.char_cnn import CharCnn
+from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.encoders.cse import Cse
+from tf_charagram.encoders.gran import Gran
+from tf_charagram.encoders.recurrent import IdentityRnn, Lstm, Rnn
 from tf_charagram.errors import ConfigError, unknown_name
 
-ENCODERS: dict[str, type[keras.layers.Layer]] = {"charagram": Charagram}
+ENCODERS: dict[str, type[keras.layers.Layer]] = {
+    "charagram": Charagram,
+    "char_cnn": CharCnn,
+    "char_lstm": CharLstm,
+    "word_average": WordAverage,
+    "projection": Projection,
+    "dan": Dan,
+    "rnn": Rnn,
+    "identity_rnn": IdentityRnn,
+    "lstm": Lstm,
+    "cse": Cse,
+    "gran": Gran,
+}
 
 
 def encoder_class(name: str) -> type[keras.layers.Layer]:

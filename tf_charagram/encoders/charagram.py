@@ -36,6 +36,8 @@ class Charagram(keras.layers.Layer):
         ConfigError: An argument is out of range.
     """
 
+    vectorizer = "ngrams"
+
     def __init__(
         self,
         *,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from zipfile import BadZipFile
 
 import keras
 import numpy as np
@@ -18,13 +20,15 @@ from rich.progress import Progress
 
 from tf_charagram._version import __version__
 from tf_charagram.encoders import encoder_from_config, encoder_name
-from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.errors import CharagramError, ConfigError, RunError
 from tf_charagram.files import whole_file, write_json
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.saved_model import export_saved_model
-from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.kinds import VECTORIZERS
 
 FORMAT_VERSION = 1
+# What reading a damaged folder raises.
+_DAMAGES = (BadZipFile, EOFError, KeyError, OSError, TypeError, ValueError, zlib.error)
 _MAX_BATCH_CHARS = 4_000_000
 _NUM_THREADS = 2
 
@@ -56,6 +60,7 @@ class TextEmbedder(keras.Model):
 
     Example:
         >>> from tf_charagram.encoders.charagram import Charagram
+        >>> from tf_charagram.text.vectorizer import NgramVectorizer
         >>> vectorizer = NgramVectorizer.from_texts(["cat", "cats", "dog"])
         >>> embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=8))
         >>> embedder.encode(["cat", "catz"]).shape
@@ -63,7 +68,7 @@ class TextEmbedder(keras.Model):
     """
 
     def __init__(
-        self, vectorizer: NgramVectorizer, encoder: keras.layers.Layer, **kwargs: Any
+        self, vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, **kwargs: Any
     ) -> None:
         super().__init__(**{"name": "text_embedder", **kwargs})
         self.vectorizer = vectorizer
@@ -213,21 +218,24 @@ class TextEmbedder(keras.Model):
         Raises:
             RunError: The folder is not a model, is damaged, or is from a newer version.
         """
-        path = Path(path)
-        if not (path / FILES.config).is_file() or (path / "model" / FILES.config).is_file():
-            path = path / "model"
+        path = _model_folder(Path(path))
         config = _read_config(path)
         try:
-            vocabulary = dict(np.load(path / FILES.vocabulary, allow_pickle=False))
-            weights = dict(np.load(path / FILES.weights, allow_pickle=False))
-        except (OSError, ValueError, EOFError) as error:
-            raise RunError(f"{path} is damaged: {error}. Train again, or copy it again.") from error
-        vectorizer = NgramVectorizer.from_state(config["vectorizer"], vocabulary)
-        encoder = encoder_from_config(config["encoder"]["name"], config["encoder"]["config"])
-        for weight in encoder.weights:
-            if weight.path not in weights:
-                raise RunError(f"{path / FILES.weights} lacks the array '{weight.path}'.")
-            weight.assign(weights[weight.path])
+            vocabulary = _read_arrays(path / FILES.vocabulary)
+            weights = _read_arrays(path / FILES.weights)
+            encoder = encoder_from_config(config["encoder"]["name"], config["encoder"]["config"])
+            vectorizer_class = VECTORIZERS[encoder.vectorizer]
+            vectorizer = vectorizer_class.from_state(config["vectorizer"], vocabulary)
+            for weight in encoder.weights:
+                if weight.path not in weights:
+                    raise RunError(f"{path / FILES.weights} lacks the array '{weight.path}'.")
+                weight.assign(weights[weight.path])
+        except CharagramError:
+            raise
+        except _DAMAGES as problem:
+            raise RunError(
+                f"{path} is damaged: {problem}. Train again, or copy it again."
+            ) from problem
         return cls(vectorizer, encoder)
 
     def export(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
@@ -242,8 +250,9 @@ class TextEmbedder(keras.Model):
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:
     """Returns each row divided by its length; zero rows stay zero."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(lengths > 1e-6, lengths, np.inf)
+    # In double precision, for the squares of large numbers overflow in single.
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))[:, np.newaxis]
+    return (vectors / np.where(lengths > 1e-6, lengths, np.inf)).astype(vectors.dtype)
 
 
 def to_bytes(text: str | bytes) -> bytes:
@@ -273,11 +282,29 @@ def _progress(show: bool, total: int) -> Iterator[Callable[[int], None]]:
         yield lambda number: progress.advance(task, number)
 
 
+def _model_folder(path: Path) -> Path:
+    """Returns the model folder that a folder is, or that the run in it has."""
+    if (path / "model" / FILES.config).is_file():
+        return path / "model"
+    if (path / FILES.config).is_file() and (path / "checkpoints").is_dir():
+        raise RunError(
+            f"{path} holds no model yet: the run did not come to its end. Go on with --resume."
+        )
+    return path
+
+
+def _read_arrays(path: Path) -> dict[str, np.ndarray]:
+    # Opened here: np.load leaves a damaged file open.
+    with open(path, "rb") as file:
+        arrays = np.load(file, allow_pickle=False)
+        return {name: arrays[name] for name in arrays}
+
+
 def _read_config(path: Path) -> dict[str, Any]:
     try:
         config = json.loads((path / FILES.config).read_text(encoding="utf-8"))
-        version = config["format_version"]
-    except FileNotFoundError:
+        version = int(config["format_version"])
+    except (FileNotFoundError, NotADirectoryError):
         raise RunError(
             f"{path} is not a model folder: it has no {FILES.config}. Give the folder of a run, "
             "or its `model` folder."

@@ -68,7 +68,10 @@ def export_saved_model(
             shutil.rmtree(path)
         os.replace(partial, path)
     except (OSError, tf.errors.OpError) as error:
-        problem = write_problem(error) if isinstance(error, OSError) else error.message
+        if isinstance(error, OSError):
+            problem = write_problem(error)
+        else:
+            problem = f"{error.message}. Is the disk full? Make room and go on with --resume."
         raise RunError(f"Cannot write {path}: {problem}") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)

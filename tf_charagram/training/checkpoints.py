@@ -13,6 +13,9 @@ from tf_charagram.files import write_problem
 
 logger = logging.getLogger(__name__)
 
+# What TensorFlow raises for a file that was cut short depends on where it was cut.
+_UNREADABLE = (tf.errors.OpError, AssertionError, LookupError, ValueError, OSError, RuntimeError)
+
 
 class Checkpoints:
     """Keeps the last checkpoints of some variables in a folder.
@@ -55,11 +58,11 @@ class Checkpoints:
         Raises:
             RunError: There are checkpoints, but none can be read.
         """
-        paths = list(reversed(self._manager.checkpoints))
+        paths = self._newest_first()
         for path in paths:
             try:
                 self._checkpoint.restore(path).assert_existing_objects_matched()
-            except (tf.errors.OpError, AssertionError, ValueError, OSError) as error:
+            except _UNREADABLE as error:
                 reason = str(error).split("\n", 1)[0][:200]
                 logger.warning("checkpoint %s cannot be read (%s); trying an older", path, reason)
                 continue
@@ -70,3 +73,10 @@ class Checkpoints:
                 "Start again with --overwrite."
             )
         return None
+
+    def _newest_first(self) -> list[str]:
+        """Returns the checkpoints in the folder, also if the list that TensorFlow keeps is lost."""
+        files = Path(self._manager.directory).glob("ckpt-*.index")
+        numbers = (file.stem.removeprefix("ckpt-") for file in files)
+        found = sorted((int(number) for number in numbers if number.isdigit()), reverse=True)
+        return [str(Path(self._manager.directory) / f"ckpt-{number}") for number in found]

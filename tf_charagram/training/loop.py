@@ -26,6 +26,8 @@ from tf_charagram.training.tensorboard import Scalars
 LAST = "last"
 #: Steps run without going back to Python; the bar moves, and Ctrl-C is heard, this often.
 STEPS_PER_EXECUTION = 50
+# Sums of weights are squared for a cosine; single precision ends at 3.4e38.
+_LARGEST_WEIGHT = 1e15
 
 
 @dataclass
@@ -57,7 +59,12 @@ class TrainingLoop:
 
     def __post_init__(self) -> None:
         """Collects what a checkpoint holds."""
-        variables = [*self.model.encoder.weights, *self.model.optimizer.variables]
+        variables = [
+            # Not `weights`, which leaves out the state of the seeds of dropout.
+            *self.model.encoder.variables,
+            *self.model.optimizer.variables,
+            *self.model.loss_tracker.variables,
+        ]
         values = [variable.value for variable in variables]
         self.checkpoints = Checkpoints(self.folder.checkpoints, [*values, self.model.step])
 
@@ -82,34 +89,38 @@ class TrainingLoop:
 
         Raises:
             TrainingError: The loss stopped being finite; the weights are those before that step.
+                Or the weights have grown too large.
             KeyboardInterrupt: After a checkpoint was written.
         """
-        per_epoch = self.stream.steps_per_epoch
         scalars = Scalars(self.folder.tensorboard)
         progress = TrainingProgress(
-            self.step, self.total_steps, per_epoch, self.stream.batch_size
+            self.step, self.total_steps, self.stream.steps_per_epoch, self.stream.batch_size
         )
+        seconds_before = max((old["seconds"] for old in self.folder.read_history()), default=0.0)
         saved = -math.inf
         with progress, self._saved_on_interrupt():
             for stop in self._stops():
                 loss = self._train_until(stop, progress)
-                scores = self.evaluate()
-                record = {
-                    "step": self.step,
-                    "epoch": round(self.step / per_epoch, 4),
-                    "examples": self._examples(),
-                    "seconds": round(progress.seconds, 3),
-                    "loss": loss,
-                    "scores": {score.name: score.spearman for score in scores},
-                }
+                record = self._record(loss, seconds_before + progress.seconds)
                 self._keep(record)
                 self.folder.append_history(record)
                 if self._is_due(saved):
                     self.checkpoints.save(self.step)
                     saved = time.monotonic()
-                scalars.write(self.step, {"loss": loss, **{s.name: s.spearman for s in scores}})
+                scalars.write(self.step, {"loss": loss, **record["scores"]})
                 progress.report(record)
         return progress
+
+    def _record(self, loss: float, seconds: float) -> dict[str, Any]:
+        """Returns one line of the history."""
+        return {
+            "step": self.step,
+            "epoch": round(self.step / self.stream.steps_per_epoch, 4),
+            "examples": self._examples(),
+            "seconds": round(seconds, 3),
+            "loss": loss,
+            "scores": {score.name: score.spearman for score in self.evaluate()},
+        }
 
     def evaluate(self) -> list[SetScore]:
         """Scores the weights as they are now."""
@@ -122,36 +133,62 @@ class TrainingLoop:
     def _saved_on_interrupt(self) -> Iterator[None]:
         try:
             yield
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, TrainingError):
             self.checkpoints.save(self.step)
             raise
 
     def _stops(self) -> Iterator[int]:
-        """Yields the steps at which to evaluate, after the current one."""
+        """Yields the steps at which to evaluate: all that the history has no record of.
+
+        The first may be the current step, if the run was interrupted before its evaluation.
+        """
         interval = self.stream.steps_per_epoch / self.evaluations_per_epoch
-        number = 1
-        while self.step < self.total_steps:
-            stop = min(round(number * interval), self.total_steps)
+        recorded, number, stop = self._recorded_step(), 0, 0
+        while stop < self.total_steps:
             number += 1
-            if stop > self.step:
+            stop = min(round(number * interval), self.total_steps)
+            if stop > recorded and stop >= self.step:
                 yield stop
+                recorded = stop
+
+    def _recorded_step(self) -> int:
+        return max((record["step"] for record in self.folder.read_history()), default=0)
 
     def _train_until(self, stop: int, progress: TrainingProgress) -> float:
-        batches = self.stream.dataset(self.step, stop - self.step)
+        """Trains up to a step; returns the mean loss since the last one in the history."""
+        tracker = self.model.loss_tracker
+        if self.step == self._recorded_step():
+            tracker.reset_state()
+        # `fit` resets the tracker, which may hold steps done before an interruption.
+        before = [variable.numpy() for variable in tracker.variables]
+        tracker.reset_state()
         try:
-            history = self.model.fit(
-                batches, epochs=1, verbose=0, shuffle=False, callbacks=[progress]
-            )
+            if self.step < stop:
+                batches = self.stream.dataset(self.step, stop - self.step)
+                self.model.fit(batches, epochs=1, verbose=0, shuffle=False, callbacks=[progress])
         except tf.errors.InvalidArgumentError as error:
             if "not finite" not in str(error):
                 raise
-            self.checkpoints.save(self.step)
             raise TrainingError(
                 f"The loss or its gradient is not finite at step {self.step}. The weights of the "
                 f"step before are in {self.folder.checkpoints}. Try a smaller --learning-rate, or "
                 "--clip-norm 1."
             ) from error
-        return float(history.history["loss"][-1])
+        finally:
+            for variable, value in zip(tracker.variables, before, strict=True):
+                variable.assign_add(value)
+        self._check_weights()
+        return float(tracker.result())
+
+    def _check_weights(self) -> None:
+        """Stops where the last update made weights useless, which no loss has seen yet."""
+        weights = self.model.encoder.weights
+        largest = max(float(tf.reduce_max(tf.abs(weight.value))) for weight in weights)
+        if not largest <= _LARGEST_WEIGHT:
+            raise TrainingError(
+                f"The weights have grown up to {largest:.3g} at step {self.step}, too large to "
+                "compute with. Try a smaller --learning-rate, or --clip-norm 1."
+            )
 
     def _examples(self) -> int:
         epochs, steps = divmod(self.step, self.stream.steps_per_epoch)

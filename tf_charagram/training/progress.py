@@ -29,7 +29,8 @@ class TrainingProgress(keras.callbacks.Callback):
         self._total_steps = total_steps
         self._steps_per_epoch = steps_per_epoch
         self._batch_size = batch_size
-        self._step = self._start = first_step
+        self._step = first_step
+        self._start: float = first_step
         self._seconds = 0.0
         self._clock = time.perf_counter()
         self._progress = Progress(
@@ -82,7 +83,8 @@ class TrainingProgress(keras.callbacks.Callback):
     def report(self, record: dict[str, Any]) -> None:
         """Prints one line about an evaluation."""
         scores = "  ".join(f"{name} {_number(score)}" for name, score in record["scores"].items())
-        left = (self._total_steps - self._step) * self._batch_size / self.pairs_per_second
+        pairs_left = (self._total_steps - self._step) * self._batch_size
+        left = pairs_left / max(self.pairs_per_second, 1e-9)
         self.console.print(
             f"epoch {record['epoch']:.2f}  loss {record['loss']:.4f}  {scores}  "
             f"{self.pairs_per_second:,.0f} pairs/s  {left:,.0f} s left",

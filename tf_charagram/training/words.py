@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import keras
-import tensorflow as tf
 
 from tf_charagram.config import TrainConfig
 from tf_charagram.data import starter
@@ -22,17 +21,21 @@ from tf_charagram.data.lines import BadLines
 from tf_charagram.data.pairs import read_pairs
 from tf_charagram.data.sources import SOURCES
 from tf_charagram.data.stream import PairStream
-from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 from tf_charagram.evaluation.scores import SetScore, score_sets
 from tf_charagram.evaluation.sets import STARTER, evaluation_sets
 from tf_charagram.files import whole_file, write_json
-from tf_charagram.models.embedder import TextEmbedder, to_bytes, unit_rows
+from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.models.paraphrase import ParaphraseModel
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.optimizers import make_optimizer
-from tf_charagram.runs import RunFolder
-from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.runs import RunFolder, run_config
+from tf_charagram.training.building import (
+    check_options,
+    make_encoder,
+    make_vectorizer,
+    vectorize,
+)
 from tf_charagram.training.loop import LAST, STEPS_PER_EXECUTION, TrainingLoop
 from tf_charagram.training.tensorboard import write_projector
 
@@ -55,7 +58,7 @@ class WordsRun:
     """
 
     def __init__(self, config: TrainConfig, *, resume: bool, overwrite: bool) -> None:
-        encoder_class(config.encoder)
+        check_options(config)
         self.config = config
         self.bad_lines = BadLines(config.on_bad_line)
         self.sets = evaluation_sets(config.eval_data)
@@ -70,9 +73,16 @@ class WordsRun:
         self.folder = RunFolder.open(
             config.out, f"{config.task}-{config.encoder}", resume=resume, overwrite=overwrite
         )
-        self.folder.write_config(config.to_dict(), data_files)
+        settings = run_config(config.to_dict(), data_files)
+        self.folder.check_config(settings)
         self.corpus = PairCorpus.from_pairs(self._pairs())
-        self.loop = self._build(sampler, optimizer)
+        embedder, model, stream = self._build(sampler, optimizer)
+        # Nothing is written, and no old run deleted, before all that can be wrong was found right.
+        self.folder.begin(settings)
+        self.loop = TrainingLoop(
+            embedder, model, stream, self.sets, self.folder,
+            config.epochs, config.evaluations_per_epoch, config.select, config.checkpoint_every_s,
+        )  # fmt: skip
 
     def _pairs(self) -> Iterator[tuple[str, str]]:
         for name in self.config.data or (STARTER,):
@@ -89,16 +99,10 @@ class WordsRun:
 
     def _build(
         self, sampler: NegativeSampler, optimizer: keras.optimizers.Optimizer
-    ) -> TrainingLoop:
+    ) -> tuple[TextEmbedder, ParaphraseModel, PairStream]:
         config, corpus = self.config, self.corpus
-        vectorizer = make_vectorizer(config, corpus)
-        encoder = encoder_class(config.encoder)(
-            num_rows=vectorizer.num_rows,
-            dim=config.dim,
-            activation=config.activation,
-            num_layers=config.num_layers,
-            seed=config.seed,
-        )
+        vectorizer = make_vectorizer(config, corpus.texts)
+        encoder = make_encoder(config, vectorizer.num_rows)
         model = ParaphraseModel(encoder)
         model.compile(
             optimizer,
@@ -118,10 +122,7 @@ class WordsRun:
             seed=config.seed,
             file_order_first=config.file_order_first,
         )
-        return TrainingLoop(
-            TextEmbedder(vectorizer, encoder), model, stream, self.sets, self.folder,
-            config.epochs, config.evaluations_per_epoch, config.select, config.checkpoint_every_s,
-        )  # fmt: skip
+        return TextEmbedder(vectorizer, encoder), model, stream
 
     def run(self, *, resume: bool) -> dict[str, Any]:
         """Trains, exports, and returns the results that `metrics.json` holds."""
@@ -190,37 +191,6 @@ def data_file(name: str) -> Path | None:
         raise DataError(path, "no such file")
     names = [STARTER, *(key for key, value in SOURCES.items() if value.kind == "pairs")]
     raise ConfigError(unknown_name("file or data set", name, names))
-
-
-def make_vectorizer(config: TrainConfig, corpus: PairCorpus) -> NgramVectorizer:
-    """Builds the vectorizer that the settings ask for; n-grams are counted once a side and pair."""
-    text: dict[str, Any] = {"unicode_form": config.unicode_form, "max_chars": config.max_chars}
-    if config.hash_buckets is not None:
-        return NgramVectorizer(
-            orders=config.ngrams,
-            hash_buckets=config.hash_buckets,
-            rows_per_ngram=config.rows_per_ngram,
-            **text,
-        )
-    return NgramVectorizer.from_texts(
-        corpus.texts,
-        orders=config.ngrams,
-        min_count=config.min_count,
-        max_per_order=config.max_per_order,
-        **text,
-    )
-
-
-def vectorize(
-    vectorizer: NgramVectorizer, texts: list[str], chunk: int = 10_000
-) -> tf.RaggedTensor:
-    """Returns the ids of many texts, computed a chunk at a time."""
-    function = tf.function(
-        vectorizer.__call__, input_signature=[tf.TensorSpec([None], tf.string)]
-    )
-    chunks = (texts[i : i + chunk] for i in range(0, len(texts), chunk))
-    encoded = ([to_bytes(text) for text in chunk] for chunk in chunks)
-    return tf.concat([function(tf.constant(chunk)) for chunk in encoded], axis=0)
 
 
 def sample_queries(corpus: PairCorpus, number: int = 5) -> list[str]:

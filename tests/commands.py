@@ -1,0 +1,42 @@
+"""Runs the commands: inside this process, which is fast, or as a user would."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+#: Small and quick, but with more than one checkpoint.
+QUICK = ("--dim", "8", "--epochs", "2", "--evaluations-per-epoch", "1", "--batch-size", "10")
+
+
+def call(command: str, *arguments: Any) -> int:
+    """Runs a command inside this process; returns its exit status."""
+    try:
+        return import_module(f"tf_charagram.{command}").main([str(value) for value in arguments])
+    except SystemExit as end:
+        return int(end.code or 0)
+
+
+def process(command: str, *arguments: Any) -> list[str]:
+    """Returns the command line of a command."""
+    return [sys.executable, "-m", f"tf_charagram.{command}", *map(str, arguments)]
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """Returns the variables of this process and more, for a child."""
+    return {**os.environ, "PYTHONUNBUFFERED": "1", "CUDA_VISIBLE_DEVICES": "-1", **variables}
+
+
+def run(
+    command: Sequence[str], *, cwd: Path, timeout: float = 300, **kwargs: Any
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command line to its end."""
+    return subprocess.run(
+        command, cwd=cwd, timeout=timeout, env=environment(), text=True, encoding="utf-8",
+        **{"capture_output": True, **kwargs},
+    )  # fmt: skip

@@ -1,0 +1,115 @@
+"""charCNN against the slow reference, values and gradients, and as a SavedModel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.contracts import CONTRACTS, ragged, randomized
+from tests.reference import cnn as reference
+from tests.reference.charagram import ACTIVATIONS as FUNCTIONS
+from tests.reference.lstm import numerical_gradients
+from tf_charagram.encoders import char_cnn
+from tf_charagram.encoders.char_cnn import CharCnn
+from tf_charagram.errors import ConfigError
+from tf_charagram.models.saved_model import export_saved_model
+from tf_charagram.text.characters import CharacterVectorizer
+
+ROWS = [[1, 3, 4, 1], [], [2], [1, 5, 5, 5, 3, 4, 1]]
+NUM_ROWS = 6
+
+
+@pytest.fixture
+def few_filters(monkeypatch):
+    """Filter sets small enough to differentiate numerically."""
+    monkeypatch.setattr(char_cnn, "FILTERS", {"small": {2: 3, 3: 2}, "kim": {1: 2, 5: 3}})
+
+
+@pytest.mark.parametrize("filters", ["small", "kim"])
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+@pytest.mark.parametrize("dense", ["tanh", "linear", "none"])
+def test_equals_reference(few_filters, filters, activation, dense):
+    settings = {"filters": filters, "activation": activation, "dense": dense}
+    encoder = randomized(lambda: CharCnn(num_rows=NUM_ROWS, dim=4, char_dim=3, **settings))
+    assert len(encoder.weights) == (5 if dense == "none" else 7)
+    arguments = {f"w{i}": weight.numpy() for i, weight in enumerate(encoder.weights)}
+
+    def function(**weights):
+        table, *values = weights.values()
+        kernels = [values[:2], values[2:4]]
+        pooled = np.array([reference.pooled(table[row], kernels, activation) for row in ROWS])
+        return pooled if dense == "none" else FUNCTIONS[dense][0](pooled @ values[4] + values[5])
+
+    expected = function(**arguments)
+    upstream = np.random.default_rng(2).normal(size=expected.shape)
+    with tf.GradientTape() as tape:
+        embedded = encoder(ragged(ROWS), training=True)
+    gradients = tape.gradient(
+        embedded,
+        [weight.value for weight in encoder.weights],
+        output_gradients=tf.constant(upstream, tf.float32),
+    )
+    assert embedded.shape == (len(ROWS), encoder.dim) and encoder.dim == len(expected[0])
+    assert_allclose(embedded, expected, rtol=1e-5, atol=1e-6)
+    assert sorted(gradients[0].indices.numpy().tolist()) == [1, 2, 3, 4, 5]
+    slopes = numerical_gradients(function, arguments, upstream)
+    for found, (name, slope) in zip(gradients, slopes.items(), strict=True):
+        found = tf.convert_to_tensor(found)
+        assert_allclose(found, slope, rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+@pytest.mark.parametrize("dense", ["tanh", "none"])
+@pytest.mark.parametrize("check", CONTRACTS, ids=lambda check: check.__name__)
+def test_contract(few_filters, check, dense, tmp_path):
+    settings = {"char_dim": 3, "filters": "kim", "activation": "tanh", "dense": dense}
+    check(lambda: CharCnn(num_rows=9, dim=5, seed=3, **settings), 9, tmp_path)
+
+
+def test_filter_sets_are_the_papers():
+    assert char_cnn.FILTERS["small"] == {2: 175, 3: 175, 4: 175}
+    assert char_cnn.FILTERS["kim"] == {1: 25, 2: 50, 3: 75, 4: 100, 5: 125, 6: 150}
+    assert CharCnn(num_rows=3, char_dim=2, dense="none").dim == 525
+
+
+def test_dropout(few_filters):
+    """In training only, with the expectation kept, and from the seed."""
+    make = lambda: CharCnn(num_rows=NUM_ROWS, char_dim=3, dense="none", dropout=0.5)  # noqa: E731
+    encoder, ids = randomized(make), ragged([[1, 3, 4, 1]] * 2_000)
+    plain, dropped = encoder(ids).numpy(), encoder(ids, training=True).numpy()
+    assert_array_equal(plain, encoder(ids))
+    kept = dropped != 0
+    assert_allclose(dropped[kept], 2.0 * plain[kept], rtol=1e-6)
+    assert kept[:, plain[0] > 0].mean() == pytest.approx(0.5, abs=0.05)
+    assert_array_equal(randomized(make)(ids, training=True), dropped)
+    assert len(encoder.weights) == 5
+
+
+def test_saved_model(few_filters, tmp_path):
+    texts = ["cat", "", "a cat", " ", "Cats!", "\u4e2d"]
+    vectorizer = CharacterVectorizer.from_texts(texts[:3])
+    encoder = randomized(lambda: CharCnn(num_rows=vectorizer.num_rows, dim=4, char_dim=3))
+    export_saved_model(vectorizer, encoder, tmp_path / "1")
+    serve = tf.saved_model.load(str(tmp_path / "1")).signatures["serving_default"]
+    for batch in (texts, texts[:1], [""], []):
+        found = serve(texts=tf.constant(batch, tf.string, [len(batch)]))["embedding"]
+        expected = encoder(vectorizer(tf.constant(batch, tf.string, [len(batch)])))
+        assert found.shape == (len(batch), 4) and np.isfinite(found).all()
+        assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"dim": 0}, "`dim` must be at least 1. Received: dim=0"),
+        ({"char_dim": 0}, "`char_dim` must be at least 1. Received: char_dim=0"),
+        ({"filters": "smal"}, r"Unknown filters 'smal'. Did you mean 'small'\? Available: kim"),
+        ({"activation": "tahn"}, r"Unknown activation 'tahn'. Did you mean 'tanh'\?"),
+        ({"dense": "none "}, r"Unknown dense 'none '. Did you mean 'none'\?"),
+        ({"dropout": 1.0}, r"`dropout` must be in \[0, 1\). Received: dropout=1.0"),
+    ],
+)
+def test_errors(arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        CharCnn(num_rows=3, **arguments)

@@ -1,0 +1,156 @@
+"""Convolution and pooling against the slow reference: values, gradients, masks."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.reference import cnn as reference
+from tests.reference.lstm import numerical_gradients
+from tf_charagram.errors import ConfigError
+from tf_charagram.layers.conv_pooling import ACTIVATIONS, POOLINGS, ConvPooling
+
+DIM = 3
+WIDTHS = {3: 2, 1: 4, 2: 3}
+LENGTHS = (5, 1, 0, 2, 3)
+
+
+def randomized(**arguments):
+    layer, rng = ConvPooling(WIDTHS, **arguments), np.random.default_rng(0)
+    layer.build((None, None, DIM))
+    for weight in layer.weights:
+        weight.assign(rng.normal(size=weight.shape))
+    return layer
+
+
+def batch(lengths=LENGTHS, seed=1):
+    """Returns inputs with noise behind their ends, and the mask."""
+    inputs = np.random.default_rng(seed).normal(size=(len(lengths), max(lengths), DIM))
+    return inputs.astype(np.float32), np.arange(max(lengths)) < np.array(lengths)[:, None]
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("in_graph", [False, True])
+def test_equals_reference(pooling, activation, in_graph):
+    layer = randomized(activation=activation, pooling=pooling)
+    inputs, mask = batch()
+    variables = [weight.value for weight in layer.weights]
+    assert len(variables) == 2 * len(WIDTHS)
+
+    def run(inputs, mask, upstream):
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            outputs = layer(inputs, mask=mask)
+        return outputs, tape.gradient(outputs, [inputs, *variables], output_gradients=upstream)
+
+    def function(inputs, **weights):
+        values = [*weights.values()]
+        filters = [*zip(values[::2], values[1::2], strict=True)]
+        return np.array(
+            [
+                reference.pooled(row[real], filters, activation, pooling)
+                for row, real in zip(inputs, mask, strict=True)
+            ]
+        )
+
+    arguments = {"inputs": inputs} | {f"w{i}": v.numpy() for i, v in enumerate(variables)}
+    expected = function(**arguments)
+    assert expected.shape == (len(LENGTHS), layer.num_filters)
+    upstream = np.random.default_rng(2).normal(size=expected.shape)
+    run = tf.function(run) if in_graph else run
+    outputs, gradients = run(
+        tf.constant(inputs), tf.constant(mask), tf.constant(upstream, tf.float32)
+    )
+    assert_allclose(outputs, expected, rtol=1e-5, atol=1e-5)
+    slopes = numerical_gradients(function, arguments, upstream)
+    for found, (name, slope) in zip(gradients, slopes.items(), strict=True):
+        assert_allclose(found, slope, rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+@pytest.mark.parametrize(("pooling", "expected"), [("max", [5.0, 0.0]), ("sum", [6.0, -3.0])])
+def test_by_hand(pooling, expected):
+    """The text -1, 2, 3 under two filters of width 2, x_t + x_{t+1} and -x_t - 1.
+
+    The two positions give -1 + 2 = 1, 2 + 3 = 5 and 1 - 1 = 0, -2 - 1 = -3.
+    """
+    layer = ConvPooling([(2, 2)], pooling=pooling)
+    layer.build((None, None, 1))
+    layer.set_weights([np.array([[[1.0, -1.0]], [[1.0, 0.0]]]), np.array([0.0, -1.0])])
+    assert_allclose(layer(tf.constant([[[-1.0], [2.0], [3.0]]])), [expected])
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_padding_and_batch_mates_change_nothing(pooling, activation):
+    layer = randomized(activation=activation, pooling=pooling)
+    inputs, mask = batch()
+    together = layer(inputs, mask=mask)
+    wide = np.pad(inputs, [(0, 0), (0, 6), (0, 0)], constant_values=np.nan)
+    wide[~np.pad(mask, [(0, 0), (0, 6)])] = np.nan
+    padded = layer(wide, mask=np.pad(mask, [(0, 0), (0, 6)]))
+    assert_allclose(padded, together, rtol=1e-5, atol=1e-6)
+    for row, length in enumerate(LENGTHS):
+        cut = (slice(row, row + 1), slice(max(length, 1)))
+        alone = layer(inputs[cut], mask=mask[cut])
+        assert_allclose(alone[0], together[row], rtol=1e-5, atol=1e-6)
+    assert not np.any(together[2])
+
+
+def test_without_mask_all_steps_are_real():
+    layer = randomized()
+    inputs, mask = batch((4, 4))
+    assert_array_equal(layer(inputs), layer(inputs, mask=mask))
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("batch_size", [0, 2])
+def test_nothing_real(pooling, batch_size):
+    layer = randomized(pooling=pooling, activation="tanh")
+    with tf.GradientTape() as tape:
+        outputs = layer(tf.ones([batch_size, 1, DIM]), mask=tf.zeros([batch_size, 1], tf.bool))
+    assert_array_equal(outputs, np.zeros((batch_size, layer.num_filters)))
+    for gradient in tape.gradient(outputs, [weight.value for weight in layer.weights]):
+        assert not np.any(gradient)
+
+
+def test_initial_weights():
+    """They come from the seed, and differ between widths."""
+    layers = [ConvPooling([(1, 4), (2, 4)], seed=seed) for seed in (0, 0, 1)]
+    for layer in layers:
+        layer.build((None, None, DIM))
+    one, same, other = (layer.get_weights() for layer in layers)
+    for place in (0, 2):
+        assert_array_equal(one[place], same[place])
+        assert (one[place] != other[place]).all()
+        assert_array_equal(one[place + 1], 0.0)
+    assert len({weight.path for weight in layers[0].weights}) == 4
+
+
+@pytest.mark.parametrize("widths", [{2: 3, 1: 5}, [(2, 3), (1, 5)], [[2, 3], [1, 5]]], ids=str)
+def test_config_round_trip(widths):
+    layer = ConvPooling(widths, activation="relu", pooling="sum", seed=4, name="filters")
+    config = json.loads(json.dumps(layer.get_config()))
+    restored = ConvPooling.from_config(config)
+    assert restored.get_config() == layer.get_config()
+    assert restored.widths == ((2, 3), (1, 5)) and restored.num_filters == 8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"widths": {}}, r"`widths` must be pairs of different widths .* Received: \[\]"),
+        ({"widths": {0: 3}}, r"`widths` must be .* at least 1. Received: \[\(0, 3\)\]"),
+        ({"widths": {3: 0}}, r"`widths` must be .* at least 1. Received: \[\(3, 0\)\]"),
+        ({"widths": [(2, 1), (2, 1)]}, "`widths` must be pairs of different widths"),
+        ({"activation": "rleu"}, r"Unknown activation 'rleu'. Did you mean 'relu'\?"),
+        ({"pooling": "mox"}, r"Unknown pooling 'mox'. Did you mean 'max'\? Available: max, sum."),
+    ],
+)
+def test_errors(arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        ConvPooling(**{"widths": WIDTHS, **arguments})

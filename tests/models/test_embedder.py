@@ -1,0 +1,401 @@
+"""`TextEmbedder`: any text in, the same vectors out, before and after it is saved."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.texts import NASTY, words
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.models.embedder import FORMAT_VERSION, TextEmbedder, unit_rows
+from tf_charagram.models.explanation import BIAS
+from tf_charagram.text.vectorizer import NgramVectorizer
+
+TEXTS = ["cat", "cats", "a cat", "dog", "hot dog", "caf\u00e9", *words(40)]
+# More characters than exact keys of order 6 can hold, so that keys are mixed.
+MANY_CHARACTERS = ["".join(map(chr, range(i, i + 40))) for i in range(0x4E00, 0x5300, 40)]
+
+
+def make_embedder(keys="exact", activation="linear", num_layers=1, dim=6, zero=False):
+    if keys == "hash":
+        vectorizer = NgramVectorizer(orders=(2, 3), hash_buckets=64, rows_per_ngram=2)
+    elif keys == "mixed":
+        vectorizer = NgramVectorizer.from_texts(TEXTS + MANY_CHARACTERS, orders=(2, 6))
+    else:
+        vectorizer = NgramVectorizer.from_texts(TEXTS)
+    encoder = Charagram(
+        num_rows=vectorizer.num_rows, dim=dim, activation=activation, num_layers=num_layers
+    )
+    draw = np.random.default_rng(5)
+    for weight in encoder.weights:
+        weight.assign(np.zeros(weight.shape) if zero else draw.normal(0, 0.3, weight.shape))
+    return TextEmbedder(vectorizer, encoder)
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    return make_embedder()
+
+
+@pytest.fixture(scope="module", params=["exact", "mixed", "hash"])
+def any_embedder(request):
+    return make_embedder(request.param, activation="tanh", num_layers=2)
+
+
+class TestEncode:
+    def test_list_and_generator(self, embedder):
+        vectors = embedder.encode(TEXTS)
+        assert vectors.dtype == np.float32
+        assert vectors.shape == (len(TEXTS), embedder.dim)
+        np.testing.assert_array_equal(embedder.encode(text for text in TEXTS), vectors)
+        np.testing.assert_array_equal(embedder.encode(tuple(TEXTS)), vectors)
+        np.testing.assert_array_equal(embedder.encode([text.encode() for text in TEXTS]), vectors)
+
+    @pytest.mark.parametrize("nothing", [[], iter([])])
+    def test_nothing(self, embedder, nothing):
+        vectors = embedder.encode(nothing)
+        assert vectors.shape == (0, embedder.dim)
+        assert vectors.dtype == np.float32
+
+    def test_order_is_kept_over_batches_and_threads(self, embedder):
+        # Batches of very different cost are in work at once.
+        texts = ["long " * 20_000 * (i % 7 == 0) + TEXTS[i % len(TEXTS)] for i in range(90)]
+        together = embedder.encode(texts, batch_size=1000)
+        for batch_size in (1, 2, 13, 90):
+            vectors = embedder.encode(texts, batch_size=batch_size)
+            np.testing.assert_allclose(vectors, together, rtol=0, atol=1e-6)
+
+    def test_batches_of_a_stream(self, embedder):
+        batches = list(embedder.encode_batches(iter(TEXTS), batch_size=7))
+        assert [text for texts, _ in batches for text in texts] == TEXTS
+        assert {len(texts) for texts, _ in batches[:-1]} == {7}
+        vectors = np.concatenate([vectors for _, vectors in batches])
+        np.testing.assert_allclose(vectors, embedder.encode(TEXTS), rtol=0, atol=1e-6)
+
+    def test_a_stream_is_read_only_as_far_as_needed(self, embedder):
+        read = []
+
+        def endless():
+            while True:
+                read.append(None)
+                yield "cat"
+
+        batches = embedder.encode_batches(endless(), batch_size=2)
+        next(batches)
+        batches.close()
+        assert len(read) < 50
+
+    def test_long_texts_make_batches_smaller(self, embedder):
+        texts = ["x" * 1_500_000] * 5
+        sizes = [len(batch) for batch, _ in embedder.encode_batches(texts, batch_size=1000)]
+        assert sizes == [2, 2, 1]
+
+    @pytest.mark.parametrize("text", ["cat", b"cat"])
+    def test_a_single_string_is_an_error(self, embedder, text):
+        with pytest.raises(ConfigError, match=r"`texts` must be a list of texts.*single string"):
+            embedder.encode(text)
+
+    @pytest.mark.parametrize("batch_size", [0, -3])
+    def test_batch_size(self, embedder, batch_size):
+        with pytest.raises(ConfigError, match=rf"`batch_size` must be at least 1.*{batch_size}"):
+            embedder.encode(["cat"], batch_size=batch_size)
+
+    def test_progress_goes_to_standard_error(self, embedder, capsys):
+        embedder.encode(TEXTS, show_progress=True)
+        streams = capsys.readouterr()
+        assert "Embedding" in streams.err
+        assert not streams.out
+
+    def test_other_texts_of_a_batch_change_nothing(self, any_embedder):
+        alone = np.concatenate([any_embedder.encode([text]) for text in TEXTS])
+        mixed = any_embedder.encode([*NASTY.values(), *TEXTS, "", "cat"])
+        mixed = mixed[len(NASTY) : len(NASTY) + len(TEXTS)]
+        np.testing.assert_allclose(mixed, alone, rtol=0, atol=1e-6)
+
+    @pytest.mark.parametrize("name", NASTY)
+    def test_any_text(self, any_embedder, name):
+        vector = any_embedder.encode([NASTY[name]])
+        assert vector.shape == (1, any_embedder.dim)
+        assert np.isfinite(vector).all()
+
+
+def test_width_and_spaces_and_case_do_not_matter(embedder):
+    vectors = embedder.encode(["a cat", " A \t CAT\r\n", "a\u3000cat"])
+    np.testing.assert_array_equal(vectors[1:], vectors[:2])
+
+
+class TestSimilarity:
+    def test_is_the_cosine(self, embedder):
+        left, right = TEXTS[:10], TEXTS[10:20]
+        a, b = (embedder.encode(texts).astype(np.float64) for texts in (left, right))
+        expected = (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
+        np.testing.assert_allclose(embedder.similarity(left, right), expected, atol=1e-6)
+        np.testing.assert_allclose(embedder.similarity(left, left), 1, atol=1e-6)
+
+    def test_lengths_differ(self, embedder):
+        message = r"Number of left texts \(2\) does not match number of right texts \(3\)\."
+        with pytest.raises(ConfigError, match=message):
+            embedder.similarity(["a", "b"], ["a", "b", "c"])
+
+    def test_of_nothing(self, embedder):
+        assert embedder.similarity([], []).shape == (0,)
+
+    def test_a_zero_vector_gives_zero(self):
+        embedder = make_embedder(zero=True)
+        assert embedder.similarity(["cat", ""], ["cat", "dog"]).tolist() == [0, 0]
+        assert all(cosine == 0 for _, cosine in embedder.neighbors("cat", TEXTS))
+
+
+class TestNeighbors:
+    def test_exact(self, embedder):
+        vectors = unit_rows(embedder.encode(TEXTS))
+        cosines = vectors @ unit_rows(embedder.encode(["cast"]))[0]
+        best = np.argsort(-cosines, kind="stable")
+        for k in (1, 5, len(TEXTS), len(TEXTS) + 10):
+            found = embedder.neighbors("cast", TEXTS, k)
+            assert [text for text, _ in found] == [TEXTS[i] for i in best[:k]]
+            values = [cosine for _, cosine in found]
+            np.testing.assert_allclose(values, cosines[best[:k]], atol=1e-6)
+
+    def test_the_query_is_left_out(self, embedder):
+        vocabulary = ["cat", "cats", "cat", "dog", "cat"]
+        assert {text for text, _ in embedder.neighbors("cat", vocabulary, 2)} == {"cats", "dog"}
+        assert len(embedder.neighbors("cat", vocabulary, 9)) == 2
+
+    def test_vectors_computed_before(self, embedder):
+        vectors = unit_rows(embedder.encode(TEXTS))
+        before = embedder.neighbors("cast", TEXTS, 5, vectors)
+        after = embedder.neighbors("cast", TEXTS, 5)
+        assert [text for text, _ in before] == [text for text, _ in after]
+
+    @pytest.mark.parametrize("vocabulary", [[], None])
+    def test_no_vocabulary(self, embedder, vocabulary):
+        assert embedder.neighbors("cat", vocabulary) == []
+
+    @pytest.mark.parametrize("k", [0, -1])
+    def test_k(self, embedder, k):
+        with pytest.raises(ConfigError, match=f"`k` must be at least 1. Received: k={k}"):
+            embedder.neighbors("cat", TEXTS, k)
+
+
+class TestExplain:
+    @pytest.mark.parametrize("keys", ["exact", "mixed", "hash"])
+    @pytest.mark.parametrize("activation", ["linear", "tanh", "relu"])
+    @pytest.mark.parametrize("num_layers", [1, 2])
+    def test_contributions_sum_to_the_cosine(self, keys, activation, num_layers):
+        embedder = make_embedder(keys, activation, num_layers)
+        for left, right in [("cats", "cat"), ("hot dog", "a dog"), ("cat", "\u05d0"), ("", "cat")]:
+            explanation = embedder.explain(left, right)
+            cosine = embedder.similarity([left], [right])[0]
+            shape = len(explanation.left), len(explanation.right)
+            assert explanation.contributions.shape == shape
+            assert explanation.left[-1] == explanation.right[-1] == BIAS
+            np.testing.assert_allclose(explanation.contributions.sum(), cosine, atol=2e-5)
+            np.testing.assert_allclose(explanation.cosine, cosine, atol=2e-5)
+
+    def test_linear_contributions_are_products(self):
+        """For a linear encoder: dot product of two n-gram vectors over the two lengths.
+
+        The vectors are looked up by the n-grams' names, in the vocabulary's own order.
+        """
+        embedder = make_embedder()
+        names = embedder.vectorizer.vocabulary.ngrams()
+        table = embedder.encoder.sum.table.numpy().astype(np.float64)
+        bias = embedder.encoder.bias.numpy().astype(np.float64)
+
+        def vectors(text):
+            padded = f" {text} "
+            grams = [
+                padded[start : start + n] for start in range(len(padded)) for n in (2, 3, 4)
+                if start + n <= len(padded)
+            ]  # fmt: skip
+            known = [gram for gram in grams if gram in names]
+            return [*known, BIAS], np.array([*(table[names.index(gram)] for gram in known), bias])
+
+        (left, a), (right, b) = vectors("cats"), vectors("cat")
+        scale = np.linalg.norm(a.sum(0)) * np.linalg.norm(b.sum(0))
+        found = embedder.explain("cats", "cat")
+        assert (found.left, found.right) == (left, right)
+        np.testing.assert_allclose(found.contributions, a @ b.T / scale, atol=1e-6)
+
+    def test_top_sums_equal_pairs(self):
+        explanation = make_embedder().explain("cat cat", "cat")
+        top = explanation.top(1000)
+        assert len({pair[:2] for pair in top}) == len(top)
+        values = [value for _, _, value in top]
+        assert values == sorted(values, reverse=True)
+        np.testing.assert_allclose(sum(values), explanation.cosine, atol=1e-9)
+        assert explanation.top(3) == top[:3]
+
+    def test_zero_vectors(self):
+        explanation = make_embedder(zero=True).explain("cat", "dog")
+        assert explanation.cosine == 0
+        assert not explanation.contributions.any()
+
+    @pytest.mark.parametrize("name", [name for name in NASTY if "long" not in name])
+    def test_any_text(self, any_embedder, name):
+        text = NASTY[name]
+        text = text if isinstance(text, str) else text.decode("utf-8", "replace")
+        explanation = any_embedder.explain(text, "cat")
+        assert np.isfinite(explanation.contributions).all()
+
+    def test_another_encoder(self):
+        embedder = make_embedder()
+        embedder.encoder = embedder.vectorizer
+        with pytest.raises(ConfigError, match="Only charagram encoders can be explained"):
+            embedder.explain("cat", "dog")
+
+
+class TestSaveAndLoad:
+    @pytest.mark.parametrize("keys", ["exact", "mixed", "hash"])
+    @pytest.mark.parametrize("num_layers", [1, 2])
+    def test_bit_identical(self, tmp_path, keys, num_layers):
+        embedder = make_embedder(keys, "relu", num_layers)
+        embedder.save(tmp_path / "model")
+        loaded = TextEmbedder.load(tmp_path / "model")
+        texts = [*TEXTS, *(text for name, text in NASTY.items() if name != "long")]
+        np.testing.assert_array_equal(loaded.encode(texts), embedder.encode(texts))
+        assert loaded.vectorizer.get_config() == embedder.vectorizer.get_config()
+        loaded.save(tmp_path / "again")
+        for file in (tmp_path / "model").iterdir():
+            if file.suffix == ".npz":
+                with np.load(file) as old, np.load(tmp_path / "again" / file.name) as new:
+                    assert sorted(old) == sorted(new)
+                    for name in old:
+                        np.testing.assert_array_equal(old[name], new[name])
+
+    def test_mixed_keys_are_mixed(self):
+        assert make_embedder("mixed").vectorizer.vocabulary.alphabet is None
+        assert make_embedder("exact").vectorizer.vocabulary.alphabet is not None
+
+    def test_save_leaves_no_other_files_and_replaces(self, tmp_path, embedder):
+        for _ in range(2):
+            embedder.save(tmp_path)
+            names = sorted(path.name for path in tmp_path.iterdir())
+            assert names == ["config.json", "vocabulary.npz", "weights.npz"]
+
+    def test_run_folder_or_model_folder(self, trained):
+        run, model = (TextEmbedder.load(trained.folder / part) for part in ("", "model"))
+        np.testing.assert_array_equal(run.encode(TEXTS), model.encode(TEXTS))
+
+    def test_no_config_of_a_keras_model(self, embedder):
+        with pytest.raises(NotImplementedError, match=r"TextEmbedder\.save and TextEmbedder\.load"):
+            embedder.get_config()
+
+
+@pytest.fixture
+def saved(tmp_path, embedder):
+    embedder.save(tmp_path / "folder")
+    return tmp_path / "folder"
+
+
+def edit_config(folder, **changes):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, **changes}))
+
+
+class TestLoadErrors:
+    def test_no_folder(self, tmp_path):
+        message = r"nothing is not a model folder: it has no config\.json"
+        with pytest.raises(RunError, match=message):
+            TextEmbedder.load(tmp_path / "nothing")
+
+    def test_a_file(self, tmp_path):
+        (tmp_path / "file").write_text("x")
+        with pytest.raises(RunError, match=r"file is not a model folder"):
+            TextEmbedder.load(tmp_path / "file")
+
+    def test_another_folder(self, tmp_path):
+        with pytest.raises(RunError, match=r"is not a model folder: .*Give the folder of a run"):
+            TextEmbedder.load(tmp_path)
+
+    def test_a_run_without_a_model(self, trained, tmp_path):
+        (tmp_path / "config.json").write_bytes((trained.folder / "config.json").read_bytes())
+        (tmp_path / "checkpoints").mkdir()
+        with pytest.raises(RunError, match=r"holds no model yet.*--resume"):
+            TextEmbedder.load(tmp_path)
+
+    def test_newer_format(self, saved):
+        edit_config(saved, format_version=FORMAT_VERSION + 1, tf_charagram="9.8.7")
+        message = (
+            rf"format version {FORMAT_VERSION + 1}, written by tf-charagram 9\.8\.7.*"
+            rf"reads up to {FORMAT_VERSION}.*pip install -U tf-charagram"
+        )
+        with pytest.raises(RunError, match=message):
+            TextEmbedder.load(saved)
+
+    @pytest.mark.parametrize("version", ["two", None, [1]])
+    def test_odd_format(self, saved, version):
+        edit_config(saved, format_version=version)
+        with pytest.raises(RunError, match=r"config\.json is damaged"):
+            TextEmbedder.load(saved)
+
+    @pytest.mark.parametrize("text", ["", "{", "[]", "3", "{}", "\0"])
+    def test_damaged_config(self, saved, text):
+        (saved / "config.json").write_text(text)
+        with pytest.raises(RunError, match=r"config\.json is damaged"):
+            TextEmbedder.load(saved)
+
+    @pytest.mark.parametrize("part", ["vectorizer", "encoder"])
+    def test_config_without_a_part(self, saved, part):
+        config = json.loads((saved / "config.json").read_text())
+        del config[part]
+        (saved / "config.json").write_text(json.dumps(config))
+        with pytest.raises(RunError, match=rf"is damaged: .*{part}"):
+            TextEmbedder.load(saved)
+
+    def test_unknown_encoder(self, saved):
+        edit_config(saved, encoder={"name": "charagrm", "config": {}})
+        with pytest.raises(ConfigError, match=r"Unknown encoder 'charagrm'\. Did you mean"):
+            TextEmbedder.load(saved)
+
+    @pytest.mark.parametrize("name", ["weights.npz", "vocabulary.npz"])
+    @pytest.mark.parametrize("kept", [0, 3, 200, -1])
+    def test_cut_short(self, saved, name, kept):
+        whole = (saved / name).read_bytes()
+        (saved / name).write_bytes(whole[:kept])
+        with pytest.raises(RunError, match=r"is damaged: .*Train again, or copy it again"):
+            TextEmbedder.load(saved)
+
+    @pytest.mark.parametrize("name", ["weights.npz", "vocabulary.npz"])
+    def test_a_changed_byte(self, saved, name):
+        whole = bytearray((saved / name).read_bytes())
+        whole[len(whole) // 2] ^= 0xFF
+        (saved / name).write_bytes(whole)
+        with pytest.raises(RunError, match=r"is damaged: .*Train again, or copy it again"):
+            TextEmbedder.load(saved)
+
+    @pytest.mark.parametrize("name", ["weights.npz", "vocabulary.npz"])
+    def test_missing_file(self, saved, name):
+        (saved / name).unlink()
+        with pytest.raises(RunError, match=rf"is damaged: .*{name}"):
+            TextEmbedder.load(saved)
+
+    def test_missing_array(self, saved):
+        with np.load(saved / "weights.npz") as arrays:
+            kept = {name: arrays[name] for name in arrays if "bias" not in name}
+        np.savez(saved / "weights.npz", **kept)
+        with pytest.raises(RunError, match=r"weights\.npz lacks the array 'charagram/bias'"):
+            TextEmbedder.load(saved)
+
+    def test_missing_array_of_the_vocabulary(self, saved):
+        with np.load(saved / "vocabulary.npz") as arrays:
+            kept = {name: arrays[name] for name in arrays if name != "keys"}
+        np.savez(saved / "vocabulary.npz", **kept)
+        with pytest.raises(RunError, match=r"is damaged: .*keys"):
+            TextEmbedder.load(saved)
+
+    def test_array_of_another_shape(self, saved):
+        with np.load(saved / "weights.npz") as arrays:
+            kept = {name: arrays[name][..., :3] for name in arrays}
+        np.savez(saved / "weights.npz", **kept)
+        with pytest.raises(RunError, match=r"is damaged: .*[Ss]hape"):
+            TextEmbedder.load(saved)
+
+    def test_no_pickles(self, saved):
+        np.savez(saved / "weights.npz", **{"charagram/bias": np.array([{}], object)})
+        with pytest.raises(RunError, match=r"is damaged: .*pickle"):
+            TextEmbedder.load(saved)

@@ -1,0 +1,309 @@
+"""What people get wrong: every mistake is one clear line and an exit status, never a traceback."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from tests.commands import QUICK, call
+from tests.texts import words
+from tf_charagram.config import TrainConfig
+from tf_charagram.errors import ConfigError
+from tf_charagram.models.embedder import FORMAT_VERSION, TextEmbedder
+
+GOOD = "".join(f"{word}\t{word}s\n" for word in words(20)).encode()
+
+
+@pytest.fixture
+def train(data, tmp_path, capsys):
+    """Returns a function that trains on some bytes; gives exit status and standard error."""
+
+    def run(raw, *arguments, name="pairs.tsv", out="run"):
+        (tmp_path / name).write_bytes(raw)
+        common = ["--data", tmp_path / name, "--eval-data", data[1], *QUICK, "--epochs", "1"]
+        status = call("train", *common, "--out", tmp_path / out, *arguments)
+        return status, capsys.readouterr().err
+
+    return run
+
+
+def metrics(tmp_path):
+    return json.loads((tmp_path / "run" / "metrics.json").read_text())
+
+
+def assert_error(result, *parts, status=1):
+    """Checks exit status and the parts of the one line that says why."""
+    found, message = result
+    assert found == status, message
+    assert "Traceback" not in message
+    lines = [line for line in message.splitlines() if "error: " in line]
+    assert len(lines) == 1, message
+    for part in parts:
+        assert part in lines[0]
+
+
+class TestFilesThatAreWrong:
+    @pytest.mark.parametrize(
+        ("raw", "parts"),
+        [
+            (b"", ["pairs.tsv: no pairs found: the file is empty"]),
+            (b"\n \n\r\n", ["no pairs found: the file is empty"]),
+            (b"\xef\xbb\xbf", ["no pairs found: the file is empty"]),
+            (b"one\ntwo\n", ["pairs.tsv:1: expected 2 tab-separated texts, found 1"]),
+            (GOOD + b"a\tb\tc\n", ["pairs.tsv:21: expected 2 tab-separated texts, found 3"]),
+            (GOOD + b"word\n", ["pairs.tsv:21: expected 2", "on_bad_line='skip'"]),
+            (b"text1\ttext2\n", ["pairs.tsv: no pairs found: 0 lines"]),
+            (b"a\tb\n", ["Training needs at least 2 pairs", "Found: 1"]),
+            (b" \tb\n" * 5, ["Training needs at least 2 pairs", "Found: 0"]),
+            (gzip.compress(GOOD * 50)[:-20], ["pairs.tsv:", "gzip data is cut short or damaged"]),
+            (b"\x1f\x8b not gzip", ["pairs.tsv:1: the gzip data is cut short or damaged"]),
+        ],
+        ids=[
+            "empty", "blank", "only_bom", "one_column", "three_columns", "one_in_many",
+            "only_header", "one_pair", "only_empty_pairs", "gzip_cut_short", "not_gzip",
+        ],
+    )  # fmt: skip
+    def test_error(self, train, tmp_path, raw, parts):
+        assert_error(train(raw), *parts)
+        # The same command works once the file is mended.
+        assert not (tmp_path / "run").exists()
+
+    def test_a_bad_file_does_not_cost_the_old_run(self, train, trained, tmp_path):
+        shutil.copytree(trained.folder, tmp_path / "run")
+        assert_error(train(b"one\n", "--overwrite"), "found 1")
+        assert_error(train(GOOD, "--overwrite", "--activation", "tan"), "Did you mean 'tanh'?")
+        assert (tmp_path / "run" / "metrics.json").is_file()
+
+    def test_missing_file(self, train, tmp_path):
+        result = train(GOOD, "--data", tmp_path / "nothing.tsv")
+        assert_error(result, "nothing.tsv: no such file")
+
+    def test_a_folder(self, train, tmp_path):
+        assert_error(train(GOOD, "--data", tmp_path), "no such file")
+
+    def test_missing_evaluation_set(self, train, tmp_path):
+        result = train(GOOD, "--eval-data", tmp_path / "nothing")
+        assert_error(result, "nothing: no such file or folder to evaluate on")
+
+    def test_a_folder_without_evaluation_sets(self, train, tmp_path):
+        (tmp_path / "sets").mkdir()
+        assert_error(train(GOOD, "--eval-data", tmp_path / "sets"), "no known word similarity set")
+
+    @pytest.mark.parametrize(("raw", "part"), [(b"", "found 0"), (b"a\tb\tx\n", "found 'x'")])
+    def test_bad_evaluation_set(self, train, tmp_path, raw, part):
+        (tmp_path / "set.tsv").write_bytes(raw)
+        assert_error(train(GOOD, "--eval-data", tmp_path / "set.tsv"), "set.tsv", part)
+
+
+class TestFilesThatLookWrong:
+    """These train. In one file where that tests the same, for each training takes seconds."""
+
+    def test_odd_lines(self, train, tmp_path):
+        odd = [
+            b"caf\xe9\tcaf\xff\xfe",
+            b"nul\0\tn\0ul",
+            b"long \t" + b"word " * 200_000,
+            b"same\tsame",
+            "\U0001f600\t\u05e9\u05dc\u05d5\u05dd".encode(),
+            b" \tempty",
+            b"empty\t",
+            b"\t",
+        ]
+        raw = b"\xef\xbb\xbf" + GOOD + b"\n" + b"\n".join(odd) + b"\n"
+        status, message = train(raw.replace(b"\n", b"\r\n"))
+        assert status == 0, message
+        assert metrics(tmp_path)["empty_pairs_left_out"] == 3
+        assert metrics(tmp_path)["num_pairs"] == 25
+        embedder = TextEmbedder.load(tmp_path / "run")
+        assert np.isfinite(embedder.encode([line.decode("utf-8", "replace") for line in odd])).all()
+        texts = (tmp_path / "run" / "texts.txt").read_bytes()
+        assert b"\xef\xbb\xbf" not in texts and b"\r" not in texts
+
+    def test_every_pair_has_equal_sides(self, train, tmp_path):
+        status, message = train(b"".join(f"{word}\t{word}\n".encode() for word in words(20)))
+        assert status == 0, message
+        history = (tmp_path / "run" / "history.jsonl").read_text().splitlines()
+        assert all(np.isfinite(json.loads(line)["loss"]) for line in history)
+
+    def test_one_pair_many_times(self, train, tmp_path):
+        """No text has a negative, so there is nothing to learn, and nothing breaks."""
+        status, message = train(b"cat\tcats\n" * 25)
+        assert status == 0, message
+        assert np.isfinite(TextEmbedder.load(tmp_path / "run").encode(["cat", "dog"])).all()
+
+    def test_skipped_lines_are_counted(self, train, tmp_path):
+        raw = b"text1\ttext2\n" + GOOD + b"one\na\tb\tc\nx\n"
+        status, message = train(gzip.compress(raw), "--on-bad-line", "skip")
+        assert status == 0, message
+        assert metrics(tmp_path)["bad_lines_skipped"] == 3
+        assert metrics(tmp_path)["num_pairs"] == 20
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("flag", "value", "parts"),
+        [
+            ("--task", "word", ["Unknown task 'word'. Did you mean 'words'?"]),
+            ("--encoder", "charagrm", ["Unknown encoder 'charagrm'. Did you mean 'charagram'?"]),
+            ("--data", "startr", ["Unknown file or data set 'startr'. Did you mean 'starter'?"]),
+            ("--negatives", "maxx", ["Unknown negatives 'maxx'. Did you mean 'max'?"]),
+            ("--optimizer", "adagrd", ["Unknown optimizer 'adagrd'. Did you mean 'adagrad'?"]),
+            ("--activation", "tahn", ["Unknown activation 'tahn'. Did you mean 'tanh'?"]),
+            ("--select", "score", ["Unknown set to select by 'score'. Did you mean 'scored'?"]),
+            ("--on-bad-line", "skp", ["Unknown on_bad_line 'skp'. Did you mean 'skip'?"]),
+            ("--unicode-form", "NFX", ["`unicode_form` must be None, NFC", "'NFX'"]),
+            ("--margin", "-0.1", ["`margin` must be in [0, 2]", "margin=-0.1"]),
+            ("--margin", "2.1", ["`margin` must be in [0, 2]", "margin=2.1"]),
+            ("--dim", "0", ["`dim` must be at least 1", "dim=0"]),
+            ("--batch-size", "1", ["`batch_size` must be at least 2; the negatives", "size=1"]),
+            ("--epochs", "0", ["`epochs` must be at least", "epochs=0"]),
+            ("--l2", "-1", ["`l2` must not be negative", "l2=-1"]),
+            ("--learning-rate", "0", ["`learning_rate` must be above 0", "0.0"]),
+            ("--learning-rate", "-1", ["`learning_rate` must be above 0", "-1.0"]),
+            ("--clip-norm", "0", ["`clip_norm` must be above 0", "0.0"]),
+            ("--ngrams", "0", ["n-gram orders must be integers from 1 to 8", "[0]"]),
+            ("--ngrams", "2,9", ["n-gram orders must be integers from 1 to 8", "[2, 9]"]),
+            ("--min-count", "0", ["`min_count` must be at least 1", "min_count=0"]),
+            ("--min-count", "10000", ["occurs 10000 times or more. Lower `min_count`"]),
+            ("--max-per-order", "0", ["`max_per_order` must be at least 1", "0"]),
+            ("--hash-buckets", "0", ["`hash_buckets` must be in [1, 2^31)", "0"]),
+            ("--rows-per-ngram", "2", ["`rows_per_ngram` is for `hash_buckets` only", "=2"]),
+            ("--num-layers", "3", ["`num_layers` must be 1 or 2", "num_layers=3"]),
+            ("--max-chars", "0", ["`max_chars` must be at least 1", "0"]),
+            ("--evaluations-per-epoch", "0", ["`evaluations_per_epoch` must be at least 1"]),
+            ("--seed", "-1", ["`seed` must be at least 0", "seed=-1"]),
+            ("--seed", str(2**31), ["`seed` must be at most 2147483647"]),
+        ],
+    )
+    def test_value(self, train, tmp_path, flag, value, parts):
+        assert_error(train(GOOD, f"{flag}={value}"), *parts)
+        assert not (tmp_path / "run").exists()
+
+    @pytest.mark.parametrize("name", ["epochs", "l2", "learning_rate", "margin"])
+    @pytest.mark.parametrize("value", [float("inf"), float("nan")])
+    def test_not_finite(self, train, name, value):
+        with pytest.raises(ConfigError, match=rf"`{name}` must .*Received: {name}={value}"):
+            TrainConfig(**{name: value})
+        flag = "--" + name.replace("_", "-")
+        status, message = train(GOOD, f"{flag}={value}")
+        assert (status, name in message) == (2, True)
+
+    def test_values_that_do_not_go_together(self, train):
+        result = train(GOOD, "--hash-buckets", 10, "--min-count", 2)
+        assert_error(result, "`hash_buckets` has no vocabulary for `min_count`, `max_per_order`.")
+
+    @pytest.mark.parametrize(
+        ("arguments", "parts"),
+        [
+            (["--epoch-s", "3"], ["unknown flag --epoch-s. Did you mean --epochs?"]),
+            (["--zzz"], ["unknown flag --zzz."]),
+            (["--epochs", "many"], ["epochs", "many"]),
+            (["--dim", "2.5"], ["dim", "2.5"]),
+            (["--ngrams", "2,x"], ["ngrams", "2,x"]),
+            (["--config", "nothing.yaml"], ["nothing.yaml"]),
+        ],
+    )
+    def test_flag(self, train, arguments, parts):
+        status, message = train(GOOD, *arguments)
+        assert status == 2
+        assert "Traceback" not in message
+        first, last = message.splitlines()
+        assert first.startswith("python -m tf_charagram.train: error: ")
+        assert last == "See python -m tf_charagram.train --help"
+        assert all(part in message for part in parts), message
+
+    def test_a_loss_that_is_not_finite(self, train, tmp_path):
+        result = train(GOOD, "--learning-rate", "1e38")
+        assert_error(result, "not finite at step 1", "Try a smaller --learning-rate")
+        assert str(tmp_path / "run" / "checkpoints") in result[1]
+        assert not (tmp_path / "run" / "model").exists()
+
+    def test_weights_that_are_too_large(self, train, tmp_path):
+        """Outputs of tanh stay finite whatever the weights, so the loss says nothing."""
+        result = train(GOOD, "--learning-rate", "1e38", "--activation", "tanh")
+        assert_error(result, "The weights have grown up to", "Try a smaller --learning-rate")
+        assert "Warning" not in result[1]
+        assert not (tmp_path / "run" / "model").exists()
+
+
+class TestOutputFolder:
+    @pytest.fixture
+    def old(self, trained, tmp_path):
+        """Returns a copy of a finished run."""
+        shutil.copytree(trained.folder, tmp_path / "run")
+        return tmp_path / "run"
+
+    def test_exists(self, train, old):
+        before = (old / "metrics.json").read_bytes()
+        result = train(GOOD)
+        assert_error(result, f"{old} exists. Add --resume to go on with it, --overwrite to start")
+        assert (old / "metrics.json").read_bytes() == before
+
+    def test_resume_with_other_settings(self, trained, old, capsys):
+        arguments = [*trained.arguments, "--out", old, "--resume", "--margin", "0.5", "--dim", 9]
+        result = call("train", *arguments), capsys.readouterr().err
+        parts = ["was started with other settings", "dim was 8, is 9", "margin was 0.4, is 0.5"]
+        assert_error(result, *parts, "Resume with the same, or give another --out.")
+
+    def test_resume_with_other_data(self, data, tmp_path, train):
+        status, message = train(GOOD)
+        assert status == 0, message
+        result = train(GOOD + b"x\ty\n", "--resume")
+        assert_error(result, "was started with other settings", "pairs.tsv was ")
+
+    def test_resume_of_a_damaged_config(self, trained, old, capsys):
+        (old / "config.json").write_text("{")
+        result = call("train", *trained.arguments, "--out", old, "--resume")
+        assert_error((result, capsys.readouterr().err), "config.json is damaged")
+
+    def test_resume_without_a_folder(self, trained, capsys):
+        result = call("train", *trained.arguments, "--resume"), capsys.readouterr().err
+        assert_error(result, "--resume needs --out")
+
+    def test_overwrite_refuses_what_is_no_run(self, train, tmp_path):
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / "thesis.tex").write_text("years of work")
+        result = train(GOOD, "--overwrite")
+        assert_error(result, "run is not a run folder, so it is not overwritten.")
+        assert (tmp_path / "run" / "thesis.tex").is_file()
+
+    def test_a_file_is_in_the_way(self, train, tmp_path):
+        (tmp_path / "run").write_text("x")
+        assert_error(train(GOOD), "run is a file. Give a folder with --out.")
+
+    def test_a_file_is_above(self, train, tmp_path):
+        (tmp_path / "file").write_text("x")
+        assert_error(train(GOOD, out="file/run"), "Cannot write", "file/run: Not a directory")
+
+
+class TestModelFolder:
+    @pytest.mark.parametrize("command", ["evaluate", "embed", "neighbors"])
+    def test_newer_version(self, trained, tmp_path, capsys, command):
+        shutil.copytree(trained.folder / "model", tmp_path / "model")
+        config = json.loads((tmp_path / "model" / "config.json").read_text())
+        config["format_version"] = FORMAT_VERSION + 1
+        (tmp_path / "model" / "config.json").write_text(json.dumps(config))
+        (tmp_path / "texts.txt").write_text("cat\n")
+        arguments = ["cat"] if command == "neighbors" else []
+        result = call(command, tmp_path, *arguments), capsys.readouterr().err
+        assert_error(result, f"format version {FORMAT_VERSION + 1}", "pip install -U tf-charagram")
+
+    @pytest.mark.parametrize("command", ["evaluate", "embed"])
+    def test_no_model(self, tmp_path, capsys, command):
+        result = call(command, tmp_path / "nothing"), capsys.readouterr().err
+        assert_error(result, "nothing is not a model folder: it has no config.json")
+
+    def test_output_of_unknown_kind(self, trained, tmp_path, capsys):
+        arguments = ["--input", trained.data, "--output", tmp_path / "vectors.csv"]
+        result = call("embed", trained.folder, *arguments), capsys.readouterr().err
+        assert_error(result, "--output must end in .npy, .tsv or .jsonl, or be -")
+
+    def test_missing_input(self, trained, tmp_path, capsys):
+        arguments = ["--input", tmp_path / "nothing", "--output", tmp_path / "vectors.npy"]
+        result = call("embed", trained.folder, *arguments), capsys.readouterr().err
+        assert_error(result, "nothing: cannot be read: No such file or directory")
+        assert not list(tmp_path.iterdir())

@@ -1,0 +1,352 @@
+"""Each command, as a person or a script runs it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from tests.commands import QUICK, call, process, run
+from tf_charagram import __version__
+from tf_charagram.cli import COMMANDS
+from tf_charagram.evaluation.sets import evaluation_sets
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.train import make_parser
+
+LINES = ["cat", "a cat", "", "tab\there", "caf\N{LATIN SMALL LETTER E WITH ACUTE}", "x" * 200]
+
+
+def last_json(text):
+    return json.loads(text.strip().splitlines()[-1])
+
+
+@pytest.fixture
+def piped(monkeypatch):
+    """Returns a function that sets what standard input holds."""
+
+    def pipe(raw):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8"))
+
+    return pipe
+
+
+@pytest.fixture(scope="module")
+def embedder(trained):
+    return TextEmbedder.load(trained.folder)
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory):
+    path = tmp_path_factory.mktemp("lines") / "lines.txt"
+    path.write_bytes("".join(f"{line}\n" for line in LINES).encode())
+    return path
+
+
+class TestTrain:
+    def test_json_is_the_last_line_and_the_only_one(self, trained):
+        assert len(trained.ended.stdout.splitlines()) == 1
+        metrics = last_json(trained.ended.stdout)
+        assert metrics == json.loads((trained.folder / "metrics.json").read_text())
+        assert set(metrics["scores"]) == {"scored"}
+        assert metrics["scores"]["scored"] == metrics["details"][0]["spearman"]
+        assert metrics["num_pairs"] == 60
+        assert metrics["steps"] == 12
+        for name in ("pairs_per_second", "seconds", "training_seconds", "peak_memory_mb"):
+            assert metrics[name] > 0
+
+    def test_paths_exist(self, trained):
+        paths = last_json(trained.ended.stdout)["paths"]
+        for name, path in paths.items():
+            assert (trained.folder.parent / path).exists(), name
+        assert {"run", "model", "saved_model", "history", "metrics", "tensorboard"} <= set(paths)
+
+    def test_what_a_person_sees(self, trained):
+        errors = trained.ended.stderr
+        assert "60 pairs, 120 texts" in errors
+        assert "epoch 2.00" in errors and "pairs/s" in errors
+        assert "Word similarity, correlation x 100" in errors
+        assert "Nearest neighbours" in errors
+        assert "Traceback" not in errors and "Warning" not in errors
+
+    def test_history(self, trained):
+        lines = (trained.folder / "history.jsonl").read_text().splitlines()
+        records = [json.loads(line) for line in lines]
+        assert [record["step"] for record in records] == [6, 12]
+        assert [record["examples"] for record in records] == [60, 120]
+        assert all(record["loss"] >= 0 for record in records)
+
+    def test_config_says_everything(self, trained):
+        config = json.loads((trained.folder / "config.json").read_text())
+        assert config["settings"]["dim"] == 8 and config["settings"]["margin"] == 0.4
+        assert config["versions"]["tf_charagram"] == __version__
+        (checksum,) = config["data_files"].values()
+        assert len(checksum) == 64
+
+    def test_every_flag(self, data, tmp_path, capsys):
+        flags = {
+            "task": "words", "encoder": "charagram", "data": data[0], "eval-data": data[1],
+            "out": tmp_path / "run", "epochs": 1, "batch-size": 20, "negatives": "mix",
+            "margin": 0.3, "l2": 1e-5, "optimizer": "adagrad", "learning-rate": 0.05,
+            "ngrams": "2,3", "min-count": 2, "max-per-order": 100, "activation": "tanh", "dim": 5,
+            "seed": 7,
+        }  # fmt: skip
+        arguments = [part for name, value in flags.items() for part in (f"--{name}", value)]
+        assert call("train", *arguments, "--json") == 0
+        assert last_json(capsys.readouterr().out)["num_rows"] <= 200
+        settings = json.loads((tmp_path / "run" / "config.json").read_text())["settings"]
+        for name, value in flags.items():
+            given = settings[name.replace("-", "_")]
+            assert (",".join(map(str, given)) if isinstance(given, list) else given) == (
+                value if isinstance(value, int | float) else str(value)
+            ), name
+        assert call("train", *arguments, "--resume", "--json") == 0
+        assert call("train", *arguments, "--overwrite") == 0
+
+    def test_hashed(self, data, tmp_path, capsys):
+        arguments = ["--data", data[0], "--eval-data", data[1], *QUICK, "--out", tmp_path / "run"]
+        assert call("train", *arguments, "--hash-buckets", 64, "--json") == 0
+        assert last_json(capsys.readouterr().out)["num_rows"] == 64
+
+
+class TestSettingsFile:
+    """Parses without training: what `train` is told, by a file and by flags."""
+
+    @pytest.fixture
+    def settings(self, monkeypatch):
+        seen = []
+
+        class Parsed(Exception):
+            pass
+
+        def stop(config, **kwargs):
+            seen.append(config)
+            raise Parsed
+
+        monkeypatch.setattr("tf_charagram.training.words.WordsRun", stop)
+
+        def parse(*arguments):
+            with pytest.raises(Parsed):
+                call("train", *arguments)
+            return seen.pop()
+
+        return parse
+
+    @pytest.fixture
+    def file(self, tmp_path):
+        path = tmp_path / "settings.yaml"
+        path.write_text(
+            "data: [a.tsv, b.tsv]\nepochs: 2.5\nngrams: [2, 3]\nl2: 1e-4\nmask_duplicates: false\n"
+        )
+        return path
+
+    def test_file(self, settings, file):
+        config = settings("--config", file)
+        assert config.data == ("a.tsv", "b.tsv")
+        assert (config.epochs, config.ngrams, config.l2) == (2.5, (2, 3), 1e-4)
+        assert config.mask_duplicates is False
+        assert config.margin == 0.4
+
+    @pytest.mark.parametrize("order", [1, -1])
+    def test_flags_override_the_file(self, settings, file, order):
+        flags = ["--epochs=7", "--data=c.tsv", "--mask-duplicates"]
+        parts = [[f"--config={file}"], flags][::order]
+        config = settings(*parts[0], *parts[1])
+        assert (config.epochs, config.data, config.mask_duplicates) == (7, ("c.tsv",), True)
+        assert config.ngrams == (2, 3)
+        parts = [["--config", file], ["--epochs", 7]][::order]
+        assert settings(*parts[0], *parts[1]).epochs == 7
+
+    def test_data_repeats(self, settings):
+        config = settings("--data", "a b.tsv", "--epochs", 2, "--data=[c]=d", "--data", "starter")
+        assert config.data == ("a b.tsv", "[c]=d", "starter")
+        assert settings().data == ()
+
+    def test_what_is_printed_can_be_fed_back(self, settings, file, tmp_path, capsys):
+        flags = ["--data", "a.tsv", "--data", "b.tsv", "--ngrams", "1,4", "--clip-norm", 2]
+        assert call("train", *flags, "--print_config") == 0
+        printed = tmp_path / "printed.yaml"
+        printed.write_text(capsys.readouterr().out)
+        assert settings("--config", printed) == settings(*flags)
+
+    def test_an_unknown_setting(self, tmp_path, capsys):
+        (tmp_path / "settings.yaml").write_text("epoch: 2\n")
+        assert call("train", "--config", tmp_path / "settings.yaml") == 2
+        assert "epoch" in capsys.readouterr().err
+
+    def test_every_flag_has_a_help_text(self, capsys):
+        assert call("train", "--help") == 0
+        text = capsys.readouterr().out
+        for action in make_parser()._actions:
+            assert action.help, action.option_strings
+            assert all(flag in text for flag in action.option_strings[:1])
+
+
+class TestEvaluate:
+    def test_scores_are_those_of_training(self, trained, capsys):
+        assert call("evaluate", trained.folder, "--eval-data", trained.scored, "--json") == 0
+        found = last_json(capsys.readouterr().out)
+        metrics = json.loads((trained.folder / "metrics.json").read_text())
+        assert found["scores"] == metrics["scores"]
+        assert found["details"] == metrics["details"]
+
+    def test_table(self, trained, capsys):
+        assert call("evaluate", trained.folder / "model", "--eval-data", trained.scored) == 0
+        text = capsys.readouterr().out
+        score = json.loads((trained.folder / "metrics.json").read_text())["scores"]["scored"]
+        assert "scored" in text and f"{score:.2f}" in text
+
+    def test_starter_set(self, trained, capsys):
+        assert call("evaluate", trained.folder, "--json") == 0
+        found = last_json(capsys.readouterr().out)
+        assert set(found["scores"]) == {pairs.name for pairs in evaluation_sets(None)}
+
+
+class TestEmbed:
+    @pytest.mark.parametrize("batch_size", [2, 1000])
+    def test_npy(self, trained, embedder, lines, tmp_path, batch_size):
+        out = tmp_path / "vectors.npy"
+        arguments = ["--input", lines, "--output", out, "--batch-size", batch_size]
+        assert call("embed", trained.folder, *arguments) == 0
+        np.testing.assert_allclose(np.load(out), embedder.encode(LINES), rtol=0, atol=1e-6)
+        assert list(tmp_path.iterdir()) == [out]
+
+    def test_npy_of_nothing(self, trained, embedder, tmp_path):
+        (tmp_path / "empty").write_text("")
+        out = tmp_path / "vectors.npy"
+        assert call("embed", trained.folder, "--input", tmp_path / "empty", "--output", out) == 0
+        assert np.load(out).shape == (0, embedder.dim)
+
+    def test_tsv_from_gzip(self, trained, embedder, lines, tmp_path):
+        (tmp_path / "lines.gz").write_bytes(gzip.compress(lines.read_bytes()))
+        out = tmp_path / "vectors.tsv"
+        assert call("embed", trained.folder, "--input", tmp_path / "lines.gz", "--output", out) == 0
+        self.check_tsv(out.read_text(encoding="utf-8"), embedder)
+
+    def check_tsv(self, text, embedder):
+        rows = [row.split("\t") for row in text.split("\n")[:-1]]
+        assert [row[0] for row in rows] == [" ".join(line.split()) for line in LINES]
+        found = np.array([row[1:] for row in rows], np.float32)
+        np.testing.assert_allclose(found, embedder.encode(LINES), rtol=1e-4, atol=1e-6)
+
+    def test_jsonl(self, trained, embedder, lines, tmp_path):
+        out = tmp_path / "vectors.jsonl"
+        assert call("embed", trained.folder, "--input", lines, "--output", out) == 0
+        records = [json.loads(line) for line in out.read_text().splitlines()]
+        assert [record["text"] for record in records] == LINES
+        found = np.array([record["embedding"] for record in records])
+        np.testing.assert_allclose(found, embedder.encode(LINES), rtol=1e-4, atol=1e-6)
+
+    def test_standard_input_to_standard_output(self, trained, embedder, lines):
+        with open(lines, "rb") as stream:
+            ended = run(process("embed", trained.folder), cwd=trained.folder, stdin=stream)
+        assert ended.returncode == 0
+        assert "Traceback" not in ended.stderr
+        self.check_tsv(ended.stdout, embedder)
+
+    def test_a_reader_that_has_enough(self, trained, tmp_path):
+        (tmp_path / "many").write_text("cat\n" * 5_000)
+        command = " ".join(process("embed", trained.folder, "--input", tmp_path / "many"))
+        ended = run(["bash", "-o", "pipefail", "-c", f"{command} | head -n 1"], cwd=tmp_path)
+        assert ended.returncode == 0
+        assert ended.stdout.startswith("cat\t")
+        assert "Error" not in ended.stderr
+
+    def test_an_error_leaves_no_file(self, trained, lines, tmp_path, capsys):
+        out = tmp_path / "vectors.npy"
+        out.write_text("old")
+        arguments = ["--input", lines, "--output", out, "--batch-size", 0]
+        assert call("embed", trained.folder, *arguments) == 1
+        assert "`batch_size` must be at least 1" in capsys.readouterr().err
+        assert out.read_text() == "old" and list(tmp_path.iterdir()) == [out]
+
+
+class TestNeighbors:
+    def texts(self, trained):
+        return (trained.folder / "texts.txt").read_text(encoding="utf-8").splitlines()
+
+    def test_queries(self, trained, embedder, capsys):
+        texts = self.texts(trained)
+        queries = [texts[0], "never seen"]
+        assert call("neighbors", trained.folder, *queries, "--k", 3, "--json") == 0
+        records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        for query, record in zip(queries, records, strict=True):
+            expected = embedder.neighbors(query, texts, 3)
+            assert record["query"] == query
+            assert [text for text, _ in record["neighbors"]] == [text for text, _ in expected]
+            cosines = [cosine for _, cosine in record["neighbors"]]
+            np.testing.assert_allclose(cosines, [cosine for _, cosine in expected], atol=1e-5)
+
+    def test_what_a_person_sees(self, trained, embedder, capsys):
+        query = self.texts(trained)[0]
+        best = embedder.neighbors(query, self.texts(trained), 1)[0]
+        assert call("neighbors", trained.folder, query, "--k", 1) == 0
+        assert capsys.readouterr().out == f"{query}\n  {best.cosine:6.3f}  {best.text}\n"
+
+    def test_piped_prompt(self, trained, tmp_path, piped, capsys):
+        (tmp_path / "texts").write_text("cat\ncats\n\ncat\ndog\n")
+        piped(b"cat\r\n\n  \nbroken \xff\n")
+        arguments = ["--texts", tmp_path / "texts", "--json"]
+        assert call("neighbors", trained.folder, *arguments) == 0
+        streams = capsys.readouterr()
+        records = [json.loads(line) for line in streams.out.splitlines()]
+        assert [record["query"] for record in records] == ["cat", "broken \ufffd"]
+        assert {text for text, _ in records[0]["neighbors"]} == {"cats", "dog"}
+        assert "text>" not in streams.err
+
+    def test_a_query_that_is_not_utf8(self, trained):
+        command = [*process("neighbors", trained.folder), b"caf\xe9", "--json"]
+        ended = run(command, cwd=trained.folder)
+        assert ended.returncode == 0, ended.stderr
+        assert len(last_json(ended.stdout)["neighbors"]) == 10
+
+    def test_errors(self, trained, tmp_path, capsys):
+        assert call("neighbors", trained.folder, "cat", "--k", 0) == 1
+        assert "error: `k` must be at least 1. Received: k=0" in capsys.readouterr().err
+        assert call("neighbors", trained.folder / "model", "cat") == 1
+        assert "has no texts.txt: name a file with --texts." in capsys.readouterr().err
+        assert call("neighbors", trained.folder, "cat", "--texts", tmp_path / "nothing") == 1
+        assert "nothing: cannot be read: No such file" in capsys.readouterr().err
+
+
+class TestCharagram:
+    @pytest.mark.parametrize("flag", ["--help", "-h", None])
+    def test_help(self, capsys, flag, monkeypatch):
+        monkeypatch.setattr(sys, "argv", ["charagram", *([flag] if flag else [])])
+        from tf_charagram.cli import main
+
+        assert main() == 0
+        text = capsys.readouterr().out
+        assert text.startswith("usage: charagram COMMAND")
+        assert all(command in text for command in COMMANDS)
+
+    def test_version(self, capsys):
+        assert call("cli", "--version") == 0
+        assert capsys.readouterr().out == f"tf-charagram {__version__}\n"
+
+    def test_unknown_command(self, capsys):
+        assert call("cli", "trian") == 2
+        message = capsys.readouterr().err
+        assert message.startswith("error: Unknown command 'trian'. Did you mean 'train'?")
+
+    def test_runs_a_command(self, trained, capsys):
+        assert call("cli", "evaluate", trained.folder, "--eval-data", trained.scored, "--json") == 0
+        assert set(last_json(capsys.readouterr().out)["scores"]) == {"scored"}
+
+    def test_module(self, tmp_path):
+        ended = run(process("cli", "--version"), cwd=tmp_path)
+        assert (ended.returncode, ended.stdout) == (0, f"tf-charagram {__version__}\n")
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_help_needs_no_tensorflow(self, command, tmp_path):
+        script = (
+            "import sys\nfrom tf_charagram.cli import main\n"
+            f"try: main(['{command}', '--help'])\nexcept SystemExit as end: status = end.code\n"
+            "assert 'tensorflow' not in sys.modules\nassert not status"
+        )
+        ended = run([sys.executable, "-c", script], cwd=tmp_path)
+        assert ended.returncode == 0, ended.stderr
+        assert "--help" in ended.stdout

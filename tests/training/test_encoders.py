@@ -1,0 +1,52 @@
+"""Every encoder trains, is written, and embeds the same in and out of its SavedModel."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tf_charagram import TextEmbedder
+from tf_charagram.encoders import ENCODERS
+from tf_charagram.train import main
+
+TEXTS = ["big red car", "large red auto", "", "unseen wörd", "😀", "a"]
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    lines = [f"the big {n} cars\tthe large {n} autos" for n in "abcdefghijklmnopqrst"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_trains_and_is_served(name, pairs, tmp_path, capsys):
+    out = tmp_path / "run"
+    arguments = ["--encoder", name, "--data", pairs, "--out", out, "--dim", 12, "--epochs", 6]
+    arguments += ["--batch-size", 5, "--evaluations-per-epoch", 1, "--json"]
+    assert main([str(argument) for argument in arguments]) == 0
+    metrics = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert metrics["encoder"] == name
+    history = [json.loads(line) for line in (out / "history.jsonl").read_text().splitlines()]
+    assert history[-1]["loss"] < history[0]["loss"]
+    embedder = TextEmbedder.load(out)
+    vectors = embedder.encode(TEXTS)
+    assert vectors.shape == (len(TEXTS), embedder.dim)
+    assert np.isfinite(vectors).all()
+    served = tf.saved_model.load(metrics["paths"]["saved_model"]).signatures["serving_default"]
+    np.testing.assert_allclose(
+        served(texts=tf.constant(TEXTS))["embedding"], vectors, rtol=1e-5, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("encoder", "option", "value"),
+    [("dan", "--filters", "kim"), ("charagram", "--dropout", "0.5"), ("cse", "--ngrams", "2,3"),
+     ("char_cnn", "--hash-buckets", "100"), ("word_average", "--activation", "tanh")],
+)  # fmt: skip
+def test_options_of_other_encoders_are_refused(encoder, option, value, capsys):
+    assert main(["--encoder", encoder, option, value]) == 1
+    message = f"is not an option of the encoder '{encoder}'"
+    assert message in capsys.readouterr().err

@@ -1,0 +1,279 @@
+"""A run that was stopped, however it was, goes on to the weights it would have had anyway."""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from tests.commands import call, environment, process, run
+from tf_charagram.config import TrainConfig
+from tf_charagram.errors import RunError, TrainingError
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.training.loop import TrainingLoop
+from tf_charagram.training.words import WordsRun
+
+# 60 pairs in batches of 2 are 30 steps an epoch, with 3 checkpoints each.
+LONG = (
+    "--dim", "8", "--epochs", "3", "--batch-size", "2", "--evaluations-per-epoch", "3",
+    "--negatives", "mix", "--seed", "3", "--activation", "tanh", "--num-layers", "2", "--l2",
+    "1e-4", "--checkpoint-every-s", "0",
+)  # fmt: skip
+TOTAL = 90
+
+
+@pytest.fixture(scope="module")
+def arguments(data):
+    return ["--data", str(data[0]), "--eval-data", str(data[1]), *LONG]
+
+
+@pytest.fixture(scope="module")
+def whole(arguments, tmp_path_factory):
+    """Returns the folder of a run that was never stopped."""
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    assert call("train", *arguments, "--out", folder) == 0
+    return folder
+
+
+def weights(folder):
+    with np.load(folder / "model" / "weights.npz") as arrays:
+        return {name: arrays[name] for name in arrays}
+
+
+def history(folder):
+    return [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+
+
+def assert_same_weights(folder, whole):
+    expected, found = weights(whole), weights(folder)
+    assert sorted(found) == sorted(expected)
+    for name, array in expected.items():
+        assert found[name].tobytes() == array.tobytes(), name
+
+
+def assert_same_run(folder, whole):
+    assert_same_weights(folder, whole)
+    for old, new in zip(history(whole), history(folder), strict=True):
+        assert {**new, "loss": 0, "seconds": 0} == {**old, "loss": 0, "seconds": 0}
+        assert new["loss"] == pytest.approx(old["loss"], rel=1e-4)
+    seconds = [record["seconds"] for record in history(folder)]
+    assert seconds == sorted(seconds)
+    expected, found = (json.loads((f / "metrics.json").read_text()) for f in (whole, folder))
+    assert found["details"] == expected["details"]
+    assert found["steps"] == TOTAL
+    assert not list(folder.rglob("*.part"))
+
+
+def start(arguments, folder, **kwargs):
+    """Starts a run and returns it once its first checkpoint is complete."""
+    child = subprocess.Popen(
+        process("train", *arguments, "--out", folder), cwd=folder.parent, env=environment(),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **kwargs,
+    )  # fmt: skip
+    deadline = time.monotonic() + 120
+    while not (folder / "checkpoints" / "checkpoint").exists():
+        assert child.poll() is None, child.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    return child
+
+
+def test_same_seed_same_weights(arguments, whole, tmp_path):
+    assert call("train", *arguments, "--out", tmp_path / "run") == 0
+    assert_same_run(tmp_path / "run", whole)
+
+
+def test_killed(arguments, whole, tmp_path):
+    folder = tmp_path / "run"
+    wait = random.Random()
+    with start(arguments, folder) as child:
+        time.sleep(wait.uniform(0, 0.5))
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+    assert child.returncode == -signal.SIGKILL
+    assert not (folder / "metrics.json").exists()
+    assert call("train", *arguments, "--out", folder, "--resume") == 0
+    assert_same_run(folder, whole)
+
+
+def test_interrupted(arguments, whole, tmp_path):
+    folder = tmp_path / "run"
+    with start(arguments, folder) as child:
+        child.send_signal(signal.SIGINT)
+        output, errors = child.communicate(timeout=120)
+    assert child.returncode == 130, errors
+    assert "Traceback" not in errors
+    message = " ".join(output.split())
+    assert f"of {TOTAL}; the state is saved" in message
+    assert "Go on with the same command and --out" in message and "--resume" in message
+    assert call("train", *arguments, "--out", folder, "--resume") == 0
+    assert_same_run(folder, whole)
+
+
+@pytest.mark.parametrize("step", [7, TOTAL])
+def test_interrupted_at_any_step(arguments, whole, tmp_path, monkeypatch, step):
+    """Also right before an evaluation, and before that of the last step."""
+    folder = tmp_path / "run"
+    _interrupt_training_at(monkeypatch, step)
+    assert call("train", *arguments, "--out", folder) == 130
+    monkeypatch.undo()
+    assert call("train", *arguments, "--out", folder, "--resume") == 0
+    assert_same_run(folder, whole)
+
+
+def _interrupt_training_at(monkeypatch, step):
+    train_until = TrainingLoop._train_until
+
+    def interrupted(self, stop, progress):
+        if stop < step:
+            return train_until(self, stop, progress)
+        train_until(self, step, progress)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TrainingLoop, "_train_until", interrupted)
+
+
+def test_interrupted_in_an_evaluation(arguments, whole, tmp_path, monkeypatch):
+    evaluate = TrainingLoop.evaluate
+
+    def interrupted(self):
+        if self.step >= 50:
+            raise KeyboardInterrupt
+        return evaluate(self)
+
+    monkeypatch.setattr(TrainingLoop, "evaluate", interrupted)
+    assert call("train", *arguments, "--out", tmp_path / "run") == 130
+    monkeypatch.undo()
+    assert call("train", *arguments, "--out", tmp_path / "run", "--resume") == 0
+    assert_same_run(tmp_path / "run", whole)
+
+
+def test_a_finished_run_stays_as_it_is(arguments, whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "run")
+    # A folder that was moved is the same run.
+    assert call("train", *arguments, "--out", tmp_path / "run", "--resume") == 0
+    assert_same_run(tmp_path / "run", whole)
+
+
+def test_an_unnamed_run_goes_on_as_its_message_says(arguments, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    _interrupt_training_at(monkeypatch, 20)
+    assert call("train", *arguments, "--epochs", "1") == 130
+    out = "runs/words-charagram-1"
+    assert f"--out {out} --resume" in " ".join(capsys.readouterr().out.split())
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    assert call("train", *arguments, "--epochs", "1", "--out", out, "--resume") == 0
+
+
+class TestDamagedCheckpoints:
+    @pytest.fixture
+    def stopped(self, whole, tmp_path):
+        """Returns a run with two checkpoints that ends after them."""
+        folder = tmp_path / "run"
+        shutil.copytree(whole, folder)
+        shutil.rmtree(folder / "model")
+        (folder / "metrics.json").unlink()
+        return folder
+
+    def cut(self, folder, pattern):
+        files = sorted((folder / "checkpoints").glob(pattern))
+        assert files
+        for file in files:
+            file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+    @pytest.mark.parametrize("suffix", ["data*", "index"])
+    def test_falls_back_to_the_one_before(self, arguments, stopped, whole, suffix, caplog):
+        self.cut(stopped, f"ckpt-{TOTAL}.{suffix}")
+        assert call("train", *arguments, "--out", stopped, "--resume") == 0
+        assert f"ckpt-{TOTAL} cannot be read" in caplog.text
+        assert "trying an older" in caplog.text
+        assert_same_run(stopped, whole)
+
+    def test_index_of_checkpoints_lost(self, stopped):
+        (stopped / "checkpoints" / "checkpoint").write_text("")
+        run = WordsRun(
+            TrainConfig(**json.loads((stopped / "config.json").read_text())["settings"]),
+            resume=True, overwrite=False,
+        )  # fmt: skip
+        run.loop.resume()
+        assert run.loop.step == TOTAL
+
+    def test_none_can_be_read(self, arguments, stopped, capsys):
+        self.cut(stopped, "ckpt-*")
+        before = (stopped / "history.jsonl").read_bytes()
+        assert call("train", *arguments, "--out", stopped, "--resume") == 1
+        message = capsys.readouterr().err
+        assert "error: None of the 2 checkpoints in" in message
+        assert "can be read. Start again with --overwrite." in message
+        assert (stopped / "history.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("bytes_allowed", [40_000, 120_000])
+def test_full_disk(arguments, whole, tmp_path, bytes_allowed):
+    """A file may not grow past a limit, as if the disk were full; then there is room again."""
+    folder = tmp_path / "run"
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_allowed, bytes_allowed))
+
+    command = process("train", *arguments, "--out", folder)
+    ended = run(command, cwd=tmp_path, preexec_fn=limit)
+    assert ended.returncode == 1, ended.stderr
+    assert "Traceback" not in ended.stderr
+    last = ended.stderr.strip().splitlines()[-1]
+    assert last.startswith("error: Cannot ")
+    assert "--resume" in last
+    assert not (folder / "metrics.json").exists()
+    assert call("train", *arguments, "--out", folder, "--resume") == 0
+    assert_same_run(folder, whole)
+
+
+def test_select_keeps_the_best_also_after_a_resume(data, tmp_path, monkeypatch):
+    # The better the model, the worse it does here, so the first evaluation is the best.
+    rows = [line.split("\t") for line in data[1].read_text().splitlines()]
+    against = "".join(f"{left}\t{right}\t{-float(score)}\n" for left, right, score in rows)
+    (tmp_path / "against.tsv").write_text(against)
+    arguments = [
+        "--data", data[0], "--eval-data", tmp_path / "against.tsv", "--dim", 8, "--epochs", 2,
+        "--batch-size", 10, "--evaluations-per-epoch", 2, "--learning-rate", 0.3, "--select",
+        "against",
+    ]  # fmt: skip
+    assert call("train", *arguments, "--out", tmp_path / "a") == 0
+    scores = [record["scores"]["against"] for record in history(tmp_path / "a")]
+    assert scores[-1] < max(scores) == scores[0]
+    metrics = json.loads((tmp_path / "a" / "metrics.json").read_text())
+    assert metrics["scores"]["against"] == max(scores)
+    _interrupt_training_at(monkeypatch, 7)
+    assert call("train", *arguments, "--out", tmp_path / "b") == 130
+    monkeypatch.undo()
+    assert call("train", *arguments, "--out", tmp_path / "b", "--resume") == 0
+    assert_same_weights(tmp_path / "b", tmp_path / "a")
+
+
+def test_a_loss_that_is_not_finite(data, tmp_path):
+    config = TrainConfig(
+        data=(str(data[0]),), eval_data=str(data[1]), out=str(tmp_path / "run"), dim=8, epochs=1,
+        batch_size=10, evaluations_per_epoch=1,
+    )  # fmt: skip
+    training = WordsRun(config, resume=False, overwrite=False)
+    bias = training.loop.embedder.encoder.bias
+    bias.assign(np.full(bias.shape, np.nan))
+    with pytest.raises(TrainingError, match=r"not finite at step 0\..*smaller --learning-rate"):
+        training.run(resume=False)
+
+
+def test_a_model_that_was_lost(arguments, whole, tmp_path):
+    """What `train` ends with can be loaded, or the error says why not."""
+    shutil.copytree(whole, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "model")
+    with pytest.raises(RunError, match="holds no model yet"):
+        TextEmbedder.load(tmp_path / "run")

@@ -1,0 +1,71 @@
+"""What TensorBoard reads: scalars, and the Embedding Projector's three files."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from google.protobuf import text_format
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
+from tensorboard.util.tensor_util import make_ndarray
+
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.training.tensorboard import Scalars, write_projector
+
+
+def read_scalars(folder):
+    events = EventAccumulator(str(folder))
+    events.Reload()
+    return {
+        name: {e.step: make_ndarray(e.tensor_proto).item() for e in events.Tensors(name)}
+        for name in events.Tags()["tensors"]
+    }
+
+
+def test_scalars(tmp_path):
+    scalars = Scalars(tmp_path)
+    scalars.write(3, {"loss": 0.5, "SL999": None})
+    scalars.write(7, {"loss": 0.25, "SL999": 70.6})
+    assert read_scalars(tmp_path) == {
+        "loss": {3: 0.5, 7: 0.25},
+        "SL999": {7: pytest.approx(70.6)},
+    }
+
+
+def test_scalars_of_a_run_are_its_history(trained):
+    history = [
+        json.loads(line) for line in (trained.folder / "history.jsonl").read_text().splitlines()
+    ]
+    scalars = read_scalars(trained.folder / "tensorboard")
+    assert set(scalars) == {"loss", "scored"}
+    assert list(scalars["loss"]) == [record["step"] for record in history]
+    for record in history:
+        assert scalars["loss"][record["step"]] == pytest.approx(record["loss"])
+        assert scalars["scored"][record["step"]] == pytest.approx(record["scores"]["scored"])
+
+
+def read_projector(folder):
+    config = ProjectorConfig()
+    text_format.Parse((folder / "projector_config.pbtxt").read_text(), config)
+    (embedding,) = config.embeddings
+    labels = (folder / embedding.metadata_path).read_text(encoding="utf-8").split("\n")
+    assert labels.pop() == ""
+    return labels, np.loadtxt(folder / embedding.tensor_path, delimiter="\t", ndmin=2)
+
+
+def test_projector(tmp_path):
+    texts = ["a\tb", "c\nd", "caf\N{LATIN SMALL LETTER E WITH ACUTE}", "e\u2028f"]
+    vectors = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
+    write_projector(tmp_path, texts, vectors)
+    labels, found = read_projector(tmp_path)
+    assert labels == ["a b", "c d", texts[2], "e f"]
+    np.testing.assert_allclose(found, vectors, rtol=1e-4)
+
+
+def test_projector_of_a_run(trained):
+    labels, vectors = read_projector(trained.folder / "tensorboard")
+    texts = (trained.folder / "texts.txt").read_text(encoding="utf-8").splitlines()
+    assert labels == texts
+    np.testing.assert_allclose(vectors, TextEmbedder.load(trained.folder).encode(texts), rtol=1e-4)

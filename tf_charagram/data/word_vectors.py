@@ -1,0 +1,174 @@
+"""Pretrained word vectors in text form, as word2vec and GloVe write them."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tf_charagram.data.lines import BadLines, read_lines
+from tf_charagram.errors import DataError
+
+logger = logging.getLogger(__name__)
+
+
+class WordVectors(NamedTuple):
+    """Vectors for a list of words.
+
+    Attributes:
+        matrix: float32 `(num_words, dim)`; zeros for a word that was not found.
+        found: bool `(num_words,)`, whether the file has the word.
+        dim: Width of the vectors.
+    """
+
+    matrix: np.ndarray
+    found: np.ndarray
+    dim: int
+
+
+def load_word_vectors(
+    path: str | Path, words: Sequence[str], *, on_bad_line: str | BadLines = "error"
+) -> WordVectors:
+    """Loads the vectors of the given words and no others; see `read_word_vectors`.
+
+    Memory is that of the result, whatever the size of the file. Words are compared as they are, so
+    the file should have the case of the vocabulary.
+
+    Args:
+        path: File, plain or gzip, or `"-"` for standard input.
+        words: Distinct words, in the order of the rows.
+        on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
+
+    Raises:
+        ConfigError: `on_bad_line` is unknown.
+        DataError: The file cannot be read, a line is bad, or there is no vector in it.
+    """
+    rows = {word: row for row, word in enumerate(words)}
+    reader = _Reader(path, rows.keys(), BadLines.of(on_bad_line))
+    found = np.zeros(len(words), bool)
+    matrix = np.zeros((len(words), 0), np.float32)
+    for word, vector in reader:
+        row = rows[word]
+        if not found.any():
+            matrix = np.zeros((len(words), len(vector)), np.float32)
+        if not found[row]:
+            matrix[row] = vector
+            found[row] = True
+    if reader.dim is None:
+        raise DataError(path, "expected lines of a word and its numbers, found none")
+    if not found.any():
+        matrix = np.zeros((len(words), reader.dim), np.float32)
+    return WordVectors(matrix, found, reader.dim)
+
+
+def read_word_vectors(
+    path: str | Path,
+    *,
+    words: Collection[str] | None = None,
+    on_bad_line: str | BadLines = "error",
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Streams the word vectors of a text file.
+
+    A line is a word and its numbers, separated by spaces or tabs. The first line may be the
+    header of word2vec, the number of words and the width; otherwise the numbers at the end of the
+    first line give the width. A word may contain spaces, but no number after the first one.
+
+    Args:
+        path: File, plain or gzip, or `"-"` for standard input.
+        words: Only these words; the numbers of others are not looked at. Default: all.
+        on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
+
+    Yields:
+        A word and its vector, float32 `(dim,)`; a word that the file repeats comes repeatedly.
+
+    Raises:
+        ConfigError: `on_bad_line` is unknown.
+        DataError: The file cannot be read, or a line is bad.
+    """
+    return iter(_Reader(path, words, BadLines.of(on_bad_line)))
+
+
+class _Reader:
+    """Iterates over a file once; afterwards `dim` is the width, or `None` for an empty file."""
+
+    def __init__(self, path: str | Path, words: Collection[str] | None, bad: BadLines) -> None:
+        self.dim: int | None = None
+        self._path = path
+        self._words = words
+        self._bad = bad
+        self._num_announced: int | None = None
+
+    def __iter__(self) -> Iterator[tuple[str, np.ndarray]]:
+        num_rows = 0
+        for number, text in read_lines(self._path):
+            text = text.rstrip(" \t")
+            if not text or (number == 1 and self._is_header(text)):
+                continue
+            num_rows += 1
+            try:
+                word, numbers = self._split(text)
+                if self._words is None or word in self._words:
+                    yield word, _vector(numbers)
+            except ValueError as error:
+                self._bad.report(self._path, number, str(error))
+        if self._num_announced not in (None, num_rows):
+            logger.warning(
+                "%s: the header announces %d words, found %d", self._path, self._num_announced,
+                num_rows,
+            )  # fmt: skip
+
+    def _is_header(self, text: str) -> bool:
+        fields = _fields(text)
+        if len(fields) != 2 or not all(field.isascii() and field.isdigit() for field in fields):
+            return False
+        self._num_announced, self.dim = map(int, fields)
+        if not self.dim:
+            raise DataError(self._path, f"expected a width of at least 1, found '{text}'", line=1)
+        return True
+
+    def _split(self, text: str) -> tuple[str, list[str]]:
+        """Returns word and numbers of a line; a `ValueError` says what is wrong with it."""
+        fields = _fields(text)
+        if self.dim is None or len(fields) != self.dim + 1:
+            found = _num_numbers_at_end(fields)
+            if not found or (self.dim is not None and found != self.dim):
+                rule = "a word and numbers" if self.dim is None else f"{self.dim} numbers"
+                raise ValueError(f"expected {rule}, found {found} numbers")
+            self.dim = found
+        return " ".join(fields[: -self.dim]), fields[-self.dim :]
+
+
+def _fields(text: str) -> list[str]:
+    # Other white space, such as the no-break space in numbers of GloVe, is part of a word.
+    return [field for field in text.replace("\t", " ").split(" ") if field]
+
+
+def _num_numbers_at_end(fields: list[str]) -> int:
+    count = 0
+    for field in reversed(fields[1:]):
+        if not _is_number(field):
+            break
+        count += 1
+    return count
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _vector(fields: list[str]) -> np.ndarray:
+    vector = []
+    for field in fields:
+        value = float(field) if _is_number(field) else math.nan
+        if not math.isfinite(value):
+            raise ValueError(f"expected finite numbers, found '{field}'")
+        vector.append(value)
+    return np.array(vector, np.float32)

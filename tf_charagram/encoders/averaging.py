@@ -1,0 +1,141 @@
+"""Encoders that average word vectors, and what may follow the average."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.encoders.words import AveragingEncoder, check_activation
+from tf_charagram.errors import ConfigError
+
+ACTIVATIONS = ("tanh", "relu")
+
+
+class WordAverage(AveragingEncoder):
+    """Embeds a text as the mean of its word vectors (PARAGRAM-PHRASE; Universal, section 3).
+
+    Args:
+        num_rows: Number of word ids.
+        dim: Width of the word vectors and of the embedding.
+        seed: Seed of the initial weights.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        training: Whether the table's gradient should be row-sparse.
+
+    Returns:
+        float32 `(batch, dim)`; zeros for a text without words.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(self, *, num_rows: int, dim: int = 300, seed: int = 0, **kwargs: Any) -> None:
+        super().__init__(
+            num_rows=num_rows, dim=dim, seed=seed, **{"name": "word_average", **kwargs}
+        )
+
+    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+        """Returns the embeddings of texts given as word ids."""
+        return self.mean(ids, training)
+
+
+class Projection(AveragingEncoder):
+    """Embeds a text as Wp m + b, m the mean of its word vectors (Universal, section 3).
+
+    Args:
+        num_rows: Number of word ids.
+        dim: Width of the word vectors and of the embedding.
+        seed: Seed of the initial weights.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        training: Whether the table's gradient should be row-sparse.
+
+    Returns:
+        float32 `(batch, dim)`; b for a text without words.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(self, *, num_rows: int, dim: int = 300, seed: int = 0, **kwargs: Any) -> None:
+        super().__init__(num_rows=num_rows, dim=dim, seed=seed, **{"name": "projection", **kwargs})
+        self.dense = _dense(dim, "linear", seed + 1, "dense")
+
+    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+        """Returns the embeddings of texts given as word ids."""
+        return self.dense(self.mean(ids, training))
+
+
+class Dan(AveragingEncoder):
+    """Embeds a text by dense layers over the mean of its word vectors (Universal, section 3).
+
+    The deep averaging network of Iyyer et al. (2015): each layer is f(W x + b).
+
+    Args:
+        num_rows: Number of word ids.
+        dim: Width of the word vectors, the layers and the embedding.
+        activation: f, `"tanh"` or `"relu"`.
+        num_layers: 1 or 2.
+        seed: Seed of the initial weights.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        training: Whether the table's gradient should be row-sparse.
+
+    Returns:
+        float32 `(batch, dim)`; for a text without words the layers' value at zero.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        num_rows: int,
+        dim: int = 300,
+        activation: str = "tanh",
+        num_layers: int = 1,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        check_activation(activation, ACTIVATIONS)
+        if num_layers not in (1, 2):
+            raise ConfigError(f"`num_layers` must be 1 or 2. Received: num_layers={num_layers}")
+        super().__init__(num_rows=num_rows, dim=dim, seed=seed, **{"name": "dan", **kwargs})
+        self.activation = activation
+        self.num_layers = num_layers
+        self.dense = [
+            _dense(dim, activation, seed + layer, f"dense_{layer}")
+            for layer in range(1, num_layers + 1)
+        ]
+
+    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+        """Returns the embeddings of texts given as word ids."""
+        embedding = self.mean(ids, training)
+        for dense in self.dense:
+            embedding = dense(embedding)
+        return embedding
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {
+            **super().get_config(),
+            "activation": self.activation,
+            "num_layers": self.num_layers,
+        }
+
+
+def _dense(dim: int, activation: str, seed: int, name: str) -> keras.layers.Dense:
+    dense = keras.layers.Dense(
+        dim,
+        activation=activation,
+        kernel_initializer=keras.initializers.GlorotUniform(seed=seed),
+        name=name,
+    )
+    dense.build((None, dim))
+    return dense

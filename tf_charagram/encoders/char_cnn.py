@@ -1,0 +1,132 @@
+"""The charCNN encoder: convolutions over character embeddings, the maximum of each filter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.layers.conv_pooling import ConvPooling
+from tf_charagram.layers.padding import PaddedEmbedding
+
+#: Name -> number of filters of each width (Charagram, section 4.1.3).
+FILTERS = {
+    "small": {2: 175, 3: 175, 4: 175},
+    "kim": {width: 25 * width for width in range(1, 7)},
+}
+ACTIVATIONS = ("relu", "tanh")
+DENSE = ("tanh", "linear", "none")
+
+
+class CharCnn(keras.layers.Layer):
+    """Embeds a text by character filters and max pooling (Charagram, section 3; Kim 2014).
+
+    Args:
+        num_rows: Number of character ids.
+        dim: Width of the embedding. Without a dense layer it is the number of filters instead,
+            whatever comes here.
+        char_dim: Width of the character embeddings.
+        filters: `"small"`, 175 filters of each of the widths 2 to 4, or `"kim"`, 25 of width 1,
+            50 of width 2, up to 150 of width 6.
+        activation: f of the filters, `"relu"` or `"tanh"`.
+        dense: The layer after the pooling: `"tanh"`, `"linear"`, or `"none"` for no layer.
+        dropout: Share of the pooled filters that training hides from what comes next.
+        seed: Seed of the initial weights and of the dropout.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        training: Whether dropout is active.
+
+    Returns:
+        float32 `(batch, dim)`; for a text without characters the dense layer's value of zeros.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    vectorizer = "characters"
+
+    def __init__(
+        self,
+        *,
+        num_rows: int,
+        dim: int = 300,
+        char_dim: int = 300,
+        filters: str = "small",
+        activation: str = "relu",
+        dense: str = "tanh",
+        dropout: float = 0.0,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**{"name": "char_cnn", **kwargs})
+        _check_arguments(dim, char_dim, filters, activation, dense, dropout)
+        self.num_rows = num_rows
+        self.char_dim = char_dim
+        self.filters = filters
+        self.activation = activation
+        self.dense = dense
+        self.dropout = dropout
+        self.seed = seed
+        self.characters = PaddedEmbedding(
+            num_rows=num_rows,
+            dim=char_dim,
+            initializer=keras.initializers.RandomUniform(-0.05, 0.05, seed=seed),
+            name="characters",
+        )
+        self.pooling = ConvPooling(
+            FILTERS[filters], activation=activation, seed=seed + 1, name="pooling"
+        )
+        self.pooling.build((None, None, char_dim))
+        self.dim = self.pooling.num_filters if dense == "none" else dim
+        self._dropout = keras.layers.Dropout(dropout, seed=seed) if dropout else None
+        self.output_layer = None
+        if dense != "none":
+            self.output_layer = keras.layers.Dense(
+                dim,
+                activation=dense,
+                kernel_initializer=keras.initializers.GlorotUniform(seed=seed),
+                name="dense",
+            )
+            self.output_layer.build((None, self.pooling.num_filters))
+        self.built = True
+
+    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+        """Returns the embeddings of texts given as character ids."""
+        vectors, mask = self.characters(ids)
+        pooled = self.pooling(vectors, mask=mask)
+        if self._dropout is not None:
+            pooled = self._dropout(pooled, training=training)
+        return pooled if self.output_layer is None else self.output_layer(pooled)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {
+            **super().get_config(),
+            "num_rows": self.num_rows,
+            "dim": self.dim,
+            "char_dim": self.char_dim,
+            "filters": self.filters,
+            "activation": self.activation,
+            "dense": self.dense,
+            "dropout": self.dropout,
+            "seed": self.seed,
+        }
+
+
+def _check_arguments(
+    dim: int, char_dim: int, filters: str, activation: str, dense: str, dropout: float
+) -> None:
+    for name, value in (("dim", dim), ("char_dim", char_dim)):
+        if value < 1:
+            raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
+    if filters not in FILTERS:
+        raise ConfigError(unknown_name("filters", filters, FILTERS))
+    if activation not in ACTIVATIONS:
+        raise ConfigError(unknown_name("activation", activation, ACTIVATIONS))
+    if dense not in DENSE:
+        raise ConfigError(unknown_name("dense", dense, DENSE))
+    if not 0.0 <= dropout < 1.0:
+        raise ConfigError(f"`dropout` must be in [0, 1). Received: dropout={dropout}")

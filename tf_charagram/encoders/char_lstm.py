@@ -1,0 +1,91 @@
+"""The charLSTM encoder: the last state of an LSTM with peepholes over character embeddings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.layers.padding import PaddedEmbedding
+from tf_charagram.layers.peephole_lstm import PeepholeLSTM
+
+
+class CharLstm(keras.layers.Layer):
+    """Embeds a text as the last state of a forward LSTM over its characters (Charagram, section 3).
+
+    Args:
+        num_rows: Number of character ids.
+        dim: Width of the state, which is the embedding.
+        char_dim: Width of the character embeddings.
+        use_output_gate: Whether the LSTM has an output gate; the paper tries both.
+        use_peepholes: Whether its gates see the cell state, as in Gers et al. (2003).
+        seed: Seed of the initial weights.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        training: Changes nothing.
+
+    Returns:
+        float32 `(batch, dim)`; zeros for a text without characters.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    vectorizer = "characters"
+
+    def __init__(
+        self,
+        *,
+        num_rows: int,
+        dim: int = 300,
+        char_dim: int = 300,
+        use_output_gate: bool = True,
+        use_peepholes: bool = True,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**{"name": "char_lstm", **kwargs})
+        for name, value in (("dim", dim), ("char_dim", char_dim)):
+            if value < 1:
+                raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
+        self.num_rows = num_rows
+        self.dim = dim
+        self.char_dim = char_dim
+        self.use_output_gate = use_output_gate
+        self.use_peepholes = use_peepholes
+        self.seed = seed
+        self.characters = PaddedEmbedding(
+            num_rows=num_rows,
+            dim=char_dim,
+            initializer=keras.initializers.RandomUniform(-0.05, 0.05, seed=seed),
+            name="characters",
+        )
+        self.lstm = PeepholeLSTM(
+            dim,
+            use_output_gate=use_output_gate,
+            use_peepholes=use_peepholes,
+            seed=seed,
+            name="lstm",
+        )
+        self.lstm.build((None, None, char_dim))
+        self.built = True
+
+    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+        """Returns the embeddings of texts given as character ids."""
+        vectors, mask = self.characters(ids)
+        return self.lstm(vectors, mask=mask)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {
+            **super().get_config(),
+            "num_rows": self.num_rows,
+            "dim": self.dim,
+            "char_dim": self.char_dim,
+            "use_output_gate": self.use_output_gate,
+            "use_peepholes": self.use_peepholes,
+            "seed": self.seed,
+        }

@@ -1,0 +1,91 @@
+"""The convolutional sentence encoder: sums over all windows of words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from tf_charagram.encoders.words import SequenceEncoder, check_activation
+from tf_charagram.errors import ConfigError
+from tf_charagram.layers.conv_pooling import ConvPooling
+
+ACTIVATIONS = ("linear", "tanh")
+
+
+class Cse(SequenceEncoder):
+    """Embeds a text by filters over windows of its word vectors (CSE, section 3.1).
+
+    A filter of width h gives f(w . x_{i:i+h-1} + b) for each of the n - h + 1 windows of a text of
+    n words, and the sum of these (equations 2 and 3). A text shorter than h is "padded when
+    necessary": with zero vectors to one window. The widths share `dim` evenly.
+
+    Args:
+        num_rows: Number of word ids.
+        dim: Width of the embedding, a multiple of the number of widths.
+        word_dim: Width of the word vectors. Default: `dim`.
+        widths: Filter widths, distinct.
+        activation: f, `"linear"` or `"tanh"`.
+        seed: Seed of the initial weights.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        training: Without effect; the table's gradient is always row-sparse.
+
+    Returns:
+        float32 `(batch, dim)`; zeros for a text without words.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        num_rows: int,
+        dim: int = 300,
+        word_dim: int | None = None,
+        widths: Sequence[int] = (1, 2, 3),
+        activation: str = "linear",
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        check_activation(activation, ACTIVATIONS)
+        widths = tuple(widths)
+        if not widths or min(widths) < 1 or len(set(widths)) < len(widths):
+            raise ConfigError(f"`widths` must be distinct and at least 1. Received: {list(widths)}")
+        if dim % len(widths):
+            raise ConfigError(
+                f"`dim` must be a multiple of the number of filter widths, {len(widths)}. "
+                f"Received: dim={dim}"
+            )
+        super().__init__(
+            num_rows=num_rows, dim=dim, seed=seed, word_dim=word_dim, **{"name": "cse", **kwargs}
+        )
+        self.word_dim = self.table.dim
+        self.widths = widths
+        self.activation = activation
+        self.filters = ConvPooling(
+            [(width, dim // len(widths)) for width in widths],
+            activation=activation,
+            pooling="sum",
+            seed=seed + 1,
+            name="filters",
+        )
+        self.filters.build((None, None, self.word_dim))
+
+    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+        """Returns the embeddings of texts given as word ids."""
+        del training
+        inputs, mask = self.table(ids)
+        return self.filters(inputs, mask=mask)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {
+            **super().get_config(),
+            "word_dim": self.word_dim,
+            "widths": list(self.widths),
+            "activation": self.activation,
+        }

@@ -1,0 +1,76 @@
+"""The gated recurrent averaging network: an average whose words are gated by their context."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.encoders.words import SequenceEncoder, num_words
+from tf_charagram.layers.peephole_lstm import PeepholeLSTM
+
+
+class Gran(SequenceEncoder):
+    """Embeds a text as the mean over t of x_t * sigmoid(Wx x_t + Wh h_t + b).
+
+    x_t are its word vectors and h_t the states of an LSTM over them (Wieting and Gimpel 2017; the
+    baseline of CSE, section 4).
+
+    Args:
+        num_rows: Number of word ids.
+        dim: Width of the word vectors, of the states and of the embedding.
+        use_output_gate: Whether the LSTM has an output gate.
+        seed: Seed of the initial weights.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        training: Without effect; the table's gradient is always row-sparse.
+
+    Returns:
+        float32 `(batch, dim)`; zeros for a text without words.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        num_rows: int,
+        dim: int = 300,
+        use_output_gate: bool = True,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(num_rows=num_rows, dim=dim, seed=seed, **{"name": "gran", **kwargs})
+        self.use_output_gate = use_output_gate
+        self.lstm = PeepholeLSTM(
+            dim,
+            use_output_gate=use_output_gate,
+            return_sequences=True,
+            seed=seed + 1,
+            name="lstm",
+        )
+        self.lstm.build((None, None, dim))
+        # Wx and Wh side by side, over x_t and h_t concatenated.
+        self.gate = keras.layers.Dense(
+            dim,
+            activation="sigmoid",
+            kernel_initializer=keras.initializers.GlorotUniform(seed=seed + 2),
+            name="gate",
+        )
+        self.gate.build((None, None, 2 * dim))
+
+    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+        """Returns the embeddings of texts given as word ids."""
+        del training
+        inputs, mask = self.table(ids)
+        states = self.lstm(inputs, mask=mask)
+        gates = self.gate(tf.concat([inputs, states], axis=-1))
+        # Behind the last word the inputs are zero.
+        return tf.reduce_sum(inputs * gates, axis=1) / num_words(ids)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {**super().get_config(), "use_output_gate": self.use_output_gate}

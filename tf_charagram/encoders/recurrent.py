@@ -1,0 +1,163 @@
+"""Encoders that read the word vectors in order and keep the last state (Universal, section 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.encoders.words import SequenceEncoder, check_activation, num_words
+from tf_charagram.layers.peephole_lstm import PeepholeLSTM
+
+ACTIVATIONS = ("tanh", "relu")
+
+
+class Rnn(SequenceEncoder):
+    """Embeds a text as the last state of h_t = f(Wx x_t + Wh h_{t-1} + b) over its word vectors.
+
+    Args:
+        num_rows: Number of word ids.
+        dim: Width of the word vectors and of the state.
+        activation: f, `"tanh"` or `"relu"`.
+        seed: Seed of the initial weights.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        training: Without effect; the table's gradient is always row-sparse.
+
+    Returns:
+        float32 `(batch, dim)`; zeros for a text without words.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        num_rows: int,
+        dim: int = 300,
+        activation: str = "tanh",
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        check_activation(activation, ACTIVATIONS)
+        super().__init__(num_rows=num_rows, dim=dim, seed=seed, **{"name": "rnn", **kwargs})
+        self.activation = activation
+        self.rnn = keras.layers.SimpleRNN(
+            dim,
+            activation=activation,
+            kernel_initializer=keras.initializers.GlorotUniform(seed=seed + 1),
+            recurrent_initializer=keras.initializers.Orthogonal(seed=seed + 2),
+            name="rnn",
+        )
+        self.rnn.build((None, None, dim))
+
+    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+        """Returns the embeddings of texts given as word ids."""
+        del training
+        inputs, mask = self.table(ids)
+        return self.rnn(inputs, mask=mask)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {**super().get_config(), "activation": self.activation}
+
+
+class IdentityRnn(SequenceEncoder):
+    """Embeds a text as h_n / n, where h_t = Wx x_t + Wh h_{t-1} + b and n is the number of words.
+
+    Wx and Wh start as the identity, b as zero: before training, the embedding is the mean of the
+    word vectors. A penalty that pulls back to `pull_back_targets()` keeps it near.
+
+    Args:
+        num_rows: Number of word ids.
+        dim: Width of the word vectors and of the state.
+        seed: Seed of the initial word vectors.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        training: Without effect; the table's gradient is always row-sparse.
+
+    Returns:
+        float32 `(batch, dim)`; zeros for a text without words.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(self, *, num_rows: int, dim: int = 300, seed: int = 0, **kwargs: Any) -> None:
+        super().__init__(
+            num_rows=num_rows, dim=dim, seed=seed, **{"name": "identity_rnn", **kwargs}
+        )
+        self.rnn = keras.layers.SimpleRNN(
+            dim,
+            activation="linear",
+            kernel_initializer="identity",
+            recurrent_initializer="identity",
+            name="rnn",
+        )
+        self.rnn.build((None, None, dim))
+
+    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+        """Returns the embeddings of texts given as word ids."""
+        del training
+        inputs, mask = self.table(ids)
+        return self.rnn(inputs, mask=mask) / num_words(ids)
+
+    def pull_back_targets(self) -> dict[str, np.ndarray]:
+        """Returns what L2 should pull the compositional weights to, by `weight.path`: I, I, 0."""
+        cell = self.rnn.cell
+        identity = np.eye(self.dim, dtype=np.float32)
+        return {
+            cell.kernel.path: identity,
+            cell.recurrent_kernel.path: identity,
+            cell.bias.path: np.zeros(self.dim, np.float32),
+        }
+
+
+class Lstm(SequenceEncoder):
+    """Embeds a text as the last state of an LSTM with peepholes over its word vectors.
+
+    Args:
+        num_rows: Number of word ids.
+        dim: Width of the word vectors and of the state.
+        use_output_gate: Whether h_t = o_t tanh(c_t), or tanh(c_t) without the gate.
+        seed: Seed of the initial weights.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        training: Without effect; the table's gradient is always row-sparse.
+
+    Returns:
+        float32 `(batch, dim)`; zeros for a text without words.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        num_rows: int,
+        dim: int = 300,
+        use_output_gate: bool = True,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(num_rows=num_rows, dim=dim, seed=seed, **{"name": "lstm", **kwargs})
+        self.use_output_gate = use_output_gate
+        self.lstm = PeepholeLSTM(dim, use_output_gate=use_output_gate, seed=seed + 1, name="lstm")
+        self.lstm.build((None, None, dim))
+
+    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+        """Returns the embeddings of texts given as word ids."""
+        del training
+        inputs, mask = self.table(ids)
+        return self.lstm(inputs, mask=mask)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {**super().get_config(), "use_output_gate": self.use_output_gate}

@@ -1,0 +1,134 @@
+"""Convolutions of several widths over a sequence, each pooled to one number a filter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.errors import ConfigError, unknown_name
+
+ACTIVATIONS = ("linear", "tanh", "relu")
+POOLINGS = ("max", "sum")
+
+
+class ConvPooling(keras.layers.Layer):
+    """Pools `f(convolution)` over the positions of a text, for filters of several widths.
+
+    A filter is applied wherever it fits wholly inside the text. A text shorter than a filter is
+    filled up with zeros to its width, so that there is one position. This is the convolution of
+    Kim (2014), which character and word CNNs share.
+
+    Masking: padding and the other texts of a batch never change a result. A text without real
+    steps gives zeros.
+
+    Args:
+        widths: How many filters there are of each width: a mapping, or pairs
+            `(width, num_filters)`. The output has them in this order.
+        activation: f, one of `"linear"`, `"tanh"`, `"relu"`.
+        pooling: `"max"` or `"sum"`.
+        seed: Seed of the initial weights, which are Glorot uniform; biases are zero.
+
+    Call arguments:
+        inputs: float32 `(batch, time, dim)`, `time` at least 1.
+        mask: bool `(batch, time)`, true at real steps, which come first; all are real if it is
+            left out.
+
+    Returns:
+        float32 `(batch, total number of filters)`.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(
+        self,
+        widths: Mapping[int, int] | Sequence[tuple[int, int]],
+        *,
+        activation: str = "linear",
+        pooling: str = "max",
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.widths = _check_widths(widths)
+        if activation not in ACTIVATIONS:
+            raise ConfigError(unknown_name("activation", activation, ACTIVATIONS))
+        if pooling not in POOLINGS:
+            raise ConfigError(unknown_name("pooling", pooling, POOLINGS))
+        self.activation = activation
+        self.pooling = pooling
+        self.seed = seed
+        self.supports_masking = True
+        self._function = keras.activations.get(activation)
+        self.convolutions = [
+            keras.layers.Conv1D(
+                num_filters,
+                width,
+                kernel_initializer=keras.initializers.GlorotUniform(seed=seed + index),
+                name=f"width_{width}",
+                dtype=self.dtype_policy,
+            )
+            for index, (width, num_filters) in enumerate(self.widths)
+        ]
+
+    @property
+    def num_filters(self) -> int:
+        """Width of the output."""
+        return sum(number for _, number in self.widths)
+
+    def build(self, input_shape: tuple[int | None, ...]) -> None:
+        """Creates the weights of the filters."""
+        for convolution in self.convolutions:
+            convolution.build((None, None, input_shape[-1]))
+        self.built = True
+
+    def call(self, inputs: tf.Tensor, mask: tf.Tensor | None = None) -> tf.Tensor:
+        """Returns the pooled filters."""
+        mask = tf.ones(tf.shape(inputs)[:2], tf.bool) if mask is None else mask
+        # A filter that is wider than its text reaches into the padding.
+        inputs = tf.where(mask[:, :, tf.newaxis], inputs, 0.0)
+        lengths = tf.reduce_sum(tf.cast(mask, tf.int32), axis=1)
+        pooled = [
+            self._pooled(inputs, lengths, width, convolution)
+            for (width, _), convolution in zip(self.widths, self.convolutions, strict=True)
+        ]
+        return tf.concat(pooled, axis=1)
+
+    def _pooled(
+        self, inputs: tf.Tensor, lengths: tf.Tensor, width: int, convolution: keras.layers.Layer
+    ) -> tf.Tensor:
+        missing = tf.maximum(width - tf.shape(inputs)[1], 0)
+        outputs = convolution(tf.pad(inputs, [[0, 0], [0, missing], [0, 0]]))
+        num_fitting = tf.where(lengths > 0, tf.maximum(lengths - width + 1, 1), 0)
+        fits = tf.sequence_mask(num_fitting, tf.shape(outputs)[1])[:, :, tf.newaxis]
+        if self.pooling == "sum":
+            return tf.reduce_sum(tf.where(fits, self._function(outputs), 0.0), axis=1)
+        # No activation changes which position wins, so it is enough to apply it to the winner.
+        highest = tf.reduce_max(tf.where(fits, outputs, outputs.dtype.min), axis=1)
+        return tf.where(lengths[:, tf.newaxis] > 0, self._function(highest), 0.0)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {
+            **super().get_config(),
+            "widths": [list(pair) for pair in self.widths],
+            "activation": self.activation,
+            "pooling": self.pooling,
+            "seed": self.seed,
+        }
+
+
+def _check_widths(
+    widths: Mapping[int, int] | Sequence[tuple[int, int]],
+) -> tuple[tuple[int, int], ...]:
+    pairs = tuple((w, n) for w, n in (widths.items() if isinstance(widths, Mapping) else widths))
+    distinct = {width for width, _ in pairs}
+    if not pairs or len(distinct) < len(pairs) or min(map(min, pairs)) < 1:
+        raise ConfigError(
+            "`widths` must be pairs of different widths and numbers of filters, all at least 1. "
+            f"Received: {list(pairs)}"
+        )
+    return pairs

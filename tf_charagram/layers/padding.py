@@ -1,0 +1,107 @@
+"""Ragged ids as rectangles, for layers that need them: recurrent and convolutional ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.layers.ragged_sum import sum_rows
+
+
+def to_padded(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns ids padded at the end with 0, and which of them are real.
+
+    There is at least one step, so that layers with a time axis take empty rows and batches too.
+
+    Args:
+        ids: int32 `(batch, None)`.
+
+    Returns:
+        int32 `(batch, time)`, and a bool mask of the same shape.
+    """
+    starts = tf.cast(ids.row_splits[:-1], tf.int32)
+    lengths = tf.cast(ids.row_lengths(), tf.int32)
+    steps = tf.range(tf.maximum(tf.reduce_max(lengths), 1))
+    mask = steps < lengths[:, tf.newaxis]
+    # Position 0 of the values is the padding.
+    positions = tf.where(mask, starts[:, tf.newaxis] + steps + 1, 0)
+    return tf.gather(tf.concat([[0], ids.values], axis=0), positions), mask
+
+
+def gather_rows(values: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
+    """`tf.gather` whose gradient is a sparse product; `tf.gather`'s own scatters row by row.
+
+    Args:
+        values: float32 `(num_rows, dim)`, at least one row.
+        indices: int32 `(n,)`.
+
+    Returns:
+        float32 `(n, dim)`.
+    """
+    splits = tf.range(tf.shape(indices, tf.int64)[0] + 1)
+    return sum_rows(values, tf.RaggedTensor.from_row_splits(indices, splits, validate=False))
+
+
+class PaddedEmbedding(keras.layers.Layer):
+    """Looks ragged ids up in a table and pads the vectors with zeros.
+
+    Only the rows that a batch names are read, each once, and the gradient of the table is a
+    `tf.IndexedSlices` in which every row occurs once: what the optimizers of
+    `tf_charagram.optimizers` expect. Padding names no row.
+
+    Args:
+        num_rows: Height of the table.
+        dim: Width of the table.
+        initializer: Keras initializer of the table.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+
+    Returns:
+        float32 `(batch, time, dim)`, zeros at padding, and a bool mask `(batch, time)`, true at
+        real steps, which come first. `time` is at least 1.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        num_rows: int,
+        dim: int,
+        initializer: str | keras.initializers.Initializer = "uniform",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        for name, value in (("num_rows", num_rows), ("dim", dim)):
+            if value < 1:
+                raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
+        self.num_rows = num_rows
+        self.dim = dim
+        self.initializer = keras.initializers.get(initializer)
+        self.table = self.add_weight(
+            shape=(num_rows, dim), initializer=self.initializer, dtype="float32", name="table"
+        )
+        self.built = True
+
+    def call(self, ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns the padded vectors and their mask."""
+        touched, positions = tf.unique(ids.values)
+        padded, mask = to_padded(ids.with_values(positions + 1))
+        rows = tf.gather(self.table.value, touched)
+        rows = tf.concat([tf.zeros([1, self.dim], rows.dtype), rows], axis=0)
+        vectors = gather_rows(rows, tf.reshape(padded, [-1]))
+        return tf.reshape(vectors, tf.concat([tf.shape(padded), [self.dim]], axis=0)), mask
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {
+            **super().get_config(),
+            "num_rows": self.num_rows,
+            "dim": self.dim,
+            "initializer": keras.initializers.serialize(self.initializer),
+        }

@@ -1,0 +1,247 @@
+"""An LSTM with peepholes, the one of Gers et al. (2003): a cell for one step, a layer for all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.errors import ConfigError
+
+
+class PeepholeLSTMCell(keras.layers.Layer):
+    """One step of an LSTM whose gates see the cell state (Wieting et al. 2016, section 3).
+
+    With `[i, f, g, o]` the four column blocks of `x_t K + h_{t-1} R + b`:
+
+        i_t = sigmoid(i + p_i * c_{t-1})
+        f_t = sigmoid(f + p_f * c_{t-1})
+        c_t = f_t * c_{t-1} + i_t * tanh(g)
+        o_t = sigmoid(o + p_o * c_t)
+        h_t = o_t * tanh(c_t)
+
+    Without output gate there is no block o and `h_t = tanh(c_t)`. The papers do not say where the
+    biases start; here all are zero but that of the forget gate, which is 1 as in
+    `keras.layers.LSTM`. Blocks are ordered as there, and so are the initial weights: Glorot uniform
+    for K, orthogonal for R; peepholes start at zero.
+
+    Args:
+        units: Width of the state.
+        use_output_gate: Whether the output gate exists.
+        use_peepholes: Whether the gates see the cell state; without, this is the usual LSTM.
+        seed: Seed of the initial weights.
+
+    Call arguments:
+        inputs: float32 `(batch, dim)`.
+        states: `[h, c]`, each float32 `(batch, units)`.
+
+    Returns:
+        h, and the new `[h, c]`.
+    """
+
+    def __init__(
+        self,
+        units: int,
+        *,
+        use_output_gate: bool = True,
+        use_peepholes: bool = True,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        if units < 1:
+            raise ConfigError(f"`units` must be at least 1. Received: units={units}")
+        self.units = units
+        self.use_output_gate = use_output_gate
+        self.use_peepholes = use_peepholes
+        self.seed = seed
+        self.num_blocks = 4 if use_output_gate else 3
+        self.state_size = [units, units]
+        self.output_size = units
+
+    def build(self, input_shape: tuple[int | None, ...]) -> None:
+        """Creates the weights."""
+        width = self.num_blocks * self.units
+        self.kernel = self.add_weight(
+            shape=(input_shape[-1], width), name="kernel",
+            initializer=keras.initializers.GlorotUniform(seed=self.seed),
+        )  # fmt: skip
+        self.recurrent_kernel = self.add_weight(
+            shape=(self.units, width), name="recurrent_kernel",
+            initializer=keras.initializers.Orthogonal(seed=self.seed + 1),
+        )  # fmt: skip
+        self.bias = self.add_weight(shape=(width,), initializer=self._initial_bias, name="bias")
+        self.peepholes = None
+        if self.use_peepholes:
+            self.peepholes = self.add_weight(
+                shape=(self.num_blocks - 1, self.units), initializer="zeros", name="peepholes"
+            )
+        self.built = True
+
+    def _initial_bias(self, shape: tuple[int, ...], dtype: Any = None) -> tf.Tensor:
+        blocks = [0.0, 1.0, *[0.0] * (self.num_blocks - 2)]
+        return tf.repeat(tf.constant(blocks, dtype), self.units)
+
+    def project(self, inputs: tf.Tensor) -> tf.Tensor:
+        """Returns `x K + b` for inputs `(..., dim)`: the part of the gates that knows no state."""
+        flat = tf.reshape(inputs, [-1, inputs.shape[-1]])
+        projected = tf.matmul(flat, self.kernel.value) + self.bias.value
+        return tf.reshape(projected, tf.concat([tf.shape(inputs)[:-1], [projected.shape[1]]], 0))
+
+    def recurrent_weights(self) -> tuple[tf.Tensor, list[tf.Tensor] | None]:
+        """Returns R and the rows of the peepholes, read once to be used in many steps."""
+        peepholes = None
+        if self.peepholes is not None:
+            peepholes = tf.unstack(tf.convert_to_tensor(self.peepholes.value))
+        return tf.convert_to_tensor(self.recurrent_kernel.value), peepholes
+
+    def step(
+        self,
+        projected: tf.Tensor,
+        h: tf.Tensor,
+        c: tf.Tensor,
+        weights: tuple[tf.Tensor, list[tf.Tensor] | None],
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns the next h and c, given what `project` and `recurrent_weights` returned."""
+        recurrent_kernel, peepholes = weights
+        gates = projected + tf.matmul(h, recurrent_kernel)
+        i, f, g, *o = tf.split(gates, self.num_blocks, axis=1)
+        if peepholes is not None:
+            i, f = i + c * peepholes[0], f + c * peepholes[1]
+        c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
+        h = tf.tanh(c)
+        if self.use_output_gate:
+            gate = o[0] if peepholes is None else o[0] + c * peepholes[2]
+            h = tf.sigmoid(gate) * h
+        return h, c
+
+    def call(
+        self, inputs: tf.Tensor, states: list[tf.Tensor], training: bool = False
+    ) -> tuple[tf.Tensor, list[tf.Tensor]]:
+        """Makes one step."""
+        h, c = states
+        h, c = self.step(self.project(inputs), h, c, self.recurrent_weights())
+        return h, [h, c]
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "use_output_gate": self.use_output_gate,
+            "use_peepholes": self.use_peepholes,
+            "seed": self.seed,
+        }
+
+
+class PeepholeLSTM(keras.layers.Layer):
+    """Runs `PeepholeLSTMCell` over sequences.
+
+    The inputs of all steps are projected in one product; the loop is left with one product of the
+    state a step. A training step takes as long as that of `keras.layers.LSTM`, which has no
+    peepholes.
+
+    Masking: a masked step leaves the state as it is, wherever it stands, so padding never changes a
+    result. A sequence without real steps gives zeros.
+
+    Args:
+        units: Width of the state.
+        use_output_gate: Whether the output gate exists; without, `h_t = tanh(c_t)`.
+        use_peepholes: Whether the gates see the cell state; without, this is `keras.layers.LSTM`.
+        return_sequences: Whether the states of all steps are returned, not the last one only.
+        seed: Seed of the initial weights.
+
+    Call arguments:
+        inputs: float32 `(batch, time, dim)`, `time` at least 1.
+        mask: bool `(batch, time)`, true where a step is real; all are if it is left out.
+
+    Returns:
+        float32 `(batch, units)`, or `(batch, time, units)` with zeros at masked steps.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(
+        self,
+        units: int,
+        *,
+        use_output_gate: bool = True,
+        use_peepholes: bool = True,
+        return_sequences: bool = False,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.use_output_gate = use_output_gate
+        self.use_peepholes = use_peepholes
+        self.return_sequences = return_sequences
+        self.seed = seed
+        self.supports_masking = True
+        self.cell = PeepholeLSTMCell(
+            units,
+            use_output_gate=use_output_gate,
+            use_peepholes=use_peepholes,
+            seed=seed,
+            name="cell",
+            dtype=self.dtype_policy,
+        )
+
+    def build(self, input_shape: tuple[int | None, ...]) -> None:
+        """Creates the weights of the cell."""
+        self.cell.build((input_shape[0], input_shape[2]))
+        self.built = True
+
+    def call(self, inputs: tf.Tensor, mask: tf.Tensor | None = None) -> tf.Tensor:
+        """Returns the last state, or all of them."""
+        shape = tf.shape(inputs)
+        mask = tf.ones(shape[:2], tf.bool) if mask is None else mask
+        steps = tf.transpose(mask)[:, :, tf.newaxis]
+        projected = self.cell.project(tf.transpose(inputs, [1, 0, 2]))
+        outputs, last = self._loop(projected, steps, shape[0])
+        if not self.return_sequences:
+            return last
+        return tf.transpose(outputs.stack(), [1, 0, 2])
+
+    def _loop(
+        self, projected: tf.Tensor, steps: tf.Tensor, batch_size: tf.Tensor
+    ) -> tuple[tf.TensorArray, tf.Tensor]:
+        """Runs over the first axis; slices of a tensor would cost a whole gradient each."""
+        num_steps = tf.shape(projected)[0]
+        weights = self.cell.recurrent_weights()
+        width = projected.shape[-1]
+        inputs = tf.TensorArray(projected.dtype, num_steps, element_shape=[None, width])
+        inputs = inputs.unstack(projected)
+        outputs = tf.TensorArray(
+            projected.dtype,
+            num_steps if self.return_sequences else 0,
+            element_shape=[None, self.units],
+        )
+        start = tf.zeros([batch_size, self.units], projected.dtype)
+
+        def step(
+            time: tf.Tensor, h: tf.Tensor, c: tf.Tensor, outputs: tf.TensorArray
+        ) -> tuple[tf.Tensor, ...]:
+            is_real = steps[time]
+            next_h, next_c = self.cell.step(inputs.read(time), h, c, weights)
+            if self.return_sequences:
+                outputs = outputs.write(time, tf.where(is_real, next_h, 0.0))
+            return time + 1, tf.where(is_real, next_h, h), tf.where(is_real, next_c, c), outputs
+
+        _, last, _, outputs = tf.while_loop(
+            lambda time, *_: time < num_steps, step, (0, start, start, outputs)
+        )
+        return outputs, last
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "use_output_gate": self.use_output_gate,
+            "use_peepholes": self.use_peepholes,
+            "return_sequences": self.return_sequences,
+            "seed": self.seed,
+        }

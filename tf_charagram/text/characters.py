@@ -1,0 +1,162 @@
+"""The layer that turns strings into character ids, in training and in the SavedModel alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.text.normalize import (
+    SPACE,
+    FlatTexts,
+    collapse,
+    decode,
+    normalized_code_points,
+)
+from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
+
+_CHUNK_SIZE = 1_000
+
+
+class CharacterVectorizer(keras.layers.Layer):
+    """Maps texts to the ids of their characters (Charagram, sections 3 and 4.1.2).
+
+    Texts are normalized as for n-grams: lower-cased, white space collapsed, one space put at both
+    ends. Id 0 names no character, 1 is the space, 2 any character outside the alphabet, and the
+    alphabet starts at 3. A text that normalizes to nothing has no ids.
+
+    All operations run on the CPU, are TensorFlow's own unless `unicode_form` is given, and contain
+    no Python.
+
+    Args:
+        alphabet: The characters that have an id of their own.
+        lowercase: Lower-case the texts, character by character.
+        unicode_form: `None`, or `"NFC"`, `"NFD"`, `"NFKC"`, `"NFKD"`: normalized first, which
+            needs tensorflow-text also where the exported model is served.
+        max_chars: Texts are cut after so many characters, without the spaces around. One long text
+            makes a padded batch as wide as itself, so the default is lower than for n-grams.
+
+    Call arguments:
+        texts: String tensor `(batch,)`, UTF-8; broken bytes are read as U+FFFD.
+
+    Returns:
+        `tf.RaggedTensor` int32 `(batch, None)`, ids in `[1, num_rows)`.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        alphabet: Alphabet,
+        lowercase: bool = True,
+        unicode_form: str | None = None,
+        max_chars: int | None = 1_000,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**{"trainable": False, "name": "vectorizer", **kwargs})
+        _check_arguments(unicode_form, max_chars)
+        self.alphabet = alphabet
+        self.lowercase = lowercase
+        self.unicode_form = unicode_form
+        self.max_chars = max_chars
+        self._symbols = alphabet.symbol_table(lowercase)
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Iterable[str],
+        *,
+        lowercase: bool = True,
+        unicode_form: str | None = None,
+        max_chars: int | None = 1_000,
+    ) -> CharacterVectorizer:
+        """Builds a vectorizer whose alphabet is every character of the texts, by code point.
+
+        Args:
+            texts: The texts, read once, as a stream.
+            lowercase: Lower-case the texts.
+            unicode_form: `None`, or a form such as `"NFKC"` applied before all else.
+            max_chars: Texts are cut after so many characters.
+
+        Raises:
+            ConfigError: An argument is out of range, or the texts have no character.
+        """
+        _check_arguments(unicode_form, max_chars)
+        fold = normalized_code_points(lowercase)
+        alphabet = Alphabet()
+        stream = iter(texts)
+        while chunk := list(islice(stream, _CHUNK_SIZE)):
+            encoded = [text.encode("utf-8", "surrogatepass") for text in chunk]
+            codes, boundaries = decode(tf.constant(encoded), unicode_form)
+            codes = codes.numpy()
+            in_table = codes < len(fold)
+            codes[in_table] = fold[codes[in_table]]
+            flat = collapse(tf.constant(codes), boundaries, SPACE, max_chars)
+            alphabet = alphabet.extended(np.unique(_rows(flat).values.numpy()))
+        if not len(alphabet):
+            raise ConfigError("The texts have no character to make an alphabet of.")
+        text: dict[str, Any] = {
+            "lowercase": lowercase, "unicode_form": unicode_form, "max_chars": max_chars,
+        }  # fmt: skip
+        return cls(alphabet=alphabet.sorted()[0], **text)
+
+    @property
+    def num_rows(self) -> int:
+        """Number of distinct ids, the height of the embedding table."""
+        return 3 + len(self.alphabet)
+
+    def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """Returns the ids of the characters of each text."""
+        with tf.device("CPU:0"):
+            codes, boundaries = decode(texts, self.unicode_form)
+            last = len(self._symbols) - 1
+            symbols = tf.gather(tf.constant(self._symbols), tf.minimum(codes, last))
+            return _rows(collapse(symbols, boundaries, SPACE_SYMBOL, self.max_chars))
+
+    @property
+    def resources(self) -> list[Any]:
+        """What a SavedModel must hold besides the graph: nothing."""
+        return []
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the settings without the alphabet, which is stored as an array."""
+        return {
+            **super().get_config(),
+            "lowercase": self.lowercase,
+            "unicode_form": self.unicode_form,
+            "max_chars": self.max_chars,
+        }
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Returns what the settings leave out, as named arrays: the alphabet."""
+        return {"alphabet": self.alphabet.characters}
+
+    @classmethod
+    def from_state(
+        cls, config: dict[str, Any], state: dict[str, np.ndarray]
+    ) -> CharacterVectorizer:
+        """Restores a vectorizer from `get_config()` and `state()`."""
+        return cls(**config, alphabet=Alphabet(state["alphabet"]))
+
+
+def _rows(flat: FlatTexts) -> tf.RaggedTensor:
+    """Returns the symbols of each text with its two spaces, of which neighbours may share one."""
+    stops = tf.where(flat.starts == flat.ends, flat.starts, flat.ends + 1)
+    places = tf.ragged.range(flat.starts, stops, row_splits_dtype=tf.int64)
+    return places.with_values(tf.gather(flat.symbols, places.values))
+
+
+def _check_arguments(unicode_form: str | None, max_chars: int | None) -> None:
+    if unicode_form not in (None, "NFC", "NFD", "NFKC", "NFKD"):
+        raise ConfigError(
+            f"`unicode_form` must be None, NFC, NFD, NFKC or NFKD. Received: {unicode_form!r}"
+        )
+    if max_chars is not None and max_chars < 1:
+        raise ConfigError(f"`max_chars` must be at least 1 or None. Received: {max_chars}")

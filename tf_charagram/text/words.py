@@ -1,0 +1,263 @@
+"""The layer that turns strings into word ids, in training and in the SavedModel alike.
+
+Texts become words in two steps. On code points: lower-case, white space and invisible separators to
+single spaces, typographic apostrophes to ASCII ones. On strings: a space around every word and
+punctuation mark by a regular expression, then tensorflow-text's `WhitespaceTokenizer`. (Its
+`UnicodeScriptTokenizer` leaves "1999," one token, since digits and punctuation have the same
+script, and takes "don't" and a letter with a combining accent apart.)
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.text.normalize import SPACE, collapse, decode, normalized_code_points
+
+UNKNOWN = 0
+_CHUNK_TEXTS = 10_000
+_CHUNK_CHARS = 2_000_000
+_APOSTROPHES = (0x2019, 0x02BC, 0xFF07)
+# Control characters, marks of text direction, zero-width spaces, the byte order mark.
+_SEPARATORS = (
+    *range(0x20), *range(0x7F, 0xA0), 0x061C, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F),
+    0x2060, *range(0x2066, 0x206A), 0xFEFF,
+)  # fmt: skip
+
+# RE2, first match from the left. It has no difference of classes, hence the negated one: letters,
+# marks and digits without Chinese characters.
+_LETTER = r"[^\pP\pS\pZ\p{Cc}\p{Cf}\p{Han}]"
+_TOKEN = "|".join(
+    (
+        r"\p{Nd}+(?:[.,]\p{Nd}+)+",  # 3.14 and 1,000
+        r"\p{Han}\pM*",  # Chinese is written without spaces: each character is a word
+        # Joiners stand inside words of Persian and of India; an apostrophe in o'clock.
+        rf"{_LETTER}(?:{_LETTER}|\p{{Cf}}+{_LETTER})*(?:'{_LETTER}+)*",
+        r"(?i:'(?:s|re|ve|ll|d|m))\b",
+        r"\x{FFFD}+",
+        r"[\pP\pS](?:[\pM\x{1F3FB}-\x{1F3FF}]|\x{200D}\pS)*",  # an emoji with its parts
+    )
+)
+_CONTRACTION = rf"(?i)({_LETTER})(n't|'(?:s|re|ve|ll|d|m))\b"
+
+
+class WordVectorizer(keras.layers.Layer):
+    """Maps texts to the ids of their words.
+
+    Texts are lower-cased and split into words and single punctuation marks. English contractions
+    are split as the Penn Treebank does and pretrained vectors expect: `don't` gives `do n't`,
+    `it's` gives `it 's`; text already split so stays as it is. Other words keep an apostrophe
+    inside. `3.14` is one word, `x-ray` three, every Chinese character one. A word that is not in
+    the vocabulary has id 0.
+
+    All operations run on the CPU and contain no Python; `WhitespaceTokenizer` needs
+    tensorflow-text also where the exported model is served.
+
+    Args:
+        words: The words that have an id of their own, in the order of ids from 1; distinct.
+        lowercase: Lower-case the texts, character by character.
+        unicode_form: `None`, or `"NFC"`, `"NFD"`, `"NFKC"`, `"NFKD"`: normalized first.
+        max_chars: Texts are cut after so many characters, so that one text cannot exhaust memory.
+
+    Call arguments:
+        texts: String tensor `(batch,)`, UTF-8; broken bytes are read as U+FFFD.
+
+    Returns:
+        `tf.RaggedTensor` int32 `(batch, None)`, ids in `[0, num_rows)`, in order of position.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        words: Sequence[str],
+        lowercase: bool = True,
+        unicode_form: str | None = None,
+        max_chars: int | None = 10_000,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**{"trainable": False, "name": "vectorizer", **kwargs})
+        _check_text_arguments(unicode_form, max_chars)
+        encoded = [word.encode() for word in words]
+        if not encoded or len(set(encoded)) < len(encoded):
+            raise ConfigError(
+                f"`words` must hold at least one word, and none twice. Received {len(encoded)} "
+                f"words, {len(set(encoded))} of them distinct."
+            )
+        self.lowercase = lowercase
+        self.unicode_form = unicode_form
+        self.max_chars = max_chars
+        # As arrays, because Keras would go through a list of words one by one.
+        self._utf8 = np.frombuffer(b"".join(encoded), np.uint8)
+        self._offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        self._table = tf.lookup.StaticHashTable(
+            tf.lookup.KeyValueTensorInitializer(
+                tf.constant(encoded), tf.range(1, len(encoded) + 1, dtype=tf.int64)
+            ),
+            default_value=UNKNOWN,
+        )
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Iterable[str],
+        *,
+        min_count: int = 1,
+        max_words: int | None = None,
+        lowercase: bool = True,
+        unicode_form: str | None = None,
+        max_chars: int | None = 10_000,
+    ) -> WordVectorizer:
+        """Builds a vectorizer from the words of texts: most frequent first, then by code point.
+
+        Args:
+            texts: The texts, each counted as often as it comes; read once, as a stream.
+            min_count: Fewest occurrences a word needs.
+            max_words: Keep only this many, the most frequent ones.
+            lowercase: As for the class.
+            unicode_form: As for the class.
+            max_chars: As for the class.
+
+        Raises:
+            ConfigError: An argument is out of range, or no word is left.
+        """
+        if min_count < 1:
+            raise ConfigError(f"`min_count` must be at least 1. Received: min_count={min_count}")
+        if max_words is not None and max_words < 1:
+            raise ConfigError(f"`max_words` must be at least 1 or None. Received: {max_words}")
+        _check_text_arguments(unicode_form, max_chars)
+        counts: Counter[bytes] = Counter()
+        for chunk in _chunks(texts):
+            found = split_words(tf.constant(chunk), lowercase, unicode_form, max_chars)
+            counts.update(found.values.numpy().tolist())
+        kept = [(-count, word) for word, count in counts.items() if count >= min_count]
+        if not kept:
+            raise ConfigError(
+                f"The texts have no word that occurs {min_count} times or more. Lower "
+                "`min_count` or give more texts."
+            )
+        # The order of UTF-8 bytes is that of code points.
+        words = [word.decode() for _, word in sorted(kept)[:max_words]]
+        return cls(words=words, lowercase=lowercase, unicode_form=unicode_form, max_chars=max_chars)
+
+    @property
+    def words(self) -> list[str]:
+        """The words in the order of their ids; `words[i]` has id `i + 1`."""
+        return _words_of(self._utf8, self._offsets)
+
+    @property
+    def num_rows(self) -> int:
+        """Number of distinct ids, the unknown word among them: the height of the table."""
+        return len(self._offsets)
+
+    @property
+    def resources(self) -> list[Any]:
+        """What a SavedModel must hold besides the graph: the look-up table."""
+        return [self._table]
+
+    def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """Returns the ids of the words of each text."""
+        with tf.device("CPU:0"):
+            words = split_words(texts, self.lowercase, self.unicode_form, self.max_chars)
+            return words.with_values(tf.cast(self._table.lookup(words.values), tf.int32))
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the settings without the words, which are stored as arrays."""
+        return {
+            **super().get_config(),
+            "lowercase": self.lowercase,
+            "unicode_form": self.unicode_form,
+            "max_chars": self.max_chars,
+        }
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Returns the words as named arrays: all of them in UTF-8, and where each one starts."""
+        return {"utf8": self._utf8, "offsets": self._offsets}
+
+    @classmethod
+    def from_state(cls, config: dict[str, Any], state: dict[str, np.ndarray]) -> WordVectorizer:
+        """Restores a vectorizer from `get_config()` and `state()`."""
+        return cls(**config, words=_words_of(state["utf8"], state["offsets"]))
+
+
+def split_words(
+    texts: tf.Tensor, lowercase: bool, unicode_form: str | None, max_chars: int | None
+) -> tf.RaggedTensor:
+    """Splits texts into words; see `WordVectorizer`.
+
+    Args:
+        texts: String tensor `(batch,)`, UTF-8.
+        lowercase: Lower-case the texts.
+        unicode_form: `None`, or a normalization form applied first.
+        max_chars: Longest text that is kept, in characters, or `None`.
+
+    Returns:
+        `tf.RaggedTensor` of strings `(batch, None)`, int64 row splits.
+    """
+    codes, boundaries = decode(texts, unicode_form)
+    table = _folded_code_points(lowercase)
+    folded = tf.gather(tf.constant(table), tf.minimum(codes, len(table) - 1))
+    folded = tf.where(codes < len(table), folded, codes)
+    flat = collapse(folded, boundaries, SPACE, max_chars)
+    # Texts may overlap in a space, and what was cut off lies between them.
+    inside = tf.ragged.range(flat.starts, flat.ends)
+    inside = inside.with_row_splits_dtype(tf.int64)
+    clean = tf.strings.unicode_encode(
+        inside.with_values(tf.gather(flat.symbols, inside.values)), "UTF-8", errors="replace"
+    )
+    clean = tf.strings.regex_replace(clean, _CONTRACTION, r"\1 \2")
+    clean = tf.strings.regex_replace(clean, _TOKEN, r" \0 ")
+    return _whitespace_tokenizer().tokenize(clean)
+
+
+@functools.cache
+def _folded_code_points(lowercase: bool) -> np.ndarray:
+    table = normalized_code_points(lowercase).copy()
+    table[list(_SEPARATORS)] = SPACE
+    table[list(_APOSTROPHES)] = ord("'")
+    table.setflags(write=False)
+    return table
+
+
+def _words_of(utf8: np.ndarray, offsets: np.ndarray) -> list[str]:
+    joined, ends = utf8.tobytes(), offsets.tolist()
+    return [joined[i:j].decode() for i, j in pairwise(ends)]
+
+
+def _chunks(texts: Iterable[str]) -> Iterator[list[bytes]]:
+    """Yields texts in chunks that are bounded in number and, but for long texts, in characters."""
+    stream = iter(texts)
+    while chunk := list(islice(stream, _CHUNK_TEXTS)):
+        step = max(1, len(chunk) * _CHUNK_CHARS // max(1, sum(map(len, chunk))))
+        for start in range(0, len(chunk), step):
+            part = chunk[start : start + step]
+            yield [text.encode("utf-8", "surrogatepass") for text in part]
+
+
+def _check_text_arguments(unicode_form: str | None, max_chars: int | None) -> None:
+    if unicode_form not in (None, "NFC", "NFD", "NFKC", "NFKD"):
+        raise ConfigError(
+            f"`unicode_form` must be None, NFC, NFD, NFKC or NFKD. Received: {unicode_form!r}"
+        )
+    if max_chars is not None and max_chars < 1:
+        raise ConfigError(f"`max_chars` must be at least 1 or None. Received: {max_chars}")
+
+
+@functools.cache
+def _whitespace_tokenizer():  # type: ignore[no-untyped-def]
+    if sys.platform == "win32":
+        raise ImportError("Word encoders need tensorflow-text, which has no Windows build.")
+    import tensorflow_text
+
+    return tensorflow_text.WhitespaceTokenizer()
