@@ -59,9 +59,33 @@ class PairStream:
 
     def dataset(self, first_step: int, num_steps: int) -> tf.data.Dataset:
         """Returns the batches of steps `first_step` to `first_step + num_steps - 1`."""
-        steps = tf.data.Dataset.range(first_step, first_step + num_steps)
-        batches = steps.map(self.batch, num_parallel_calls=2, deterministic=True)
+        texts, splits = map(tf.constant, self._texts_of(first_step, num_steps))
+
+        def batch(number: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
+            chosen = texts[splits[number] : splits[number + 1]]
+            return tf.gather(self._ids, chosen), tf.gather(self._text_keys, chosen)
+
+        # Few operations a batch: on two cores, what the input pipeline uses the training lacks.
+        batches = tf.data.Dataset.range(num_steps).map(batch, num_parallel_calls=1)
         return batches.prefetch(64)
+
+    def _texts_of(self, first_step: int, num_steps: int) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the texts of many batches in one vector, int32, and where each batch begins."""
+        steps = np.arange(first_step, first_step + num_steps)
+        starts = steps % self.steps_per_epoch * self.batch_size
+        sizes = np.minimum(self.batch_size, self.num_pairs - starts)
+        splits = np.append(0, np.cumsum(sizes))
+        places = np.arange(splits[-1]) - np.repeat(splits[:-1] - starts, sizes)
+        epochs = np.repeat(steps // self.steps_per_epoch, sizes)
+        pairs = np.empty(len(places), np.int64)
+        for epoch in np.unique(epochs).tolist():
+            inside = epochs == epoch
+            pairs[inside] = self._order(tf.constant(places[inside]), tf.constant(epoch, tf.int64))
+        texts = np.empty(2 * len(pairs), np.int32)
+        lefts = np.arange(len(pairs)) + np.repeat(splits[:-1], sizes)
+        texts[lefts] = self._left.numpy()[pairs]
+        texts[lefts + np.repeat(sizes, sizes)] = self._right.numpy()[pairs]
+        return texts, 2 * splits
 
     def batch(self, step: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
         """Returns the ids of the lefts and rights of a step's pairs, and the keys of the texts."""
@@ -74,6 +98,10 @@ class PairStream:
         epoch, position = step // self.steps_per_epoch, step % self.steps_per_epoch
         start = position * self.batch_size
         positions = tf.range(start, tf.minimum(start + self.batch_size, self.num_pairs))
+        return self._order(positions, epoch)
+
+    def _order(self, positions: tf.Tensor, epoch: tf.Tensor) -> tf.Tensor:
+        """Returns the pairs at some positions of an epoch."""
         shuffled = tf.random.experimental.index_shuffle(
             positions, tf.stack([tf.constant(self.seed, tf.int64), epoch]), self.num_pairs - 1
         )
