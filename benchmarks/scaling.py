@@ -9,11 +9,13 @@ vocabulary and spread over the larger ones, so that only the size of the tables 
 from __future__ import annotations
 
 import argparse
+import gc
 import random
 import resource
 import time
 
 import common
+import keras
 import numpy as np
 import tensorflow as tf
 
@@ -93,6 +95,10 @@ def main() -> None:
         rates = common.compare(arguments.rounds, runs, steps * batch_size)
         result[f"batch_{batch_size}"] = {**rates, "memory_mb": round(memory_mb())}
         print(f"batch {batch_size}: {result[f'batch_{batch_size}']} (pairs/s)", flush=True)
+        # Tables of 2 million rows take 7 GB with their moments: make room for the next.
+        del runs
+        keras.backend.clear_session()
+        gc.collect()
     result["vocabulary"] = vocabulary_growth([int(n) for n in arguments.texts.split(",")])
     common.finish("scaling", result)
 
