@@ -19,7 +19,8 @@ from tests.commands import run
 from tests.texts import NASTY
 from tf_charagram.config import TrainConfig
 from tf_charagram.errors import RunError
-from tf_charagram.models.embedder import TextEmbedder, to_bytes, unit_rows
+from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.text.batches import to_bytes
 from tf_charagram.training.words import WordsRun
 
 SETTINGS = {

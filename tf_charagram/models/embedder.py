@@ -24,6 +24,7 @@ from tf_charagram.errors import CharagramError, ConfigError, RunError
 from tf_charagram.files import whole_file, write_json
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.saved_model import export_saved_model
+from tf_charagram.text.batches import bounded_batches, to_bytes
 from tf_charagram.text.kinds import VECTORIZERS
 
 FORMAT_VERSION = 1
@@ -139,7 +140,7 @@ class TextEmbedder(keras.Model):
     ) -> Iterator[tuple[list[T], np.ndarray]]:
         with ThreadPoolExecutor(_NUM_THREADS) as pool:
             waiting: deque[tuple[list[T], Future[np.ndarray]]] = deque()
-            for batch in _batches(texts, batch_size):
+            for batch in bounded_batches(texts, batch_size, _MAX_BATCH_CHARS):
                 waiting.append((batch, pool.submit(self._encode_batch, batch)))
                 if len(waiting) > 2 * _NUM_THREADS:
                     batch, future = waiting.popleft()
@@ -253,25 +254,6 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
     # In double precision, for the squares of large numbers overflow in single.
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))[:, np.newaxis]
     return (vectors / np.where(lengths > 1e-6, lengths, np.inf)).astype(vectors.dtype)
-
-
-def to_bytes(text: str | bytes) -> bytes:
-    """Returns a text as UTF-8; lone surrogates become bytes that read as U+FFFD."""
-    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-
-
-def _batches(texts: Iterable[T], batch_size: int) -> Iterator[list[T]]:
-    """Splits texts into batches that are small in number and in total length."""
-    batch: list[T] = []
-    size = 0
-    for text in texts:
-        if batch and (len(batch) == batch_size or size + len(text) > _MAX_BATCH_CHARS):
-            yield batch
-            batch, size = [], 0
-        batch.append(text)
-        size += len(text)
-    if batch:
-        yield batch
 
 
 @contextmanager

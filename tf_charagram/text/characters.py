@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import islice
 from typing import Any
 
 import keras
@@ -11,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.text.batches import bounded_batches, to_bytes
 from tf_charagram.text.normalize import (
     SPACE,
     FlatTexts,
@@ -19,8 +19,9 @@ from tf_charagram.text.normalize import (
     normalized_code_points,
 )
 from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
+from tf_charagram.text.validation import check_text_options
 
-_CHUNK_SIZE = 1_000
+_CHUNK_TEXTS, _CHUNK_CHARS = 1_000, 2_000_000
 
 
 class CharacterVectorizer(keras.layers.Layer):
@@ -61,7 +62,7 @@ class CharacterVectorizer(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"trainable": False, "name": "vectorizer", **kwargs})
-        _check_arguments(unicode_form, max_chars)
+        check_text_options(unicode_form, max_chars)
         self.alphabet = alphabet
         self.lowercase = lowercase
         self.unicode_form = unicode_form
@@ -88,13 +89,12 @@ class CharacterVectorizer(keras.layers.Layer):
         Raises:
             ConfigError: An argument is out of range, or the texts have no character.
         """
-        _check_arguments(unicode_form, max_chars)
+        check_text_options(unicode_form, max_chars)
         fold = normalized_code_points(lowercase)
         alphabet = Alphabet()
-        stream = iter(texts)
-        while chunk := list(islice(stream, _CHUNK_SIZE)):
-            encoded = [text.encode("utf-8", "surrogatepass") for text in chunk]
-            codes, boundaries = decode(tf.constant(encoded), unicode_form)
+        for chunk in bounded_batches(texts, _CHUNK_TEXTS, _CHUNK_CHARS):
+            encoded = tf.constant([to_bytes(text) for text in chunk])
+            codes, boundaries = decode(encoded, unicode_form)
             codes = codes.numpy()
             in_table = codes < len(fold)
             codes[in_table] = fold[codes[in_table]]
@@ -151,12 +151,3 @@ def _rows(flat: FlatTexts) -> tf.RaggedTensor:
     stops = tf.where(flat.starts == flat.ends, flat.starts, flat.ends + 1)
     places = tf.ragged.range(flat.starts, stops, row_splits_dtype=tf.int64)
     return places.with_values(tf.gather(flat.symbols, places.values))
-
-
-def _check_arguments(unicode_form: str | None, max_chars: int | None) -> None:
-    if unicode_form not in (None, "NFC", "NFD", "NFKC", "NFKD"):
-        raise ConfigError(
-            f"`unicode_form` must be None, NFC, NFD, NFKC or NFKD. Received: {unicode_form!r}"
-        )
-    if max_chars is not None and max_chars < 1:
-        raise ConfigError(f"`max_chars` must be at least 1 or None. Received: {max_chars}")

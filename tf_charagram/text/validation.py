@@ -21,3 +21,17 @@ def check_orders(orders: Sequence[int]) -> tuple[int, ...]:
             f"n-gram orders must be integers from 1 to {MAX_ORDER}. Received: {list(orders)}"
         )
     return checked
+
+
+def check_text_options(unicode_form: str | None, max_chars: int | None) -> None:
+    """Checks the options that all vectorizers have.
+
+    Raises:
+        ConfigError: `unicode_form` is not a normalization form, or `max_chars` is below 1.
+    """
+    if unicode_form not in (None, "NFC", "NFD", "NFKC", "NFKD"):
+        raise ConfigError(
+            f"`unicode_form` must be None, NFC, NFD, NFKC or NFKD. Received: {unicode_form!r}"
+        )
+    if max_chars is not None and max_chars < 1:
+        raise ConfigError(f"`max_chars` must be at least 1 or None. Received: {max_chars}")

@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.keys import mix64, ngram_keys
 from tf_charagram.text.normalize import (
     SPACE,
@@ -19,7 +20,7 @@ from tf_charagram.text.normalize import (
     normalized_code_points,
 )
 from tf_charagram.text.symbols import SPACE_SYMBOL
-from tf_charagram.text.validation import check_orders
+from tf_charagram.text.validation import check_orders, check_text_options
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 _ROW_STEP = 0xD1342543DE82EF95
@@ -147,7 +148,7 @@ class NgramVectorizer(keras.layers.Layer):
 
     def ngrams(self, text: str) -> list[tuple[str, tuple[int, ...]]]:
         """Returns the n-grams of a text that have rows, in order, each with its ids."""
-        texts = tf.constant([text.encode("utf-8", "surrogatepass")])
+        texts = tf.constant([to_bytes(text)])
         symbols = self.normalized(texts).symbols.numpy()
         if self._bits is not None:
             symbols = self.vocabulary.alphabet.code_points(symbols)  # type: ignore[union-attr]
@@ -222,9 +223,4 @@ def _check_arguments(
             "`rows_per_ngram` must be at least 1, and above 1 only together with `hash_buckets`. "
             f"Received: rows_per_ngram={rows_per_ngram}"
         )
-    if unicode_form not in (None, "NFC", "NFD", "NFKC", "NFKD"):
-        raise ConfigError(
-            f"`unicode_form` must be None, NFC, NFD, NFKC or NFKD. Received: {unicode_form!r}"
-        )
-    if max_chars is not None and max_chars < 1:
-        raise ConfigError(f"`max_chars` must be at least 1 or None. Received: {max_chars}")
+    check_text_options(unicode_form, max_chars)

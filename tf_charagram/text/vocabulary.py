@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.text.batches import bounded_batches, to_bytes
 from tf_charagram.text.keys import exact_digits, mixed_keys, ngram_keys, symbol_bits
 from tf_charagram.text.normalize import SPACE, collapse, decode, normalized_code_points
 from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
 from tf_charagram.text.validation import check_orders
 
 logger = logging.getLogger(__name__)
+
+_CHUNK_CHARS = 2_000_000
 
 
 class NgramVocabulary:
@@ -88,10 +90,8 @@ class NgramVocabulary:
                 f"`max_per_order` must be at least 1 or None. Received: {max_per_order}"
             )
         counter = _NgramCounter(orders, lowercase, unicode_form, max_chars, max_distinct)
-        stream = iter(texts)
-        while chunk := list(islice(stream, chunk_size)):
-            for part in _bounded_parts(chunk):
-                counter.add(part)
+        for chunk in bounded_batches(texts, chunk_size, _CHUNK_CHARS):
+            counter.add(chunk)
         vocabulary = counter.vocabulary(min_count, max_per_order)
         if not len(vocabulary):
             raise ConfigError(
@@ -124,20 +124,6 @@ class NgramVocabulary:
         return cls(arrays["orders"].tolist(), alphabet, arrays["keys"], arrays["counts"])
 
 
-def _bounded_parts(texts: list[str], max_chars: int = 2_000_000) -> Iterator[list[str]]:
-    """Splits a chunk so that no part, but for single long texts, has over `max_chars`."""
-    part: list[str] = []
-    size = 0
-    for text in texts:
-        if part and size + len(text) > max_chars:
-            yield part
-            part, size = [], 0
-        part.append(text)
-        size += len(text)
-    if part:
-        yield part
-
-
 class _NgramCounter:
     """Counts keys chunk by chunk; the alphabet grows as characters appear."""
 
@@ -160,7 +146,7 @@ class _NgramCounter:
 
     def add(self, texts: list[str]) -> None:
         codes, boundaries = decode(
-            tf.constant([text.encode("utf-8", "surrogatepass") for text in texts]),
+            tf.constant([to_bytes(text) for text in texts]),
             self._unicode_form,
         )
         codes = codes.numpy()

@@ -12,8 +12,8 @@ from __future__ import annotations
 import functools
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import keras
@@ -21,7 +21,9 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.text.batches import bounded_batches, to_bytes
 from tf_charagram.text.normalize import SPACE, collapse, decode, normalized_code_points
+from tf_charagram.text.validation import check_text_options
 
 UNKNOWN = 0
 _CHUNK_TEXTS = 10_000
@@ -88,7 +90,7 @@ class WordVectorizer(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"trainable": False, "name": "vectorizer", **kwargs})
-        _check_text_arguments(unicode_form, max_chars)
+        check_text_options(unicode_form, max_chars)
         encoded = [word.encode() for word in words]
         if not encoded or len(set(encoded)) < len(encoded):
             raise ConfigError(
@@ -136,10 +138,11 @@ class WordVectorizer(keras.layers.Layer):
             raise ConfigError(f"`min_count` must be at least 1. Received: min_count={min_count}")
         if max_words is not None and max_words < 1:
             raise ConfigError(f"`max_words` must be at least 1 or None. Received: {max_words}")
-        _check_text_arguments(unicode_form, max_chars)
+        check_text_options(unicode_form, max_chars)
         counts: Counter[bytes] = Counter()
-        for chunk in _chunks(texts):
-            found = split_words(tf.constant(chunk), lowercase, unicode_form, max_chars)
+        for chunk in bounded_batches(texts, _CHUNK_TEXTS, _CHUNK_CHARS):
+            encoded = tf.constant([to_bytes(text) for text in chunk])
+            found = split_words(encoded, lowercase, unicode_form, max_chars)
             counts.update(found.values.numpy().tolist())
         kept = [(-count, word) for word, count in counts.items() if count >= min_count]
         if not kept:
@@ -233,25 +236,6 @@ def _folded_code_points(lowercase: bool) -> np.ndarray:
 def _words_of(utf8: np.ndarray, offsets: np.ndarray) -> list[str]:
     joined, ends = utf8.tobytes(), offsets.tolist()
     return [joined[i:j].decode() for i, j in pairwise(ends)]
-
-
-def _chunks(texts: Iterable[str]) -> Iterator[list[bytes]]:
-    """Yields texts in chunks that are bounded in number and, but for long texts, in characters."""
-    stream = iter(texts)
-    while chunk := list(islice(stream, _CHUNK_TEXTS)):
-        step = max(1, len(chunk) * _CHUNK_CHARS // max(1, sum(map(len, chunk))))
-        for start in range(0, len(chunk), step):
-            part = chunk[start : start + step]
-            yield [text.encode("utf-8", "surrogatepass") for text in part]
-
-
-def _check_text_arguments(unicode_form: str | None, max_chars: int | None) -> None:
-    if unicode_form not in (None, "NFC", "NFD", "NFKC", "NFKD"):
-        raise ConfigError(
-            f"`unicode_form` must be None, NFC, NFD, NFKC or NFKD. Received: {unicode_form!r}"
-        )
-    if max_chars is not None and max_chars < 1:
-        raise ConfigError(f"`max_chars` must be at least 1 or None. Received: {max_chars}")
 
 
 @functools.cache

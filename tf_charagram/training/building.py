@@ -12,8 +12,10 @@ import tensorflow as tf
 from tf_charagram.config import TrainConfig
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.embedder import to_bytes
+from tf_charagram.text.batches import bounded_batches, to_bytes
 from tf_charagram.text.kinds import VECTORIZERS
+
+_CHUNK_CHARS = 4_000_000
 
 #: Settings that only some encoders have, and that count the units of only some vectorizers.
 _ENCODER_OPTIONS = (
@@ -76,6 +78,6 @@ def vectorize(
 ) -> tf.RaggedTensor:
     """Returns the ids of many texts, computed a chunk at a time."""
     function = tf.function(vectorizer.__call__, input_signature=[tf.TensorSpec([None], tf.string)])
-    chunks = (texts[i : i + chunk] for i in range(0, len(texts), chunk))
+    chunks = bounded_batches(texts, chunk, _CHUNK_CHARS)
     encoded = ([to_bytes(text) for text in chunk] for chunk in chunks)
     return tf.concat([function(tf.constant(chunk)) for chunk in encoded], axis=0)
