@@ -12,7 +12,7 @@ from tf_charagram.errors import unknown_name
 #: Command, the module whose `main` runs it, and what it is for.
 COMMANDS = {
     "train": ("tf_charagram.train", "train a model on text pairs"),
-    "evaluate": ("tf_charagram.evaluate", "score a model on word similarity sets"),
+    "evaluate": ("tf_charagram.evaluate", "score models on word and sentence similarity sets"),
     "embed": ("tf_charagram.embed", "embed the lines of a file"),
     "neighbors": ("tf_charagram.neighbors", "find the nearest texts in a list"),
 }

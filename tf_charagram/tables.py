@@ -2,24 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from rich.markup import escape
 from rich.table import Table
 
+from tf_charagram.evaluation.comparison import Difference
 from tf_charagram.evaluation.scores import SetScore
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 
+_TITLE = "Correlation x 100"
+_INTERVAL = "95 % interval"
+_PRIMARY = "*"
+
 
 def score_table(scores: Sequence[SetScore]) -> Table:
-    """Returns a table of scores x 100, the paper's beside ours."""
-    table = Table(title="Word similarity, correlation x 100")
-    table.add_column("set")
-    for column in ("pairs", "Spearman", "Pearson", "paper"):
-        table.add_column(column, justify="right")
-    for score in scores:
-        cells = (_number(value) for value in (score.spearman, score.pearson, score.paper))
-        table.add_row(score.name, f"{score.num_pairs:,}", *cells)
+    """Returns a table of scores x 100, the paper's beside ours; the one that counts has a star.
+
+    Sets and means are apart. What is missing, left out or constant is said below the table.
+    """
+    has_intervals = any(score.interval for score in scores)
+    numbers = ["pairs", "Spearman", "Pearson", "paper", *([_INTERVAL] if has_intervals else [])]
+    table = _table(["set"], numbers)
+    for score in _with_sections(table, scores):
+        cells = [
+            _number(value) + (_PRIMARY if metric == score.metric and value is not None else " ")
+            for metric, value in (("spearman", score.spearman), ("pearson", score.pearson))
+        ]
+        if has_intervals:
+            cells += [_number(score.paper), _interval(score.interval)]
+        else:
+            cells += [_number(score.paper)]
+        table.add_row(_label(score), f"{score.num_pairs:,}", *cells)
+    table.caption = escape("\n".join([f"{_PRIMARY} the one that counts", *score_notes(scores)]))
     return table
+
+
+def comparison_table(
+    rows: Sequence[SetScore],
+    columns: Sequence[tuple[str, Sequence[SetScore]]],
+    comparisons: Sequence[tuple[str, Sequence[Difference]]],
+    title: str = "",
+) -> Table:
+    """Returns a table of the correlations x 100 that count, several runs side by side.
+
+    Args:
+        rows: Scores of any of the runs; sets, sizes and the paper's numbers are taken from it.
+        columns: What a column is, and its scores; all of the same sets.
+        comparisons: What a difference is, and its values; its intervals get a column too.
+        title: What is added to the title.
+    """
+    texts: list[list[str]] = []
+    names = ["pairs"]
+    for name, scores in columns:
+        names.append(name)
+        texts.append([_number(score.value) for score in scores])
+    if columns:
+        names.append("paper")
+        texts.append([_number(score.paper) for score in rows])
+    for name, changes in comparisons:
+        names.append(name)
+        texts.append([_number(change.value, "+") for change in changes])
+        if any(change.interval for change in changes):
+            names.append(_INTERVAL)
+            texts.append([_interval(change.interval, "+") for change in changes])
+    table = _table(["set", "metric"], names)
+    table.title = escape(_TITLE + title)
+    lines = zip(*texts, strict=True)
+    for score, line in zip(_with_sections(table, rows), lines, strict=True):
+        table.add_row(_label(score), score.metric, f"{score.num_pairs:,}", *line)
+    runs = [rows, *(scores for _, scores in columns)]
+    notes = dict.fromkeys(note for scores in runs for note in score_notes(scores))
+    table.caption = escape("\n".join(notes))
+    return table
+
+
+def score_notes(scores: Sequence[SetScore]) -> list[str]:
+    """Returns what a reader of the scores should know: missing, left out and constant sets."""
+    notes = []
+    for score in scores:
+        if score.num_unscored and not score.is_mean:
+            notes.append(f"{score.name}: {score.num_unscored:,} without a human score left out.")
+        if score.value is None and not score.is_mean:
+            notes.append(f"{score.name}: no correlation, for all cosines or all scores are equal.")
+        if score.left_out:
+            notes.append(f"{score.name}: without {_names(score.left_out)}, no correlation.")
+    missing = list(dict.fromkeys(name for score in scores for name in score.missing))
+    if missing:
+        notes.append(f"Missing: {_names(missing)}.")
+    if any(score.paper is not None and (score.missing or score.left_out) for score in scores):
+        notes.append("Where sets are missing, the paper's mean is over the same sets as ours.")
+    return notes
 
 
 def neighbor_table(
@@ -34,5 +107,45 @@ def neighbor_table(
     return table
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
+def _table(texts: Iterable[str], numbers: Iterable[str]) -> Table:
+    table = Table(title=_TITLE, caption_justify="left")
+    for name in texts:
+        table.add_column(escape(name))
+    for name in numbers:
+        table.add_column(escape(name), justify="right", no_wrap=True)
+    return table
+
+
+def _with_sections(table: Table, scores: Sequence[SetScore]) -> Iterator[SetScore]:
+    """Yields the scores; draws a line before the first mean."""
+    is_mean = False
+    for score in scores:
+        if score.is_mean and not is_mean:
+            table.add_section()
+        is_mean = score.is_mean
+        yield score
+
+
+def _label(score: SetScore) -> str:
+    if not score.is_mean:
+        return escape(score.name)
+    total = score.num_sets + len(score.left_out) + len(score.missing)
+    number = str(total) if total == score.num_sets else f"{score.num_sets} of {total}"
+    return escape(f"{score.name} ({number} sets)")
+
+
+def _names(names: Sequence[str]) -> str:
+    """Returns names with what they have in common before the first dot said once."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        group, dot, rest = name.partition(".")
+        groups.setdefault(group, []).extend([rest] if dot else [])
+    return "; ".join(" ".join([group, *rest]) for group, rest in groups.items())
+
+
+def _number(value: float | None, sign: str = "") -> str:
+    return "-" if value is None else f"{value:{sign}.2f}"
+
+
+def _interval(bounds: tuple[float, float] | None, sign: str = "") -> str:
+    return "-" if bounds is None else f"{bounds[0]:{sign}.2f} to {bounds[1]:{sign}.2f}"

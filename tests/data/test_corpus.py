@@ -1,44 +1,53 @@
-"""Pairs held as numbers."""
+"""Pairs of several sources, read at every pass."""
 
 from __future__ import annotations
 
 import tracemalloc
-from itertools import chain, repeat
 
-import numpy as np
 import pytest
 
-from tf_charagram.data.corpus import PairCorpus
-from tf_charagram.errors import ConfigError
+from tf_charagram.data.corpus import PairCorpus, PairSource
+from tf_charagram.data.lines import BadLines
+from tf_charagram.errors import ConfigError, DataError
 
 
-def pairs_of(corpus):
-    sides = zip(corpus.left.tolist(), corpus.right.tolist(), strict=True)
-    return [(corpus.texts[left], corpus.texts[right]) for left, right in sides]
+def corpus_of(*sources, weights=None, **settings):
+    weights = weights or [1.0] * len(sources)
+    return PairCorpus(
+        [
+            PairSource(lambda _, pairs=pairs: iter(pairs), weight)
+            for pairs, weight in zip(sources, weights, strict=True)
+        ],
+        **{"on_bad_line": BadLines(), **settings},
+    )
 
 
-def test_every_text_once_and_every_pair_kept():
-    pairs = [("a", "b"), ("b", "c"), ("a", "b"), ("c", "c")]
-    corpus = PairCorpus.from_pairs(iter(pairs))
-    assert corpus.texts == ["a", "b", "c"]
-    assert pairs_of(corpus) == pairs and len(corpus) == 4
-    assert corpus.left.dtype == corpus.right.dtype == np.int32
-    assert corpus.num_empty == 0
+def read(corpus):
+    """Returns texts of the first pass, and pairs of a later one."""
+    texts = list(corpus.survey())
+    pairs = [example[:2] for example in corpus]
+    assert len(pairs) == corpus.num_pairs
+    assert corpus.num_chars == sum(len(left) + len(right) for left, right in pairs)
+    return texts, pairs
+
+
+def test_sources_in_order_and_every_pass_alike():
+    first, second = [("a", "b"), ("b", "c")], [("a", "b"), ("c", "c")]
+    corpus = corpus_of(first, second)
+    texts, pairs = read(corpus)
+    assert texts == ["a", "b", "b", "c", "a", "b", "c", "c"]
+    assert pairs == first + second == read(corpus)[1]
+    assert corpus.listed == ["a", "b", "c"] and corpus.num_empty == 0
+    assert [example.original for example in corpus] == pairs
 
 
 def test_empty_texts_are_left_out_and_counted(caplog):
-    pairs = [("a", "b"), ("", "x"), ("y", " \t\u3000"), ("\u2028", ""), ("b", "a")]
-    corpus = PairCorpus.from_pairs(pairs)
-    assert pairs_of(corpus) == [("a", "b"), ("b", "a")]
-    assert corpus.texts == ["a", "b"] and corpus.num_empty == 3
+    corpus = corpus_of([("a", "b"), ("", "x"), ("y", " \t\u3000"), ("\u2028", ""), ("b", "a")])
+    assert read(corpus)[1] == [("a", "b"), ("b", "a")]
+    assert corpus.listed == ["a", "b"] and corpus.num_empty == 3
     assert [record.getMessage() for record in caplog.records] == [
         "left out 3 pairs with an empty text"
     ]
-
-
-def test_nothing_is_said_where_nothing_is_left_out(caplog):
-    PairCorpus.from_pairs([("a", "b"), ("c", "d")])
-    assert not caplog.records
 
 
 @pytest.mark.parametrize(
@@ -46,30 +55,88 @@ def test_nothing_is_said_where_nothing_is_left_out(caplog):
 )
 def test_fewer_than_two_pairs(pairs, count):
     with pytest.raises(ConfigError, match=f"Training needs at least 2 pairs, .* Found: {count}"):
-        PairCorpus.from_pairs(pairs)
+        list(corpus_of(pairs).survey())
 
 
-def test_max_pairs_stops_reading():
-    stream = (("a", str(i)) for i in range(10))
-    assert len(PairCorpus.from_pairs(stream, max_pairs=3)) == 3
-    assert next(stream) == ("a", "3")
+def test_weights_repeat_and_draw():
+    many = [(f"left {i}", f"right {i}") for i in range(2000)]
+    few = [("a", "b"), ("c", "d")]
+    corpus = corpus_of(many, few, weights=[0.25, 3], seed=4)
+    texts, pairs = read(corpus)
+    assert pairs[-6:] == [few[0]] * 3 + [few[1]] * 3
+    drawn = pairs[:-6]
+    assert 430 < len(drawn) < 570  # five standard deviations, 19.4 each
+    assert drawn == sorted(set(drawn), key=many.index)
+    assert texts == [text for pair in [*drawn, *few] for text in pair]
+    again, other = (corpus_of(many, few, weights=[0.25, 3], seed=seed) for seed in (4, 5))
+    assert read(again)[1] == pairs != read(other)[1]
 
 
-def test_text_keys_ignore_case_and_white_space():
-    corpus = PairCorpus.from_pairs([("The cat", "the  CAT "), ("a cat", "\tThe cat")])
-    assert corpus.text_keys().tolist() == [0, 0, 1, 0]
-    assert corpus.text_keys().dtype == np.int32
+def test_typos_are_added_and_known_to_be_copies():
+    pairs = [(f"number {i} is leftmost", f"rightmost is {i}") for i in range(1000)]
+    corpus = corpus_of(pairs, augment_typos=0.5, seed=1)
+    read(corpus)
+    examples = list(corpus)
+    clean = [example[:2] for example in examples if example[:2] == example.original]
+    edited = [example for example in examples if example[:2] != example.original]
+    assert list(dict.fromkeys(clean)) == pairs  # two edits can undo each other
+    assert 420 < len(edited) < 580  # five standard deviations, 15.8 each
+    sides = [int(example.left == example.original[0]) for example in edited]
+    for example, side in zip(edited, sides, strict=True):
+        assert example.original in pairs
+        assert example[side] != example.original[side]
+        assert example[1 - side] == example.original[1 - side]
+    assert 0.35 < sum(sides) / len(sides) < 0.65
+    assert list(corpus) == examples
 
 
-def test_repeated_pairs_take_little_memory():
-    """8 bytes a pair; the array doubles its room on the way, but for a short time."""
-    texts = [f"text {i}" for i in range(100)]
-    pairs = repeat([(text, texts[i % 7]) for i, text in enumerate(texts)], 2_500)
+@pytest.mark.parametrize("weight", [0.0, -1.0, float("inf"), float("nan")])
+def test_wrong_weight(weight):
+    with pytest.raises(ConfigError, match=r"A weight must be above 0 and finite\. Received: "):
+        corpus_of([("a", "b")], weights=[weight])
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
+def test_wrong_share_of_typos(share):
+    message = r"`augment_typos` must be in \[0, 1\]. Received: "
+    with pytest.raises(ConfigError, match=message):
+        corpus_of([("a", "b")], augment_typos=share)
+
+
+def test_bad_lines_are_counted_once():
+    def pairs(bad_lines):
+        yield from [("a", "b"), ("b", "c")]
+        bad_lines.report("file", 3, "bad")
+
+    bad_lines = BadLines("skip")
+    corpus = PairCorpus([PairSource(pairs)], on_bad_line=bad_lines)
+    assert len(read(corpus)[1]) == 2
+    assert bad_lines.count == 1
+
+
+def test_a_file_that_changes_meanwhile():
+    pairs = [("a", "b"), ("c", "d")]
+    corpus = corpus_of(pairs)
+    list(corpus.survey())
+    pairs.append(("e", "f"))
+    with pytest.raises(DataError, match="found 2 pairs at first and 3 when they were read again"):
+        list(corpus)
+
+
+def test_memory_does_not_grow_with_the_pairs():
+    """The list of the first 100,000 texts is all that is kept."""
+
+    def pairs(_):
+        return ((f"{i % 1000}", f"{i % 77}") for i in range(300_000))
+
+    corpus = PairCorpus([PairSource(pairs)], on_bad_line=BadLines())
     tracemalloc.start()
     try:
-        corpus = PairCorpus.from_pairs(chain.from_iterable(pairs))
-        kept, peak = tracemalloc.get_traced_memory()
+        for _ in corpus.survey():
+            """Only counts."""
+        for _ in corpus:
+            """Only reads."""
+        _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert len(corpus) == 250_000 and len(corpus.texts) == 100
-    assert kept < 3_000_000 and peak < 8_000_000
+    assert corpus.num_pairs == 300_000 and peak < 1_000_000

@@ -7,94 +7,141 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_array_equal
 
-from tf_charagram.data.stream import PairStream
+from tf_charagram.data.store import PairBlock, PairStore
+from tf_charagram.data.stream import BUCKET_BATCHES, PairStream
 from tf_charagram.errors import ConfigError
 
 NUM_PAIRS = 11
 
 
-def make(**settings):
-    """Text `i` has the ids [i] * (i % 3) and the key 100 + i; pair `p` is (2p, 2p + 1)."""
-    ids = tf.ragged.constant([[i] * (i % 3) for i in range(2 * NUM_PAIRS)], tf.int32)
-    ids = ids.with_row_splits_dtype(tf.int64)
-    left = 2 * np.arange(NUM_PAIRS)
-    keys = 100 + np.arange(2 * NUM_PAIRS)
-    return PairStream(ids, keys, left, left + 1, **{"batch_size": 4, **settings})
+def block_of(num_pairs):
+    """Text `i` has the ids [i] * (i * 7 % 13) and the key 100 + i; pair `p` is (2p, 2p + 1)."""
+    ids = tf.ragged.constant([[i] * (i * 7 % 13) for i in range(2 * num_pairs)], tf.int32)
+    keys = 100 + tf.range(2 * num_pairs, dtype=tf.int64)
+    return PairBlock(ids.with_row_splits_dtype(tf.int64), keys)
 
 
-def pairs_of(stream, steps):
-    return [stream.pairs(tf.constant(step, tf.int64)).numpy().tolist() for step in steps]
+def make(num_pairs=NUM_PAIRS, **settings):
+    store = PairStore.of_block(block_of(num_pairs))
+    return PairStream(store, **{"batch_size": 4, **settings})
 
 
-@pytest.mark.parametrize("file_order_first", [False, True])
+def batches_of(stream, first, num):
+    """Returns ids and keys of each batch, as lists."""
+    found = []
+    for segment in stream.segments(first, num):
+        batches = list(stream.dataset(segment))
+        assert len(batches) == segment.num
+        found += [(ids.to_list(), keys.numpy().tolist()) for ids, keys in batches]
+    return found
+
+
+def pairs_of(stream, first, num):
+    """Returns the numbers of the pairs of each batch; checks that lefts come first, then rights."""
+    found = []
+    for ids, keys in batches_of(stream, first, num):
+        texts = np.array(keys) - 100
+        lefts, rights = np.split(texts, 2)
+        assert_array_equal(rights, lefts + 1)
+        assert ids == [[i] * (i * 7 % 13) for i in texts]
+        found.append((lefts // 2).tolist())
+    return found
+
+
+@pytest.mark.parametrize("settings", [{}, {"file_order_first": True}, {"bucket_by_length": True}])
 @pytest.mark.parametrize("batch_size", [2, 4, 11, 50])
-@pytest.mark.parametrize("seed", range(5))
-def test_every_epoch_visits_every_pair_once(seed, batch_size, file_order_first):
-    stream = make(seed=seed, batch_size=batch_size, file_order_first=file_order_first)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_epoch_visits_every_pair_once(seed, batch_size, settings):
+    stream = make(seed=seed, batch_size=batch_size, **settings)
     num_steps = stream.steps_per_epoch
     assert num_steps == {2: 6, 4: 3, 11: 1, 50: 1}[batch_size]
     orders = []
     for epoch in range(4):
-        batches = pairs_of(stream, range(epoch * num_steps, (epoch + 1) * num_steps))
-        assert [len(batch) for batch in batches[:-1]] == [batch_size] * (num_steps - 1)
-        assert len(batches[-1]) == (NUM_PAIRS - 1) % batch_size + 1
+        batches = pairs_of(stream, epoch * num_steps, num_steps)
+        sizes = sorted(map(len, batches), reverse=True)
+        assert sizes[:-1] == [batch_size] * (num_steps - 1)
+        assert sizes[-1] == (NUM_PAIRS - 1) % batch_size + 1
         orders.append([pair for batch in batches for pair in batch])
         assert sorted(orders[-1]) == list(range(NUM_PAIRS))
-    assert (orders[0] == list(range(NUM_PAIRS))) == file_order_first
-    assert len({tuple(order) for order in orders}) == 4
+    assert (orders[0] == list(range(NUM_PAIRS))) == ("file_order_first" in settings)
+    if num_steps > 1 or "bucket_by_length" not in settings:
+        assert len({tuple(order) for order in orders}) == 4
 
 
 def test_file_order_changes_only_the_first_epoch():
     plain, ordered = make(seed=2), make(seed=2, file_order_first=True)
-    assert pairs_of(ordered, range(3)) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10]]
-    assert pairs_of(ordered, range(3, 9)) == pairs_of(plain, range(3, 9))
+    assert pairs_of(ordered, 0, 3) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10]]
+    assert pairs_of(ordered, 3, 6) == pairs_of(plain, 3, 6)
 
 
-def test_a_batch_is_a_function_of_seed_and_step():
-    steps = [5, 0, 5, 2, 100_000]
-    one, other = make(seed=1), make(seed=1)
-    pairs_of(other, range(20))
-    assert pairs_of(one, steps) == pairs_of(other, steps)
-    assert pairs_of(one, steps) != pairs_of(make(seed=2), steps)
-    assert pairs_of(one, steps)[0] == pairs_of(one, steps)[2]
-
-
-def test_lefts_then_rights_with_their_keys():
-    stream = make(seed=3)
-    for step in range(4):
-        pairs = stream.pairs(tf.constant(step, tf.int64)).numpy()
-        ids, keys = stream.batch(tf.constant(step, tf.int64))
-        texts = np.concatenate([2 * pairs, 2 * pairs + 1])
-        assert_array_equal(keys, 100 + texts)
-        assert ids.to_list() == [[i] * (i % 3) for i in texts]
-        assert ids.dtype == keys.dtype == tf.int32 and ids.row_splits.dtype == tf.int64
-
-
-def as_lists(dataset):
-    return [(ids.to_list(), keys.numpy().tolist()) for ids, keys in dataset]
-
-
-def test_resuming_equals_going_on():
-    stream = make(seed=4, file_order_first=True)
-    whole = as_lists(stream.dataset(0, 10))
+@pytest.mark.parametrize("settings", [{}, {"file_order_first": True}, {"bucket_by_length": True}])
+def test_a_batch_is_a_function_of_seed_and_step(settings):
+    whole = batches_of(make(seed=4, **settings), 0, 10)
     assert len(whole) == 10
-    expected = [stream.batch(tf.constant(step, tf.int64)) for step in range(10)]
-    assert whole == as_lists(expected)
     for first in (0, 1, 3, 7):
-        again = make(seed=4, file_order_first=True)
-        assert as_lists(again.dataset(first, 10 - first)) == whole[first:]
+        again = make(seed=4, **settings)
+        assert batches_of(again, first, 10 - first) == whole[first:]
+    assert batches_of(make(seed=5, **settings), 3, 7) != whole[3:]
 
 
 def test_orders_are_uniform():
-    """Where pair 0 stands in 600 epochs: 11 places, 54.5 expected each, chi-squared below 40."""
+    """Where pair 0 stands in 200 epochs: 11 places, 18.2 expected each, chi-squared below 40."""
     stream = make(batch_size=NUM_PAIRS)
-    order = tf.function(stream.pairs)
-    places = [
-        order(tf.constant(step, tf.int64)).numpy().tolist().index(0) for step in range(600)
-    ]
-    expected = 600 / NUM_PAIRS
+    places = [batch.index(0) for batch in pairs_of(stream, 0, 200)]
+    expected = 200 / NUM_PAIRS
     counts = np.bincount(places, minlength=NUM_PAIRS)
     assert (((counts - expected) ** 2) / expected).sum() < 40
+
+
+def padding(batches):
+    """Returns the share of padding if every batch is padded to its longest text."""
+    lengths = [[len(row) for row in ids] for ids, _ in batches]
+    room = sum(len(batch) * max(batch) for batch in lengths)
+    return 1 - sum(map(sum, lengths)) / room
+
+
+def test_buckets_hold_texts_of_like_length():
+    """A window has all pairs here; cut at 13 lengths, at most a fifth of a batch is padding."""
+    num_pairs = BUCKET_BATCHES * 4
+    plain, bucketed = make(num_pairs), make(num_pairs, bucket_by_length=True)
+    steps = plain.steps_per_epoch
+    assert padding(batches_of(bucketed, 0, steps)) < padding(batches_of(plain, 0, steps)) - 0.1
+    longest = [max(map(len, ids)) for ids, _ in batches_of(bucketed, 0, steps)]
+    assert longest != sorted(longest) and longest != sorted(longest, reverse=True)
+
+
+@pytest.mark.parametrize("settings", [{}, {"file_order_first": True}, {"bucket_by_length": True}])
+def test_blocks_are_visited_whole_and_in_a_new_order(filled, settings):
+    stream = PairStream(filled(block_size=4), batch_size=2, seed=1, **settings)
+    assert stream.store.num_blocks == 3 and stream.steps_per_epoch == 6
+    orders, blocks = [], []
+    for epoch in range(6):
+        segments = list(stream.segments(6 * epoch, 6))
+        assert segments[0].first == 6 * epoch
+        assert sum(segment.num for segment in segments) == 6
+        blocks.append([segment.block for segment in segments])
+        assert sorted(blocks[-1]) == [0, 1, 2]
+        order = [pair for batch in pairs_of(stream, 6 * epoch, 6) for pair in batch]
+        assert sorted(order) == list(range(NUM_PAIRS))
+        orders.append(order)
+    in_order = "file_order_first" in settings
+    assert (orders[0] == list(range(NUM_PAIRS))) == in_order
+    assert len({tuple(order) for order in blocks}) > 1
+    whole = batches_of(stream, 0, 20)
+    assert batches_of(stream, 7, 13) == whole[7:]
+
+
+@pytest.fixture
+def filled(tmp_path):
+    """Returns a function that makes a store of the usual pairs in files."""
+
+    def make_store(block_size):
+        block = block_of(NUM_PAIRS)
+        store = PairStore(NUM_PAIRS, block_size, tmp_path / "pairs", seed=1, keeps_order=True)
+        store.fill_from([block])
+        return store
+
+    return make_store
 
 
 @pytest.mark.parametrize("batch_size", [1, 0, -3])

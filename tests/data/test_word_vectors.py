@@ -12,7 +12,12 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from tf_charagram.data.lines import BadLines
-from tf_charagram.data.word_vectors import load_word_vectors, read_word_vectors
+from tf_charagram.data.word_vectors import (
+    load_word_vectors,
+    read_word_vectors,
+    read_words,
+    word_vectors_dim,
+)
 from tf_charagram.errors import ConfigError, DataError
 
 REAL = sorted((Path(__file__).parents[3] / "shared" / "data" / "vectors").glob("*.txt"))
@@ -108,6 +113,26 @@ def test_fewer_words_than_announced(tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         read(write(tmp_path, "3 2", "cat 1 2"))
     assert "the header announces 3 words, found 1" in caplog.text
+
+
+def test_words_and_width_alone(tmp_path):
+    """Neither looks at numbers; the width needs no more than the first good line."""
+    lines = ("cat 1 -2.5", "new york x 0", "cat 1 2")
+    with pytest.raises(DataError, match="expected 2 numbers, found 1"):
+        list(read_words(write(tmp_path, *lines)))
+    for header in ((), ("3 2",)):
+        path = write(tmp_path, *header, "cat 1 -2.5", "new york 3 0", "dog nan 1", "cat 1 2")
+        assert list(read_words(path)) == ["cat", "new york", "dog", "cat"]
+        assert word_vectors_dim(path) == 2
+    path = write(tmp_path, "cat", "dog 1 2 3", "cow 1")
+    assert word_vectors_dim(path, on_bad_line="skip") == 3
+    assert list(read_words(path, on_bad_line="skip")) == ["dog"]
+    with pytest.raises(DataError, match=re.escape(f"{path}:1: expected a word and numbers")):
+        word_vectors_dim(path)
+    with pytest.raises(DataError, match="expected lines of a word and its numbers, found none"):
+        word_vectors_dim(write(tmp_path))
+    with pytest.raises(DataError, match="cannot be read: No such file"):
+        word_vectors_dim(tmp_path / "absent")
 
 
 @pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)

@@ -137,7 +137,7 @@ def test_find_official_files(tmp_path):
 
 def test_find_needs_a_folder(tmp_path):
     assert find_wordsim(tmp_path) == {}
-    with pytest.raises(DataError, match="none: expected a folder with word similarity sets"):
+    with pytest.raises(DataError, match="none: expected a folder with evaluation sets"):
         find_wordsim(tmp_path / "none")
 
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from . import text as text_reference
+
 Parameters = dict[str, np.ndarray]
 Encoder = Callable[[Sequence[int], Parameters], np.ndarray]
 
@@ -62,19 +64,20 @@ def lstm_states(ids: Sequence[int], p: Parameters, has_output_gate: bool) -> lis
     """The states h_1 ... h_n of the LSTM of Gers et al. (2003).
 
     Blocks i, f, c, o lie side by side in "Wx", "Wh" and "b"; the rows of "P" are the peepholes of
-    i, f and o.
+    i, f and o; without "P" there are none.
     """
     num_blocks = 4 if has_output_gate else 3
     h = c = np.zeros(len(p["b"]) // num_blocks)
+    peepholes = p.get("P", np.zeros((num_blocks - 1, len(h))))
     states = []
     for word in ids:
         blocks = np.split(p["W"][word] @ p["Wx"] + h @ p["Wh"] + p["b"], num_blocks)
-        i = sigmoid(blocks[0] + p["P"][0] * c)
-        f = sigmoid(blocks[1] + p["P"][1] * c)
+        i = sigmoid(blocks[0] + peepholes[0] * c)
+        f = sigmoid(blocks[1] + peepholes[1] * c)
         c = f * c + i * np.tanh(blocks[2])
         h = np.tanh(c)
         if has_output_gate:
-            h = sigmoid(blocks[3] + p["P"][2] * c) * h
+            h = sigmoid(blocks[3] + peepholes[2] * c) * h
         states.append(h)
     return states
 
@@ -84,7 +87,7 @@ def lstm(has_output_gate: bool) -> Encoder:
 
     def encode(ids: Sequence[int], p: Parameters) -> np.ndarray:
         states = lstm_states(ids, p, has_output_gate)
-        return states[-1] if states else np.zeros(p["P"].shape[1])
+        return states[-1] if states else np.zeros(len(p["Wh"]))
 
     return encode
 
@@ -150,3 +153,49 @@ def embed_gradient(
             gradient[place] = (ends[0] - ends[1]) / (2.0 * step)
         gradients[name] = gradient
     return gradients
+
+
+def word_runs(ids: Sequence[int], num_words: int) -> list[list[int]]:
+    """Takes ids apart into words: an id up to `num_words` begins one, and so does the first."""
+    runs: list[list[int]] = []
+    for place, index in enumerate(ids):
+        if place == 0 or index <= num_words:
+            runs.append([])
+        runs[-1].append(index)
+    return runs
+
+
+def of_runs(encode: Encoder, num_words: int) -> Encoder:
+    """An encoder whose words are sums of rows of "W", one row for each id of a run."""
+
+    def encode_runs(ids: Sequence[int], p: Parameters) -> np.ndarray:
+        vectors = [p["W"][run].sum(axis=0) for run in word_runs(ids, num_words)]
+        table = np.array(vectors).reshape(len(vectors), p["W"].shape[1])
+        return encode(range(len(vectors)), p | {"W": table})
+
+    return encode_runs
+
+
+def ids_of_words(
+    words: Sequence[str], known: Sequence[str], ngrams: Sequence[str], orders: Sequence[int]
+) -> list[int]:
+    """The ids of a text's words: 1, 2, ... for known ones; for others 0 and their n-grams' ids.
+
+    Args:
+        words: The normalized words of the text.
+        known: The words with an id of their own.
+        ngrams: The n-grams with an id, which follow those of the words.
+        orders: Their orders.
+
+    Returns:
+        The ids, n-grams by start position and then by order, those without an id left out.
+    """
+    ids = []
+    for word in words:
+        if word in known:
+            ids.append(1 + known.index(word))
+            continue
+        ids.append(0)
+        found = text_reference.ngrams(word, orders, lower=False, collapse=False, strip=False)
+        ids += [1 + len(known) + ngrams.index(ngram) for ngram in found if ngram in ngrams]
+    return ids

@@ -1,73 +1,156 @@
-"""Pairs held compactly: every distinct text once, a pair as two numbers."""
+"""Training pairs from one or several sources, read anew at every pass, so that none are held."""
 
 from __future__ import annotations
 
 import logging
-from array import array
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.data.lines import BadLines
+from tf_charagram.data.pairs import Pair
+from tf_charagram.data.typos import add_typos
+from tf_charagram.errors import ConfigError, DataError
 
 logger = logging.getLogger(__name__)
 
+_MOST_TYPOS = 3
+_NUM_LISTED = 100_000
 
-@dataclass(frozen=True)
-class PairCorpus:
-    """Paraphrase pairs over a list of distinct texts.
+
+class PairSource(NamedTuple):
+    """Where pairs come from.
 
     Attributes:
-        texts: The distinct texts, in order of first appearance.
-        left: Index into `texts` of the first side of each pair, int32 `(num_pairs,)`.
-        right: Of the second side.
-        num_empty: Pairs left out because one side has no visible character.
+        read: Starts to read them; what it does with bad lines is the argument's to say.
+        weight: How often each counts: 2 is every pair twice, 0.5 every other one, at random.
     """
 
-    texts: list[str]
-    left: np.ndarray
-    right: np.ndarray
-    num_empty: int = 0
+    read: Callable[[BadLines], Iterator[Pair]]
+    weight: float = 1.0
 
-    def __len__(self) -> int:
-        return len(self.left)
 
-    @classmethod
-    def from_pairs(
-        cls, pairs: Iterable[tuple[str, str]], max_pairs: int | None = None
-    ) -> PairCorpus:
-        """Reads a stream of pairs.
+class Example(NamedTuple):
+    """A pair to train on.
 
-        Memory is 8 bytes a pair and one copy of each distinct text. Pairs with a side that is empty
-        or only white space are left out and counted. Repeated pairs are kept: they weigh more.
+    Attributes:
+        left: First text.
+        right: Second text.
+        original: The texts without the typing errors that were added: what tells whether two texts
+            are the same.
+    """
+
+    left: str
+    right: str
+    original: Pair
+
+
+class PairCorpus:
+    """Paraphrase pairs to iterate over, in the order of the sources and of their lines.
+
+    Every pass reads the sources again and gives the same examples. Memory does not depend on their
+    number. Pairs with a side that is empty or only white space are left out and counted.
+
+    Args:
+        sources: The sources.
+        on_bad_line: What to do with bad lines, which are counted in the pass of `survey`.
+        augment_typos: Share of the pairs that are added once more with 1 to 3 typing errors in one
+            side, drawn by lot.
+        seed: Seed of all draws.
+
+    Attributes:
+        num_pairs: Examples of a pass; known after `survey`, as are the others.
+        num_chars: Characters in all texts of a pass.
+        num_empty: Pairs left out because one side has no visible character.
+        listed: The first distinct texts, up to 100,000 of them.
+
+    Raises:
+        ConfigError: A weight or the share of typing errors is out of range.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[PairSource],
+        *,
+        on_bad_line: BadLines,
+        augment_typos: float = 0.0,
+        seed: int = 0,
+    ) -> None:
+        for source in sources:
+            if not 0.0 < source.weight < float("inf"):
+                raise ConfigError(f"A weight must be above 0 and finite. Received: {source.weight}")
+        if not 0.0 <= augment_typos <= 1.0:
+            raise ConfigError(f"`augment_typos` must be in [0, 1]. Received: {augment_typos}")
+        self._sources = tuple(sources)
+        self._bad_lines = on_bad_line
+        self._augment_typos = augment_typos
+        self._seed = seed
+        self.num_pairs = 0
+        self.num_chars = 0
+        self.num_empty = 0
+        self.listed: list[str] = []
+
+    def survey(self) -> Iterator[str]:
+        """Reads all sources once; counts and yields every text, those of heavier pairs once too.
 
         Raises:
-            ConfigError: Fewer than two pairs are left, so that no pair has a negative.
+            ConfigError: At the end: fewer than two pairs are left, so that none has a negative.
         """
-        index: dict[str, int] = {}
-        sides = array("i"), array("i")
-        num_empty = 0
-        for pair in pairs:
-            if not all(text.strip() for text in pair):
-                num_empty += 1
-                continue
-            for side, text in zip(sides, pair, strict=True):
-                side.append(index.setdefault(text, len(index)))
-            if max_pairs is not None and len(sides[0]) >= max_pairs:
-                break
-        left, right = (np.array(side, np.int32) for side in sides)
-        if num_empty:
-            logger.warning("left out %d pairs with an empty text", num_empty)
-        if len(left) < 2:
+        self.num_pairs = self.num_chars = self.num_empty = 0
+        listed: dict[str, None] = {}
+        for example, copies in self._examples(self._bad_lines):
+            self.num_pairs += copies
+            self.num_chars += copies * (len(example.left) + len(example.right))
+            for text in example[:2]:
+                if len(listed) < _NUM_LISTED:
+                    listed[text] = None
+                yield text
+        self.listed = list(listed)
+        if self.num_empty:
+            logger.warning("left out %d pairs with an empty text", self.num_empty)
+        if self.num_pairs < 2:
             raise ConfigError(
                 f"Training needs at least 2 pairs, because the negatives of a pair come from the "
-                f"others. Found: {len(left)}"
+                f"others. Found: {self.num_pairs}"
             )
-        return cls(list(index), left, right, num_empty)
 
-    def text_keys(self) -> np.ndarray:
-        """Returns a number for each text, equal for texts equal but for case and white space."""
-        keys: dict[str, int] = {}
-        folded = (" ".join(text.lower().split()) for text in self.texts)
-        return np.fromiter((keys.setdefault(text, len(keys)) for text in folded), np.int32)
+    def __iter__(self) -> Iterator[Example]:
+        """Yields the examples.
+
+        Raises:
+            DataError: There are more or fewer than `survey` saw: a file was changed meanwhile.
+        """
+        number = 0
+        for example, copies in self._examples(BadLines(self._bad_lines.on_bad_line)):
+            for _ in range(copies):
+                number += 1
+                yield example
+        if number != self.num_pairs:
+            raise DataError(
+                "training pairs", f"found {self.num_pairs} pairs at first and {number} when they "
+                "were read again. Do not change the files meanwhile.",
+            )  # fmt: skip
+
+    def _examples(self, bad_lines: BadLines) -> Iterator[tuple[Example, int]]:
+        """Yields examples and how often each counts."""
+        random = np.random.default_rng(self._seed)
+        num_empty = 0
+        for source in self._sources:
+            whole, fraction = divmod(source.weight, 1.0)
+            for pair in source.read(bad_lines):
+                if not (pair[0].strip() and pair[1].strip()):
+                    num_empty += 1
+                    continue
+                copies = int(whole) + (fraction > 0.0 and random.random() < fraction)
+                if copies:
+                    yield Example(*pair, pair), copies
+                    if self._augment_typos and random.random() < self._augment_typos:
+                        yield _with_typos(pair, random), 1
+        self.num_empty = num_empty
+
+
+def _with_typos(pair: Pair, random: np.random.Generator) -> Example:
+    side, number = random.integers(2), int(random.integers(1, _MOST_TYPOS + 1))
+    edited = add_typos(pair[side], number, random)
+    return Example(*((edited, pair[1]) if side == 0 else (pair[0], edited)), pair)

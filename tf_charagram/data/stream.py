@@ -2,27 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.data.store import PairBlock, PairStore
 from tf_charagram.errors import ConfigError
+
+#: Batches among which pairs of like length are brought together.
+BUCKET_BATCHES = 32
+
+
+class Segment(NamedTuple):
+    """Consecutive steps whose batches come from one block of the store.
+
+    Attributes:
+        first: The first step.
+        num: How many there are.
+        epoch: The epoch they are in.
+        block: The block.
+        offset: Which batch of the block, in this epoch, the first step is.
+    """
+
+    first: int
+    num: int
+    epoch: int
+    block: int
+    offset: int
 
 
 class PairStream:
     """The batches of a training run, each a pure function of the seed and its step.
 
     Every epoch visits every pair once, in an order drawn anew; no state is kept and no shuffle
-    buffer filled, so a run resumes at any step with exactly the batches it would have seen.
+    buffer filled, so a run resumes at any step with exactly the batches it would have seen. Where
+    the store has several blocks, an epoch visits them one after the other, in a new order too.
 
     Args:
-        ids: n-gram ids of the distinct texts, `tf.RaggedTensor` int32 `(num_texts, None)`.
-        text_keys: Equal for equal texts, int32 `(num_texts,)`.
-        left: Index of the first text of each pair, int32 `(num_pairs,)`.
-        right: Of the second.
-        batch_size: Pairs a batch; the last one of an epoch may have fewer.
+        store: The pairs, as ids.
+        batch_size: Pairs a batch; the last one of a block may have fewer.
         seed: Seed of the orders.
         file_order_first: Whether the first epoch keeps the order of the file, most confident pairs
             first (Charagram, section 4.1.4).
+        bucket_by_length: Whether the pairs of 32 batches at a time are sorted by length before they
+            are cut into batches, so that little padding is needed. The batches stay in an order
+            drawn by lot.
 
     Raises:
         ConfigError: The batch size is below 2: a pair's negatives come from the others.
@@ -30,81 +56,105 @@ class PairStream:
 
     def __init__(
         self,
-        ids: tf.RaggedTensor,
-        text_keys: np.ndarray,
-        left: np.ndarray,
-        right: np.ndarray,
+        store: PairStore,
         *,
         batch_size: int,
         seed: int = 0,
         file_order_first: bool = False,
+        bucket_by_length: bool = False,
     ) -> None:
         if batch_size < 2:
             raise ConfigError(
                 "`batch_size` must be at least 2: the negatives of a pair come from the others of "
                 f"its batch. Received: batch_size={batch_size}"
             )
-        self.num_pairs = len(left)
+        self.store = store
+        self.num_pairs = store.num_pairs
         self.batch_size = batch_size
         self.seed = seed
         self.file_order_first = file_order_first
-        self._ids = ids
-        self._text_keys = tf.constant(text_keys, tf.int32)
-        self._left, self._right = tf.constant(left, tf.int32), tf.constant(right, tf.int32)
+        self.bucket_by_length = bucket_by_length
 
     @property
     def steps_per_epoch(self) -> int:
         """Number of batches that cover all pairs once."""
-        return -(-self.num_pairs // self.batch_size)
+        return sum(map(self._num_batches, range(self.store.num_blocks)))
 
-    def dataset(self, first_step: int, num_steps: int) -> tf.data.Dataset:
-        """Returns the batches of steps `first_step` to `first_step + num_steps - 1`."""
-        texts, splits = map(tf.constant, self._texts_of(first_step, num_steps))
+    def _num_batches(self, block: int) -> int:
+        return -(-self.store.size_of(block) // self.batch_size)
+
+    def segments(self, first_step: int, num_steps: int) -> Iterator[Segment]:
+        """Yields the steps `first_step` to `first_step + num_steps - 1`, block by block."""
+        step, end = first_step, first_step + num_steps
+        while step < end:
+            epoch, offset = divmod(step, self.steps_per_epoch)
+            for block in self._blocks(epoch):
+                num_batches = self._num_batches(block)
+                if offset < num_batches and step < end:
+                    num = min(num_batches - offset, end - step)
+                    yield Segment(step, num, epoch, block, offset)
+                    step += num
+                offset = max(0, offset - num_batches)
+
+    def _blocks(self, epoch: int) -> list[int]:
+        blocks = np.arange(self.store.num_blocks)
+        if not self._is_in_order(epoch):
+            blocks = np.random.default_rng([self.seed, epoch]).permutation(blocks)
+        return blocks.tolist()
+
+    def _is_in_order(self, epoch: int) -> bool:
+        return self.file_order_first and epoch == 0
+
+    def dataset(self, segment: Segment) -> tf.data.Dataset:
+        """Returns the batches of a segment: the ids of lefts, then rights, and their keys."""
+        block = self.store.load(segment.block, in_order=self._is_in_order(segment.epoch))
+        texts, splits = map(tf.constant, self._texts_of(segment, block))
 
         def batch(number: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
             chosen = texts[splits[number] : splits[number + 1]]
-            return tf.gather(self._ids, chosen), tf.gather(self._text_keys, chosen)
+            return tf.gather(block.ids, chosen), tf.gather(block.keys, chosen)
 
         # Few operations a batch: on two cores, what the input pipeline uses the training lacks.
-        batches = tf.data.Dataset.range(num_steps).map(batch, num_parallel_calls=1)
+        batches = tf.data.Dataset.range(segment.num).map(batch, num_parallel_calls=1)
         return batches.prefetch(64)
 
-    def _texts_of(self, first_step: int, num_steps: int) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the texts of many batches in one vector, int32, and where each batch begins."""
-        steps = np.arange(first_step, first_step + num_steps)
-        starts = steps % self.steps_per_epoch * self.batch_size
-        sizes = np.minimum(self.batch_size, self.num_pairs - starts)
-        splits = np.append(0, np.cumsum(sizes))
-        places = np.arange(splits[-1]) - np.repeat(splits[:-1] - starts, sizes)
-        epochs = np.repeat(steps // self.steps_per_epoch, sizes)
-        pairs = np.empty(len(places), np.int64)
-        for epoch in np.unique(epochs).tolist():
-            inside = epochs == epoch
-            pairs[inside] = self._order(tf.constant(places[inside]), tf.constant(epoch, tf.int64))
-        texts = np.empty(2 * len(pairs), np.int32)
-        lefts = np.arange(len(pairs)) + np.repeat(splits[:-1], sizes)
-        texts[lefts] = self._left.numpy()[pairs]
-        texts[lefts + np.repeat(sizes, sizes)] = self._right.numpy()[pairs]
-        return texts, 2 * splits
+    def _texts_of(self, segment: Segment, block: PairBlock) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the rows of a segment's batches in one vector, and where each batch begins."""
+        batches = self._bucketed(segment, block) if self._buckets(segment) else None
+        if batches is None:
+            first = segment.offset * self.batch_size
+            last = min(first + segment.num * self.batch_size, block.num_pairs)
+            pairs = self._order(np.arange(first, last), segment)
+            batches = np.split(pairs, range(self.batch_size, len(pairs), self.batch_size))
+        splits = np.cumsum([0, *(2 * len(pairs) for pairs in batches)])
+        texts = np.concatenate([side for p in batches for side in (2 * p, 2 * p + 1)])
+        return texts, splits
 
-    def batch(self, step: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
-        """Returns the ids of the lefts and rights of a step's pairs, and the keys of the texts."""
-        pairs = self.pairs(step)
-        texts = tf.concat([tf.gather(self._left, pairs), tf.gather(self._right, pairs)], axis=0)
-        return tf.gather(self._ids, texts), tf.gather(self._text_keys, texts)
+    def _buckets(self, segment: Segment) -> bool:
+        return self.bucket_by_length and not self._is_in_order(segment.epoch)
 
-    def pairs(self, step: tf.Tensor) -> tf.Tensor:
-        """Returns which pairs make up a step's batch, int64 `(batch,)`."""
-        epoch, position = step // self.steps_per_epoch, step % self.steps_per_epoch
-        start = position * self.batch_size
-        positions = tf.range(start, tf.minimum(start + self.batch_size, self.num_pairs))
-        return self._order(positions, epoch)
+    def _bucketed(self, segment: Segment, block: PairBlock) -> list[np.ndarray]:
+        """Returns the pairs of each batch of a segment, of like length in each."""
+        lengths = block.ids.row_lengths().numpy().reshape(-1, 2).max(axis=1)
+        size = BUCKET_BATCHES * self.batch_size
+        end = segment.offset + segment.num
+        first_window = segment.offset // BUCKET_BATCHES
+        batches: list[np.ndarray] = []
+        for window in range(first_window, -(-end // BUCKET_BATCHES)):
+            places = np.arange(window * size, min((window + 1) * size, block.num_pairs))
+            pairs = self._order(places, segment)
+            pairs = pairs[np.argsort(lengths[pairs], kind="stable")]
+            cut = np.split(pairs, range(self.batch_size, len(pairs), self.batch_size))
+            random = np.random.default_rng([self.seed, segment.epoch, segment.block, window])
+            batches += [cut[i] for i in random.permutation(len(cut))]
+        begin = segment.offset - first_window * BUCKET_BATCHES
+        return batches[begin : begin + segment.num]
 
-    def _order(self, positions: tf.Tensor, epoch: tf.Tensor) -> tf.Tensor:
-        """Returns the pairs at some positions of an epoch."""
-        shuffled = tf.random.experimental.index_shuffle(
-            positions, tf.stack([tf.constant(self.seed, tf.int64), epoch]), self.num_pairs - 1
-        )
-        if not self.file_order_first:
-            return shuffled
-        return tf.where(epoch == 0, positions, shuffled)
+    def _order(self, places: np.ndarray, segment: Segment) -> np.ndarray:
+        """Returns the pairs at some places of a block, in the order of an epoch."""
+        if self._is_in_order(segment.epoch):
+            return places
+        number = segment.epoch * self.store.num_blocks + segment.block
+        seed = tf.constant([self.seed, number], tf.int64)
+        last = self.store.size_of(segment.block) - 1
+        return tf.random.experimental.index_shuffle(tf.constant(places), seed, last).numpy()

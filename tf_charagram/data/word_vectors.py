@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from tf_charagram.data.lines import BadLines, read_lines
 from tf_charagram.errors import DataError
 
 logger = logging.getLogger(__name__)
+
+_EMPTY = "expected lines of a word and its numbers, found none"
 
 
 class WordVectors(NamedTuple):
@@ -59,7 +62,7 @@ def load_word_vectors(
             matrix[row] = vector
             found[row] = True
     if reader.dim is None:
-        raise DataError(path, "expected lines of a word and its numbers, found none")
+        raise DataError(path, _EMPTY)
     if not found.any():
         matrix = np.zeros((len(words), reader.dim), np.float32)
     return WordVectors(matrix, found, reader.dim)
@@ -92,6 +95,29 @@ def read_word_vectors(
     return iter(_Reader(path, words, BadLines.of(on_bad_line)))
 
 
+def read_words(path: str | Path, *, on_bad_line: str | BadLines = "error") -> Iterator[str]:
+    """Streams the words of a file of word vectors without looking at their numbers.
+
+    Args and errors are those of `read_word_vectors`; a word that the file repeats comes repeatedly.
+    """
+    return (word for _, word, _ in _Reader(path, None, BadLines.of(on_bad_line)).rows())
+
+
+def word_vectors_dim(path: str | Path, *, on_bad_line: str = "error") -> int:
+    """Returns the width of the vectors in a file, from its first good line.
+
+    Raises:
+        ConfigError: `on_bad_line` is unknown.
+        DataError: The file cannot be read, or does not start with a header or a vector.
+    """
+    reader = _Reader(path, None, BadLines(on_bad_line))
+    with contextlib.closing(reader.rows()) as rows:
+        next(rows, None)
+    if reader.dim is None:
+        raise DataError(path, _EMPTY)
+    return reader.dim
+
+
 class _Reader:
     """Iterates over a file once; afterwards `dim` is the width, or `None` for an empty file."""
 
@@ -103,6 +129,17 @@ class _Reader:
         self._num_announced: int | None = None
 
     def __iter__(self) -> Iterator[tuple[str, np.ndarray]]:
+        for number, word, numbers in self.rows():
+            if self._words is None or word in self._words:
+                try:
+                    vector = _vector(numbers)
+                except ValueError as error:
+                    self._bad.report(self._path, number, str(error))
+                else:
+                    yield word, vector
+
+    def rows(self) -> Generator[tuple[int, str, list[str]]]:
+        """Yields the number of a line, its word and its numbers, not looked at yet."""
         num_rows = 0
         for number, text in read_lines(self._path):
             text = text.rstrip(" \t")
@@ -111,10 +148,10 @@ class _Reader:
             num_rows += 1
             try:
                 word, numbers = self._split(text)
-                if self._words is None or word in self._words:
-                    yield word, _vector(numbers)
             except ValueError as error:
                 self._bad.report(self._path, number, str(error))
+            else:
+                yield number, word, numbers
         if self._num_announced not in (None, num_rows):
             logger.warning(
                 "%s: the header announces %d words, found %d", self._path, self._num_announced,

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tf_charagram.data.lines import BadLines, read_lines
+from tf_charagram.data.scored import (
+    SUFFIX,
+    Row,
+    ScoredPairs,
+    files_below,
+    is_number,
+    parse_score,
+    to_pairs,
+)
 from tf_charagram.errors import DataError
 
 # Canonical name -> file names it goes by, best first: lower case, without suffix and signs.
@@ -23,29 +28,8 @@ _FILE_NAMES = {
     "MEN": ("mendatasetnaturalformfull", "mendatasetlemmaformfull", "enmentr3k", "men"),
     "SimVerb": ("simverb3500", "ensimverb3500", "simverb"),
 }
-_SUFFIX = re.compile(r"(\.(txt|tsv|csv|tab))?(\.gz)?$")
 _SCORE_COLUMNS = ("simlex999", "human(mean)", "score", "mean", "similarity", "relatedness")
 _LEMMA_TAG = re.compile(r".-[a-z]$")
-
-
-@dataclass(frozen=True, eq=False)
-class ScoredPairs:
-    """Word pairs with human scores.
-
-    Attributes:
-        name: Name of the set.
-        left: First word of each pair.
-        right: Second word of each pair.
-        scores: `(num_pairs,)` float64, finite; the scale is the set's own.
-    """
-
-    name: str
-    left: list[str]
-    right: list[str]
-    scores: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        return len(self.left)
 
 
 @dataclass(frozen=True)
@@ -69,7 +53,7 @@ class _Layout:
             raise ValueError(f"expected {rule}, found {len(cells)}")
         if not (cells[0] and cells[1]):
             raise ValueError("expected two words, but one is empty")
-        return cells[0], cells[1], _finite(cells[self.score_column])
+        return cells[0], cells[1], parse_score(cells[self.score_column])
 
 
 def read_wordsim(
@@ -94,7 +78,7 @@ def read_wordsim(
     """
     bad = BadLines.of(on_bad_line)
     layout: _Layout | None = None
-    rows: list[tuple[str, str, float]] = []
+    rows: list[Row] = []
     for number, text in read_lines(path):
         if not text.strip() or (layout is None and text.startswith("#")):
             continue
@@ -106,14 +90,11 @@ def read_wordsim(
             rows.append(layout.parse(text))
         except ValueError as error:
             bad.report(path, number, str(error))
-    if len(rows) < 2:
-        raise DataError(path, f"expected at least 2 rows with a score, found {len(rows)}")
-    if all(_LEMMA_TAG.search(word) for row in rows for word in row[:2]):
+    if rows and all(_LEMMA_TAG.search(word) for row in rows for word in row[:2]):
         rows = [(left[:-2], right[:-2], score) for left, right, score in rows]
-    left, right, scores = zip(*rows, strict=True)
     if name is None:
-        name = _canonical(Path(path).name) or _SUFFIX.sub("", Path(path).name)
-    return ScoredPairs(name, list(left), list(right), np.array(scores, np.float64))
+        name = _canonical(Path(path).name) or SUFFIX.sub("", Path(path).name)
+    return to_pairs(path, rows, name)
 
 
 def _detect(path: str | Path, number: int, first: str) -> _Layout:
@@ -127,28 +108,13 @@ def _detect(path: str | Path, number: int, first: str) -> _Layout:
             known = ", ".join(_SCORE_COLUMNS)
             raise DataError(path, f"expected a score column in the header, one of {known}", number)
         return _Layout(separator, columns[0], has_header=True)
-    if len(cells) == 5 and not _is_number(cells[2]):  # SimVerb-3500: POS before the score
+    if len(cells) == 5 and not is_number(cells[2]):  # SimVerb-3500: POS before the score
         return _Layout(separator, score_column=3)
     return _Layout(separator, is_exact=len(cells) <= 3)
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _finite(text: str) -> float:
-    value = float(text) if _is_number(text) else math.nan
-    if not math.isfinite(value):
-        raise ValueError(f"expected a finite number as score, found '{text}'")
-    return value
-
-
 def _normal(file_name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", _SUFFIX.sub("", file_name.lower()))
+    return re.sub(r"[^a-z0-9]", "", SUFFIX.sub("", file_name.lower()))
 
 
 def _canonical(file_name: str) -> str | None:
@@ -171,12 +137,8 @@ def find_wordsim(folder: str | Path) -> dict[str, Path]:
     Raises:
         DataError: `folder` is not a folder.
     """
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise DataError(folder, "expected a folder with word similarity sets. Check the path.")
     files: dict[str, Path] = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            files.setdefault(_normal(path.name), path)
+    for path in files_below(folder):
+        files.setdefault(_normal(path.name), path)
     best = {name: [n for n in known if n in files] for name, known in _FILE_NAMES.items()}
     return {name: files[matches[0]] for name, matches in best.items() if matches}

@@ -1,72 +1,113 @@
-"""Scoring an embedder on word similarity sets, and the papers' numbers to print beside."""
+"""Scoring an embedder on sets of pairs with human scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from tf_charagram.data.wordsim import ScoredPairs
+from tf_charagram.data.scored import ScoredPairs
+from tf_charagram.evaluation.bootstrap import bootstrap, interval
 from tf_charagram.evaluation.correlation import pearson, spearman
+from tf_charagram.evaluation.means import mean_names, mean_scores
+from tf_charagram.evaluation.papers import PAPER
+from tf_charagram.evaluation.set_score import SetScore
 
-#: Spearman x 100 of the best charagram of the Charagram paper, tables 1 and 2 and section 4.1.3.
-PAPER = {"SL999": 70.6, "WS353": 58.35, "RW": 47.1}
+__all__ = ["Embed", "SetScore", "score_cosines", "score_names", "score_sets"]
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 
-
-@dataclass(frozen=True)
-class SetScore:
-    """The score of one set; correlations x 100, `None` where they do not exist.
-
-    Attributes:
-        name: Name of the set.
-        num_pairs: Pairs scored.
-        spearman: Spearman's rho x 100.
-        pearson: Pearson's r x 100.
-        paper: The paper's best rho x 100, where there is one.
-    """
-
-    name: str
-    num_pairs: int
-    spearman: float | None
-    pearson: float | None
-    paper: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the attributes as a dictionary."""
-        return asdict(self)
+# Vectors of about so many texts are held at once: 240 MB in 300 dimensions.
+_MAX_TEXTS = 200_000
+_CHUNK = 10_000
 
 
-def score_pairs(embed: Embed, pairs: ScoredPairs) -> SetScore:
-    """Scores one set: the cosine of each pair against the human score.
+def score_sets(
+    embed: Embed, sets: Iterable[ScoredPairs], *, num_resamples: int = 0, seed: int = 0
+) -> list[SetScore]:
+    """Scores sets: the cosine of each pair against the human score.
 
-    A pair with a zero vector has cosine 0.
+    A pair with a zero vector has cosine 0. Each text is embedded once, though many sets share it.
 
     Args:
         embed: Texts to unit-length (or zero) vectors `(num_texts, dim)`.
-        pairs: The set.
+        sets: The sets.
+        num_resamples: Bootstrap resamples for intervals; 0 for none.
+        seed: Seed of the resamples; those of a set also depend on its name, not on other sets.
+
+    Returns:
+        A score for each set, in order, followed by the means of `mean_scores`; all rounded.
     """
-    words = list(dict.fromkeys([*pairs.left, *pairs.right]))
-    vectors = embed(words)
-    index = {word: i for i, word in enumerate(words)}
-    left, right = ([index[word] for word in side] for side in (pairs.left, pairs.right))
-    cosines = np.sum(vectors[left] * vectors[right], axis=1)
+    sets = list(sets)
+    scores = [
+        score_cosines(pairs, cosines, num_resamples=num_resamples, seed=seed)
+        for pairs, cosines in _embedded(embed, sets)
+    ]
+    return [score.rounded() for score in [*scores, *mean_scores(sets, scores)]]
+
+
+def score_names(sets: Iterable[ScoredPairs]) -> list[str]:
+    """Returns the names of the scores that `score_sets` gives, in order."""
+    sets = list(sets)
+    return [*(pairs.name for pairs in sets), *mean_names(sets)]
+
+
+def score_cosines(
+    pairs: ScoredPairs, cosines: np.ndarray, *, num_resamples: int = 0, seed: int = 0
+) -> SetScore:
+    """Scores one set by the cosines `(num_pairs,)` of its pairs; not rounded."""
+    draws = None
+    if num_resamples:
+        draws = 100 * bootstrap(
+            cosines, pairs.scores, metric=pairs.metric,
+            num_resamples=num_resamples, seed=seed, name=pairs.name,
+        )  # fmt: skip
     return SetScore(
-        pairs.name,
-        len(pairs.scores),
-        _hundredfold(spearman(cosines, pairs.scores)),
-        _hundredfold(pearson(cosines, pairs.scores)),
-        PAPER.get(pairs.name),
+        name=pairs.name,
+        num_pairs=len(pairs),
+        spearman=_hundredfold(spearman(cosines, pairs.scores)),
+        pearson=_hundredfold(pearson(cosines, pairs.scores)),
+        paper=PAPER.get(pairs.name),
+        metric=pairs.metric,
+        num_unscored=pairs.num_unscored,
+        interval=None if draws is None else interval(draws),
+        draws=draws,
     )
 
 
-def score_sets(embed: Embed, sets: Iterable[ScoredPairs]) -> list[SetScore]:
-    """Scores several sets."""
-    return [score_pairs(embed, pairs) for pairs in sets]
+def _embedded(
+    embed: Embed, sets: Sequence[ScoredPairs]
+) -> Iterator[tuple[ScoredPairs, np.ndarray]]:
+    """Yields each set with the cosines of its pairs."""
+    for some, rows in _batches(sets):
+        vectors = embed(list(rows))
+        for pairs in some:
+            yield pairs, _cosines(vectors, rows, pairs)
+
+
+def _batches(
+    sets: Sequence[ScoredPairs],
+) -> Iterator[tuple[list[ScoredPairs], dict[str, int]]]:
+    """Yields sets whose texts fit into memory together, and the row of each of these texts."""
+    some: list[ScoredPairs] = []
+    rows: dict[str, int] = {}
+    for pairs in sets:
+        if some and len(rows) + 2 * len(pairs) > _MAX_TEXTS:
+            yield some, rows
+            some, rows = [], {}
+        some.append(pairs)
+        for text in (*pairs.left, *pairs.right):
+            rows.setdefault(text, len(rows))
+    if some:
+        yield some, rows
+
+
+def _cosines(vectors: np.ndarray, rows: dict[str, int], pairs: ScoredPairs) -> np.ndarray:
+    left, right = (np.array([rows[text] for text in side]) for side in (pairs.left, pairs.right))
+    starts = range(0, len(pairs), _CHUNK)
+    parts = ((left[start : start + _CHUNK], right[start : start + _CHUNK]) for start in starts)
+    return np.concatenate([np.sum(vectors[a] * vectors[b], axis=1) for a, b in parts])
 
 
 def _hundredfold(value: float | None) -> float | None:
-    return None if value is None else round(100 * value, 2)
+    return None if value is None else 100 * value

@@ -1,0 +1,134 @@
+"""`read_sick` and `find_sick` on the official files and on plain ones."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tf_charagram.data.lines import BadLines
+from tf_charagram.data.sick import find_sick, read_sick
+from tf_charagram.errors import ConfigError, DataError
+
+SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "sts"
+WHOLE = (
+    "pair_ID\tsentence_A\tsentence_B\tentailment_label\trelatedness_score\tentailment_AB\t"
+    "entailment_BA\tsentence_A_original\tsentence_B_original\tsentence_A_dataset\t"
+    "sentence_B_dataset\tSemEval_set\n"
+)
+SPLIT = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+
+
+def whole_row(left, right, score, split):
+    return f"1\t{left}\t{right}\tNEUTRAL\t{score}\tx\tx\to\to\tFLICKR\tFLICKR\t{split}\n"
+
+
+ROWS = "".join(
+    whole_row(f"{split} {i}", "b", i, split) for i in (1, 5) for split in ("TRAIN", "TRIAL", "TEST")
+)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="SICK.txt"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("split", ["train", "trial", "test", None])
+def test_whole_file(write, split):
+    pairs = read_sick(write(WHOLE + ROWS), split=split)
+    split = split or "test"
+    assert (pairs.name, pairs.metric, pairs.group) == (f"SICK.{split}", "pearson", None)
+    assert pairs.left == [f"{split.upper()} 1", f"{split.upper()} 5"]
+    np.testing.assert_array_equal(pairs.scores, [1, 5])
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("SICK_test_annotated.txt", "SICK.test"),
+        ("SICK_trial.txt", "SICK.trial"),
+        ("SICK_train.txt.gz", "SICK.train"),
+    ],
+)
+def test_one_file_a_split(write, name, expected):
+    raw = f"\ufeff{SPLIT}1\ta\tb\t4.5\tNEUTRAL\n\n2\tc\td\t1\tENTAILMENT\n".replace("\n", "\r\n")
+    raw = raw.encode()
+    pairs = read_sick(write(gzip.compress(raw) if name.endswith(".gz") else raw, name))
+    assert (pairs.name, pairs.left, pairs.right) == (expected, ["a", "c"], ["b", "d"])
+    np.testing.assert_array_equal(pairs.scores, [4.5, 1])
+
+
+@pytest.mark.parametrize("label", ["", "\tNEUTRAL"])
+def test_plain(write, label):
+    path = write(f"3.3\ta\xff\tb{label}\n3.7\tc\td{label}\n".encode("latin-1"), "SICK.trial.tsv")
+    pairs = read_sick(path)
+    assert (pairs.name, pairs.left, pairs.right) == ("SICK.trial", ["a\ufffd", "c"], ["b", "d"])
+
+
+def test_names(write):
+    path = write("3.3\ta\tb\n3.7\tc\td\n", "mine.tsv")
+    assert read_sick(path).name == "mine"
+    assert read_sick(path, split="trial").name == "SICK.trial"
+    assert read_sick(path, name="x").name == "x"
+
+
+@pytest.mark.parametrize(
+    ("header", "line", "message"),
+    [
+        ("", "0.5\ta\tb\n", "expected a score from 1 to 5, found '0.5'"),
+        ("", "5.1\ta\tb\n", "expected a score from 1 to 5, found '5.1'"),
+        ("", "high\ta\tb\n", "expected a finite number as score, found 'high'"),
+        ("", "3\ta\n", "expected 2 tab-separated texts, found 1"),
+        (SPLIT, "1\ta\n", "expected 2 tab-separated texts, found 1"),
+        (SPLIT, "1\ta\tb\n", "expected a finite number as score, found 'none'"),
+        (SPLIT, "1\ta\tb\t6\tx\n", "expected a score from 1 to 5, found '6'"),
+    ],
+)
+def test_bad_lines(write, header, line, message):
+    good = "1\ta\tb\t3\tx\n" if header else "3\ta\tb\n"
+    path = write(header + good + line + good, "SICK_test.txt")
+    number = 3 if header else 2
+    with pytest.raises(DataError, match=rf"SICK_test\.txt:{number}: {message}"):
+        read_sick(path)
+    bad = BadLines("skip")
+    assert (len(read_sick(path, on_bad_line=bad)), bad.count) == (2, 1)
+
+
+def test_pairs_without_a_score(write):
+    pairs = read_sick(write(f"{SPLIT}1\ta\tb\t\tx\n2\tc\td\t2\tx\n3\te\tf\t3\tx\n"))
+    assert (pairs.left, pairs.num_unscored) == (["c", "e"], 1)
+
+
+def test_errors(write):
+    with pytest.raises(DataError, match=r"SICK\.txt:1: expected a column relatedness_score"):
+        read_sick(write("pair_ID\tsentence_A\tsentence_B\n1\ta\tb\n"))
+    with pytest.raises(DataError, match="expected at least 2 rows with a score, found 0"):
+        read_sick(write(""))
+    with pytest.raises(ConfigError, match=r"Unknown split 'tes'\. Did you mean 'test'"):
+        read_sick(write(""), split="tes")
+
+
+def test_find(write, tmp_path):
+    trial = write(SPLIT, "SICK_trial.txt")
+    write(SPLIT, "SICK_train.txt")
+    write("pair_ID\tsentence_A\tsentence_B\n", "SICK_test.txt")
+    assert find_sick(tmp_path) == {"SICK.trial": trial}
+    test = write(SPLIT, "SICK_test_annotated.txt")
+    assert find_sick(tmp_path) == {"SICK.trial": trial, "SICK.test": test}
+    whole = write(WHOLE)
+    assert find_sick(tmp_path) == {"SICK.trial": whole, "SICK.test": whole}
+    with pytest.raises(DataError, match="none: expected a folder with evaluation sets"):
+        find_sick(tmp_path / "none")
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data")
+def test_real_files():
+    sizes = {name: len(read_sick(path)) for name, path in find_sick(SHARED).items()}
+    assert sizes == {"SICK.test": 4927, "SICK.trial": 500}

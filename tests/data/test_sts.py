@@ -1,0 +1,182 @@
+"""`read_sts` and `find_sts` on the official pairs of files and on plain files."""
+
+from __future__ import annotations
+
+import gzip
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tf_charagram.data.lines import BadLines
+from tf_charagram.data.sts import find_sts, read_sts
+from tf_charagram.errors import ConfigError, DataError
+
+SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "sts"
+TEXTS = "A man sings.\tA man is singing.\nA dog runs.\tA cat sleeps.\nOne.\tTwo.\n"
+GOLD = "5.0\n\n0.25\n"
+
+
+@pytest.fixture
+def official(tmp_path):
+    """Returns a function that writes an official pair of files and gives the first."""
+
+    def write(texts=TEXTS, gold=GOLD, folder="STS2013-test", name="OnWN", prefix="STS", end=".txt"):
+        folder = tmp_path / folder
+        folder.mkdir(parents=True, exist_ok=True)
+        for part, content in (("input", texts), ("gs", gold)):
+            raw = content if isinstance(content, bytes) else content.encode()
+            raw = gzip.compress(raw) if end.endswith(".gz") else raw
+            (folder / f"{prefix}.{part}.{name}{end}").write_bytes(raw)
+        return folder / f"{prefix}.input.{name}{end}"
+
+    return write
+
+
+class TestOfficial:
+    @pytest.mark.parametrize("end", [".txt", ".txt.gz"])
+    @pytest.mark.parametrize("part", ["input", "gs"])
+    def test_read(self, official, part, end):
+        path = official(end=end)
+        pairs = read_sts(path.with_name(path.name.replace("input", part)))
+        assert (pairs.name, pairs.group, pairs.metric) == ("STS2013.OnWN", "STS2013", "pearson")
+        assert pairs.left == ["A man sings.", "One."]
+        assert pairs.right == ["A man is singing.", "Two."]
+        np.testing.assert_array_equal(pairs.scores, [5.0, 0.25])
+        assert pairs.num_unscored == 1
+
+    def test_mark_line_ends_and_broken_utf8(self, official):
+        texts = b"\xef\xbb\xbfa\xff\tb\r\nc\td\r\n"
+        pairs = read_sts(official(texts, b"\xef\xbb\xbf1\r\n2\r\n"))
+        assert (pairs.left, pairs.right) == (["a\ufffd", "c"], ["b", "d"])
+
+    def test_columns_of_2016(self, official):
+        rows = "a\tb\tsource 1\tsource 2\nc\td\tsource 1\tsource 2\n"
+        path = official(rows, "1\n2\n", "data", "headlines", prefix="STS2016")
+        pairs = read_sts(path)
+        assert pairs.name == "STS2016.headlines"
+        assert (pairs.left, pairs.right) == (["a", "c"], ["b", "d"])
+
+    @pytest.mark.parametrize(
+        ("folder", "name", "expected", "group"),
+        [
+            ("STS2012-en-test", "surprise.OnWN", "STS2012.OnWN", "STS2012"),
+            ("sts14/test", "DEFT-news", "STS2014.deft-news", "STS2014"),
+            ("STS15-en-test", "belief", "STS2015.belief", "STS2015"),
+            ("2014/files 2", "images", "STS2014.images", "STS2014"),
+            ("2015", "new-set", "STS2015.new-set", "STS2015"),
+        ],
+    )
+    def test_names(self, official, folder, name, expected, group):
+        pairs = read_sts(official(folder=folder, name=name))
+        assert (pairs.name, pairs.group) == (expected, group)
+
+    def test_no_year(self, official):
+        path = official(folder="x", name="OnWN")
+        if any(part.startswith("20") for part in path.parts):
+            pytest.skip("the temporary folder has a year in its name")
+        assert (read_sts(path).name, read_sts(path).group) == ("STS.OnWN", "STS")
+
+    @pytest.mark.parametrize(
+        ("gold", "found"), [("1\n2\n", 2), ("1\n2\n3\n4\n", 4), ("", 0), ("1\n\n3\n4\n", 4)]
+    )
+    def test_halves_of_different_length(self, official, gold, found):
+        path = official(gold=gold)
+        message = rf"gs\.OnWN\.txt: expected a score for each of the 3 lines of .*{path.name}"
+        with pytest.raises(DataError, match=rf"{message}, found {found} lines"):
+            read_sts(path)
+
+    def test_blank_lines_at_the_end(self, official):
+        pairs = read_sts(official(TEXTS + "\n\n", "1\n2\n\n"))
+        assert (len(pairs), pairs.num_unscored) == (2, 1)
+        assert len(read_sts(official(TEXTS, "1\n2\n3\n\n\n"))) == 3
+
+    def test_no_scores(self, official):
+        path = official()
+        path.with_name("STS.gs.OnWN.txt").unlink()
+        message = r"STS\.input\.OnWN\.txt: expected STS\.gs\.OnWN\.txt beside it, which is missing"
+        with pytest.raises(DataError, match=message):
+            read_sts(path)
+
+    def test_scores_elsewhere(self, official, tmp_path):
+        path = official()
+        gold = path.with_name("STS.gs.OnWN.txt").rename(tmp_path / "scores")
+        assert len(read_sts(path, gold=gold)) == 2
+
+    @pytest.mark.parametrize(
+        ("texts", "gold", "message"),
+        [
+            ("a\tb\nc\n", "1\n2\n", r"input\.OnWN\.txt:2: expected 2 tab-separated texts, found 1"),
+            ("a\tb\n\t d\n", "1\n2\n", r"input\.OnWN\.txt:2: expected two texts, but one is empty"),
+            ("a\tb\nc\td\n", "1\nx\n", r"gs\.OnWN\.txt:2: expected a finite number .* found 'x'"),
+            ("a\tb\nc\td\n", "1\n5.5\n", r"gs\.OnWN\.txt:2: expected a score from 0 to 5, found"),
+            ("a\tb\nc\td\n", "1\n-1\n", r"gs\.OnWN\.txt:2: expected a score from 0 to 5, found"),
+        ],
+    )
+    def test_bad_lines(self, official, texts, gold, message):
+        path = official(texts + TEXTS, gold + GOLD)
+        with pytest.raises(DataError, match=message):
+            read_sts(path)
+        bad = BadLines("skip")
+        assert len(read_sts(path, on_bad_line=bad)) == 3
+        assert bad.count == 1
+
+
+class TestPlain:
+    def test_read(self, tmp_path):
+        path = tmp_path / "2012.OnWN.tsv"
+        path.write_text("5\ta b\tc\n\n\td\te\n0.5\tf\tg\n", encoding="utf-8")
+        pairs = read_sts(path)
+        assert (pairs.name, pairs.group, pairs.num_unscored) == ("STS2012.OnWN", "STS2012", 1)
+        assert pairs.left == ["a b", "f"]
+        np.testing.assert_array_equal(pairs.scores, [5, 0.5])
+
+    def test_unknown_name(self, tmp_path):
+        path = tmp_path / "mine.tsv"
+        path.write_text("5\ta\tb\n1\tc\td\n", encoding="utf-8")
+        assert (read_sts(path).name, read_sts(path).group) == ("mine", "STS")
+        assert read_sts(path, name="STS2014.images").group == "STS2014"
+
+    @pytest.mark.parametrize("content", ["", "\n\n", "5\ta\tb\n"])
+    def test_too_few_rows(self, tmp_path, content):
+        (tmp_path / "2012.OnWN.tsv").write_text(content)
+        with pytest.raises(DataError, match=r"OnWN\.tsv: expected at least 2 rows with a score"):
+            read_sts(tmp_path / "2012.OnWN.tsv")
+
+    def test_unknown_policy(self, tmp_path):
+        with pytest.raises(ConfigError, match="Unknown on_bad_line 'stop'"):
+            read_sts(tmp_path / "2012.OnWN.tsv", on_bad_line="stop")
+
+
+class TestFind:
+    def test_official_before_plain_and_no_training_sets(self, official, tmp_path):
+        expected = {
+            "STS2012.MSRpar": official(folder="STS2012/test-gold", name="MSRpar"),
+            "STS2013.FNWN": official(folder="sts2013", name="FNWN", end=".txt.gz"),
+            "STS2016.plagiarism": official(folder="x", name="plagiarism", prefix="STS2016"),
+        }
+        official(folder="STS2012/train", name="MSRvid")
+        official(folder="STS2012/test-gold", name="ALL")
+        for name in ("2012.MSRpar.tsv", "2014.images.tsv", "2014.report.tsv", "notes.txt"):
+            (tmp_path / name).touch()
+        expected["STS2014.images"] = tmp_path / "2014.images.tsv"
+        assert find_sts(tmp_path) == expected
+
+    def test_without_scores_there_is_a_message(self, official, tmp_path, caplog):
+        official().with_name("STS.gs.OnWN.txt").unlink()
+        with caplog.at_level(logging.WARNING):
+            assert find_sts(tmp_path) == {}
+        assert "left out" in caplog.text and "STS.gs.OnWN.txt beside it" in caplog.text
+
+    def test_needs_a_folder(self, tmp_path):
+        with pytest.raises(DataError, match="none: expected a folder with evaluation sets"):
+            find_sts(tmp_path / "none")
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data")
+def test_real_files():
+    sets = {name: read_sts(path, name=name) for name, path in find_sts(SHARED).items()}
+    assert len(sets) >= 11
+    assert len(sets["STS2012.OnWN"]) == 750 and len(sets["STS2013.FNWN"]) == 189
+    assert all(pairs.group == name[:7] for name, pairs in sets.items())

@@ -1,0 +1,111 @@
+"""Typing errors: what they change, and what they leave."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tf_charagram.data.scored import ScoredPairs
+from tf_charagram.data.typos import add_typos, with_typos
+from tf_charagram.errors import ConfigError
+
+TEXTS = st.one_of(
+    st.text(max_size=60),
+    st.lists(st.text("abzé", min_size=1, max_size=7), max_size=6).map(" ".join),
+)
+SEEDS = st.integers(0, 2**32)
+
+
+def add(text, num_edits, seed):
+    return add_typos(text, num_edits, np.random.default_rng(seed))
+
+
+def long_words(text):
+    return [word for word in re.findall(r"[^\W\d_]+", text) if len(word) > 3 and word.isalpha()]
+
+
+@given(TEXTS, st.integers(0, 4), SEEDS)
+def test_is_deterministic(text, num_edits, seed):
+    assert add(text, num_edits, seed) == add(text, num_edits, seed)
+
+
+@given(TEXTS, st.integers(0, 4), SEEDS)
+def test_length_changes_by_one_an_edit_at_most(text, num_edits, seed):
+    assert abs(len(add(text, num_edits, seed)) - len(text)) <= num_edits
+
+
+@given(TEXTS, SEEDS)
+def test_one_edit_changes_one_long_word_and_nothing_else(text, seed):
+    edited = add(text, 1, seed)
+    if not long_words(text):
+        assert edited == text
+        return
+    assert edited != text
+    pieces, found = (re.split(r"([^\W\d_]+)", some) for some in (text, edited))
+    assert len(pieces) == len(found)
+    (changed,) = [pair for pair in zip(pieces, found, strict=True) if pair[0] != pair[1]]
+    assert len(changed[0]) >= 4 and changed[0].isalpha() and changed[1].isalpha()
+    assert changed[0][0] == changed[1][0]
+
+
+@given(SEEDS)
+def test_equal_letters_change_too(seed):
+    assert add("aaaa", 1, seed) != "aaaa"
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "a", "the cat sat", "1234 5678", "a_b_c_d", "\u0301" * 9]
+)
+def test_nothing_to_edit(text):
+    assert add(text, 3, 0) == text
+
+
+def test_every_kind_of_edit():
+    random = np.random.default_rng(0)
+    found = {add_typos("word", 1, random) for _ in range(3000)}
+    assert {"wrod", "wodr", "wrd", "wor", "woord", "wordd", "woxd"} <= found
+    assert "owrd" not in found and "ord" not in found
+    # 2 swaps, 3 drops, 3 doubles, and 25 other letters in each of 3 places.
+    assert len(found) <= 2 + 3 + 3 + 75
+
+
+def test_every_word_has_its_turn():
+    found = {
+        tuple(a == b for a, b in zip("some long words".split(), edited.split(), strict=True))
+        for edited in (add("some long words", 1, seed) for seed in range(50))
+    }
+    assert len(found) == 3
+
+
+@pytest.fixture
+def pairs():
+    texts = [f"several longer words {i}" for i in range(20)]
+    scores = np.arange(20, dtype=np.float64)
+    return ScoredPairs("STS2012.OnWN", texts, texts, scores, "pearson", "STS2012", 3)
+
+
+def test_with_typos_edits_the_right_side(pairs):
+    edited = with_typos(pairs, 1, seed=1)
+    assert edited.left == pairs.left
+    assert all(a != b for a, b in zip(edited.right, pairs.right, strict=True))
+    assert (edited.name, edited.group, edited.metric) == (pairs.name, pairs.group, pairs.metric)
+    assert edited.num_unscored == 3 and edited.scores is pairs.scores
+    assert with_typos(pairs, 0, seed=1).right == pairs.right
+
+
+def test_with_typos_depends_on_name_and_seed_only(pairs):
+    other = ScoredPairs("STS2012.MSRpar", pairs.left, pairs.right, pairs.scores)
+    first = with_typos(pairs, 1, seed=1).right
+    with_typos(other, 1, seed=1)
+    assert with_typos(pairs, 1, seed=1).right == first
+    assert with_typos(pairs, 1, seed=2).right != first
+    assert with_typos(other, 1, seed=1).right != first
+
+
+def test_negative_number(pairs):
+    with pytest.raises(ConfigError, match=r"`num_edits` must not be negative. .*num_edits=-1"):
+        with_typos(pairs, -1, seed=0)

@@ -1,0 +1,178 @@
+"""Pairs of texts with human scores, and what the readers of such sets share."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.data.lines import BadLines, read_lines
+from tf_charagram.errors import DataError
+
+#: What a file of pairs may be called: its name without this is the name of its set.
+SUFFIX = re.compile(r"(\.(txt|tsv|csv|tab|data))?(\.gz)?$", re.IGNORECASE)
+
+Row = tuple[str, str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPairs:
+    """Pairs of texts with human scores.
+
+    Attributes:
+        name: Name of the set.
+        left: First text of each pair.
+        right: Second text of each pair.
+        scores: `(num_pairs,)` float64, finite; the scale is the set's own.
+        metric: The correlation its papers report: `"spearman"` or `"pearson"`.
+        group: Sets whose scores are averaged, for instance `"STS2012"`.
+        num_unscored: Pairs without a human score, which were left out.
+    """
+
+    name: str
+    left: list[str]
+    right: list[str]
+    scores: NDArray[np.float64]
+    metric: str = "spearman"
+    group: str | None = None
+    num_unscored: int = 0
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+class ScoredRows:
+    """Collects the rows of one file: bad ones go to the policy, unscored ones are counted.
+
+    Args:
+        path: The file that messages name.
+        bad: What to do about bad lines.
+        low: Smallest score of the scale.
+        high: Largest score of the scale.
+    """
+
+    def __init__(self, path: str | Path, bad: BadLines, low: float, high: float) -> None:
+        self._path = path
+        self._bad = bad
+        self._scale = low, high
+        self._rows: list[Row] = []
+        self._num_unscored = 0
+
+    def add(
+        self, number: int, cells: Sequence[str], score: str, score_path: str | Path | None = None
+    ) -> None:
+        """Adds a row.
+
+        Args:
+            number: Its 1-based line.
+            cells: Its two texts; fewer make a bad line.
+            score: Its score; blank if it has none.
+            score_path: The file of the scores, if another; the line is the same.
+        """
+        if not score.strip():
+            self._num_unscored += 1
+            return
+        path = self._path
+        try:
+            left, right = two_texts(cells)
+            path = score_path or self._path
+            self._rows.append((left, right, parse_score(score, *self._scale)))
+        except ValueError as error:
+            self._bad.report(path, number, str(error))
+
+    def to_pairs(self, name: str, metric: str, group: str | None = None) -> ScoredPairs:
+        """Returns the set.
+
+        Raises:
+            DataError: There are fewer than 2 rows with a score.
+        """
+        return to_pairs(self._path, self._rows, name, metric, group, self._num_unscored)
+
+
+def to_pairs(
+    path: str | Path,
+    rows: Sequence[Row],
+    name: str,
+    metric: str = "spearman",
+    group: str | None = None,
+    num_unscored: int = 0,
+) -> ScoredPairs:
+    """Returns rows of text, text, score as a set.
+
+    Raises:
+        DataError: There are fewer than 2 rows, too few for a correlation.
+    """
+    if len(rows) < 2:
+        raise DataError(path, f"expected at least 2 rows with a score, found {len(rows)}")
+    left, right, scores = zip(*rows, strict=True)
+    values = np.array(scores, np.float64)
+    return ScoredPairs(name, list(left), list(right), values, metric, group, num_unscored)
+
+
+def parse_score(text: str, low: float = -math.inf, high: float = math.inf) -> float:
+    """Returns a score; a `ValueError` says what is wrong with it."""
+    text = text.strip()
+    value = float(text) if is_number(text) else math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"expected a finite number as score, found '{text}'")
+    if not low <= value <= high:
+        raise ValueError(f"expected a score from {low:g} to {high:g}, found '{text}'")
+    return value
+
+
+def two_texts(cells: Sequence[str]) -> tuple[str, str]:
+    """Returns the first two cells, stripped; a `ValueError` says what is wrong with them."""
+    if len(cells) < 2:
+        raise ValueError(f"expected 2 tab-separated texts, found {len(cells)}")
+    left, right = cells[0].strip(), cells[1].strip()
+    if not (left and right):
+        raise ValueError("expected two texts, but one is empty")
+    return left, right
+
+
+def is_number(text: str) -> bool:
+    """Returns whether Python reads a text as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def aligned_lines(texts: Path, gold: Path) -> Iterator[tuple[int, str, str]]:
+    """Yields the line number and the lines of two files that belong together line by line.
+
+    Blank lines at the end of `texts` are no lines; those of `gold` are pairs without a score.
+
+    Raises:
+        DataError: One of the files has more lines, or cannot be read.
+    """
+    left = [line for _, line in read_lines(texts)]
+    right = [line for _, line in read_lines(gold)]
+    for lines, shortest in ((left, 0), (right, len(left))):
+        while len(lines) > shortest and not lines[-1].strip():
+            lines.pop()
+    if len(left) != len(right):
+        raise DataError(
+            gold,
+            f"expected a score for each of the {len(left)} lines of {texts}, found {len(right)} "
+            "lines. Get both files again.",
+        )
+    yield from zip(range(1, len(left) + 1), left, right, strict=True)
+
+
+def files_below(folder: str | Path) -> list[Path]:
+    """Returns the files below a folder, sorted.
+
+    Raises:
+        DataError: It is not a folder.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise DataError(folder, "expected a folder with evaluation sets. Check the path.")
+    return sorted(path for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,137 @@
+"""SICK (Marelli et al. 2014), sentence relatedness: the official files, and plain ones."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tf_charagram.data.lines import BadLines, read_lines
+from tf_charagram.data.scored import SUFFIX, ScoredPairs, ScoredRows, files_below
+from tf_charagram.errors import ConfigError, DataError, unknown_name
+
+SPLITS = ("test", "trial", "train")
+#: Name of the set that the papers report.
+SICK_TEST = "SICK.test"
+LOWEST, HIGHEST = 1.0, 5.0
+
+_FILE = re.compile(r"SICK(?:[._-](train|trial|test))?(?:_annotated)?", re.IGNORECASE)
+_NEEDED = ("sentence_a", "sentence_b", "relatedness_score")
+_SPLIT_COLUMN = "semeval_set"
+
+
+def read_sick(
+    path: str | Path,
+    *,
+    split: str | None = None,
+    name: str | None = None,
+    on_bad_line: str | BadLines = "error",
+) -> ScoredPairs:
+    """Reads SICK, or one of its splits.
+
+    Official: tab-separated columns with a header, `SICK.txt` with the column `SemEval_set`, or
+    one file a split, such as `SICK_test_annotated.txt`. Plain: score, sentence, sentence and,
+    unless left out, the entailment label; no header.
+
+    Args:
+        path: File, plain or gzip, or `"-"` for standard input.
+        split: `"test"`, `"trial"` or `"train"`. Defaults to what the file name says, else to
+            `"test"`. Only a file with the column `SemEval_set` has other rows too.
+        name: Name of the set. Defaults to `SICK.test` and so on, or to the file name without
+            suffix if that is not known and `split` is not given.
+        on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
+            A score outside 1-5 makes a line bad.
+
+    Raises:
+        ConfigError: `split` or `on_bad_line` is unknown.
+        DataError: The file cannot be read, a line is bad, or there are fewer than 2 rows.
+    """
+    if split is not None and split not in SPLITS:
+        raise ConfigError(unknown_name("split", split, SPLITS))
+    if name is None and split is None and _match(path) is None:
+        name = SUFFIX.sub("", Path(path).name)
+    split = split or _file_split(path) or "test"
+    rows = ScoredRows(path, BadLines.of(on_bad_line), LOWEST, HIGHEST)
+    columns: list[str] | None = None
+    for number, text in read_lines(path):
+        if not text.strip():
+            continue
+        cells = text.split("\t")
+        if columns is None:
+            columns = _header(path, number, cells)
+            if columns:
+                continue
+        if not columns:
+            rows.add(number, cells[1:], cells[0])
+            continue
+        row = dict(zip(columns, cells, strict=False))
+        if _SPLIT_COLUMN in columns and row.get(_SPLIT_COLUMN, split).strip().lower() != split:
+            continue
+        texts = [row[column] for column in _NEEDED[:2] if column in row]
+        # A line that is cut short has no score column: that is bad, not unscored.
+        rows.add(number, texts, row.get(_NEEDED[2], "none"))
+    return rows.to_pairs(name or f"SICK.{split}", "pearson")
+
+
+def find_sick(folder: str | Path) -> dict[str, Path]:
+    """Finds SICK below a folder by file names.
+
+    Args:
+        folder: Folder with `SICK.txt`, `SICK_test_annotated.txt`, `SICK.test.tsv` and so on,
+            at any depth.
+
+    Returns:
+        The file of each split but `train`, by name: `SICK.test`, `SICK.trial`.
+
+    Raises:
+        DataError: `folder` is not a folder.
+    """
+    files: dict[str, Path] = {}
+    whole: dict[str, Path] = {}
+    for path in files_below(folder):
+        match = _match(path)
+        # The test set was first given out without scores.
+        if match is None or not _has_scores(path):
+            continue
+        if match.group(1) is None:
+            whole = whole or {SICK_TEST: path, "SICK.trial": path}
+        elif match.group(1).lower() != "train":
+            files.setdefault(f"SICK.{match.group(1).lower()}", path)
+    return files | whole
+
+
+def is_sick_header(cells: list[str]) -> bool:
+    """Returns whether the cells of a line are SICK's column names."""
+    names = [cell.strip().lower() for cell in cells]
+    return all(name in names for name in _NEEDED[:2])
+
+
+def _header(path: str | Path, number: int, cells: list[str]) -> list[str]:
+    """Returns the column names in lower case; none if the line is no header."""
+    if not is_sick_header(cells):
+        return []
+    names = [cell.strip().lower() for cell in cells]
+    if _NEEDED[2] not in names:
+        raise DataError(path, f"expected a column {_NEEDED[2]} in the header", number)
+    return names
+
+
+def _has_scores(path: Path) -> bool:
+    for _, text in read_lines(path):
+        cells = text.split("\t")
+        if text.strip():
+            return not is_sick_header(cells) or _NEEDED[2] in text.lower()
+    return True
+
+
+def _match(path: str | Path) -> re.Match[str] | None:
+    return _FILE.fullmatch(SUFFIX.sub("", Path(path).name))
+
+
+def _file_split(path: str | Path) -> str | None:
+    match = _match(path)
+    return match.group(1).lower() if match is not None and match.group(1) else None
+
+
+def is_sick_file(path: str | Path) -> bool:
+    """Returns whether a file has one of the names of SICK."""
+    return _match(path) is not None

@@ -1,0 +1,199 @@
+"""The ids of training pairs: in memory while they are few, in files where they are many."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.data.corpus import Example
+from tf_charagram.errors import RunError
+from tf_charagram.files import write_problem
+
+#: Ids held in memory at a time, 4 bytes each.
+MAX_IDS = 64_000_000
+_CHUNK_PAIRS = 5_000
+_CHUNK_CHARS = 2_000_000
+_NUM_KEYS = 2**62
+
+ToIds = Callable[[list[str]], tf.RaggedTensor]
+
+
+class PairBlock(NamedTuple):
+    """Pairs that are in memory.
+
+    Attributes:
+        ids: The ids of the texts, int32 `(2 * num_pairs, None)`: pair `p` is rows `2p`, `2p + 1`.
+        keys: Equal for texts that are the same but for case and white space, int64
+            `(2 * num_pairs,)`.
+    """
+
+    ids: tf.RaggedTensor
+    keys: tf.Tensor
+
+    @property
+    def num_pairs(self) -> int:
+        """Number of pairs."""
+        return int(self.keys.shape[0]) // 2
+
+
+class PairStore:
+    """Pairs as ids, in blocks of equal size of which one is in memory at a time.
+
+    With several blocks, which pair is in which is drawn by lot, once for all epochs. Where the
+    order of the file is wanted as well, the pairs are stored twice.
+
+    Args:
+        num_pairs: Number of pairs.
+        block_size: Pairs a block; the last one may have fewer.
+        folder: Where blocks are kept. Not used if there is but one.
+        seed: Seed of the draw.
+        keeps_order: Whether blocks in the order of the file are kept, too.
+    """
+
+    def __init__(
+        self, num_pairs: int, block_size: int, folder: Path, *, seed: int = 0,
+        keeps_order: bool = False,
+    ) -> None:  # fmt: skip
+        self.num_pairs = num_pairs
+        self.block_size = min(block_size, num_pairs)
+        self.folder = folder
+        self.keeps_order = keeps_order
+        self._seed = seed
+        self._loaded: tuple[str, PairBlock] | None = None
+
+    @property
+    def num_blocks(self) -> int:
+        """Number of blocks."""
+        return -(-self.num_pairs // self.block_size)
+
+    @classmethod
+    def of_block(cls, block: PairBlock) -> PairStore:
+        """Returns a store whose pairs are in memory already."""
+        store = cls(block.num_pairs, block.num_pairs, Path())
+        store._loaded = (store._name(0, False), block)
+        return store
+
+    def size_of(self, block: int) -> int:
+        """Returns the number of pairs in a block."""
+        return min(self.block_size, self.num_pairs - block * self.block_size)
+
+    def fill(self, examples: Iterable[Example], to_ids: ToIds) -> None:
+        """Computes the ids of all pairs.
+
+        Args:
+            examples: `num_pairs` examples, read once, as a stream.
+            to_ids: Gives the ids of texts, int32 `(num_texts, None)`.
+
+        Raises:
+            RunError: The folder cannot be written, for instance because the disk is full.
+        """
+        self.fill_from(_vectorized(examples, to_ids))
+
+    def fill_from(self, parts: Iterable[PairBlock]) -> None:
+        """Takes pairs whose ids are known, `num_pairs` in all, part by part; see `fill`."""
+        if self.num_blocks == 1:
+            kept = list(parts)
+            ids = tf.concat([part.ids for part in kept], axis=0)
+            keys = tf.concat([part.keys for part in kept], axis=0)
+            self._loaded = (self._name(0, False), PairBlock(ids, keys))
+            return
+        with self._writable():
+            first = 0
+            for part in parts:
+                numbers = tf.range(first, first + part.num_pairs, dtype=tf.int64)
+                self._append(part, numbers, in_order=False)
+                if self.keeps_order:
+                    self._append(part, numbers, in_order=True)
+                first += part.num_pairs
+
+    @contextmanager
+    def _writable(self) -> Iterator[None]:
+        """Empties the folder, which an earlier run may have left, and says why writing failed."""
+        try:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.folder.mkdir(parents=True)
+            yield
+        except OSError as error:
+            self.remove()
+            raise RunError(f"Cannot write {self.folder}: {write_problem(error)}") from error
+
+    def _append(self, part: PairBlock, numbers: tf.Tensor, *, in_order: bool) -> None:
+        if not in_order:
+            seed = tf.constant([self._seed, -1], tf.int64)
+            numbers = tf.random.experimental.index_shuffle(numbers, seed, self.num_pairs - 1)
+        blocks = numbers.numpy() // self.block_size
+        for block in np.unique(blocks).tolist():
+            pairs = np.flatnonzero(blocks == block)
+            rows = np.stack([2 * pairs, 2 * pairs + 1], axis=1).reshape(-1)
+            ids = tf.gather(part.ids, rows)
+            name = self._name(block, in_order)
+            for suffix, array in (
+                ("ids", ids.values), ("lengths", tf.cast(ids.row_lengths(), tf.int64)),
+                ("keys", tf.gather(part.keys, rows)),
+            ):  # fmt: skip
+                with open(self.folder / f"{name}.{suffix}", "ab") as file:
+                    array.numpy().tofile(file)
+
+    def load(self, block: int, *, in_order: bool = False) -> PairBlock:
+        """Returns a block; the one before is let go.
+
+        Args:
+            block: Its number.
+            in_order: Whether it is one of those in the order of the file.
+
+        Raises:
+            RunError: It cannot be read.
+        """
+        name = self._name(block, in_order)
+        if self._loaded is None or self._loaded[0] != name:
+            self._loaded = None
+            self._loaded = (name, self._read(name))
+        return self._loaded[1]
+
+    def _read(self, name: str) -> PairBlock:
+        path = self.folder / name
+        try:
+            lengths = tf.constant(np.fromfile(f"{path}.lengths", np.int64))
+            ids = tf.constant(np.fromfile(f"{path}.ids", np.int32))
+            keys = tf.constant(np.fromfile(f"{path}.keys", np.int64))
+        except OSError as error:
+            raise RunError(
+                f"{path} cannot be read: {error.strerror}. Start again with --resume."
+            ) from error
+        return PairBlock(tf.RaggedTensor.from_row_lengths(ids, lengths, validate=False), keys)
+
+    def _name(self, block: int, in_order: bool) -> str:
+        # A single block serves both.
+        return f"{'ordered' if in_order and self.num_blocks > 1 else 'shuffled'}-{block}"
+
+    def remove(self) -> None:
+        """Deletes the files."""
+        if self.num_blocks > 1:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _vectorized(examples: Iterable[Example], to_ids: ToIds) -> Iterator[PairBlock]:
+    """Yields the pairs in small blocks."""
+    texts: list[str] = []
+    originals: list[str] = []
+    size = 0
+    for example in examples:
+        texts += (example.left, example.right)
+        originals += (" ".join(text.lower().split()) for text in example.original)
+        size += len(example.left) + len(example.right)
+        if len(texts) >= 2 * _CHUNK_PAIRS or size > _CHUNK_CHARS:
+            yield PairBlock(to_ids(texts), _keys(originals))
+            texts, originals, size = [], [], 0
+    if texts:
+        yield PairBlock(to_ids(texts), _keys(originals))
+
+
+def _keys(texts: list[str]) -> tf.Tensor:
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return tf.strings.to_hash_bucket_fast(tf.constant(encoded), _NUM_KEYS)

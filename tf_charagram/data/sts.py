@@ -1,0 +1,167 @@
+"""Semantic textual similarity, SemEval 2012-2017: the official pairs of files, and plain files."""
+
+from __future__ import annotations
+
+import logging
+import re
+from pathlib import Path
+
+from tf_charagram.data.lines import BadLines, read_lines
+from tf_charagram.data.scored import SUFFIX, ScoredPairs, ScoredRows, aligned_lines, files_below
+from tf_charagram.errors import DataError
+
+logger = logging.getLogger(__name__)
+
+#: The test sets of each year that are in English.
+STS_SETS: dict[str, tuple[str, ...]] = {
+    "2012": ("MSRpar", "MSRvid", "SMTeuroparl", "OnWN", "SMTnews"),
+    "2013": ("headlines", "OnWN", "FNWN", "SMT"),
+    "2014": ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"),
+    "2015": ("answers-forums", "answers-students", "belief", "headlines", "images"),
+    "2016": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
+    "2017": ("track5.en-en",),
+}
+LOWEST, HIGHEST = 0.0, 5.0
+#: The group of sets whose year neither file nor folder says.
+NO_YEAR = "STS"
+
+_CANONICAL = {name.lower(): name for names in STS_SETS.values() for name in names}
+_OFFICIAL = re.compile(r"STS(20\d\d)?\.(input|gs)\.(?:surprise\.)?(.+)", re.IGNORECASE)
+_PLAIN = re.compile(r"(?:STS)?(20\d\d)\.(.+?)(?:\.test)?", re.IGNORECASE)
+_YEAR = re.compile(r"(?<!\d)(?:20|STS[-_]?)(1[2-7])(?!\d)", re.IGNORECASE)
+_TRAIN = re.compile(r"(?<![a-z])(train|trial)", re.IGNORECASE)
+
+
+def read_sts(
+    path: str | Path,
+    *,
+    gold: str | Path | None = None,
+    name: str | None = None,
+    on_bad_line: str | BadLines = "error",
+) -> ScoredPairs:
+    r"""Reads one STS set.
+
+    Official: `STS.input.NAME.txt`, two tab-separated sentences a line, 2016 with more columns,
+    and `STS.gs.NAME.txt` beside it, a score a line. Plain: score, sentence and sentence in
+    one file. A blank score is a pair that was not judged: it is left out and counted.
+
+    Args:
+        path: File, plain or gzip; of an official pair of files, either.
+        gold: The official file of scores. Defaults to the one beside `path`.
+        name: Name of the set. Defaults to what the names of file and folder say, such as
+            `STS2012.OnWN`; to the file name without suffix if they are not known.
+        on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
+            A score outside 0-5 makes a line bad.
+
+    Returns:
+        The set; `group` is `STS2012` and so on, or `STS` if the year is not known.
+
+    Raises:
+        ConfigError: `on_bad_line` is unknown.
+        DataError: A file cannot be read, a line is bad, the scores are missing or are more or
+            fewer than the pairs, or there are fewer than 2 rows.
+    """
+    bad = BadLines.of(on_bad_line)
+    found, _ = sts_name(path)
+    name = name or found or SUFFIX.sub("", Path(path).name)
+    official = _official(path)
+    if gold is None and official is None:
+        rows = ScoredRows(path, bad, LOWEST, HIGHEST)
+        for number, text in read_lines(path):
+            if text.strip():
+                score, *cells = text.split("\t")
+                rows.add(number, cells, score)
+    else:
+        texts = Path(path)
+        if official is not None and official.group(2).lower() == "gs":
+            texts = _beside(texts, "gs", "input")
+        scores = Path(gold) if gold is not None else _beside(texts, "input", "gs")
+        rows = ScoredRows(texts, bad, LOWEST, HIGHEST)
+        for number, text, score in aligned_lines(texts, scores):
+            rows.add(number, text.split("\t"), score, scores)
+    group = name.partition(".")[0]
+    return rows.to_pairs(name, "pearson", group if re.fullmatch(r"STS20\d\d", group) else NO_YEAR)
+
+
+def find_sts(folder: str | Path) -> dict[str, Path]:
+    """Finds STS test sets below a folder by the names of files and folders.
+
+    Args:
+        folder: Folder with official files, unpacked, or with files such as `2012.OnWN.tsv`,
+            at any depth. The year is in the file name or in that of a folder above.
+
+    Returns:
+        The file of each set found, of official ones that with the sentences, by name:
+        `STS2012.OnWN` and so on. What is in a folder named `train` or `trial`, or all sets
+        of a year in one, is left out; an official file without its scores is too, with a
+        message in the log. Of several files of one set, an official one.
+
+    Raises:
+        DataError: `folder` is not a folder.
+    """
+    files: dict[str, Path] = {}
+    plain: dict[str, Path] = {}
+    for path in files_below(folder):
+        name, is_official = sts_name(path)
+        inside = str(path.relative_to(folder))
+        if name is None or _TRAIN.search(inside) or name.lower().endswith(".all"):
+            continue
+        if not is_official:
+            plain.setdefault(name, path)
+        elif _is_input(path):
+            try:
+                _beside(path, "input", "gs")
+            except DataError as error:
+                logger.warning("left out: %s", error)
+            else:
+                files.setdefault(name, path)
+    return plain | files
+
+
+def sts_name(path: str | Path) -> tuple[str | None, bool]:
+    """Returns the name of the STS set that a file name means, and whether it is official.
+
+    Example:
+        >>> sts_name("sts/2012.OnWN.tsv")
+        ('STS2012.OnWN', False)
+        >>> sts_name("STS2013-test/STS.input.headlines.txt")
+        ('STS2013.headlines', True)
+    """
+    official = _official(path)
+    if official is not None:
+        year, _, name = official.groups()
+        year = year or _folder_year(Path(path))
+        name = _CANONICAL.get(name.lower(), name)
+        return f"STS{year or ''}.{name}", True
+    plain = _PLAIN.fullmatch(SUFFIX.sub("", Path(path).name))
+    if plain is not None and plain.group(2).lower() in _CANONICAL:
+        return f"STS{plain.group(1)}.{_CANONICAL[plain.group(2).lower()]}", False
+    return None, False
+
+
+def _official(path: str | Path) -> re.Match[str] | None:
+    return _OFFICIAL.fullmatch(SUFFIX.sub("", Path(path).name))
+
+
+def _is_input(path: Path) -> bool:
+    official = _official(path)
+    return official is not None and official.group(2).lower() == "input"
+
+
+def _folder_year(path: Path) -> str | None:
+    """Returns the year in the name of the nearest folder above that has one."""
+    for part in reversed(path.absolute().parts[:-1]):
+        found = _YEAR.search(part)
+        if found:
+            return f"20{found.group(1)}"
+    return None
+
+
+def _beside(path: Path, part: str, other: str) -> Path:
+    """Returns the other file of an official pair of files, compressed or not."""
+    expected = re.sub(rf"\.{part}\.", f".{other}.", path.name, count=1, flags=re.IGNORECASE)
+    stem = expected.removesuffix(".gz")
+    for name in (expected, stem, f"{stem}.gz"):
+        if path.with_name(name).is_file():
+            return path.with_name(name)
+    raise DataError(path, f"expected {expected} beside it, which is missing. Put it there.")

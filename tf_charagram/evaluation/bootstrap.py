@@ -1,0 +1,130 @@
+"""How far a correlation moves when its pairs are drawn anew: percentile bootstrap."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Share of the resamples inside an interval.
+LEVEL = 0.95
+_MAX_CELLS = 2_000_000
+# Fewer resamples with a correlation than this share say nothing about the set.
+_MIN_DEFINED = 0.5
+
+Floats = NDArray[np.float64]
+
+
+def bootstrap(
+    predicted: NDArray[np.floating],
+    gold: NDArray[np.floating],
+    *,
+    metric: str,
+    num_resamples: int,
+    seed: int,
+    name: str = "",
+) -> Floats:
+    """Returns the correlation of resampled pairs.
+
+    Two predictions for the same `gold` get the same resamples, whatever else was drawn before,
+    so their differences are those of a paired bootstrap.
+
+    Args:
+        predicted: `(num_pairs,)`.
+        gold: `(num_pairs,)`.
+        metric: `"pearson"` or `"spearman"`.
+        num_resamples: How many.
+        seed: Seed of the draws, together with `name`.
+        name: Name of the set.
+
+    Returns:
+        `(num_resamples,)`; NaN where one side of a resample is constant.
+    """
+    resampled = resampled_spearman if metric == "spearman" else resampled_pearson
+    random = np.random.default_rng([seed, zlib.crc32(name.encode())])
+    chunks = resample_counts(len(gold), num_resamples, random)
+    values = [resampled(predicted, gold, counts) for counts in chunks]
+    return np.concatenate([np.empty(0), *values])
+
+
+def resample_counts(
+    num_values: int, num_resamples: int, random: np.random.Generator
+) -> Iterator[Floats]:
+    """Yields how often each resample holds each value, `(num_resamples, num_values)` in chunks."""
+    size = max(1, _MAX_CELLS // max(1, num_values))
+    for start in range(0, num_resamples, size):
+        rows = min(size, num_resamples - start)
+        drawn = random.integers(num_values, size=(rows, num_values))
+        drawn += num_values * np.arange(rows)[:, np.newaxis]
+        counts = np.bincount(drawn.ravel(), minlength=rows * num_values)
+        yield counts.reshape(rows, num_values).astype(np.float64)
+
+
+def resampled_pearson(
+    predicted: NDArray[np.floating], gold: NDArray[np.floating], counts: Floats
+) -> Floats:
+    """Returns Pearson's r of resamples, from five weighted sums: one matrix product.
+
+    Args:
+        predicted: `(num_pairs,)`.
+        gold: `(num_pairs,)`.
+        counts: `(num_resamples, num_pairs)`, how often a resample holds a pair.
+
+    Returns:
+        `(num_resamples,)`; NaN where one side is constant.
+    """
+    x, y = _standard(predicted), _standard(gold)
+    sums = counts @ np.stack([x, y, x * x, y * y, x * y], axis=1) / len(x)
+    mean_x, mean_y, xx, yy, xy = sums.T
+    return _ratio(xy - mean_x * mean_y, xx - mean_x**2, yy - mean_y**2)
+
+
+def resampled_spearman(
+    predicted: NDArray[np.floating], gold: NDArray[np.floating], counts: Floats
+) -> Floats:
+    """Returns Spearman's rho of resamples; arguments and result as of `resampled_pearson`.
+
+    Nothing is sorted anew: the place of a value in a resample is a running sum of the counts.
+    """
+    x, y = _ranks(predicted, counts), _ranks(gold, counts)
+    num_pairs = counts.shape[1]
+    xx, yy, xy = (np.einsum("ri,ri,ri->r", counts, a, b) for a, b in ((x, x), (y, y), (x, y)))
+    return _ratio(xy / num_pairs, xx / num_pairs, yy / num_pairs)
+
+
+def interval(draws: Floats) -> tuple[float, float] | None:
+    """Returns the percentile interval of resampled values; `None` if most are not defined."""
+    defined = draws[np.isfinite(draws)]
+    if not len(draws) or len(defined) < _MIN_DEFINED * len(draws):
+        return None
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(defined, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def _standard(values: NDArray[np.floating]) -> Floats:
+    """Returns values with mean 0 and deviation 1, so that sums of squares lose no digits."""
+    centered = np.asarray(values, np.float64) - np.mean(values, dtype=np.float64)
+    deviation = float(np.std(centered))
+    return centered / deviation if deviation > 0 else centered
+
+
+def _ranks(values: NDArray[np.floating], counts: Floats) -> Floats:
+    """Returns the average ranks in each resample, scaled to about -1..1 around their mean."""
+    _, groups = np.unique(values, return_inverse=True)
+    order = np.argsort(groups, kind="stable")
+    starts = np.searchsorted(groups[order], np.arange(groups.max() + 1))
+    held = np.add.reduceat(counts[:, order], starts, axis=1)
+    middle = np.cumsum(held, axis=1) - held / 2
+    # The mean of all ranks is half the number of pairs, with or without ties.
+    half = counts.shape[1] / 2
+    return ((middle - half) / half)[:, groups]
+
+
+def _ratio(covariance: Floats, variance_x: Floats, variance_y: Floats) -> Floats:
+    product = np.maximum(variance_x, 0) * np.maximum(variance_y, 0)
+    is_defined = (variance_x > 1e-12) & (variance_y > 1e-12)
+    ratio = covariance / np.sqrt(np.where(is_defined, product, 1.0))
+    return np.where(is_defined, np.clip(ratio, -1.0, 1.0), np.nan)
