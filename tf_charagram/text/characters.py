@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.batches import bounded_batches, to_bytes
+from tf_charagram.text.growing import check_growable
 from tf_charagram.text.normalize import (
     SPACE,
     FlatTexts,
@@ -124,6 +125,23 @@ class CharacterVectorizer(keras.layers.Layer):
     def resources(self) -> list[Any]:
         """What a SavedModel must hold besides the graph: nothing."""
         return []
+
+    def grown(self, other: CharacterVectorizer) -> tuple[CharacterVectorizer, np.ndarray]:
+        """Gives the characters of another vectorizer ids, in one order of code points with these.
+
+        Args:
+            other: A vectorizer with the same settings, built from new texts.
+
+        Returns:
+            The grown vectorizer, and the id there of each id of this one, int64 `(num_rows,)`.
+
+        Raises:
+            ConfigError: The settings differ.
+        """
+        check_growable(self, other)
+        alphabet, rows = self.alphabet.extended(other.alphabet.characters).sorted()
+        state = {"alphabet": alphabet.characters}
+        return self.from_state(self.get_config(), state), rows[: self.num_rows]
 
     def get_config(self) -> dict[str, Any]:
         """Returns the settings without the alphabet, which is stored as an array."""

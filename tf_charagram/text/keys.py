@@ -6,12 +6,16 @@ of a key is never zero and n-grams of different orders never share a key.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram.text.normalize import FlatTexts
+from tf_charagram.text.symbols import Alphabet
+
+logger = logging.getLogger(__name__)
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _FINALIZERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
@@ -76,12 +80,29 @@ def exact_digits(keys: np.ndarray, bits: int, num_digits: int) -> np.ndarray:
     return keys[:, np.newaxis] >> shifts & ((1 << bits) - 1)
 
 
+def join_digits(digits: np.ndarray, bits: int) -> np.ndarray:
+    """Returns the exact keys of symbols `(num_keys, num_digits)`, zeros before shorter n-grams."""
+    keys = np.zeros(len(digits), np.int64)
+    for column in digits.T:
+        keys = keys << bits | column
+    return keys
+
+
 def mixed_keys(code_points: np.ndarray) -> np.ndarray:
     """Returns the mixed keys of n-grams given as code points, `(num_ngrams, order)`."""
     state = None
     for symbols in code_points.T:
         state = _extend(state, tf.constant(symbols, tf.uint64), None)
     return _finish(state, code_points.shape[1], None).numpy()
+
+
+def warn_of_mixed_keys(num_characters: int, max_order: int) -> None:
+    """Says that there are more characters than exact keys can hold."""
+    logger.warning(
+        "The texts have %d characters; exact keys of order %d hold %d. Using 64-bit mixed "
+        "keys: n-grams may collide (about 1 in 10^7 vocabularies of a million n-grams).",
+        num_characters, max_order, Alphabet.capacity(symbol_bits(max_order)),
+    )  # fmt: skip
 
 
 def _extend(state: tf.Tensor | None, symbols: tf.Tensor, bits: int | None) -> tf.Tensor:

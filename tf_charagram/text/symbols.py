@@ -59,6 +59,16 @@ class Alphabet:
         table = np.concatenate([[0, SPACE, 0xFFFD], self.characters])
         return table[symbols].astype(np.int32)
 
+    def symbols_of(self, other: Alphabet) -> np.ndarray:
+        """Returns the symbol here of each symbol of another alphabet, int64 `(3 + len(other),)`.
+
+        A character that is not in this alphabet has the symbol of all such characters.
+        """
+        size = 1 + max(int(one.characters.max(initial=0)) for one in (self, other))
+        symbols = np.full(size, OTHER_SYMBOL, np.int64)
+        symbols[self.characters] = np.arange(_FIRST_SYMBOL, _FIRST_SYMBOL + len(self))
+        return np.concatenate([np.arange(_FIRST_SYMBOL), symbols[other.characters]])
+
     def sorted(self) -> tuple[Alphabet, np.ndarray]:
         """Returns the alphabet in code point order and the new symbol of each old one."""
         order = np.argsort(self.characters, kind="stable")

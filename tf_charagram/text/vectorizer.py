@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.batches import to_bytes
+from tf_charagram.text.growing import check_growable
 from tf_charagram.text.keys import mix64, ngram_keys
 from tf_charagram.text.normalize import (
     SPACE,
@@ -165,6 +166,24 @@ class NgramVectorizer(keras.layers.Layer):
             start += column == len(self.orders)
             names.append("".join(map(chr, symbols[start:stop])))
         return [(name, tuple(rows)) for name, rows in zip(names, ids, strict=True)]
+
+    def grown(self, other: NgramVectorizer) -> tuple[NgramVectorizer, np.ndarray]:
+        """Adds rows for the n-grams of another vectorizer; in hash mode all have rows already.
+
+        Args:
+            other: A vectorizer with the same settings, built from new texts.
+
+        Returns:
+            The grown vectorizer, and the row there of each row of this one, int64 `(num_rows,)`.
+
+        Raises:
+            ConfigError: The settings differ.
+        """
+        check_growable(self, other)
+        if self.vocabulary is None or other.vocabulary is None:
+            return self, np.arange(self.num_rows)
+        vocabulary, rows = self.vocabulary.grown(other.vocabulary)
+        return self.from_state(self.get_config(), vocabulary.to_arrays()), rows
 
     def _hashed(self, keys: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
         unsigned = tf.cast(keys, tf.uint64)

@@ -10,7 +10,15 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.batches import bounded_batches, to_bytes
-from tf_charagram.text.keys import exact_digits, mixed_keys, ngram_keys, symbol_bits
+from tf_charagram.text.growing import common_keys, joined
+from tf_charagram.text.keys import (
+    exact_digits,
+    join_digits,
+    mixed_keys,
+    ngram_keys,
+    symbol_bits,
+    warn_of_mixed_keys,
+)
 from tf_charagram.text.normalize import SPACE, collapse, decode, normalized_code_points
 from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
 from tf_charagram.text.validation import check_orders
@@ -28,7 +36,8 @@ class NgramVocabulary:
         alphabet: Characters the keys are made of, or `None` when the texts have more characters
             than exact keys can hold and keys are 64-bit mixes.
         keys: int64 `(size,)`; row `i` belongs to `keys[i]`. By order, then most frequent first,
-            then in code point order (for mixed keys: by key).
+            then in code point order (for mixed keys: by key). What a vocabulary grew by comes last,
+            in the same order.
         counts: How often each n-gram occurred in the texts, int64 `(size,)`.
     """
 
@@ -110,6 +119,31 @@ class NgramVocabulary:
             "".join(map(chr, row[digit > 0])) for row, digit in zip(codes, digits, strict=True)
         ]
 
+    def grown(self, other: NgramVocabulary) -> tuple[NgramVocabulary, np.ndarray]:
+        """Returns this vocabulary followed by the n-grams of another that it does not have.
+
+        Counts are summed. Where exact keys cannot hold the characters of both, all are mixed, and a
+        warning says so.
+
+        Returns:
+            The grown vocabulary, and the row in it of each row of this one, int64 `(size,)`: the
+            same, unless two n-grams have one mixed key, about once in 10^7 large vocabularies.
+
+        Raises:
+            ConfigError: The n-gram orders differ.
+        """
+        if self.orders != other.orders:
+            raise ConfigError(
+                "A vocabulary grows by one of the same n-gram orders only. "
+                f"Received: orders {list(self.orders)} and {list(other.orders)}"
+            )
+        alphabet, keys, other_keys = common_keys(
+            self.orders[-1], self.keys, self.alphabet, other.keys, other.alphabet
+        )
+        keys, rows = joined(keys, other_keys)
+        counts = np.bincount(rows, np.concatenate([self.counts, other.counts])).astype(np.int64)
+        return NgramVocabulary(self.orders, alphabet, keys, counts), rows[: len(self)]
+
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Returns the vocabulary as named arrays; `from_arrays` is the way back."""
         arrays = {"orders": np.array(self.orders), "keys": self.keys, "counts": self.counts}
@@ -172,11 +206,7 @@ class _NgramCounter:
         self._alphabet = self._alphabet.extended(np.unique(codes))
         if len(self._alphabet) <= Alphabet.capacity(self._bits):
             return
-        logger.warning(
-            "The texts have %d characters; exact keys of order %d hold %d. Using 64-bit mixed "
-            "keys: n-grams may collide (about 1 in 10^7 vocabularies of a million n-grams).",
-            len(self._alphabet), self.orders[-1], Alphabet.capacity(self._bits),
-        )  # fmt: skip
+        warn_of_mixed_keys(len(self._alphabet), self.orders[-1])
         for order, counts in self._counts.items():
             digits = exact_digits(counts.keys, self._bits, order)
             counts.replace_keys(mixed_keys(self._alphabet.code_points(digits)))
@@ -203,7 +233,7 @@ class _NgramCounter:
             ties = [keys]
             if self._bits is not None:
                 digits = renumbered[exact_digits(keys, self._bits, order)]
-                keys = _join_digits(digits, self._bits)
+                keys = join_digits(digits, self._bits)
                 ties = list(alphabet.code_points(digits).T[::-1])
             first = np.lexsort((*ties, -counts))[:max_per_order]
             all_keys.append(keys[first])
@@ -212,13 +242,6 @@ class _NgramCounter:
         return NgramVocabulary(
             self.orders, exact, np.concatenate(all_keys), np.concatenate(all_counts)
         )
-
-
-def _join_digits(digits: np.ndarray, bits: int) -> np.ndarray:
-    keys = np.zeros(len(digits), np.int64)
-    for column in digits.T:
-        keys = keys << bits | column
-    return keys
 
 
 class _KeyCounts:

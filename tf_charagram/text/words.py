@@ -22,8 +22,11 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.batches import bounded_batches, to_bytes
+from tf_charagram.text.growing import check_growable
 from tf_charagram.text.normalize import SPACE, collapse, decode, normalized_code_points
+from tf_charagram.text.unknown_words import UnknownWords, from_state, ngrams_of_words, to_state
 from tf_charagram.text.validation import check_text_options
+from tf_charagram.text.vocabulary import NgramVocabulary
 
 UNKNOWN = 0
 _CHUNK_TEXTS = 10_000
@@ -59,13 +62,16 @@ class WordVectorizer(keras.layers.Layer):
     are split as the Penn Treebank does and pretrained vectors expect: `don't` gives `do n't`,
     `it's` gives `it 's`; text already split so stays as it is. Other words keep an apostrophe
     inside. `3.14` is one word, `x-ray` three, every Chinese character one. A word that is not in
-    the vocabulary has id 0.
+    the vocabulary has id 0. With `ngrams`, the ids of its n-grams follow, those of the word with a
+    space before and after it; they are above `num_words`.
 
     All operations run on the CPU and contain no Python; `WhitespaceTokenizer` needs
     tensorflow-text also where the exported model is served.
 
     Args:
         words: The words that have an id of their own, in the order of ids from 1; distinct.
+        ngrams: The n-grams that other words are made of, in the order of ids from `num_words + 1`;
+            `None` for one id for all those words.
         lowercase: Lower-case the texts, character by character.
         unicode_form: `None`, or `"NFC"`, `"NFD"`, `"NFKC"`, `"NFKD"`: normalized first.
         max_chars: Texts are cut after so many characters, so that one text cannot exhaust memory.
@@ -84,6 +90,7 @@ class WordVectorizer(keras.layers.Layer):
         self,
         *,
         words: Sequence[str],
+        ngrams: NgramVocabulary | None = None,
         lowercase: bool = True,
         unicode_form: str | None = None,
         max_chars: int | None = 10_000,
@@ -109,6 +116,10 @@ class WordVectorizer(keras.layers.Layer):
             ),
             default_value=UNKNOWN,
         )
+        self.ngrams = ngrams
+        self._unknown_words = None
+        if ngrams is not None:
+            self._unknown_words = UnknownWords(ngrams, UNKNOWN, self.num_words + 1)
 
     @classmethod
     def from_texts(
@@ -117,6 +128,7 @@ class WordVectorizer(keras.layers.Layer):
         *,
         min_count: int = 1,
         max_words: int | None = None,
+        ngram_orders: Sequence[int] | None = None,
         lowercase: bool = True,
         unicode_form: str | None = None,
         max_chars: int | None = 10_000,
@@ -127,12 +139,15 @@ class WordVectorizer(keras.layers.Layer):
             texts: The texts, each counted as often as it comes; read once, as a stream.
             min_count: Fewest occurrences a word needs.
             max_words: Keep only this many, the most frequent ones.
+            ngram_orders: Orders of the n-grams that unknown words are made of; those of the words
+                that are not kept have ids. Default: unknown words have one id.
             lowercase: As for the class.
             unicode_form: As for the class.
             max_chars: As for the class.
 
         Raises:
-            ConfigError: An argument is out of range, or no word is left.
+            ConfigError: An argument is out of range, no word is left, or none is left out to
+                teach the n-grams.
         """
         if min_count < 1:
             raise ConfigError(f"`min_count` must be at least 1. Received: min_count={min_count}")
@@ -152,7 +167,20 @@ class WordVectorizer(keras.layers.Layer):
             )
         # The order of UTF-8 bytes is that of code points.
         words = [word.decode() for _, word in sorted(kept)[:max_words]]
-        return cls(words=words, lowercase=lowercase, unicode_form=unicode_form, max_chars=max_chars)
+        ngrams = None
+        if ngram_orders is not None:
+            rare = sorted({word.decode() for word in counts}.difference(words))
+            if not rare:
+                raise ConfigError(
+                    "Rare words teach the n-grams of unknown words, and no word of the texts "
+                    f"occurs fewer than {min_count} times. Raise `min_count`, for instance "
+                    f"--min-count {min_count + 1}, or give up `unknown_words=ngrams`."
+                )
+            ngrams = ngrams_of_words(rare, ngram_orders)
+        text: dict[str, Any] = {
+            "lowercase": lowercase, "unicode_form": unicode_form, "max_chars": max_chars,
+        }  # fmt: skip
+        return cls(words=words, ngrams=ngrams, **text)
 
     @property
     def words(self) -> list[str]:
@@ -162,21 +190,57 @@ class WordVectorizer(keras.layers.Layer):
     @property
     def num_rows(self) -> int:
         """Number of distinct ids, the unknown word among them: the height of the table."""
-        return len(self._offsets)
+        return 1 + self.num_words + (0 if self.ngrams is None else len(self.ngrams))
+
+    @property
+    def num_words(self) -> int:
+        """Number of words with an id of their own."""
+        return len(self._offsets) - 1
 
     @property
     def resources(self) -> list[Any]:
-        """What a SavedModel must hold besides the graph: the look-up table."""
-        return [self._table]
+        """What a SavedModel must hold besides the graph: the look-up tables."""
+        more = [] if self._unknown_words is None else self._unknown_words.resources
+        return [self._table, *more]
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of the words of each text."""
         with tf.device("CPU:0"):
             words = split_words(texts, self.lowercase, self.unicode_form, self.max_chars)
-            return words.with_values(tf.cast(self._table.lookup(words.values), tf.int32))
+            ids = tf.cast(self._table.lookup(words.values), tf.int32)
+            if self._unknown_words is None:
+                return words.with_values(ids)
+            return self._unknown_words(words, ids)
+
+    def grown(self, other: WordVectorizer) -> tuple[WordVectorizer, np.ndarray]:
+        """Gives the words of another vectorizer ids after those there are, and so its n-grams.
+
+        Args:
+            other: A vectorizer with the same settings, built from new texts. It may lack n-grams.
+
+        Returns:
+            The grown vectorizer, and the id there of each id of this one, int64 `(num_rows,)`.
+
+        Raises:
+            ConfigError: The settings differ.
+        """
+        check_growable(self, other)
+        words = list(dict.fromkeys([*self.words, *other.words]))
+        rows, ngrams = np.arange(self.num_words + 1), self.ngrams
+        if ngrams is not None:
+            places = np.arange(len(ngrams))
+            if other.ngrams is not None:
+                ngrams, places = ngrams.grown(other.ngrams)
+            rows = np.concatenate([rows, places + len(words) + 1])
+        elif other.ngrams is not None:
+            raise ConfigError(
+                "A vectorizer grows by one with the same settings only. Received: "
+                "unknown_words='shared' and unknown_words='ngrams'"
+            )
+        return type(self)(**self.get_config(), words=words, ngrams=ngrams), rows
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the settings without the words, which are stored as arrays."""
+        """Returns the settings without words and n-grams, which are stored as arrays."""
         return {
             **super().get_config(),
             "lowercase": self.lowercase,
@@ -185,13 +249,14 @@ class WordVectorizer(keras.layers.Layer):
         }
 
     def state(self) -> dict[str, np.ndarray]:
-        """Returns the words as named arrays: all of them in UTF-8, and where each one starts."""
-        return {"utf8": self._utf8, "offsets": self._offsets}
+        """Returns named arrays: all words in UTF-8, where each one starts, and the n-grams."""
+        return {"utf8": self._utf8, "offsets": self._offsets, **to_state(self.ngrams)}
 
     @classmethod
     def from_state(cls, config: dict[str, Any], state: dict[str, np.ndarray]) -> WordVectorizer:
         """Restores a vectorizer from `get_config()` and `state()`."""
-        return cls(**config, words=_words_of(state["utf8"], state["offsets"]))
+        words = _words_of(state["utf8"], state["offsets"])
+        return cls(**config, words=words, ngrams=from_state(state))
 
 
 def split_words(

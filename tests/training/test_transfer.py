@@ -1,0 +1,267 @@
+"""Two-stage training: what a model knows stays as it is, to the bit, and what is new has room."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.contracts import randomized
+from tests.texts import NASTY, words
+from tf_charagram.encoders import ENCODERS, encoder_class
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.encoders.words import WordEncoder
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text.kinds import VECTORIZERS
+from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.training.transfer import check_init, grow_from, transfer
+
+DIM = 6
+# Defaults that only take time here.
+SMALLER = {"char_cnn": {"char_dim": 5}, "char_lstm": {"char_dim": 5}}
+OLD = ["the cat", "a hot dog", "cats and dogs", *words(20)]
+# Each of the first three has n-grams, words and characters that are not in `OLD`.
+NEW = ["the q\u00fcant", "a cat, zzz", "!? 7", *words(20, seed=1)]
+OTHERS = ["", "\u4f60\u597d", *(NASTY[name] for name in ("broken", "emoji", "nul", "combining"))]
+
+
+def vectorizer_of(name, texts, **options):
+    return VECTORIZERS[encoder_class(name).vectorizer].from_texts(texts, **options)
+
+
+def maker(name, seed=0, **options):
+    options = {"dim": DIM, "seed": seed, **SMALLER.get(name, {}), **options}
+    return lambda vectorizer: encoder_class(name)(num_rows=vectorizer.num_rows, **options)
+
+
+def first_stage(name, folder, **options):
+    """Returns a model trained, as it were, on `OLD`."""
+    vectorizer = vectorizer_of(name, OLD)
+    embedder = TextEmbedder(vectorizer, randomized(lambda: maker(name, **options)(vectorizer)))
+    embedder.save(folder)
+    return embedder
+
+
+def table_of(encoder):
+    """Returns the path and the values of the one weight whose name is `table`."""
+    (table,) = (weight for weight in encoder.weights if weight.name == "table")
+    return table.path, table.numpy()
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+class TestEveryEncoder:
+    def test_the_same_texts_change_nothing(self, name, tmp_path):
+        old = first_stage(name, tmp_path)
+        grown = TextEmbedder(*grow_from(tmp_path, vectorizer_of(name, OLD), maker(name, seed=3)))
+        texts = [*OLD, *NEW, *OTHERS]
+        np.testing.assert_array_equal(grown.encode(texts), old.encode(texts))
+
+    def test_known_texts_stay_as_they_are(self, name, tmp_path):
+        old = first_stage(name, tmp_path)
+        vectorizer, encoder = grow_from(tmp_path, vectorizer_of(name, NEW), maker(name, seed=3))
+        assert vectorizer.num_rows > old.vectorizer.num_rows
+        grown = TextEmbedder(vectorizer, encoder)
+        np.testing.assert_array_equal(grown.encode(OLD), old.encode(OLD))
+        # New units of a text change it.
+        assert (grown.encode(NEW[:3]) != old.encode(NEW[:3])).any(axis=1).all()
+        # Units that neither stage knows.
+        unknown = ["\u05d0", "\u4f60 \u597d"]
+        np.testing.assert_array_equal(grown.encode(unknown), old.encode(unknown))
+
+    def test_every_weight_goes_where_it_belongs(self, name, tmp_path):
+        old = first_stage(name, tmp_path)
+        new = vectorizer_of(name, NEW)
+        _, rows = old.vectorizer.grown(new)
+        grown, encoder = grow_from(tmp_path, new, maker(name, seed=3))
+        path, expected = table_of(maker(name, seed=3)(grown))  # as the encoder begins
+        assert len(expected) == grown.num_rows == encoder.num_rows
+        expected[rows] = table_of(old.encoder)[1]
+        fresh = np.setdiff1d(np.arange(grown.num_rows), rows)
+        assert len(fresh) and np.all(np.any(expected[fresh], axis=1))
+        weights = {weight.path: weight.numpy() for weight in old.encoder.weights}
+        for weight in encoder.weights:
+            is_table = weight.path == path
+            np.testing.assert_array_equal(weight, expected if is_table else weights[weight.path])
+
+    def test_is_saved_and_grows_again(self, name, tmp_path):
+        first_stage(name, tmp_path / "one")
+        options = vectorizer_of(name, NEW), maker(name, seed=3)
+        second = TextEmbedder(*grow_from(tmp_path / "one", *options))
+        second.save(tmp_path / "two")
+        third = TextEmbedder(*grow_from(tmp_path / "two", *options))
+        texts = [*OLD, *NEW, *OTHERS]
+        np.testing.assert_array_equal(third.encode(texts), second.encode(texts))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("num_layers", [1, 2])
+def test_texts_without_a_new_ngram_stay_as_they_are(seed, num_layers, tmp_path):
+    old = first_stage("charagram", tmp_path, num_layers=num_layers)
+    new = vectorizer_of("charagram", words(3, seed=100 + seed))
+    grown = TextEmbedder(*grow_from(tmp_path, new, maker("charagram", num_layers=num_layers)))
+    texts = words(300, seed=7)
+    lengths = [e.vectorizer(tf.constant(texts)).row_lengths() for e in (old, grown)]
+    stays = np.equal(*lengths)
+    assert 0 < stays.sum() < len(texts)
+    equal = (grown.encode(texts) == old.encode(texts)).all(axis=1)
+    np.testing.assert_array_equal(equal, stays)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, cls in ENCODERS.items() if issubclass(cls, WordEncoder)]
+)
+def test_an_unknown_word_becomes_known(name, tmp_path):
+    old = first_stage(name, tmp_path)
+    grown = TextEmbedder(*grow_from(tmp_path, vectorizer_of(name, ["ant"]), maker(name)))
+    texts = tf.constant(["ant", "bee"])
+    assert old.vectorizer(texts).to_list() == [[0], [0]]
+    assert grown.vectorizer(texts).to_list() == [[old.vectorizer.num_rows], [0]]
+    assert (grown.encode(["the ant"]) != old.encode(["the ant"])).any()
+    np.testing.assert_array_equal(grown.encode(["the bee", *OLD]), old.encode(["the bee", *OLD]))
+
+
+@pytest.mark.parametrize("name", ["word_average", "lstm"])
+def test_unknown_words_of_ngrams(name, tmp_path):
+    """Appended words move the ids of the n-grams, and the rows go with them."""
+    options = {"min_count": 2, "ngram_orders": (2, 3)}
+
+    def make(vectorizer):
+        return maker(name, num_words=vectorizer.num_words)(vectorizer)
+
+    vectorizer = vectorizer_of(name, ["the the cat cats"], **options)
+    old = TextEmbedder(vectorizer, randomized(lambda: make(vectorizer)))
+    old.save(tmp_path)
+    new = vectorizer_of(name, ["a a dog dog bird"], **options)
+    grown = TextEmbedder(*grow_from(tmp_path, new, make))
+    assert grown.vectorizer.words == ["the", "a", "dog"]
+    texts = ["the cats", "cat", "scats the tack", "", "\u4f60"]
+    assert len(old.vectorizer(tf.constant(texts)).values) > len(texts)
+    np.testing.assert_array_equal(grown.encode(texts), old.encode(texts))
+    changed = ["a", "dog", "birds the"]
+    assert (grown.encode(changed) != old.encode(changed)).any(axis=1).all()
+    shared = vectorizer_of(name, ["a"])
+    with pytest.raises(ConfigError, match=r"give --unknown-words ngrams \(received: shared\)\."):
+        grow_from(tmp_path, shared, maker(name))
+    other = vectorizer_of(name, ["a a dog"], min_count=2, ngram_orders=(2,))
+    with pytest.raises(ConfigError, match=r"give --ngrams 2,3 \(received: 2\)\."):
+        grow_from(tmp_path, other, make)
+    TextEmbedder(shared, maker(name)(shared)).save(tmp_path / "shared")
+    with pytest.raises(ConfigError, match=r"give --unknown-words shared \(received: ngrams\)\."):
+        grow_from(tmp_path / "shared", new, make)
+
+
+def test_hashed_ngrams(tmp_path):
+    options = {"orders": (2, 3), "hash_buckets": 64, "rows_per_ngram": 2}
+    old = TextEmbedder(
+        NgramVectorizer(**options), randomized(lambda: Charagram(num_rows=64, dim=DIM))
+    )
+    old.save(tmp_path)
+    grown = TextEmbedder(
+        *grow_from(tmp_path, NgramVectorizer(**options), maker("charagram", seed=3))
+    )
+    np.testing.assert_array_equal(grown.encode(OLD + NEW), old.encode(OLD + NEW))
+
+
+def test_what_training_alone_sees_may_differ(tmp_path):
+    for name, option in (("char_cnn", "dropout"), ("dan", "word_dropout")):
+        first_stage(name, tmp_path / name, **{option: 0.5})
+        make = maker(name, **{option: 0.1})
+        _, encoder = grow_from(tmp_path / name, vectorizer_of(name, NEW), make)
+        assert getattr(encoder, option) == 0.1
+
+
+def test_frozen_word_vectors_are_transferred_too(tmp_path):
+    old = first_stage("dan", tmp_path)
+
+    def make(vectorizer):
+        encoder = maker("dan")(vectorizer)
+        encoder.table.trainable = False
+        return encoder
+
+    grown = TextEmbedder(*grow_from(tmp_path, vectorizer_of("dan", NEW), make))
+    assert not grown.encoder.table.trainable
+    np.testing.assert_array_equal(grown.encode(OLD), old.encode(OLD))
+
+
+@pytest.mark.parametrize(
+    ("old", "options", "new", "new_options", "message"),
+    [
+        ("dan", {}, "dan", {"dim": 8}, r"give --dim 6 \(received: 8\)\."),
+        ("dan", {}, "lstm", {}, r"give --encoder dan \(received: lstm\)\."),
+        ("dan", {}, "charagram", {"dim": 8},
+         r"--encoder dan \(received: charagram\), .*--dim 6 \(received: 8\).*activation tanh"),
+        ("charagram", {}, "char_lstm", {}, r"--encoder charagram \(received: char_lstm\)"),
+        ("dan", {"num_layers": 2}, "dan", {"activation": "relu"},
+         r"give --activation tanh \(received: relu\), --num-layers 2 \(received: 1\)\."),
+        ("lstm", {"use_output_gate": False}, "lstm", {},
+         r"give --no-use-output-gate \(received: True\)\."),
+        ("char_lstm", {}, "char_lstm", {"use_output_gate": False, "use_peepholes": False},
+         r"give --use-output-gate \(received: False\), --use-peepholes \(received: False\)\."),
+        ("char_cnn", {"filters": "kim", "dense": "linear"}, "char_cnn", {},
+         r"--filters kim \(received: small\), --dense linear \(received: tanh\)"),
+        ("cse", {"word_dim": 9}, "cse", {},
+         r"give --word-vectors of width 9 \(received: 6\)\."),
+        ("cse", {"widths": (1, 2)}, "cse", {}, r"give widths=1,2 \(received: 1,2,3\)\."),
+    ],
+)  # fmt: skip
+def test_other_encoders_are_refused(old, options, new, new_options, message, tmp_path):
+    first_stage(old, tmp_path, **options)
+    with pytest.raises(ConfigError, match=message):
+        grow_from(tmp_path, vectorizer_of(new, NEW), maker(new, **new_options))
+
+
+@pytest.mark.parametrize(
+    ("vectorizer", "message"),
+    [
+        (NgramVectorizer.from_texts(NEW, orders=[2]), r"--ngrams 2,3,4 \(received: 2\)\."),
+        (NgramVectorizer.from_texts(NEW, unicode_form="NFC"),
+         r"give no --unicode-form \(received: NFC\)\."),
+        (NgramVectorizer.from_texts(NEW, max_chars=7, lowercase=False),
+         r"give lowercase=True \(received: False\), --max-chars 10000 \(received: 7\)\."),
+        (NgramVectorizer(hash_buckets=9), r"give no --hash-buckets \(received: 9\)\."),
+    ],
+)  # fmt: skip
+def test_other_vectorizers_are_refused(vectorizer, message, tmp_path):
+    first_stage("charagram", tmp_path)
+    with pytest.raises(ConfigError, match=message) as error:
+        grow_from(tmp_path, vectorizer, maker("charagram"))
+    assert str(error.value).startswith(f"{tmp_path} was trained with other settings. To go on")
+    # Together with what is wrong with the encoder.
+    with pytest.raises(ConfigError, match=rf"--dim 6 \(received: 5\), .*{message[5:]}"):
+        grow_from(tmp_path, vectorizer, maker("charagram", dim=5))
+
+
+def test_no_model(tmp_path):
+    with pytest.raises(RunError, match=r"nothing is not a model folder: it has no config\.json"):
+        grow_from(tmp_path / "nothing", vectorizer_of("dan", NEW), maker("dan"))
+
+
+def test_init_and_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for init, out in (("a", None), ("a", "b"), ("a", "a/b"), ("a/b", "a/c"), ("ab", "a")):
+        check_init(init, out)
+    for init, out in (("a", "a"), ("a/model", "a"), ("a/../b", "b"), (tmp_path / "a", "a")):
+        message = rf"`init` must not lie in `out`.*--out; .*--resume.*init={init}, out={out}"
+        with pytest.raises(ConfigError, match=message):
+            check_init(init, out)
+
+
+@pytest.mark.parametrize(
+    ("options", "num_rows"), [({"dim": 5}, 8), ({"num_layers": 2}, 8), ({}, 7)]
+)
+def test_transfer_needs_the_same_weights(options, num_rows):
+    old = Charagram(num_rows=8, dim=4)
+    new = Charagram(num_rows=9, **{"dim": 4, **options})
+    with pytest.raises(ConfigError, match=r"one row for each of 8\. Received: .*ngrams/table"):
+        transfer(old, new, np.arange(num_rows))
+
+
+def test_a_square_weight_is_no_table():
+    """Even where the table has as many rows as the dense layer."""
+    old, new = (
+        randomized(lambda: encoder_class("projection")(num_rows=4, dim=4), seed) for seed in (1, 2)
+    )
+    transfer(old, new, np.array([1, 0, 3, 2]))
+    np.testing.assert_array_equal(new.dense.kernel, old.dense.kernel)
+    np.testing.assert_array_equal(table_of(new)[1], table_of(old)[1][[1, 0, 3, 2]])

@@ -1,0 +1,183 @@
+"""Two-stage training: a saved model goes on, on new texts, with a vocabulary grown by their units.
+
+This is the cumulative training of CSE (section 5.1): first on phrases, then on sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.config import TrainConfig
+from tf_charagram.encoders import encoder_name
+from tf_charagram.errors import ConfigError
+from tf_charagram.layers.padding import PaddedEmbedding
+from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text.growing import settings_of
+from tf_charagram.text.words import WordVectorizer
+
+#: Settings that a second stage may change: how many units there are, and what only training sees.
+_FREE = ("num_rows", "num_words", "seed", "dropout", "word_dropout")
+#: Settings that are given in other words than by a flag of their name.
+_FLAGS = {"orders": "--ngrams", "word_dim": "--word-vectors of width"}
+
+
+def grow_from(
+    path: str | Path,
+    vectorizer: keras.layers.Layer,
+    make_encoder: Callable[[keras.layers.Layer], keras.layers.Layer],
+) -> tuple[keras.layers.Layer, keras.layers.Layer]:
+    """Returns the vectorizer and the encoder of a saved model, with room for new texts.
+
+    Units that the model knows keep their vectors, and texts of such units their embeddings. New
+    units have the vectors that `make_encoder` gave them.
+
+    Args:
+        path: Run or model folder.
+        vectorizer: What the new texts alone would be trained with.
+        make_encoder: Returns a new encoder for a vectorizer.
+
+    Raises:
+        RunError: The folder holds no model, or a damaged one.
+        ConfigError: The model has other settings than the new vectorizer and encoder; all are
+            named.
+    """
+    old = TextEmbedder.load(path)
+    try:
+        grown, rows = old.vectorizer.grown(vectorizer)
+    except ConfigError:
+        # The settings of the encoder may differ too.
+        check_same_settings(path, old, vectorizer, make_encoder(vectorizer))
+        raise
+    encoder = make_encoder(grown)
+    check_same_settings(path, old, vectorizer, encoder)
+    transfer(old.encoder, encoder, rows)
+    return grown, encoder
+
+
+def check_init(init: str | Path, out: str | Path | None) -> None:
+    """Checks that a second stage does not write over the first.
+
+    Args:
+        init: Run or model folder to go on from.
+        out: Folder of the new run, or `None` for one with a new name.
+
+    Raises:
+        ConfigError: The model to go on from lies in the folder of the new run.
+    """
+    if out is not None and Path(init).resolve().is_relative_to(Path(out).resolve()):
+        raise ConfigError(
+            "`init` must not lie in `out`, for the model there would be overwritten. Give another "
+            f"--out; to go on with a run that was stopped, use --resume. Received: init={init}, "
+            f"out={out}"
+        )
+
+
+def check_same_settings(
+    path: str | Path,
+    old: TextEmbedder,
+    vectorizer: keras.layers.Layer,
+    encoder: keras.layers.Layer,
+) -> None:
+    """Checks that a saved model and a new one compute the same function, but for the units.
+
+    Args:
+        path: Where the saved model is, for the message.
+        old: The saved model.
+        vectorizer: Of the new model.
+        encoder: Of the new model.
+
+    Raises:
+        ConfigError: Settings differ; each is named with the flag that mends it.
+    """
+    before, now = _settings(old.vectorizer, old.encoder), _settings(vectorizer, encoder)
+    # Encoders of two classes share only some settings.
+    differing = [
+        f"{_flag(name, value)} (received: {_shown(now[name])})"
+        for name, value in before.items()
+        if name in now and now[name] != value
+    ]
+    if differing:
+        raise ConfigError(
+            f"{path} was trained with other settings. To go on from it, give "
+            f"{', '.join(differing)}."
+        )
+
+
+def transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray) -> None:
+    """Gives an encoder the weights of another of the same settings, whose units are among its own.
+
+    Args:
+        old: The encoder to read; not changed.
+        new: The encoder to change. Rows of tables that no old one goes to stay as they are.
+        rows: The row in the new tables of each row of the old ones, int64 `(old.num_rows,)`.
+
+    Raises:
+        ConfigError: The two do not have the same weights.
+    """
+    old_tables, new_tables = _tables(old), _tables(new)
+    shapes, new_shapes = _shapes(old, old_tables), _shapes(new, new_tables)
+    if shapes != new_shapes or (old.num_rows,) != rows.shape:
+        raise ConfigError(
+            "Weights go only to an encoder with the same ones, and `rows` has one row for each of "
+            f"{old.num_rows}. Received: {shapes}, {new_shapes}, rows of shape {rows.shape}"
+        )
+    sources = {weight.path: weight for weight in old.weights}
+    for weight in new.weights:
+        source = sources[weight.path].value
+        if weight.path in new_tables:
+            # In place: a table may take most of the memory.
+            weight.value.scatter_update(tf.IndexedSlices(source, tf.constant(rows)))
+        else:
+            weight.assign(source)
+
+
+def _tables(encoder: keras.layers.Layer) -> set[str]:
+    """Returns the paths of the weights that have one row for each id."""
+    layers = (
+        layer
+        for layer in vars(encoder).values()
+        if isinstance(layer, RaggedEmbeddingSum | PaddedEmbedding)
+    )
+    return {layer.table.path for layer in layers}
+
+
+def _shapes(encoder: keras.layers.Layer, tables: set[str]) -> dict[str, tuple[int | None, ...]]:
+    """Returns the shapes of the weights by path, of tables without their height."""
+    return {
+        weight.path: (None, *weight.shape[1:]) if weight.path in tables else tuple(weight.shape)
+        for weight in encoder.weights
+    }
+
+
+def _settings(vectorizer: keras.layers.Layer, encoder: keras.layers.Layer) -> dict[str, Any]:
+    settings = {**settings_of(encoder), **settings_of(vectorizer)}
+    if isinstance(vectorizer, WordVectorizer):
+        settings["unknown_words"] = "shared" if vectorizer.ngrams is None else "ngrams"
+        if vectorizer.ngrams is not None:
+            settings["orders"] = list(vectorizer.ngrams.orders)
+    kept = {name: value for name, value in settings.items() if name not in _FREE}
+    return {"encoder": encoder_name(encoder), **kept}
+
+
+def _flag(name: str, value: Any) -> str:
+    """Returns the flag that gives a setting a value; without one, the setting."""
+    flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
+    if name not in _FLAGS and name not in {field.name for field in fields(TrainConfig)}:
+        return f"{name}={_shown(value)}"
+    if value is None:
+        return f"no {flag}"
+    if isinstance(value, bool):
+        return flag if value else flag.replace("--", "--no-", 1)
+    return f"{flag} {_shown(value)}"
+
+
+def _shown(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
