@@ -7,21 +7,47 @@ import random
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tf_charagram.data.corpus import PairCorpus
-from tf_charagram.data.pairs import read_pairs
+import keras
+
+from tf_charagram.data.corpus import Example
+from tf_charagram.data.pairs import Pair, read_pairs
+from tf_charagram.data.store import PairStore
+from tf_charagram.data.stream import PairStream
+from tf_charagram.models.paraphrase import ParaphraseModel
+from tf_charagram.training.building import ids_function
+
+LETTERS = "eeeeeettttaaaooiinnsshhrrdlcumwfgypbvkjxqz"
+SHARED = Path(__file__).parents[2] / "shared" / "data"
 
 
-def corpus(path: str | None, num_pairs: int = 190_000, seed: int = 0) -> PairCorpus:
+def word_pairs(path: str | None, num_pairs: int = 190_000, seed: int = 0) -> list[Pair]:
     """Returns the pairs of a file, or pairs of made-up words with about as many n-grams."""
     if path is not None:
-        return PairCorpus.from_pairs(read_pairs(path))
+        return [pair for pair in read_pairs(path) if all(text.strip() for text in pair)]
     rng = random.Random(seed)
-    letters = "eeeeeettttaaaooiinnsshhrrdlcumwfgypbvkjxqz"
-    words = ["".join(rng.choices(letters, k=rng.randint(4, 14))) for _ in range(num_pairs // 2)]
-    return PairCorpus.from_pairs((rng.choice(words), rng.choice(words)) for _ in range(num_pairs))
+    words = ["".join(rng.choices(LETTERS, k=rng.randint(4, 14))) for _ in range(num_pairs // 2)]
+    return [(rng.choice(words), rng.choice(words)) for _ in range(num_pairs)]
+
+
+def texts_of(pairs: Iterable[Pair]) -> list[str]:
+    """Returns the distinct texts of pairs, in order."""
+    return list(dict.fromkeys(text for pair in pairs for text in pair))
+
+
+def store_of(pairs: list[Pair], vectorizer: keras.layers.Layer) -> PairStore:
+    """Returns the ids of pairs, in memory."""
+    store = PairStore(len(pairs), len(pairs), Path())
+    store.fill((Example(*pair, pair) for pair in pairs), ids_function(vectorizer))
+    return store
+
+
+def train(model: ParaphraseModel, stream: PairStream, num_steps: int) -> None:
+    """Goes on training for so many steps."""
+    for segment in stream.segments(int(model.step.numpy()), num_steps):
+        model.fit(stream.dataset(segment), verbose=0, shuffle=False)
 
 
 def seconds(function: Callable[[], object]) -> float:
@@ -80,6 +106,3 @@ def optional(name: str):
     except ImportError:
         print(f"{name} is not installed; leaving it out")
         return None
-
-
-SHARED = Path(__file__).parents[2] / "shared" / "data"

@@ -53,10 +53,10 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=30_000)
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
-    corpus = common.corpus(arguments.data)
-    words = [word for word in corpus.texts if " " not in word]
+    texts = common.texts_of(common.word_pairs(arguments.data))
+    words = [word for word in texts if " " not in word]
     fasttext = common.optional("fasttext")
-    vectorizer = make_vectorizer(TrainConfig(), corpus.texts)
+    vectorizer = make_vectorizer(TrainConfig(), texts)
     embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows))
     result: dict = {"num_rows": vectorizer.num_rows}
     with tempfile.TemporaryDirectory() as folder:

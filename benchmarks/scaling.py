@@ -19,6 +19,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.data.store import PairBlock, PairStore
 from tf_charagram.data.stream import PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.paraphrase import ParaphraseModel
@@ -26,7 +27,7 @@ from tf_charagram.optimizers import make_optimizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 
-NUM_TEXTS, IDS_PER_TEXT, SMALLEST = 20_000, 22, 20_000
+NUM_TEXTS, NUM_PAIRS, IDS_PER_TEXT, SMALLEST = 20_000, 100_000, 22, 20_000
 
 
 def stream(num_rows: int, batch_size: int) -> PairStream:
@@ -36,8 +37,9 @@ def stream(num_rows: int, batch_size: int) -> PairStream:
     ids = (ids * (num_rows // SMALLEST)).astype(np.int32)
     ragged = tf.RaggedTensor.from_uniform_row_length(tf.constant(ids), IDS_PER_TEXT)
     ragged = tf.RaggedTensor.from_row_splits(ragged.values, ragged.row_splits)
-    sides = rng.integers(0, NUM_TEXTS, (2, 100_000)).astype(np.int32)
-    return PairStream(ragged, np.arange(NUM_TEXTS), *sides, batch_size=batch_size)
+    texts = tf.constant(rng.integers(0, NUM_TEXTS, 2 * NUM_PAIRS))
+    store = PairStore.of_block(PairBlock(tf.gather(ragged, texts), texts))
+    return PairStream(store, batch_size=batch_size)
 
 
 def step_runs(sizes: list[int], batch_size: int, steps: int) -> dict:
@@ -49,7 +51,7 @@ def step_runs(sizes: list[int], batch_size: int, steps: int) -> dict:
         batches = stream(size, batch_size)
 
         def run(model=model, batches=batches) -> None:
-            model.fit(batches.dataset(0, steps), verbose=0, shuffle=False)
+            common.train(model, batches, steps)
 
         run()
         runs[str(size)] = run
@@ -65,10 +67,9 @@ def memory_mb() -> float:
 def vocabulary_growth(numbers: list[int]) -> dict:
     """Returns seconds and n-grams of vocabulary builds over growing corpora."""
     rng = random.Random(0)
-    letters = "eeeeeettttaaaooiinnsshhrrdlcumwfgypbvkjxqz"
     result = {}
     for number in numbers:
-        texts = ("".join(rng.choices(letters, k=rng.randint(4, 14))) for _ in range(number))
+        texts = ("".join(rng.choices(common.LETTERS, k=rng.randint(4, 14))) for _ in range(number))
         start = time.perf_counter()
         vocabulary = NgramVocabulary.from_texts(texts, max_distinct=2_000_000)
         spent = time.perf_counter() - start

@@ -8,13 +8,13 @@ from typing import Any, Literal, get_args
 
 from tf_charagram.errors import ConfigError, unknown_name
 
-Task = Literal["words"]
+Task = Literal["words", "sentences"]
 TASKS: tuple[str, ...] = get_args(Task)
 
 
 _AT_LEAST = {
-    "epochs": 1e-6, "batch_size": 2, "dim": 1, "evaluations_per_epoch": 1,
-    "checkpoint_every_s": 0, "seed": 0,
+    "epochs": 1e-6, "batch_size": 2, "mega_batches": 1, "max_ids_in_memory": 1, "dim": 1,
+    "evaluations_per_epoch": 1, "checkpoint_every_s": 0, "seed": 0,
 }  # fmt: skip
 _LARGEST_SEED = 2**31 - 1
 _UNICODE_FORMS = (None, "NFC", "NFD", "NFKC", "NFKD")
@@ -41,12 +41,26 @@ class TrainConfig:
         None, "folder or file to score on [the starter set and what was downloaded before]"
     )
     out: str | None = _option(None, "run folder [runs/TASK-ENCODER-N, the next free N]")
+    data_weights: tuple[float, ...] = _option(
+        (), "how often the pairs of each --data count, comma-separated, for instance 1,0.5,2 [1]"
+    )
+    init: str | None = _option(
+        None, "run or model folder to go on from; its vocabulary grows with the new texts"
+    )
+    augment_typos: float = _option(
+        0.0, "share of the pairs to add once more, with typing errors in one side"
+    )
     epochs: float = _option(10, "passes over the pairs; may be a fraction")
-    batch_size: int = _option(25, "pairs a batch")
+    max_minutes: float | None = _option(None, "stop after so many minutes of training")
+    batch_size: int | None = _option(None, "pairs a batch [25; 100 for sentences]")
     negatives: str = _option("max", "how negatives are chosen: max, mix, random")
+    mega_batches: int = _option(1, "batches whose texts are searched together for negatives")
     mask_duplicates: bool = _option(True, "never take a text of the own pair as its negative")
+    mask_related: bool = _option(False, "nor a text that is paired with one of the own pair")
     margin: float = _option(0.4, "margin m of the loss")
-    l2: float = _option(0.0, "lambda of the L2 penalty")
+    l2: float = _option(0.0, "lambda of the L2 penalty on all weights")
+    l2_words: float = _option(0.0, "lambda_w: L2 pull of the word vectors to their initial values")
+    l2_composition: float = _option(0.0, "lambda_c: L2 penalty on all weights but the word vectors")
     dense_l2: bool = _option(False, "penalize all rows at every step, not the touched ones")
     optimizer: str = _option("adam", "adam or adagrad, both row-sparse")
     learning_rate: float = _option(0.001, "step size")
@@ -60,15 +74,31 @@ class TrainConfig:
     max_chars: int | None = _option(
         None, "characters after which a text is cut [10000; 1000 for char_cnn, char_lstm]"
     )
-    activation: str | None = _option(None, "activation [charagram and cse: linear]")
+    word_vectors: str | None = _option(
+        None, "file of pretrained word vectors, word2vec or GloVe text, to start from"
+    )
+    vector_words: bool = _option(
+        False, "take all words of the vector file, not only those of the training text"
+    )
+    freeze_words: bool = _option(False, "do not train the word vectors")
+    word_dropout: float = _option(0.0, "dropout on the word vectors")
+    unknown_words: str = _option(
+        "shared", "vector of an unknown word: shared, or ngrams, the sum of its n-grams"
+    )
+    activation: str | None = _option(
+        None, "activation [charagram: linear, tanh for sentences; cse: linear]"
+    )
     num_layers: int = _option(1, "layers of charagram and dan: 1 or 2")
     filters: str | None = _option(None, "filter set of char_cnn: small or kim [small]")
     dense: str | None = _option(None, "last layer of char_cnn: tanh, linear, none [tanh]")
     dropout: float | None = _option(None, "dropout before the last layer of char_cnn [0]")
     use_output_gate: bool = _option(True, "output gate of char_lstm, lstm and gran")
-    use_peepholes: bool = _option(True, "peepholes of char_lstm")
+    use_peepholes: bool = _option(True, "peepholes of char_lstm, lstm and gran")
     dim: int = _option(300, "width of the embedding")
     file_order_first: bool = _option(False, "keep the order of the file in the first epoch")
+    max_ids_in_memory: int = _option(
+        64_000_000, "ids of training texts held at a time; more go to files in the run folder"
+    )
     evaluations_per_epoch: int = _option(4, "evaluations each epoch")
     checkpoint_every_s: float = _option(60.0, "seconds between checkpoints, after evaluations")
     select: str = _option("last", "keep the weights with the best score on this set, or the last")
@@ -81,6 +111,7 @@ class TrainConfig:
         """Checks what no other part checks."""
         if self.task not in TASKS:
             raise ConfigError(unknown_name("task", self.task, TASKS))
+        self._fill_in()
         for name, least in _AT_LEAST.items():
             if not getattr(self, name) >= least:
                 hint = "; the negatives of a pair come from the others of its batch"
@@ -88,19 +119,31 @@ class TrainConfig:
                     f"`{name}` must be at least {least:g}{hint if name == 'batch_size' else ''}. "
                     f"Received: {name}={getattr(self, name)}"
                 )
-        for name in ("epochs", "l2", "learning_rate"):
+        if self.max_minutes is not None and not self.max_minutes > 0:
+            raise ConfigError(f"`max_minutes` must be above 0. Received: {self.max_minutes}")
+        if self.data_weights and len(self.data_weights) != len(self.data):
+            raise ConfigError(
+                f"`data_weights` must have one number for each --data. Received: "
+                f"{len(self.data_weights)} weights for {len(self.data)} --data."
+            )
+        for name in ("epochs", "l2", "l2_words", "l2_composition", "learning_rate"):
             if not math.isfinite(getattr(self, name)):
                 raise ConfigError(
                     f"`{name}` must be a finite number. Received: {name}={getattr(self, name)}"
                 )
         if self.seed > _LARGEST_SEED:
-            raise ConfigError(
-                f"`seed` must be at most {_LARGEST_SEED}. Received: seed={self.seed}"
-            )
+            raise ConfigError(f"`seed` must be at most {_LARGEST_SEED}. Received: seed={self.seed}")
         if not 0.0 <= self.margin <= 2.0:
             raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={self.margin}")
-        if not self.l2 >= 0.0:
-            raise ConfigError(f"`l2` must not be negative. Received: l2={self.l2}")
+        for name in ("l2", "l2_words", "l2_composition"):
+            if not getattr(self, name) >= 0.0:
+                raise ConfigError(
+                    f"`{name}` must not be negative. Received: {name}={getattr(self, name)}"
+                )
+        if not 0.0 <= self.word_dropout < 1.0:
+            raise ConfigError(
+                f"`word_dropout` must be in [0, 1). Received: word_dropout={self.word_dropout}"
+            )
         if self.unicode_form not in _UNICODE_FORMS:
             raise ConfigError(
                 "`unicode_form` must be None, NFC, NFD, NFKC or NFKD. "
@@ -113,6 +156,13 @@ class TrainConfig:
             )
         if self.hash_buckets is not None and (self.min_count > 1 or self.max_per_order):
             raise ConfigError("`hash_buckets` has no vocabulary for `min_count`, `max_per_order`.")
+
+    def _fill_in(self) -> None:
+        """Sets what was left open to the defaults of the task."""
+        if self.batch_size is None:
+            object.__setattr__(self, "batch_size", {"words": 25, "sentences": 100}[self.task])
+        if self.activation is None and (self.task, self.encoder) == ("sentences", "charagram"):
+            object.__setattr__(self, "activation", "tanh")
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the settings as plain values."""

@@ -48,7 +48,7 @@ def add_fields(parser: jsonargparse.ArgumentParser, config_class: type) -> None:
                 kind, default = list[str], []
             else:
                 default = ",".join(map(str, default)) or None
-                kind = str if element is str else _integers
+                kind = {str: str, int: _integers, float: _floats}[element]
         if kind is bool:
             parser.add_argument(
                 flag, action=jsonargparse.ActionYesNo(no_prefix="no-"), default=default,
@@ -60,9 +60,18 @@ def add_fields(parser: jsonargparse.ArgumentParser, config_class: type) -> None:
 
 def _integers(text: str) -> str:
     """Checks a comma-separated list of integers, such as `2,3,4`."""
+    return _numbers(text, int)
+
+
+def _floats(text: str) -> str:
+    """Checks a comma-separated list of numbers, such as `1,0.5`."""
+    return _numbers(text, float)
+
+
+def _numbers(text: str, kind: type[int] | type[float]) -> str:
     text = ",".join(map(str, text)) if isinstance(text, list | tuple) else str(text)
     for part in text.split(","):
-        int(part)
+        kind(part)
     return text
 
 
@@ -111,9 +120,7 @@ def file_first(arguments: Sequence[str], flag: str = "--config") -> list[str]:
     return front + rest
 
 
-def run_command(
-    command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None
-) -> int:
+def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None) -> int:
     """Runs a command; an error the package raises becomes one line and exit status 1 or 2."""
     # TensorFlow greets every process with lines on CPUs and GPUs that help nobody here.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")

@@ -16,7 +16,7 @@ from tf_charagram.errors import RunError
 from tf_charagram.files import sha256_of, whole_file, write_json, write_problem
 
 #: Settings that a resumed run may change: they change no weights. A run can be moved, too.
-_FREE = ("out", "checkpoint_every_s")
+_FREE = ("out", "checkpoint_every_s", "max_minutes")
 
 
 class RunFolder:
@@ -36,6 +36,7 @@ class RunFolder:
         self.saved_model = self.path / "saved_model" / "1"
         self.tensorboard = self.path / "tensorboard"
         self.texts = self.path / "texts.txt"
+        self.pairs = self.path / "pairs"
         self._replaces = False
 
     @classmethod

@@ -38,13 +38,13 @@ def train(arguments: Sequence[str]) -> int:
     config = from_flags(TrainConfig, values)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     from tf_charagram.tables import neighbor_table, score_table
-    from tf_charagram.training.words import WordsRun, sample_queries
+    from tf_charagram.training.paraphrase import ParaphraseRun, sample_queries
 
     console = Console(stderr=values["json"], highlight=False)
-    run = WordsRun(config, resume=values["resume"], overwrite=values["overwrite"])
+    run = ParaphraseRun(config, resume=values["resume"], overwrite=values["overwrite"])
     console.print(
-        f"{len(run.corpus):,} pairs, {len(run.corpus.texts):,} texts, "
-        f"{run.loop.embedder.vectorizer.num_rows:,} rows -> {run.folder.path}"
+        f"{run.corpus.num_pairs:,} pairs, {run.embedder.vectorizer.num_rows:,} rows "
+        f"-> {run.folder.path}"
     )
     try:
         metrics = run.run(resume=values["resume"])
@@ -55,8 +55,8 @@ def train(arguments: Sequence[str]) -> int:
         )
         return 130
     console.print(score_table(run.scores))
-    queries = sample_queries(run.corpus)
-    console.print(neighbor_table(run.embedder, queries, run.corpus.texts))
+    queries = sample_queries(run.corpus.listed)
+    console.print(neighbor_table(run.embedder, queries, run.corpus.listed))
     for name, path in metrics["paths"].items():
         console.print(f"{name:12} {path}", soft_wrap=True)
     if values["json"]:

@@ -18,7 +18,7 @@ NUM_ROWS = 6
 ROWS = [[1, 2, 3], [4], [], [2, 2, 5, 2, 1], [0, 3]]
 
 
-def check_against_reference(encoder, weights, encode, seed=0):
+def check_against_reference(encoder, weights, encode, seed=0, rows=ROWS):
     """Compares values and gradients, while training and not.
 
     Args:
@@ -26,6 +26,7 @@ def check_against_reference(encoder, weights, encode, seed=0):
         weights: Name in the reference -> variable, or several whose values lie below each other.
         encode: The reference.
         seed: Seed of the weights.
+        rows: The ids to embed.
     """
     rng = np.random.default_rng(seed)
     groups = {name: list(w) if isinstance(w, tuple) else [w] for name, w in weights.items()}
@@ -35,12 +36,12 @@ def check_against_reference(encoder, weights, encode, seed=0):
             variable.assign(rng.normal(scale=0.6, size=variable.shape))
         parameters[name] = np.concatenate([v.numpy().astype(np.float64) for v in variables])
     assert len(encoder.trainable_variables) == len({v.path for g in groups.values() for v in g})
-    upstream = rng.normal(size=(len(ROWS), encoder.dim))
-    expected = reference.embed(encode, ROWS, parameters)
-    expected_gradients = reference.embed_gradient(encode, ROWS, parameters, upstream)
+    upstream = rng.normal(size=(len(rows), encoder.dim))
+    expected = reference.embed(encode, rows, parameters)
+    expected_gradients = reference.embed_gradient(encode, rows, parameters, upstream)
     for training in (False, True):
         with tf.GradientTape() as tape:
-            embedded = encoder(ragged(ROWS), training=training)
+            embedded = encoder(ragged(rows), training=training)
         gradients = tape.gradient(
             embedded,
             {name: [v.value for v in group] for name, group in groups.items()},
@@ -48,26 +49,28 @@ def check_against_reference(encoder, weights, encode, seed=0):
         )
         assert_allclose(embedded, expected, rtol=1e-4, atol=1e-5)
         if training:
-            check_distinct_rows(gradients["W"][0])
+            check_distinct_rows(gradients["W"][0], rows)
         for name, found in gradients.items():
             found = np.concatenate([tf.convert_to_tensor(gradient) for gradient in found])
             assert_allclose(found, expected_gradients[name], rtol=2e-3, atol=1e-4, err_msg=name)
 
 
-def check_distinct_rows(gradient):
+def check_distinct_rows(gradient, rows=ROWS):
     """The gradient of the table names each row of the batch once."""
     assert isinstance(gradient, tf.IndexedSlices)
-    assert sorted(gradient.indices.numpy()) == sorted({i for row in ROWS for i in row})
+    assert sorted(gradient.indices.numpy()) == sorted({i for row in rows for i in row})
 
 
-def check_export(make, tmp_path):
+def check_export(make, tmp_path, vectorizer=None):
     """The SavedModel gives the vectors that vectorizer and encoder give.
 
     Args:
         make: Function from the number of ids to an encoder.
         tmp_path: Empty folder.
+        vectorizer: Where the ids come from.
     """
-    vectorizer = WordVectorizer.from_texts(["the cat doesn't sit", "a cat, a dog \u4f60"])
+    if vectorizer is None:
+        vectorizer = WordVectorizer.from_texts(["the cat doesn't sit", "a cat, a dog \u4f60"])
     encoder = make(vectorizer.num_rows)
     rng = np.random.default_rng(0)
     for weight in encoder.weights:

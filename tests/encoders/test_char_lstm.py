@@ -51,16 +51,22 @@ def test_equals_reference(use_output_gate, use_peepholes, training):
         assert_allclose(found, slope, rtol=1e-4, atol=1e-5, err_msg=name)
 
 
+@pytest.mark.parametrize("switch", ["use_output_gate", "use_peepholes"])
 @pytest.mark.parametrize("check", CONTRACTS, ids=lambda check: check.__name__)
-def test_contract_without_output_gate(check, tmp_path):
-    settings = {"char_dim": 3, "use_output_gate": False, "seed": 3}
+def test_contract_without(check, switch, tmp_path):
+    settings = {"char_dim": 3, "seed": 3, switch: False}
     check(lambda: CharLstm(num_rows=9, dim=5, **settings), 9, tmp_path)
 
 
-def test_saved_model(tmp_path):
+@pytest.mark.parametrize("use_peepholes", [False, True])
+def test_saved_model(use_peepholes, tmp_path):
     texts = ["cat", "", "a cat", " ", "Cats!", "\u4e2d"]
     vectorizer = CharacterVectorizer.from_texts(texts[:3])
-    encoder = randomized(lambda: CharLstm(num_rows=vectorizer.num_rows, dim=4, char_dim=3))
+    encoder = randomized(
+        lambda: CharLstm(
+            num_rows=vectorizer.num_rows, dim=4, char_dim=3, use_peepholes=use_peepholes
+        )
+    )
     export_saved_model(vectorizer, encoder, tmp_path / "1")
     serve = tf.saved_model.load(str(tmp_path / "1")).signatures["serving_default"]
     for batch in (texts, texts[:1], [""], []):

@@ -14,14 +14,19 @@ from tf_charagram.encoders.gran import Gran
 from tf_charagram.errors import ConfigError
 
 
+@pytest.mark.parametrize("use_peepholes", [False, True])
 @pytest.mark.parametrize("use_output_gate", [False, True])
-def test_equals_reference(use_output_gate):
-    encoder = Gran(num_rows=NUM_ROWS, dim=3, use_output_gate=use_output_gate)
+def test_equals_reference(use_output_gate, use_peepholes):
+    encoder = Gran(
+        num_rows=NUM_ROWS, dim=3, use_output_gate=use_output_gate, use_peepholes=use_peepholes
+    )
     cell = encoder.lstm.cell
     weights = {
         "W": encoder.table.table, "Wx": cell.kernel, "Wh": cell.recurrent_kernel, "b": cell.bias,
-        "P": cell.peepholes, "G": encoder.gate.kernel, "g": encoder.gate.bias,
+        "G": encoder.gate.kernel, "g": encoder.gate.bias,
     }  # fmt: skip
+    if use_peepholes:
+        weights["P"] = cell.peepholes
     encode = reference.gran(use_output_gate)
 
     def with_halves(ids, p):
@@ -37,13 +42,17 @@ def test_open_gates_give_the_average():
     assert_allclose(encoder(ragged(ROWS)), average(ragged(ROWS)), rtol=1e-5, atol=1e-8)
 
 
+@pytest.mark.parametrize("switch", ["use_output_gate", "use_peepholes"])
 @pytest.mark.parametrize("check", CONTRACTS, ids=lambda check: check.__name__)
-def test_contract_without_output_gate(check, tmp_path):
-    check(lambda: Gran(num_rows=9, dim=5, use_output_gate=False, seed=3), 9, tmp_path)
+def test_contract_without(check, switch, tmp_path):
+    check(lambda: Gran(num_rows=9, dim=5, seed=3, **{switch: False}), 9, tmp_path)
 
 
-def test_export(tmp_path):
-    check_export(lambda num_rows: Gran(num_rows=num_rows, dim=4), tmp_path)
+@pytest.mark.parametrize("use_peepholes", [False, True])
+def test_export(use_peepholes, tmp_path):
+    check_export(
+        lambda num_rows: Gran(num_rows=num_rows, dim=4, use_peepholes=use_peepholes), tmp_path
+    )
 
 
 def test_errors():

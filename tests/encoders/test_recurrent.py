@@ -32,14 +32,18 @@ def test_identity_rnn_equals_reference():
     check_against_reference(encoder, rnn_weights(encoder), reference.rnn("linear", True))
 
 
+@pytest.mark.parametrize("use_peepholes", [False, True])
 @pytest.mark.parametrize("use_output_gate", [False, True])
-def test_lstm_equals_reference(use_output_gate):
-    encoder = Lstm(num_rows=NUM_ROWS, dim=3, use_output_gate=use_output_gate)
+def test_lstm_equals_reference(use_output_gate, use_peepholes):
+    encoder = Lstm(
+        num_rows=NUM_ROWS, dim=3, use_output_gate=use_output_gate, use_peepholes=use_peepholes
+    )
     cell = encoder.lstm.cell
     weights = {
         "W": encoder.table.table, "Wx": cell.kernel, "Wh": cell.recurrent_kernel, "b": cell.bias,
-        "P": cell.peepholes,
     }  # fmt: skip
+    if use_peepholes:
+        weights["P"] = cell.peepholes
     check_against_reference(encoder, weights, reference.lstm(use_output_gate))
 
 
@@ -65,17 +69,21 @@ def test_pull_back_targets_are_the_initial_weights():
     [
         lambda: Rnn(num_rows=9, dim=5, activation="relu", seed=3),
         lambda: Lstm(num_rows=9, dim=5, use_output_gate=False, seed=3),
+        lambda: Lstm(num_rows=9, dim=5, use_peepholes=False, seed=3),
     ],
-    ids=["rnn", "lstm"],
+    ids=["rnn", "lstm", "lstm without peepholes"],
 )
 @pytest.mark.parametrize("check", CONTRACTS, ids=lambda check: check.__name__)
 def test_contract_with_other_settings(make, check, tmp_path):
     check(make, 9, tmp_path)
 
 
-@pytest.mark.parametrize("cls", [Rnn, IdentityRnn, Lstm])
-def test_export(cls, tmp_path):
-    check_export(lambda num_rows: cls(num_rows=num_rows, dim=4), tmp_path)
+@pytest.mark.parametrize(
+    ("cls", "arguments"),
+    [(Rnn, {}), (IdentityRnn, {}), (Lstm, {}), (Lstm, {"use_peepholes": False})],
+)
+def test_export(cls, arguments, tmp_path):
+    check_export(lambda num_rows: cls(num_rows=num_rows, dim=4, **arguments), tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,9 @@ WITHOUT_DEVICE = {
 }  # fmt: skip
 
 
-def step_nodes(name, optimizer, **settings):
+def step_nodes(name, optimizer, options=None, **settings):
     """Returns the nodes of a traced training step, function bodies included."""
-    model = ParaphraseModel(encoder_class(name)(num_rows=50, dim=6))
+    model = ParaphraseModel(encoder_class(name)(num_rows=50, dim=6, **options or {}))
     model.compile(make_optimizer(optimizer, 0.01), **settings)
     step = tf.function(lambda ids, text_ids: model.train_step((ids, text_ids)))
     graph = step.get_concrete_function(*SPEC).graph.as_graph_def()
@@ -97,6 +97,30 @@ def test_train_step_without_clipping(settings):
 @pytest.mark.parametrize("name", ENCODERS)
 def test_train_step_of_each_encoder(name):
     check(step_nodes(name, "adam", negatives="mix", l2=0.1, clip_norm=1.0))
+
+
+@pytest.mark.parametrize("dense_l2", [False, True])
+@pytest.mark.parametrize("name", ["dan", "identity_rnn"])
+def test_train_step_with_settings_of_word_vectors(name, dense_l2):
+    """A bag and a sequence of words; only the second has weights that are pulled to a target."""
+    settings = {"l2_words": 0.1, "l2_composition": 0.1, "dense_l2": dense_l2}
+    check(step_nodes(name, "adam", {"word_dropout": 0.5}, **settings))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("lstm", {"use_peepholes": False}),
+        ("gran", {"use_peepholes": False, "num_words": 9}),
+        ("word_average", {"num_words": 9}),
+        ("word_average", {"num_words": 9, "word_dropout": 0.5}),
+        ("lstm", {"num_words": 9, "word_dropout": 0.5}),
+    ],
+    ids=str,
+)
+def test_train_step_with_options(name, options):
+    """Without peepholes, and with n-grams for unknown words."""
+    check(step_nodes(name, "adam", options))
 
 
 @pytest.mark.parametrize("name", ENCODERS)

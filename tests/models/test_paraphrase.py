@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.reference import charagram as charagram_reference
 from tests.reference import optimizers as optimizer_reference
 from tests.reference import paraphrase as reference
-from tf_charagram.data.corpus import PairCorpus
+from tf_charagram.data.store import PairBlock, PairStore
 from tf_charagram.data.stream import PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
@@ -33,15 +33,12 @@ class Setup:
     def __init__(self, *, pairs=PAIRS, batch_size=4, dim=5, num_layers=1, activation="linear"):
         self.texts = [text for pair in pairs for text in pair]
         self.vectorizer = NgramVectorizer.from_texts(self.texts, orders=[2, 3])
-        count = len(pairs)
         keys = {text: key for key, text in enumerate(dict.fromkeys(self.texts))}
-        self.stream = PairStream(
+        block = PairBlock(
             self.vectorizer(tf.constant(self.texts)),
-            np.array([keys[text] for text in self.texts]),
-            2 * np.arange(count),
-            2 * np.arange(count) + 1,
-            batch_size=batch_size,
+            tf.constant([keys[text] for text in self.texts], tf.int64),
         )
+        self.stream = PairStream(PairStore.of_block(block), batch_size=batch_size)
         encoder = Charagram(
             num_rows=self.vectorizer.num_rows, dim=dim, activation=activation, num_layers=num_layers
         )
@@ -52,8 +49,20 @@ class Setup:
         return self.model
 
     def fit(self, num_steps, first_step=0):
-        dataset = self.stream.dataset(first_step, num_steps)
-        return self.model.fit(dataset, verbose=0).history["loss"][-1]
+        return self.model.fit(self.batches(num_steps, first_step), verbose=0).history["loss"][-1]
+
+    def texts_at(self, step):
+        """Returns the texts of a batch, lefts, then rights."""
+        ((_, keys),) = self.batches(1, step)
+        distinct = list(dict.fromkeys(self.texts))
+        return [distinct[key] for key in keys.numpy()]
+
+    def batches(self, num_steps, first_step=0):
+        segments = self.stream.segments(first_step, num_steps)
+        first, *others = (self.stream.dataset(segment) for segment in segments)
+        for other in others:
+            first = first.concatenate(other)
+        return first
 
     def variables(self):
         """Returns weights, then whatever the optimizer holds."""
@@ -134,9 +143,7 @@ def test_fit_equals_numpy(name, settings):
     expected = NumpyTraining(setup, name, 0.02, **settings)
     setup.compile(name, 0.02, **settings)
     for step in range(6):
-        pairs = setup.stream.pairs(tf.constant(step, tf.int64)).numpy()
-        texts = [setup.texts[2 * i] for i in pairs] + [setup.texts[2 * i + 1] for i in pairs]
-        loss = expected.step(texts)
+        loss = expected.step(setup.texts_at(step))
         assert setup.fit(1, first_step=step) == pytest.approx(loss, rel=1e-4)
         encoder = setup.model.encoder
         found = {"W": encoder.sum.table, "b": encoder.bias}
@@ -218,10 +225,10 @@ def test_negatives_of_another_seed_give_other_weights():
 def test_the_loss_goes_down(name, strategy):
     setup = Setup()
     setup.compile(name, negatives=strategy)
-    before = setup.model.evaluate(setup.stream.dataset(0, 3), verbose=0)
+    before = setup.model.evaluate(setup.batches(3), verbose=0)
     first = setup.fit(3)
     setup.fit(30, first_step=3)
-    after = setup.model.evaluate(setup.stream.dataset(0, 3), verbose=0)
+    after = setup.model.evaluate(setup.batches(3), verbose=0)
     assert setup.fit(3, first_step=33) < 0.7 * first
     assert after < 0.7 * before
 
@@ -231,13 +238,10 @@ def test_evaluate_gives_the_mean_over_batches():
     setup.compile()
     setup.fit(3)
     before = setup.variables()
-    losses = [
-        float(setup.model.loss_of(*setup.stream.batch(tf.constant(step, tf.int64)), training=False))
-        for step in range(3)
-    ]
+    losses = [float(setup.model.loss_of(*batch, training=False)) for batch in setup.batches(3)]
     assert len({round(loss, 3) for loss in losses}) == 3
     for _ in range(2):
-        found = setup.model.evaluate(setup.stream.dataset(0, 3), verbose=0)
+        found = setup.model.evaluate(setup.batches(3), verbose=0)
         assert found == pytest.approx(np.mean(losses), rel=1e-5)
     for old, new in zip(before, setup.variables(), strict=True):
         assert_array_equal(old, new)
@@ -279,19 +283,6 @@ def test_several_steps_an_execution():
     assert int(other.model.step) == 6
 
 
-def test_trains_from_a_corpus():
-    corpus = PairCorpus.from_pairs(pair for pair in PAIRS if pair[0])
-    vectorizer = NgramVectorizer.from_texts(corpus.texts)
-    stream = PairStream(
-        vectorizer(tf.constant(corpus.texts)), corpus.text_keys(), corpus.left, corpus.right,
-        batch_size=3,
-    )  # fmt: skip
-    model = ParaphraseModel(Charagram(num_rows=vectorizer.num_rows, dim=4))
-    model.compile(make_optimizer("adam", 0.01))
-    history = model.fit(stream.dataset(0, stream.steps_per_epoch), verbose=0)
-    assert np.isfinite(history.history["loss"]).all()
-
-
 def test_works_with_optimizers_of_keras():
     setup = Setup()
     setup.model.compile(keras.optimizers.SGD(0.1))
@@ -299,9 +290,74 @@ def test_works_with_optimizers_of_keras():
     assert setup.fit(30, first_step=3) < first
 
 
+def train_by_hand(setup, texts, mega_batches, margin, rate):
+    """Trains a linear charagram on one pool with SGD, as METHODS.md says; returns W and b."""
+    encoder, vocabulary = setup.model.encoder, setup.vectorizer.vocabulary.ngrams()
+    counts = tf.constant(charagram_reference.count_matrix(texts, vocabulary), tf.float32)
+    table, bias = tf.Variable(encoder.sum.table.value), tf.Variable(encoder.bias.value)
+
+    def cosines(rows, columns):
+        rows, columns = (tf.gather(counts, i) @ table + bias for i in (rows, columns))
+        lengths = tf.norm(rows, axis=1)[:, None] * tf.norm(columns, axis=1)[None, :]
+        return rows @ tf.transpose(columns) / lengths
+
+    num_pairs = len(texts) // 2
+    everything = range(2 * num_pairs)
+    mask = reference.candidate_mask(texts[:num_pairs], texts[num_pairs:])
+    negatives = np.where(mask, cosines(everything, everything), -2).argmax(axis=1)
+    size = -(-num_pairs // mega_batches)
+    for first in range(0, num_pairs, size):
+        lefts = np.arange(first, min(first + size, num_pairs))
+        with tf.GradientTape() as tape:
+            hinges = [
+                tf.nn.relu(
+                    margin - tf.linalg.diag_part(cosines(lefts, lefts + num_pairs))
+                    + tf.linalg.diag_part(cosines(side, negatives[side]))
+                )
+                for side in (lefts, lefts + num_pairs)
+            ]  # fmt: skip
+            loss = tf.reduce_mean(hinges[0] + hinges[1])
+        for weight, gradient in zip((table, bias), tape.gradient(loss, (table, bias)), strict=True):
+            weight.assign_sub(rate * gradient)
+    return table, bias
+
+
+@pytest.mark.parametrize("mega_batches", [2, 3, 5])
+def test_mega_batches_equal_training_by_hand(mega_batches):
+    """A pool of 11 pairs: negatives from all of it, with the weights at its beginning."""
+    setup = Setup(pairs=[pair for pair in PAIRS if all(pair)], batch_size=11)
+    rng = np.random.default_rng(0)
+    for weight in setup.model.encoder.weights:
+        weight.assign(rng.normal(scale=0.5, size=weight.shape))
+    expected = train_by_hand(setup, setup.texts_at(0), mega_batches, margin=0.7, rate=0.3)
+    setup.model.compile(keras.optimizers.SGD(0.3), margin=0.7, mega_batches=mega_batches)
+    setup.fit(1)
+    encoder = setup.model.encoder
+    for found, weight in zip((encoder.sum.table, encoder.bias), expected, strict=True):
+        assert_allclose(found, weight, rtol=1e-4, atol=1e-6)
+    assert int(setup.model.step) == 1
+    assert int(setup.model.optimizer.iterations) == -(-11 // -(-11 // mega_batches))
+
+
+def test_mega_batches_with_row_sparse_adam_learn():
+    setup = Setup(batch_size=len(PAIRS))
+    setup.compile("adam", mega_batches=3, negatives="mix", clip_norm=1.0, l2=1e-4)
+    first = setup.fit(1)
+    assert setup.fit(40, first_step=1) < 0.6 * first
+
+
+def test_mega_batches_that_are_not_finite():
+    setup = Setup(batch_size=len(PAIRS))
+    setup.compile(mega_batches=3)
+    table = setup.model.encoder.sum.table
+    table.assign(np.full(table.shape, np.nan))
+    assert_stops_and_changes_nothing(setup)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ({"mega_batches": 0}, "`mega_batches` must be at least 1. Received: 0"),
         ({"margin": -0.4}, r"`margin` must be in \[0, 2\]. Received: margin=-0.4"),
         ({"margin": 2.5}, r"`margin` must be in \[0, 2\]. Received: margin=2.5"),
         ({"margin": float("nan")}, r"`margin` must be in \[0, 2\]. Received: margin=nan"),

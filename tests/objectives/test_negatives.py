@@ -30,9 +30,7 @@ def mask_of(keys, mask_duplicates=True):
 
 
 def choose(sampler, vectors, keys, step=0):
-    chosen, exists = sampler(
-        tf.constant(vectors), tf.constant(keys), tf.constant(step, tf.int64)
-    )
+    chosen, exists = sampler(tf.constant(vectors), tf.constant(keys), tf.constant(step, tf.int64))
     assert chosen.dtype == tf.int32 and chosen.shape == exists.shape == keys.shape
     return chosen.numpy(), exists.numpy()
 
@@ -59,6 +57,17 @@ def test_only_allowed_candidates_are_chosen(seed, strategy, mask_duplicates):
         for anchor in np.flatnonzero(exists):
             assert mask[anchor, chosen[anchor]]
             assert chosen[anchor] % 9 != anchor % 9
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_related_candidates_are_left_out(seed):
+    """No candidate of a pair that shares a text with the own one, whichever side it is on."""
+    _, keys = batch(seed, num_texts=12)
+    plain, related = NegativeSampler(), NegativeSampler(mask_related=True)
+    found = related.candidates(tf.constant(keys)).numpy()
+    expected = reference.candidate_mask(keys[:9].tolist(), keys[9:].tolist(), mask_related=True)
+    assert_array_equal(found, expected)
+    assert found.sum() < plain.candidates(tf.constant(keys)).numpy().sum()
 
 
 @pytest.mark.parametrize("mask_duplicates", [True, False])

@@ -20,10 +20,11 @@ class WordAverage(AveragingEncoder):
         num_rows: Number of word ids.
         dim: Width of the word vectors and of the embedding.
         seed: Seed of the initial weights.
+        **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Whether the table's gradient should be row-sparse.
+        training: Whether the table's gradient should be row-sparse and `word_dropout` active.
 
     Returns:
         float32 `(batch, dim)`; zeros for a text without words.
@@ -49,10 +50,11 @@ class Projection(AveragingEncoder):
         num_rows: Number of word ids.
         dim: Width of the word vectors and of the embedding.
         seed: Seed of the initial weights.
+        **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Whether the table's gradient should be row-sparse.
+        training: Whether the table's gradient should be row-sparse and `word_dropout` active.
 
     Returns:
         float32 `(batch, dim)`; b for a text without words.
@@ -81,10 +83,11 @@ class Dan(AveragingEncoder):
         activation: f, `"tanh"` or `"relu"`.
         num_layers: 1 or 2.
         seed: Seed of the initial weights.
+        **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Whether the table's gradient should be row-sparse.
+        training: Whether the table's gradient should be row-sparse and `word_dropout` active.
 
     Returns:
         float32 `(batch, dim)`; for a text without words the layers' value at zero.

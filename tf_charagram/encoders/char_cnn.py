@@ -47,6 +47,8 @@ class CharCnn(keras.layers.Layer):
     """
 
     vectorizer = "characters"
+    #: Texts of like length are put into a batch together, to save padding.
+    is_padded = True
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.padding import PaddedEmbedding
-from tf_charagram.layers.peephole_lstm import PeepholeLSTM
+from tf_charagram.layers.plain_lstm import make_lstm
 
 
 class CharLstm(keras.layers.Layer):
@@ -25,7 +25,7 @@ class CharLstm(keras.layers.Layer):
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Changes nothing.
+        training: Changes no value; without peepholes, whether cuDNN may be used.
 
     Returns:
         float32 `(batch, dim)`; zeros for a text without characters.
@@ -35,6 +35,8 @@ class CharLstm(keras.layers.Layer):
     """
 
     vectorizer = "characters"
+    #: Texts of like length are put into a batch together, to save padding.
+    is_padded = True
 
     def __init__(
         self,
@@ -63,7 +65,7 @@ class CharLstm(keras.layers.Layer):
             initializer=keras.initializers.RandomUniform(-0.05, 0.05, seed=seed),
             name="characters",
         )
-        self.lstm = PeepholeLSTM(
+        self.lstm = make_lstm(
             dim,
             use_output_gate=use_output_gate,
             use_peepholes=use_peepholes,
@@ -76,7 +78,7 @@ class CharLstm(keras.layers.Layer):
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as character ids."""
         vectors, mask = self.characters(ids)
-        return self.lstm(vectors, mask=mask)
+        return self.lstm(vectors, mask=mask, training=training)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor arguments."""

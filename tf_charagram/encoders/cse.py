@@ -28,10 +28,11 @@ class Cse(SequenceEncoder):
         widths: Filter widths, distinct.
         activation: f, `"linear"` or `"tanh"`.
         seed: Seed of the initial weights.
+        **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Without effect; the table's gradient is always row-sparse.
+        training: Whether `word_dropout` is active.
 
     Returns:
         float32 `(batch, dim)`; zeros for a text without words.
@@ -77,8 +78,7 @@ class Cse(SequenceEncoder):
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
-        del training
-        inputs, mask = self.table(ids)
+        inputs, mask = self.vectors(ids, training)
         return self.filters(inputs, mask=mask)
 
     def get_config(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.words import SequenceEncoder, num_words
-from tf_charagram.layers.peephole_lstm import PeepholeLSTM
+from tf_charagram.layers.plain_lstm import make_lstm
 
 
 class Gran(SequenceEncoder):
@@ -21,11 +21,13 @@ class Gran(SequenceEncoder):
         num_rows: Number of word ids.
         dim: Width of the word vectors, of the states and of the embedding.
         use_output_gate: Whether the LSTM has an output gate.
+        use_peepholes: Whether its gates see the cell state.
         seed: Seed of the initial weights.
+        **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Without effect; the table's gradient is always row-sparse.
+        training: Whether `word_dropout` is active.
 
     Returns:
         float32 `(batch, dim)`; zeros for a text without words.
@@ -40,14 +42,17 @@ class Gran(SequenceEncoder):
         num_rows: int,
         dim: int = 300,
         use_output_gate: bool = True,
+        use_peepholes: bool = True,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
         super().__init__(num_rows=num_rows, dim=dim, seed=seed, **{"name": "gran", **kwargs})
         self.use_output_gate = use_output_gate
-        self.lstm = PeepholeLSTM(
+        self.use_peepholes = use_peepholes
+        self.lstm = make_lstm(
             dim,
             use_output_gate=use_output_gate,
+            use_peepholes=use_peepholes,
             return_sequences=True,
             seed=seed + 1,
             name="lstm",
@@ -64,13 +69,16 @@ class Gran(SequenceEncoder):
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
-        del training
-        inputs, mask = self.table(ids)
-        states = self.lstm(inputs, mask=mask)
+        inputs, mask = self.vectors(ids, training)
+        states = self.lstm(inputs, mask=mask, training=training)
         gates = self.gate(tf.concat([inputs, states], axis=-1))
         # Behind the last word the inputs are zero.
-        return tf.reduce_sum(inputs * gates, axis=1) / num_words(ids)
+        return tf.reduce_sum(inputs * gates, axis=1) / num_words(self.words_of(ids))
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor arguments."""
-        return {**super().get_config(), "use_output_gate": self.use_output_gate}
+        return {
+            **super().get_config(),
+            "use_output_gate": self.use_output_gate,
+            "use_peepholes": self.use_peepholes,
+        }

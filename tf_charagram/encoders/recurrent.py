@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.encoders.words import SequenceEncoder, check_activation, num_words
-from tf_charagram.layers.peephole_lstm import PeepholeLSTM
+from tf_charagram.layers.plain_lstm import make_lstm
 
 ACTIVATIONS = ("tanh", "relu")
 
@@ -22,10 +22,11 @@ class Rnn(SequenceEncoder):
         dim: Width of the word vectors and of the state.
         activation: f, `"tanh"` or `"relu"`.
         seed: Seed of the initial weights.
+        **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Without effect; the table's gradient is always row-sparse.
+        training: Whether `word_dropout` is active.
 
     Returns:
         float32 `(batch, dim)`; zeros for a text without words.
@@ -57,8 +58,7 @@ class Rnn(SequenceEncoder):
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
-        del training
-        inputs, mask = self.table(ids)
+        inputs, mask = self.vectors(ids, training)
         return self.rnn(inputs, mask=mask)
 
     def get_config(self) -> dict[str, Any]:
@@ -76,10 +76,11 @@ class IdentityRnn(SequenceEncoder):
         num_rows: Number of word ids.
         dim: Width of the word vectors and of the state.
         seed: Seed of the initial word vectors.
+        **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Without effect; the table's gradient is always row-sparse.
+        training: Whether `word_dropout` is active.
 
     Returns:
         float32 `(batch, dim)`; zeros for a text without words.
@@ -103,9 +104,8 @@ class IdentityRnn(SequenceEncoder):
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
-        del training
-        inputs, mask = self.table(ids)
-        return self.rnn(inputs, mask=mask) / num_words(ids)
+        inputs, mask = self.vectors(ids, training)
+        return self.rnn(inputs, mask=mask) / num_words(self.words_of(ids))
 
     def pull_back_targets(self) -> dict[str, np.ndarray]:
         """Returns what L2 should pull the compositional weights to, by `weight.path`: I, I, 0."""
@@ -119,17 +119,19 @@ class IdentityRnn(SequenceEncoder):
 
 
 class Lstm(SequenceEncoder):
-    """Embeds a text as the last state of an LSTM with peepholes over its word vectors.
+    """Embeds a text as the last state of an LSTM over its word vectors.
 
     Args:
         num_rows: Number of word ids.
         dim: Width of the word vectors and of the state.
         use_output_gate: Whether h_t = o_t tanh(c_t), or tanh(c_t) without the gate.
+        use_peepholes: Whether the gates see the cell state, as in Gers et al. (2003).
         seed: Seed of the initial weights.
+        **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Without effect; the table's gradient is always row-sparse.
+        training: Whether `word_dropout` is active.
 
     Returns:
         float32 `(batch, dim)`; zeros for a text without words.
@@ -144,20 +146,31 @@ class Lstm(SequenceEncoder):
         num_rows: int,
         dim: int = 300,
         use_output_gate: bool = True,
+        use_peepholes: bool = True,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
         super().__init__(num_rows=num_rows, dim=dim, seed=seed, **{"name": "lstm", **kwargs})
         self.use_output_gate = use_output_gate
-        self.lstm = PeepholeLSTM(dim, use_output_gate=use_output_gate, seed=seed + 1, name="lstm")
+        self.use_peepholes = use_peepholes
+        self.lstm = make_lstm(
+            dim,
+            use_output_gate=use_output_gate,
+            use_peepholes=use_peepholes,
+            seed=seed + 1,
+            name="lstm",
+        )
         self.lstm.build((None, None, dim))
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
-        del training
-        inputs, mask = self.table(ids)
-        return self.lstm(inputs, mask=mask)
+        inputs, mask = self.vectors(ids, training)
+        return self.lstm(inputs, mask=mask, training=training)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor arguments."""
-        return {**super().get_config(), "use_output_gate": self.use_output_gate}
+        return {
+            **super().get_config(),
+            "use_output_gate": self.use_output_gate,
+            "use_peepholes": self.use_peepholes,
+        }

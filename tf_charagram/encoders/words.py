@@ -9,8 +9,9 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.layers.padding import PaddedEmbedding
-from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
+from tf_charagram.layers.groups import grouped
+from tf_charagram.layers.padding import PaddedEmbedding, gather_rows
+from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum, sum_rows
 
 
 class WordEncoder(keras.layers.Layer):
@@ -21,6 +22,12 @@ class WordEncoder(keras.layers.Layer):
         dim: Width of the embedding.
         seed: Seed of the initial weights.
         word_dim: Width of the word vectors. Default: `dim`.
+        word_dropout: Share of the numbers of the word vectors that training replaces by 0, drawn
+            anew for each occurrence of a word (CSE, section 5.1: dropout of Srivastava et al.
+            2014 on the word embeddings). What is left is scaled up to keep the expectation.
+        num_words: Number of words with an id of their own, ids 1 to `num_words`. Ids behind those
+            are parts of the unknown word they follow, whose vector is the sum of its rows, row 0
+            among them; see `WordVectorizer`. Default: every id is a word.
 
     Attributes:
         table: The layer that holds the word vectors, `table.table` of shape
@@ -36,15 +43,35 @@ class WordEncoder(keras.layers.Layer):
     table_class: type[RaggedEmbeddingSum | PaddedEmbedding]
 
     def __init__(
-        self, *, num_rows: int, dim: int, seed: int, word_dim: int | None = None, **kwargs: Any
+        self,
+        *,
+        num_rows: int,
+        dim: int,
+        seed: int,
+        word_dim: int | None = None,
+        word_dropout: float = 0.0,
+        num_words: int | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         for name, value in (("num_rows", num_rows), ("dim", dim), ("word_dim", word_dim)):
             if value is not None and value < 1:
                 raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
+        if not 0.0 <= word_dropout < 1.0:
+            raise ConfigError(
+                f"`word_dropout` must be in [0, 1). Received: word_dropout={word_dropout}"
+            )
+        if num_words is not None and not 1 <= num_words < num_rows:
+            raise ConfigError(
+                f"`num_words` must be in [1, num_rows) or None. Received: num_words={num_words}, "
+                f"num_rows={num_rows}"
+            )
         self.num_rows = num_rows
+        self.num_words = num_words
         self.dim = dim
         self.seed = seed
+        self.word_dropout = word_dropout
+        self._dropout = keras.layers.Dropout(word_dropout, seed=seed)
         self.table = self.table_class(
             num_rows=num_rows,
             dim=word_dim or dim,
@@ -53,13 +80,28 @@ class WordEncoder(keras.layers.Layer):
         )
         self.built = True
 
+    @property
+    def word_table(self) -> keras.Variable:
+        """The word vectors, `(num_rows, word_dim)`; encoders of other units have no such weight.
+
+        They can start from pretrained ones, be frozen by `table.trainable = False`, and be pulled
+        back to where they started.
+        """
+        return self.table.table
+
+    def words_of(self, ids: tf.RaggedTensor) -> tf.RaggedTensor:
+        """Returns the words of each text: ids, or groups of ids `(batch, None, None)`."""
+        return ids if self.num_words is None else grouped(ids, self.num_words)
+
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor arguments."""
         return {
             **super().get_config(),
             "num_rows": self.num_rows,
+            "num_words": self.num_words,
             "dim": self.dim,
             "seed": self.seed,
+            "word_dropout": self.word_dropout,
         }
 
 
@@ -70,18 +112,42 @@ class AveragingEncoder(WordEncoder):
 
     def mean(self, ids: tf.RaggedTensor, training: bool) -> tf.Tensor:
         """Returns the means of the word vectors, `(batch, word_dim)`; zeros without words."""
-        return self.table(ids, training=training) / num_words(ids)
+        divisors = num_words(self.words_of(ids))
+        if training and self.word_dropout:
+            return self._dropped_sum(ids) / divisors
+        return self.table(ids, training=training) / divisors
+
+    def _dropped_sum(self, ids: tf.RaggedTensor) -> tf.Tensor:
+        """Returns sums of vectors with dropout, for which each occurrence must be at hand."""
+        rows, positions = self.table.touched_rows(ids)
+        words = self.words_of(ids)
+        if self.num_words is None:
+            vectors = gather_rows(rows, positions.values)
+        else:
+            vectors = sum_rows(rows, words.values.with_values(positions.values))
+        num_vectors = tf.shape(vectors)[0]
+        # A sum needs a row to choose from, also for texts without any word.
+        is_empty = tf.cast(tf.equal(num_vectors, 0), tf.int32)
+        vectors = tf.pad(self._dropout(vectors, training=True), [[0, is_empty], [0, 0]])
+        return sum_rows(vectors, words.with_values(tf.range(num_vectors)))
 
 
 class SequenceEncoder(WordEncoder):
-    """Base of the encoders that see the words in order: `table(ids)` gives vectors and a mask."""
+    """Base of the encoders that see the words in order: `vectors` gives them, and a mask."""
 
     table_class = PaddedEmbedding
+    #: Texts of like length are put into a batch together, to save padding.
+    is_padded = True
+
+    def vectors(self, ids: tf.RaggedTensor, training: bool) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns what the table does, `(batch, time, word_dim)` and a mask, with dropout."""
+        vectors, mask = self.table(self.words_of(ids))
+        return self._dropout(vectors, training=training), mask
 
 
-def num_words(ids: tf.RaggedTensor) -> tf.Tensor:
+def num_words(words: tf.RaggedTensor) -> tf.Tensor:
     """Returns the lengths of the rows as divisors, float32 `(batch, 1)`: 1 for an empty row."""
-    return tf.cast(tf.maximum(ids.row_lengths(), 1), tf.float32)[:, tf.newaxis]
+    return tf.cast(tf.maximum(words.row_lengths(), 1), tf.float32)[:, tf.newaxis]
 
 
 def check_activation(activation: str, available: Iterable[str]) -> None:

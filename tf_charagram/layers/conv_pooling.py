@@ -91,17 +91,21 @@ class ConvPooling(keras.layers.Layer):
         # A filter that is wider than its text reaches into the padding.
         inputs = tf.where(mask[:, :, tf.newaxis], inputs, 0.0)
         lengths = tf.reduce_sum(tf.cast(mask, tf.int32), axis=1)
+        # Of an empty batch, oneDNN computes convolutions of a wrong shape.
+        num_texts = tf.shape(lengths)[0]
+        lengths = tf.pad(lengths, [[0, tf.cast(tf.equal(num_texts, 0), tf.int32)]])
         pooled = [
             self._pooled(inputs, lengths, width, convolution)
             for (width, _), convolution in zip(self.widths, self.convolutions, strict=True)
         ]
-        return tf.concat(pooled, axis=1)
+        return tf.concat(pooled, axis=1)[:num_texts]
 
     def _pooled(
         self, inputs: tf.Tensor, lengths: tf.Tensor, width: int, convolution: keras.layers.Layer
     ) -> tf.Tensor:
-        missing = tf.maximum(width - tf.shape(inputs)[1], 0)
-        outputs = convolution(tf.pad(inputs, [[0, 0], [0, missing], [0, 0]]))
+        shape = tf.shape(inputs)
+        missing = [tf.shape(lengths)[0] - shape[0], tf.maximum(width - shape[1], 0)]
+        outputs = convolution(tf.pad(inputs, [[0, missing[0]], [0, missing[1]], [0, 0]]))
         num_fitting = tf.where(lengths > 0, tf.maximum(lengths - width + 1, 1), 0)
         fits = tf.sequence_mask(num_fitting, tf.shape(outputs)[1])[:, :, tf.newaxis]
         if self.pooling == "sum":

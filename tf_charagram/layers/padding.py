@@ -22,13 +22,36 @@ def to_padded(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
     Returns:
         int32 `(batch, time)`, and a bool mask of the same shape.
     """
+    starts, lengths, steps = _steps(ids)
+    mask = steps < lengths
+    # Position 0 of the values is the padding.
+    positions = tf.where(mask, starts + steps + 1, 0)
+    return tf.gather(tf.concat([[0], ids.values], axis=0), positions), mask
+
+
+def to_padded_groups(ids: tf.RaggedTensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
+    """Returns groups of ids padded at the end with empty ones, and which of them are real.
+
+    Args:
+        ids: int32 `(batch, None, None)`.
+
+    Returns:
+        int32 `(batch * time, None)`, and a bool mask `(batch, time)`; `time` is at least 1.
+    """
+    starts, lengths, steps = _steps(ids)
+    # A padded group begins where the next real one does.
+    begins = tf.gather(ids.values.row_splits, starts + tf.minimum(steps, lengths))
+    splits = tf.concat([tf.reshape(begins, [-1]), ids.values.row_splits[-1:]], axis=0)
+    groups = tf.RaggedTensor.from_row_splits(ids.flat_values, splits, validate=False)
+    return groups, steps < lengths
+
+
+def _steps(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Returns where the rows start, their lengths, both `(batch, 1)`, and the steps `(time,)`."""
     starts = tf.cast(ids.row_splits[:-1], tf.int32)
     lengths = tf.cast(ids.row_lengths(), tf.int32)
     steps = tf.range(tf.maximum(tf.reduce_max(lengths), 1))
-    mask = steps < lengths[:, tf.newaxis]
-    # Position 0 of the values is the padding.
-    positions = tf.where(mask, starts[:, tf.newaxis] + steps + 1, 0)
-    return tf.gather(tf.concat([[0], ids.values], axis=0), positions), mask
+    return starts[:, tf.newaxis], lengths[:, tf.newaxis], steps
 
 
 def gather_rows(values: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
@@ -48,6 +71,8 @@ def gather_rows(values: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
 class PaddedEmbedding(keras.layers.Layer):
     """Looks ragged ids up in a table and pads the vectors with zeros.
 
+    Ids may come in groups, for instance words and their n-grams; a group has the sum of its rows.
+
     Only the rows that a batch names are read, each once, and the gradient of the table is a
     `tf.IndexedSlices` in which every row occurs once: what the optimizers of
     `tf_charagram.optimizers` expect. Padding names no row.
@@ -58,7 +83,7 @@ class PaddedEmbedding(keras.layers.Layer):
         initializer: Keras initializer of the table.
 
     Call arguments:
-        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        ids: `tf.RaggedTensor` int32 `(batch, None)`, or `(batch, None, None)` in groups.
 
     Returns:
         float32 `(batch, time, dim)`, zeros at padding, and a bool mask `(batch, time)`, true at
@@ -90,12 +115,17 @@ class PaddedEmbedding(keras.layers.Layer):
 
     def call(self, ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the padded vectors and their mask."""
-        touched, positions = tf.unique(ids.values)
-        padded, mask = to_padded(ids.with_values(positions + 1))
+        touched, positions = tf.unique(ids.flat_values)
+        ids = ids.with_flat_values(positions + 1)
         rows = tf.gather(self.table.value, touched)
         rows = tf.concat([tf.zeros([1, self.dim], rows.dtype), rows], axis=0)
-        vectors = gather_rows(rows, tf.reshape(padded, [-1]))
-        return tf.reshape(vectors, tf.concat([tf.shape(padded), [self.dim]], axis=0)), mask
+        if ids.ragged_rank > 1:
+            groups, mask = to_padded_groups(ids)
+            vectors = sum_rows(rows, groups)
+        else:
+            padded, mask = to_padded(ids)
+            vectors = gather_rows(rows, tf.reshape(padded, [-1]))
+        return tf.reshape(vectors, tf.concat([tf.shape(mask), [self.dim]], axis=0)), mask
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor arguments."""

@@ -155,6 +155,7 @@ class PeepholeLSTM(keras.layers.Layer):
     Call arguments:
         inputs: float32 `(batch, time, dim)`, `time` at least 1.
         mask: bool `(batch, time)`, true where a step is real; all are if it is left out.
+        training: Changes nothing.
 
     Returns:
         float32 `(batch, units)`, or `(batch, time, units)` with zeros at masked steps.
@@ -194,8 +195,11 @@ class PeepholeLSTM(keras.layers.Layer):
         self.cell.build((input_shape[0], input_shape[2]))
         self.built = True
 
-    def call(self, inputs: tf.Tensor, mask: tf.Tensor | None = None) -> tf.Tensor:
+    def call(
+        self, inputs: tf.Tensor, mask: tf.Tensor | None = None, training: bool = False
+    ) -> tf.Tensor:
         """Returns the last state, or all of them."""
+        del training
         shape = tf.shape(inputs)
         mask = tf.ones(shape[:2], tf.bool) if mask is None else mask
         steps = tf.transpose(mask)[:, :, tf.newaxis]

@@ -96,14 +96,17 @@ class RaggedEmbeddingSum(keras.layers.Layer):
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the sums of the rows of each text."""
-        table = self.table.value
         if not training:
-            return sum_rows(tf.convert_to_tensor(table), ids)
+            return sum_rows(tf.convert_to_tensor(self.table.value), ids)
+        return sum_rows(*self.touched_rows(ids))
+
+    def touched_rows(self, ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.RaggedTensor]:
+        """Returns the rows that ids name, each once and at least one, and the ids among these."""
         touched, positions = tf.unique(ids.values)
         # A batch without any id touches row 0, with a zero gradient: no row at all is not allowed.
         is_empty = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
         touched = tf.pad(touched, [[0, is_empty]])
-        return sum_rows(tf.gather(table, touched), ids.with_values(positions))
+        return tf.gather(self.table.value, touched), ids.with_values(positions)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor arguments."""

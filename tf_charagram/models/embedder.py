@@ -107,11 +107,16 @@ class TextEmbedder(keras.Model):
         if isinstance(texts, str | bytes):
             raise ConfigError("`texts` must be a list of texts. Received a single string.")
         texts = list(texts)
+        places = np.arange(len(texts))
+        if getattr(self.encoder, "is_padded", False):
+            # Batches of like length need little padding.
+            places = np.argsort([len(text) for text in texts], kind="stable")
         vectors = np.empty((len(texts), self.dim), np.float32)
         position = 0
         with _progress(show_progress, len(texts)) as advance:
-            for batch, embedded in self.encode_batches(texts, batch_size=batch_size):
-                vectors[position : position + len(batch)] = embedded
+            ordered = (texts[place] for place in places)
+            for batch, embedded in self.encode_batches(ordered, batch_size=batch_size):
+                vectors[places[position : position + len(batch)]] = embedded
                 position += len(batch)
                 advance(len(batch))
         return vectors
@@ -254,6 +259,12 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
     # In double precision, for the squares of large numbers overflow in single.
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))[:, np.newaxis]
     return (vectors / np.where(lengths > 1e-6, lengths, np.inf)).astype(vectors.dtype)
+
+
+def model_files(path: str | Path) -> list[Path]:
+    """Returns the files of a saved model: those that are there, in its folder or its run's."""
+    folder = _model_folder(Path(path))
+    return [folder / name for name in FILES if (folder / name).is_file()]
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -10,7 +11,7 @@ import tensorflow as tf
 from tf_charagram.errors import ConfigError
 from tf_charagram.objectives.margin import margin_loss
 from tf_charagram.objectives.negatives import NegativeSampler
-from tf_charagram.objectives.penalties import add_l2_gradient
+from tf_charagram.objectives.penalties import L2Penalties
 from tf_charagram.objectives.similarity import normalize_rows
 from tf_charagram.optimizers.row_sparse import clip_by_global_norm
 
@@ -19,7 +20,7 @@ class ParaphraseModel(keras.Model):
     """Trains an encoder with the margin loss and negatives mined in the batch.
 
     `fit` takes a `tf.data.Dataset` of `(ids, text_ids)`: the ids of the 2B texts of B pairs, lefts
-    first, then rights, a `tf.RaggedTensor` int32 `(2B, None)`; and int32 `(2B,)`, equal for equal
+    first, then rights, a `tf.RaggedTensor` int32 `(2B, None)`; and int64 `(2B,)`, equal for equal
     texts. One forward pass over the 2B texts serves mining, loss and gradient. Before the weights
     are changed, loss, gradient and learning rate are checked to be finite; if not, `fit` raises
     `tf.errors.InvalidArgumentError` and the weights are those of the step before.
@@ -33,6 +34,7 @@ class ParaphraseModel(keras.Model):
         self.encoder = encoder
         self.step = tf.Variable(0, dtype=tf.int64, trainable=False, name="step")
         self.loss_tracker = keras.metrics.Mean(name="loss")
+        self.penalties = L2Penalties(encoder)
         self.built = True
 
     def compile(
@@ -41,7 +43,10 @@ class ParaphraseModel(keras.Model):
         *,
         margin: float = 0.4,
         negatives: str | NegativeSampler = "max",
+        mega_batches: int = 1,
         l2: float = 0.0,
+        l2_words: float = 0.0,
+        l2_composition: float = 0.0,
         dense_l2: bool = False,
         clip_norm: float | None = None,
         **kwargs: Any,
@@ -52,28 +57,52 @@ class ParaphraseModel(keras.Model):
             optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
             margin: m of the loss, in [0, 2].
             negatives: `"max"`, `"mix"`, `"random"`, or a sampler with further settings.
+            mega_batches: M; above 1, what `fit` is given is a pool of M batches: negatives are
+                chosen in the whole pool, with the weights at its beginning, and then M steps of
+                training are made (the "pool of phrases" of Universal, section 4.2.1).
             l2: lambda of `0.5 * lambda * ||weights||^2`.
-            dense_l2: Whether the penalty acts on all rows at every step, not on touched ones.
+            l2_words: The same for the distance of the word vectors to what they are now.
+            l2_composition: The same for all weights but the word vectors, or for their distance
+                to `encoder.pull_back_targets()`; see `L2Penalties`.
+            dense_l2: Whether penalties act on all rows at every step, not on touched ones.
             clip_norm: Largest global norm of the gradient; `None` for no clipping.
             **kwargs: Passed to `keras.Model.compile`, for instance `steps_per_execution`.
 
         Raises:
-            ConfigError: An argument is out of range.
+            ConfigError: An argument is out of range, or no weight is left to train.
         """
         if not 0.0 <= margin <= 2.0:
             raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={margin}")
-        if l2 < 0.0:
-            raise ConfigError(f"`l2` must not be negative. Received: l2={l2}")
+        if mega_batches < 1:
+            raise ConfigError(f"`mega_batches` must be at least 1. Received: {mega_batches}")
         if clip_norm is not None and not clip_norm > 0.0:
             raise ConfigError(f"`clip_norm` must be above 0 or None. Received: {clip_norm}")
+        if not self.encoder.trainable_variables:
+            raise ConfigError(f"The encoder '{self.encoder.name}' has no weight that is trained.")
+        penalties = L2Penalties(
+            self.encoder,
+            l2=l2,
+            l2_words=l2_words,
+            l2_composition=l2_composition,
+            dense=dense_l2,
+        )
         # XLA can compile neither ragged nor CSR operations; "auto" would try on a GPU.
         super().compile(optimizer=optimizer, **{"jit_compile": False, **kwargs})
         self.margin = margin
         self.negatives = NegativeSampler(negatives) if isinstance(negatives, str) else negatives
-        self.l2 = l2
-        self.dense_l2 = dense_l2
+        self.mega_batches = mega_batches
+        self.penalties = penalties
         self.clip_norm = clip_norm
         optimizer.build(self.encoder.trainable_variables)
+
+    @property
+    def state(self) -> list[tf.Variable]:
+        """What a checkpoint needs besides weights, optimizer and metric.
+
+        The step and, if a penalty pulls back to them, the word vectors training began with.
+        """
+        initial = self.penalties.initial_words
+        return [self.step] if initial is None else [self.step, initial]
 
     @property
     def metrics(self) -> list[keras.metrics.Metric]:
@@ -88,25 +117,72 @@ class ParaphraseModel(keras.Model):
         return margin_loss(embeddings, chosen, exists, self.margin)
 
     def train_step(self, data: tuple[tf.RaggedTensor, tf.Tensor]) -> dict[str, tf.Tensor]:
-        """Runs one step of training; returns the mean loss."""
-        ids, text_ids = data
+        """Trains on one batch, or on one pool of batches; returns the mean loss."""
+        if self.mega_batches == 1:
+            done = self._update(lambda: self.loss_of(*data, training=True))
+        else:
+            done = self._train_on_pool(*data)
+        with tf.control_dependencies([done]):
+            self.step.assign_add(1)
+        return {"loss": self.loss_tracker.result()}
+
+    def _update(self, loss_of_batch: Callable[[], tf.Tensor]) -> tf.Tensor:
+        """Makes one step of the optimizer; returns the loss."""
         variables = [variable.value for variable in self.encoder.trainable_variables]
         with tf.GradientTape() as tape:
-            loss = self.loss_of(ids, text_ids, training=True)
+            loss = loss_of_batch()
         gradients = tape.gradient(loss, variables)
-        gradients = [
-            add_l2_gradient(gradient, variable, self.l2, dense=self.dense_l2)
-            for gradient, variable in zip(gradients, variables, strict=True)
-        ]
+        gradients = self.penalties.add_gradients(gradients, variables)
         if self.clip_norm is not None:
             gradients = clip_by_global_norm(gradients, self.clip_norm)
         rate = tf.convert_to_tensor(self.optimizer.learning_rate)
         rate = tf.debugging.check_numerics(rate, "The learning rate is not finite")
         with tf.control_dependencies([loss, rate, *gradients]):
             self.optimizer.apply(gradients, self.encoder.trainable_variables)
-            self.step.assign_add(1)
-        self.loss_tracker.update_state(loss)
-        return {"loss": self.loss_tracker.result()}
+            checked = tf.identity(loss)
+        self.loss_tracker.update_state(checked)
+        return checked
+
+    def _train_on_pool(self, ids: tf.RaggedTensor, text_ids: tf.Tensor) -> tf.Tensor:
+        """Chooses negatives in all of a pool, then trains on its batches one after the other."""
+        num_pairs = tf.shape(text_ids)[0] // 2
+        size = -(-num_pairs // self.mega_batches)
+        pool = normalize_rows(self.encoder(ids, training=True))
+        chosen, exists = self.negatives(pool, text_ids, self.step)
+
+        def train(first: tf.Tensor, _: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            lefts = tf.range(first, tf.minimum(first + size, num_pairs))
+            return first + size, self._update(lambda: loss_of(lefts))
+
+        def loss_of(lefts: tf.Tensor) -> tf.Tensor:
+            texts = tf.concat([lefts, lefts + num_pairs], axis=0)
+            return self._loss_with(ids, texts, tf.gather(chosen, texts), tf.gather(exists, texts))
+
+        _, loss = tf.while_loop(lambda first, _: first < num_pairs, train, [0, 0.0])
+        return loss
+
+    def _loss_with(
+        self, ids: tf.RaggedTensor, texts: tf.Tensor, negatives: tf.Tensor, exists: tf.Tensor
+    ) -> tf.Tensor:
+        """Returns the margin loss of pairs whose negatives are known.
+
+        Args:
+            ids: Ids of all texts.
+            texts: Which of them are the lefts, then the rights, int32 `(2B,)`.
+            negatives: Which is the negative of each, int32 `(2B,)`.
+            exists: Whether it has one, bool `(2B,)`.
+        """
+        # Of each half of the rows, the second half are negatives, which have none themselves.
+        halves = tf.stack([tf.reshape(texts, [2, -1]), tf.reshape(negatives, [2, -1])], axis=1)
+        rows = tf.reshape(halves, [-1])
+        embeddings = self.encoder(tf.gather(ids, rows), training=True)
+        halves = tf.reshape(exists, [2, -1])
+        has_negative = tf.reshape(tf.stack([halves, tf.zeros_like(halves)], axis=1), [-1])
+        num_pairs = tf.shape(texts)[0] // 2
+        places = tf.range(tf.shape(rows)[0])
+        own = tf.where(has_negative, places + num_pairs, 0)
+        # The mean is over twice as many rows as there are texts.
+        return 2.0 * margin_loss(embeddings, own, has_negative, self.margin)
 
     def test_step(self, data: tuple[tf.RaggedTensor, tf.Tensor]) -> dict[str, tf.Tensor]:
         """Returns the mean loss without training."""

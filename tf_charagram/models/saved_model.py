@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import RunError
 from tf_charagram.files import write_problem
+from tf_charagram.models.model_card import write_card
 from tf_charagram.objectives.similarity import paired_cosine
 
 _TEXTS = tf.TensorSpec([None], tf.string, name="texts")
@@ -48,7 +49,7 @@ class ServedEmbedder(tf.Module):
 def export_saved_model(
     vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, path: str | Path
 ) -> None:
-    """Writes a SavedModel with the signatures of `ServedEmbedder`.
+    """Writes a SavedModel with the signatures of `ServedEmbedder`, and `model_card.json` in it.
 
     The folder appears only once it is complete. An existing one is replaced.
 
@@ -64,6 +65,7 @@ def export_saved_model(
         # Gradients of the encoder capture what no SavedModel can hold, and serving needs none.
         options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
         tf.saved_model.save(module, str(partial), signatures=signatures, options=options)
+        write_card(vectorizer, encoder, partial)
         if path.exists():
             shutil.rmtree(path)
         os.replace(partial, path)

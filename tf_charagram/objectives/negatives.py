@@ -21,6 +21,8 @@ class NegativeSampler:
         strategy: `"max"`, `"mix"` or `"random"`.
         mask_duplicates: Also leave out candidates whose text equals one side of the own pair;
             paraphrase lists repeat words. `False` is the papers' behaviour.
+        mask_related: Also leave out candidates whose own partner has such a text: of `cat - kitten`
+            in the batch, `kitten` is no negative for `cat - cats`.
         seed: Seed of the draws. The same seed and step give the same draws.
 
     Raises:
@@ -28,12 +30,18 @@ class NegativeSampler:
     """
 
     def __init__(
-        self, strategy: str = "max", *, mask_duplicates: bool = True, seed: int = 0
+        self,
+        strategy: str = "max",
+        *,
+        mask_duplicates: bool = True,
+        mask_related: bool = False,
+        seed: int = 0,
     ) -> None:
         if strategy not in STRATEGIES:
             raise ConfigError(unknown_name("negatives", strategy, STRATEGIES))
         self.strategy = strategy
         self.mask_duplicates = mask_duplicates
+        self.mask_related = mask_related
         self.seed = seed
 
     def __call__(
@@ -71,9 +79,17 @@ class NegativeSampler:
             return pair[:, tf.newaxis] != pair[tf.newaxis, :]
         # Both sides of the own pair have, trivially, the text of one of its sides.
         partner_ids = swap_halves(text_ids)
+        allowed = self._differ(text_ids, partner_ids, text_ids)
+        if not self.mask_related:
+            return allowed
+        return tf.logical_and(allowed, self._differ(text_ids, partner_ids, partner_ids))
+
+    @staticmethod
+    def _differ(text_ids: tf.Tensor, partner_ids: tf.Tensor, others: tf.Tensor) -> tf.Tensor:
+        """Returns where neither text of a pair (rows) is that of another (columns)."""
         return tf.logical_and(
-            text_ids[:, tf.newaxis] != text_ids[tf.newaxis, :],
-            partner_ids[:, tf.newaxis] != text_ids[tf.newaxis, :],
+            text_ids[:, tf.newaxis] != others[tf.newaxis, :],
+            partner_ids[:, tf.newaxis] != others[tf.newaxis, :],
         )
 
     def _draw(self, allowed: tf.Tensor, step: tf.Tensor) -> tf.Tensor:

@@ -2,22 +2,117 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import math
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
 
+import keras
 import tensorflow as tf
+
+from tf_charagram.errors import ConfigError
 
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
 
 
+class _Term(NamedTuple):
+    """One penalty on one weight: `0.5 * strength * ||weight - target||^2`, target 0 if `None`."""
+
+    strength: float
+    target: tf.Variable | tf.Tensor | None = None
+
+
+class L2Penalties:
+    """The L2 penalties on the trainable weights of an encoder.
+
+    Together `0.5 * (l2 * ||theta||^2 + l2_words * ||W - W_initial||^2 + l2_composition *
+    ||theta_c - target||^2)` (Universal, section 3.1; Charagram, appendix A). W is the `word_table`
+    of the encoder, theta_c all its other weights, and theta all of them. The target is what
+    `pull_back_targets()` gives for a weight, in an encoder that has this method, otherwise 0. An
+    encoder without words has theta_c only.
+
+    Args:
+        encoder: The encoder, with the word vectors to pull back to.
+        l2: lambda, on all weights.
+        l2_words: lambda_w, on the word vectors.
+        l2_composition: lambda_c, on all weights but the word vectors.
+        dense: Whether a sparse gradient becomes dense, so that the penalty acts on every row at
+            every step. By default it does on the rows the batch touched.
+
+    Attributes:
+        initial_words: The word vectors as they came, `(num_rows, word_dim)`: part of the state of
+            a training. `None` if `l2_words` is 0.
+
+    Raises:
+        ConfigError: A strength is negative or not finite, or there are no word vectors to pull.
+    """
+
+    def __init__(
+        self,
+        encoder: keras.layers.Layer,
+        *,
+        l2: float = 0.0,
+        l2_words: float = 0.0,
+        l2_composition: float = 0.0,
+        dense: bool = False,
+    ) -> None:
+        strengths = {"l2": l2, "l2_words": l2_words, "l2_composition": l2_composition}
+        for name, value in strengths.items():
+            if not value >= 0.0:
+                raise ConfigError(f"`{name}` must not be negative. Received: {name}={value}")
+            if math.isinf(value):
+                raise ConfigError(f"`{name}` must be finite. Received: {name}={value}")
+        self.dense = dense
+        table = getattr(encoder, "word_table", None)
+        self.initial_words: tf.Variable | None = None
+        if l2_words:
+            if table is None or not table.trainable:
+                raise ConfigError(
+                    "`l2_words` needs an encoder whose word vectors are trained. "
+                    f"Received: l2_words={l2_words} for the encoder '{encoder.name}'"
+                )
+            self.initial_words = tf.Variable(table.value, trainable=False, name="initial_words")
+        targets = encoder.pull_back_targets() if hasattr(encoder, "pull_back_targets") else {}
+        self._terms: list[list[_Term]] = []
+        for variable in encoder.trainable_variables:
+            if variable is table:
+                own = _Term(l2_words, self.initial_words)
+            else:
+                target = targets.get(variable.path)
+                own = _Term(l2_composition, None if target is None else tf.constant(target))
+            self._terms.append([term for term in (_Term(l2), own) if term.strength])
+
+    def add_gradients(
+        self, gradients: Sequence[Gradient], variables: Sequence[tf.Variable]
+    ) -> list[Gradient]:
+        """Adds the gradients of the penalties to those of the loss.
+
+        Args:
+            gradients: Of the loss; dense, or sparse with distinct rows.
+            variables: The trainable weights of the encoder, in its order.
+        """
+        added = []
+        for gradient, variable, terms in zip(gradients, variables, self._terms, strict=True):
+            for strength, target in terms:
+                gradient = add_l2_gradient(gradient, variable, strength, target, dense=self.dense)
+            added.append(gradient)
+        return added
+
+
 def add_l2_gradient(
-    gradient: Gradient, variable: tf.Variable, strength: float, *, dense: bool = False
+    gradient: Gradient,
+    variable: tf.Variable,
+    strength: float,
+    target: tf.Variable | tf.Tensor | None = None,
+    *,
+    dense: bool = False,
 ) -> Gradient:
-    """Adds the gradient of `0.5 * strength * ||variable||^2`.
+    """Adds the gradient of `0.5 * strength * ||variable - target||^2`.
 
     Args:
         gradient: Of the loss with respect to `variable`; dense, or sparse with distinct rows.
         variable: The weights.
         strength: lambda of the papers, whose code has the factor 0.5 too.
+        target: Where to pull to, of the shape of `variable`. Default: 0.
         dense: Whether a sparse gradient becomes dense, so that every row decays at every step.
             By default only the rows the batch touched do, which costs nothing.
 
@@ -29,6 +124,10 @@ def add_l2_gradient(
     if isinstance(gradient, tf.IndexedSlices) and dense:
         gradient = tf.convert_to_tensor(gradient)
     if not isinstance(gradient, tf.IndexedSlices):
-        return gradient + strength * variable
-    decay = strength * tf.gather(variable, gradient.indices)
-    return tf.IndexedSlices(gradient.values + decay, gradient.indices, gradient.dense_shape)
+        return gradient + strength * (variable if target is None else variable - target)
+    rows = tf.gather(variable, gradient.indices)
+    if target is not None:
+        rows = rows - tf.gather(target, gradient.indices)
+    return tf.IndexedSlices(
+        gradient.values + strength * rows, gradient.indices, gradient.dense_shape
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from collections.abc import Callable, Iterable
+from itertools import takewhile
 from typing import Any
 
 import keras
@@ -11,50 +13,133 @@ import tensorflow as tf
 
 from tf_charagram.config import TrainConfig
 from tf_charagram.encoders import encoder_class
-from tf_charagram.errors import ConfigError
-from tf_charagram.text.batches import bounded_batches, to_bytes
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.kinds import VECTORIZERS
-
-_CHUNK_CHARS = 4_000_000
+from tf_charagram.text.words import WordVectorizer
+from tf_charagram.training.word_vectors import add_vector_words, check_width, pretrained_width
 
 #: Settings that only some encoders have, and that count the units of only some vectorizers.
 _ENCODER_OPTIONS = (
     "activation", "num_layers", "filters", "dense", "dropout", "use_output_gate", "use_peepholes",
+    "word_dropout",
 )  # fmt: skip
 _COUNT_OPTIONS = ("ngrams", "min_count", "max_per_order", "hash_buckets", "rows_per_ngram")
+#: Settings of the word vectors, which only word encoders have.
+_WORD_OPTIONS = ("word_vectors", "vector_words", "freeze_words", "unknown_words", "l2_words")
 _COUNTED = {"ngrams": _COUNT_OPTIONS, "words": ("min_count",), "characters": ()}
+#: What the vector of an unknown word may be.
+UNKNOWN_WORDS = ("shared", "ngrams")
 
 
 def check_options(config: TrainConfig) -> None:
-    """Checks that every option was meant for the encoder that was chosen.
+    """Checks that every option was meant for the encoder that was chosen, and fits the others.
 
     Raises:
-        ConfigError: The encoder is unknown, or an option that it does not have was set.
+        ConfigError: The encoder is unknown, or an option that it does not have was set, or two
+            options do not go together.
+        DataError: The file of word vectors cannot be read, or its first line is bad.
     """
     encoder = encoder_class(config.encoder)
-    has = {*inspect.signature(encoder).parameters, *_COUNTED[encoder.vectorizer]}
+    has = {*_arguments(encoder), *_COUNTED[encoder.vectorizer]}
+    if hasattr(encoder, "word_table"):
+        has.update(_WORD_OPTIONS)
+        if config.unknown_words == "ngrams":
+            has.add("ngrams")
     defaults = {field.name: field.default for field in dataclasses.fields(TrainConfig)}
-    for name in (*_ENCODER_OPTIONS, *_COUNT_OPTIONS):
+    for name in (*_ENCODER_OPTIONS, *_COUNT_OPTIONS, *_WORD_OPTIONS):
         if name not in has and getattr(config, name) != defaults[name]:
             raise ConfigError(
                 f"`{name}` is not an option of the encoder '{config.encoder}'. "
                 f"Received: {name}={getattr(config, name)!r}"
             )
+    _check_word_options(config)
+    # A small one shows what else is wrong, before the texts are read.
+    make_encoder(config, num_rows=1)
 
 
-def make_encoder(config: TrainConfig, num_rows: int) -> keras.layers.Layer:
-    """Builds the encoder that the settings ask for; options left open have its own defaults."""
-    encoder = encoder_class(config.encoder)
+def _check_word_options(config: TrainConfig) -> None:
+    if config.unknown_words not in UNKNOWN_WORDS:
+        raise ConfigError(
+            unknown_name("value of `unknown_words`", config.unknown_words, UNKNOWN_WORDS)
+        )
+    if config.vector_words and config.word_vectors is None:
+        raise ConfigError("`vector_words` takes the words of `word_vectors`. Give that file too.")
+    if config.freeze_words and config.l2_words:
+        raise ConfigError(
+            "`l2_words` is for word vectors that are trained, not for `freeze_words`. Leave one of "
+            f"them out. Received: l2_words={config.l2_words}"
+        )
+    if config.freeze_words and config.unknown_words == "ngrams" and config.init is None:
+        raise ConfigError(
+            "`freeze_words` would leave the n-grams of unknown words at their random vectors. "
+            "Leave it out, or choose `unknown_words=shared`."
+        )
+
+
+def _arguments(encoder: type[keras.layers.Layer]) -> set[str]:
+    """Returns the arguments of a class, those that it hands on to its bases included."""
+    classes = takewhile(lambda cls: cls is not keras.layers.Layer, encoder.__mro__)
+    return {name for cls in classes for name in inspect.signature(cls).parameters}
+
+
+def make_encoder(
+    config: TrainConfig, num_rows: int, *, num_words: int | None = None
+) -> keras.layers.Layer:
+    """Builds the encoder that the settings ask for; options left open have its own defaults.
+
+    Args:
+        config: Settings of the run.
+        num_rows: Number of ids.
+        num_words: For word encoders, the highest id that is a word; see `WordEncoder`.
+
+    Raises:
+        ConfigError: An option is out of range, the pretrained word vectors have another width, or
+            `freeze_words` leaves nothing to train.
+        DataError: The file of word vectors cannot be read, or its first line is bad.
+    """
+    encoder_type = encoder_class(config.encoder)
     options = {
         name: getattr(config, name)
-        for name in inspect.signature(encoder).parameters
+        for name in sorted(_arguments(encoder_type))
         if name in _ENCODER_OPTIONS and getattr(config, name) is not None
     }
-    return encoder(num_rows=num_rows, dim=config.dim, seed=config.seed, **options)
+    if num_words is not None:
+        options["num_words"] = num_words
+    width = pretrained_width(config)
+    if width is not None and "word_dim" in inspect.signature(encoder_type).parameters:
+        options["word_dim"] = width
+    elif width is not None:
+        check_width(str(config.word_vectors), width, config.dim)
+    encoder = encoder_type(num_rows=num_rows, dim=config.dim, seed=config.seed, **options)
+    if config.freeze_words:
+        encoder.table.trainable = False
+    if not encoder.trainable_variables:
+        raise ConfigError(
+            f"`freeze_words` leaves the encoder '{config.encoder}' nothing to train. Leave it out, "
+            "or choose another encoder."
+        )
+    return encoder
 
 
-def make_vectorizer(config: TrainConfig, texts: list[str]) -> keras.layers.Layer:
-    """Builds the vectorizer of the encoder; units are counted once a distinct text."""
+def encoder_for(config: TrainConfig, vectorizer: keras.layers.Layer) -> keras.layers.Layer:
+    """Builds the encoder that the settings ask for, for the ids of a vectorizer."""
+    has_parts = isinstance(vectorizer, WordVectorizer) and vectorizer.ngrams is not None
+    num_words = vectorizer.num_words if has_parts else None
+    return make_encoder(config, vectorizer.num_rows, num_words=num_words)
+
+
+def make_vectorizer(config: TrainConfig, texts: Iterable[str]) -> keras.layers.Layer:
+    """Builds the vectorizer of the encoder.
+
+    Args:
+        config: Settings of the run.
+        texts: What it is built from, read once; not read at all for `hash_buckets`.
+
+    Raises:
+        ConfigError: The texts have no unit to give a row to.
+        DataError: The file of word vectors cannot be read, or a line is bad.
+    """
     kind = encoder_class(config.encoder).vectorizer
     options: dict[str, Any] = {"unicode_form": config.unicode_form}
     if config.max_chars is not None:
@@ -70,14 +155,13 @@ def make_vectorizer(config: TrainConfig, texts: list[str]) -> keras.layers.Layer
         options |= {"orders": config.ngrams, "max_per_order": config.max_per_order}
     if kind != "characters":
         options |= {"min_count": config.min_count}
-    return VECTORIZERS[kind].from_texts(texts, **options)
+    if kind == "words" and config.unknown_words == "ngrams":
+        options |= {"ngram_orders": config.ngrams}
+    vectorizer = VECTORIZERS[kind].from_texts(texts, **options)
+    return add_vector_words(config, vectorizer) if config.vector_words else vectorizer
 
 
-def vectorize(
-    vectorizer: keras.layers.Layer, texts: list[str], chunk: int = 10_000
-) -> tf.RaggedTensor:
-    """Returns the ids of many texts, computed a chunk at a time."""
+def ids_function(vectorizer: keras.layers.Layer) -> Callable[[list[str]], tf.RaggedTensor]:
+    """Returns the function that gives the ids of a list of texts, int32 `(num_texts, None)`."""
     function = tf.function(vectorizer.__call__, input_signature=[tf.TensorSpec([None], tf.string)])
-    chunks = bounded_batches(texts, chunk, _CHUNK_CHARS)
-    encoded = ([to_bytes(text) for text in chunk] for chunk in chunks)
-    return tf.concat([function(tf.constant(chunk)) for chunk in encoded], axis=0)
+    return lambda texts: function(tf.constant([to_bytes(text) for text in texts]))

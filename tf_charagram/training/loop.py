@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.data.scored import ScoredPairs
 from tf_charagram.data.stream import PairStream
-from tf_charagram.data.wordsim import ScoredPairs
 from tf_charagram.errors import TrainingError
 from tf_charagram.evaluation.scores import SetScore, score_sets
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
@@ -45,6 +45,7 @@ class TrainingLoop:
         select: Set whose best score decides which weights are kept, or `"last"`.
         checkpoint_every_s: Seconds between checkpoints, which are written after evaluations; one
             holds the table three times, so writing it can take longer than the training between.
+        max_minutes: Training time after which the run ends early, or `None`.
     """
 
     embedder: TextEmbedder
@@ -56,6 +57,7 @@ class TrainingLoop:
     evaluations_per_epoch: int
     select: str
     checkpoint_every_s: float
+    max_minutes: float | None = None
 
     def __post_init__(self) -> None:
         """Collects what a checkpoint holds."""
@@ -66,7 +68,7 @@ class TrainingLoop:
             *self.model.loss_tracker.variables,
         ]
         values = [variable.value for variable in variables]
-        self.checkpoints = Checkpoints(self.folder.checkpoints, [*values, self.model.step])
+        self.checkpoints = Checkpoints(self.folder.checkpoints, [*values, *self.model.state])
 
     @property
     def step(self) -> int:
@@ -93,22 +95,31 @@ class TrainingLoop:
             KeyboardInterrupt: After a checkpoint was written.
         """
         scalars = Scalars(self.folder.tensorboard)
-        progress = TrainingProgress(
-            self.step, self.total_steps, self.stream.steps_per_epoch, self.stream.batch_size
-        )
         seconds_before = max((old["seconds"] for old in self.folder.read_history()), default=0.0)
+        progress = TrainingProgress(
+            self.step,
+            self.total_steps,
+            self.stream.steps_per_epoch,
+            self.stream.batch_size,
+            math.inf if self.max_minutes is None else 60 * self.max_minutes - seconds_before,
+        )
         saved = -math.inf
         with progress, self._saved_on_interrupt():
             for stop in self._stops():
+                if progress.is_out_of_time and self.step == self._recorded_step():
+                    break
                 loss = self._train_until(stop, progress)
+                is_last = self.step >= self.total_steps or progress.is_out_of_time
                 record = self._record(loss, seconds_before + progress.seconds)
-                self._keep(record)
+                self._keep(record, is_last)
                 self.folder.append_history(record)
-                if self._is_due(saved):
+                if is_last or time.monotonic() - saved >= self.checkpoint_every_s:
                     self.checkpoints.save(self.step)
                     saved = time.monotonic()
                 scalars.write(self.step, {"loss": loss, **record["scores"]})
                 progress.report(record)
+                if is_last:
+                    break
         return progress
 
     def _record(self, loss: float, seconds: float) -> dict[str, Any]:
@@ -119,15 +130,12 @@ class TrainingLoop:
             "examples": self._examples(),
             "seconds": round(seconds, 3),
             "loss": loss,
-            "scores": {score.name: score.spearman for score in self.evaluate()},
+            "scores": {score.name: score.value for score in self.evaluate()},
         }
 
     def evaluate(self) -> list[SetScore]:
         """Scores the weights as they are now."""
         return score_sets(lambda texts: unit_rows(self.embedder.encode(texts)), self.sets)
-
-    def _is_due(self, saved: float) -> bool:
-        return self.step >= self.total_steps or time.monotonic() - saved >= self.checkpoint_every_s
 
     @contextmanager
     def _saved_on_interrupt(self) -> Iterator[None]:
@@ -159,13 +167,20 @@ class TrainingLoop:
         tracker = self.model.loss_tracker
         if self.step == self._recorded_step():
             tracker.reset_state()
-        # `fit` resets the tracker, which may hold steps done before an interruption.
-        before = [variable.numpy() for variable in tracker.variables]
-        tracker.reset_state()
+        for segment in self.stream.segments(self.step, stop - self.step):
+            if not progress.is_out_of_time:
+                self._fit(self.stream.dataset(segment), progress)
+        self._check_weights()
+        return float(tracker.result())
+
+    def _fit(self, batches: tf.data.Dataset, progress: TrainingProgress) -> None:
+        """Trains on some batches."""
+        # `fit` resets the tracker, which holds the steps since the last evaluation.
+        variables = self.model.loss_tracker.variables
+        before = [variable.numpy() for variable in variables]
+        self.model.loss_tracker.reset_state()
         try:
-            if self.step < stop:
-                batches = self.stream.dataset(self.step, stop - self.step)
-                self.model.fit(batches, epochs=1, verbose=0, shuffle=False, callbacks=[progress])
+            self.model.fit(batches, epochs=1, verbose=0, shuffle=False, callbacks=[progress])
         except tf.errors.InvalidArgumentError as error:
             if "not finite" not in str(error):
                 raise
@@ -175,10 +190,8 @@ class TrainingLoop:
                 "--clip-norm 1."
             ) from error
         finally:
-            for variable, value in zip(tracker.variables, before, strict=True):
+            for variable, value in zip(variables, before, strict=True):
                 variable.assign_add(value)
-        self._check_weights()
-        return float(tracker.result())
 
     def _check_weights(self) -> None:
         """Stops where the last update made weights useless, which no loss has seen yet."""
@@ -194,10 +207,10 @@ class TrainingLoop:
         epochs, steps = divmod(self.step, self.stream.steps_per_epoch)
         return epochs * self.stream.num_pairs + steps * self.stream.batch_size
 
-    def _keep(self, record: dict[str, Any]) -> None:
+    def _keep(self, record: dict[str, Any], is_last: bool) -> None:
         """Writes the model if it is the best so far by the set that selects, or the last."""
         if self.select == LAST:
-            if record["step"] < self.total_steps:
+            if not is_last:
                 return
         else:
             score = record["scores"][self.select]
@@ -206,5 +219,3 @@ class TrainingLoop:
             if self.folder.model.is_dir() and (score is None or score <= best):
                 return
         self.embedder.save(self.folder.model)
-
-

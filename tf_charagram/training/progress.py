@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from typing import Any
@@ -19,16 +20,19 @@ class TrainingProgress(keras.callbacks.Callback):
         total_steps: Steps of the whole run.
         steps_per_epoch: Steps of one epoch.
         batch_size: Pairs a step.
+        max_seconds: Seconds of training after which it is stopped.
     """
 
     def __init__(
-        self, first_step: int, total_steps: int, steps_per_epoch: int, batch_size: int
-    ) -> None:
+        self, first_step: int, total_steps: int, steps_per_epoch: int, batch_size: int,
+        max_seconds: float = math.inf,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.console = Console(stderr=True, file=sys.stderr)
         self._total_steps = total_steps
         self._steps_per_epoch = steps_per_epoch
         self._batch_size = batch_size
+        self._max_seconds = max_seconds
         self._step = first_step
         self._start: float = first_step
         self._seconds = 0.0
@@ -58,6 +62,11 @@ class TrainingProgress(keras.callbacks.Callback):
         """Time spent in training alone."""
         return self._seconds
 
+    @property
+    def is_out_of_time(self) -> bool:
+        """Whether the training time is used up."""
+        return self._seconds >= self._max_seconds
+
     def __enter__(self) -> TrainingProgress:
         self._progress.start()
         return self
@@ -75,6 +84,7 @@ class TrainingProgress(keras.callbacks.Callback):
         self._seconds += now - self._clock
         self._clock = now
         self._step = int(self.model.step.numpy())
+        self.model.stop_training = self.is_out_of_time
         self._progress.update(
             self._task, completed=self._step, epoch=self._step / self._steps_per_epoch,
             loss=float((logs or {}).get("loss", 0.0)), speed=self.pairs_per_second,
@@ -84,7 +94,7 @@ class TrainingProgress(keras.callbacks.Callback):
         """Prints one line about an evaluation."""
         scores = "  ".join(f"{name} {_number(score)}" for name, score in record["scores"].items())
         pairs_left = (self._total_steps - self._step) * self._batch_size
-        left = pairs_left / max(self.pairs_per_second, 1e-9)
+        left = min(pairs_left / max(self.pairs_per_second, 1e-9), self._max_seconds - self._seconds)
         self.console.print(
             f"epoch {record['epoch']:.2f}  loss {record['loss']:.4f}  {scores}  "
             f"{self.pairs_per_second:,.0f} pairs/s  {left:,.0f} s left",

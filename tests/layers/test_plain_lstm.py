@@ -1,0 +1,126 @@
+"""The usual LSTM: as the one of this package without peepholes, and free of cuDNN's traps."""
+
+from __future__ import annotations
+
+import json
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.layers.peephole_lstm import PeepholeLSTM
+from tf_charagram.layers.plain_lstm import PlainLSTM, make_lstm
+
+DIM, UNITS = 3, 2
+BATCHES = {"plain": (4, 1, 3), "empty rows": (0, 4, 0, 2), "only empty": (0, 0), "none": ()}
+
+
+def layers(seed=0, **arguments):
+    """Returns both layers with the same random weights, and the weights by name."""
+    rng = np.random.default_rng(seed)
+    found = PlainLSTM(UNITS, **arguments), PeepholeLSTM(UNITS, use_peepholes=False, **arguments)
+    for layer in found:
+        layer.build((None, None, DIM))
+    weights = [rng.normal(size=weight.shape) for weight in found[0].weights]
+    for layer in found:
+        layer.set_weights(weights)
+    return found
+
+
+def batch(lengths, time=5, seed=1):
+    """Returns inputs with noise behind their ends, and the mask."""
+    inputs = np.random.default_rng(seed).normal(size=(len(lengths), time, DIM))
+    mask = np.arange(time) < np.array(lengths, int)[:, None]
+    return tf.constant(inputs, tf.float32), tf.constant(mask)
+
+
+@pytest.mark.parametrize("lengths", BATCHES.values(), ids=BATCHES)
+@pytest.mark.parametrize("return_sequences", [False, True])
+@pytest.mark.parametrize("training", [False, True])
+def test_equals_the_other_without_peepholes(lengths, return_sequences, training):
+    """Values and gradients, zeros at masked steps among them, in eager mode and in a graph."""
+    inputs, mask = batch(lengths)
+    results = []
+    for layer in layers(return_sequences=return_sequences):
+
+        def run(inputs, mask, layer=layer):
+            with tf.GradientTape() as tape:
+                tape.watch(inputs)
+                outputs = layer(inputs, mask=mask, training=training)
+                loss = tf.reduce_sum(outputs**2)
+            sources = [inputs, *(weight.value for weight in layer.weights)]
+            return [outputs, *map(tf.convert_to_tensor, tape.gradient(loss, sources))]
+
+        specs = [tf.TensorSpec([None, None, DIM]), tf.TensorSpec([None, None], tf.bool)]
+        results += [run(inputs, mask), tf.function(run, input_signature=specs)(inputs, mask)]
+    for found in results[:-1]:
+        for one, other in zip(found, results[-1], strict=True):
+            assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+def test_padding_changes_nothing():
+    layer, _ = layers()
+    inputs, mask = batch((4, 0, 2))
+    wide = tf.pad(inputs, [[0, 0], [0, 4], [0, 0]], constant_values=1e3)
+    found = layer(wide, mask=tf.pad(mask, [[0, 0], [0, 4]]))
+    assert_allclose(found, layer(inputs, mask=mask), rtol=1e-5, atol=1e-6)
+    assert not found[1].numpy().any()
+
+
+def test_without_mask_all_steps_are_real():
+    layer, _ = layers()
+    inputs, mask = batch((5, 5))
+    assert_allclose(layer(inputs), layer(inputs, mask=mask), rtol=1e-6)
+
+
+def test_initial_weights():
+    """The same seed gives both layers the same weights."""
+    plain, own = PlainLSTM(UNITS, seed=3), PeepholeLSTM(UNITS, use_peepholes=False, seed=3)
+    for layer in (plain, own):
+        layer.build((None, None, DIM))
+    for one, other in zip(plain.weights, own.weights, strict=True):
+        assert_array_equal(one, other)
+
+
+def test_cudnn_is_for_training_with_real_steps_only(monkeypatch):
+    """What `keras.layers.LSTM` gets, which may take cuDNN, has a real step in every sequence."""
+    seen, original = [], keras.layers.LSTM.inner_loop
+
+    def inner_loop(self, sequences, initial_state, mask, training=False):
+        seen.append(mask.numpy().tolist())
+        return original(self, sequences, initial_state, mask, training)
+
+    monkeypatch.setattr(keras.layers.LSTM, "inner_loop", inner_loop)
+    layer, _ = layers()
+    inputs, mask = batch((2, 0), time=3)
+    assert_allclose(layer(inputs, mask=mask), layer(inputs, mask=mask, training=True), rtol=1e-6)
+    assert seen == [[[True, True, False], [True, False, False]]]
+
+
+def test_config_round_trip():
+    layer = PlainLSTM(5, return_sequences=True, seed=3, name="lstm")
+    config = json.loads(json.dumps(layer.get_config()))
+    restored = PlainLSTM.from_config(config)
+    assert restored.get_config() == layer.get_config()
+    assert (restored.units, restored.seed, restored.return_sequences) == (5, 3, True)
+
+
+@pytest.mark.parametrize("use_output_gate", [False, True])
+@pytest.mark.parametrize("use_peepholes", [False, True])
+def test_make_lstm(use_output_gate, use_peepholes):
+    layer = make_lstm(
+        4, use_output_gate=use_output_gate, use_peepholes=use_peepholes, return_sequences=True,
+        seed=5, name="mine",
+    )  # fmt: skip
+    assert isinstance(layer, PlainLSTM) == (use_output_gate and not use_peepholes)
+    assert (layer.name, layer.units, layer.seed, layer.return_sequences) == ("mine", 4, 5, True)
+    if isinstance(layer, PeepholeLSTM):
+        assert layer.use_output_gate == use_output_gate and layer.use_peepholes == use_peepholes
+
+
+def test_errors():
+    with pytest.raises(ConfigError, match=r"`units` must be at least 1. Received: units=0"):
+        PlainLSTM(0)

@@ -1,0 +1,162 @@
+"""The task `sentences`: several files, weights, typing errors, pools, files of ids, two stages."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.commands import call
+from tf_charagram.models.embedder import TextEmbedder
+
+SUBJECTS = ("a small dog", "the old man", "one red car", "my sister", "her friend", "a cook")
+VERBS = (("runs to", "hurries to"), ("looks at", "watches"), ("leaves", "goes away from"))
+OBJECTS = ("the river", "the market", "an open door", "the school")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Returns two files of pairs and a folder with sets of two years of STS."""
+    folder = tmp_path_factory.mktemp("sentences")
+    pairs = [
+        (f"{subject} {first} {place}.", f"{subject} {second} {place}!")
+        for subject in SUBJECTS
+        for first, second in VERBS
+        for place in OBJECTS
+    ]
+    first, second = folder / "first.tsv", folder / "second.tsv"
+    first.write_text("".join(f"{a}\t{b}\n" for a, b in pairs[:50]), encoding="utf-8")
+    second.write_text("".join(f"{a}\t{b}\n" for a, b in pairs[50:]), encoding="utf-8")
+    sets = folder / "sets"
+    sets.mkdir()
+    rng = np.random.default_rng(0)
+    for name in ("2012.OnWN", "2012.SMTnews", "2016.headlines"):
+        rows = [
+            f"{score}\t{a}\t{b if score > 2 else pairs[rng.integers(len(pairs))][0]}\n"
+            for score, (a, b) in zip(rng.integers(0, 6, 20), pairs, strict=False)
+        ]
+        (sets / f"{name}.tsv").write_text("".join(rows), encoding="utf-8")
+    return first, second, sets
+
+
+def train(out, files, *more):
+    first, second, sets = files
+    return call(
+        "train", "--task", "sentences", "--data", first, "--data", second, "--eval-data", sets,
+        "--out", out, "--dim", 12, "--epochs", 3, "--batch-size", 8, "--evaluations-per-epoch", 1,
+        *more,
+    )  # fmt: skip
+
+
+def read(folder):
+    history = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+    with np.load(folder / "model" / "weights.npz") as arrays:
+        weights = {name: arrays[name] for name in arrays}
+    return json.loads((folder / "metrics.json").read_text()), history, weights
+
+
+def assert_same_weights(one, other):
+    assert sorted(one) == sorted(other)
+    for name, array in one.items():
+        assert array.tobytes() == other[name].tobytes(), name
+
+
+def test_scores_sets_years_and_their_mean(files, tmp_path, capsys):
+    assert train(tmp_path / "run", files, "--select", "STS2012", "--json") == 0
+    metrics, history, _ = read(tmp_path / "run")
+    sets = {"STS2012.OnWN", "STS2012.SMTnews", "STS2016.headlines", "STS2012", "STS2016", "STS"}
+    assert sets <= set(metrics["scores"])
+    assert metrics["num_pairs"] == 72 and metrics["steps"] == 27
+    best = max(record["scores"]["STS2012"] for record in history)
+    assert metrics["scores"]["STS2012"] == best
+    assert history[-1]["loss"] < history[0]["loss"]
+    config = json.loads((tmp_path / "run" / "config.json").read_text())["settings"]
+    assert config["activation"] == "tanh"
+    assert "STS2012" in capsys.readouterr().err
+
+
+def test_pairs_in_files_train_like_pairs_in_memory_but_for_the_order(files, tmp_path):
+    """The same pairs an epoch; with many blocks, a killed run goes on to the same weights."""
+    small = ["--max-ids-in-memory", 1000, "--file-order-first", "--seed", 3]
+    assert train(tmp_path / "whole", files, *small) == 0
+    metrics, history, weights = read(tmp_path / "whole")
+    assert metrics["num_pairs"] == 72
+    assert not (tmp_path / "whole" / "pairs").exists()
+    assert train(tmp_path / "again", files, *small, "--epochs", 3) == 0
+    assert_same_weights(weights, read(tmp_path / "again")[2])
+    assert train(tmp_path / "memory", files, "--file-order-first", "--seed", 3) == 0
+    in_memory = read(tmp_path / "memory")[1]
+    # The first epoch has the order of the file in both.
+    assert history[0]["loss"] == pytest.approx(in_memory[0]["loss"], rel=1e-4)
+    assert history[0]["scores"] == in_memory[0]["scores"]
+
+
+def test_weights_and_typos_change_the_number_of_pairs(files, tmp_path):
+    out = tmp_path / "run"
+    options = ["--data-weights", "2,0.5", "--augment-typos", "0.5", "--epochs", "1"]
+    assert train(out, files, *options) == 0
+    number = read(out)[0]["num_pairs"]
+    assert 100 + 11 * 0.1 + 25 * 0.3 < number < 100 + 22 * 0.9 + 72 * 0.8
+
+
+@pytest.mark.parametrize("encoder", ["charagram", "char_lstm", "cse"])
+def test_mega_batches(files, tmp_path, encoder):
+    out = tmp_path / "run"
+    options = ["--mega-batches", "4", "--encoder", encoder, "--negatives", "mix"]
+    assert train(out, files, *options) == 0
+    metrics, history, _ = read(out)
+    assert metrics["steps"] == 9  # pools of 32 pairs
+    assert history[-1]["loss"] < history[0]["loss"]
+
+
+def test_two_stages(files, tmp_path):
+    first, second, sets = files
+    stage = tmp_path / "first"
+    options = ("--dim", 12, "--batch-size", 8, "--epochs", 2, "--eval-data", sets)
+    command = ("--task", "sentences", *options)
+    assert call("train", *command, "--data", first, "--out", stage) == 0
+    both = tmp_path / "second"
+    arguments = (*command, "--data", second, "--init", stage, "--out", both)
+    assert call("train", *arguments, "--learning-rate", "1e-9") == 0
+    old, new = TextEmbedder.load(stage), TextEmbedder.load(both)
+    assert new.vectorizer.num_rows >= old.vectorizer.num_rows
+    texts = [line.split("\t")[0] for line in first.read_text().splitlines()]
+    np.testing.assert_allclose(new.encode(texts), old.encode(texts), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--data-weights", "1"], "`data_weights` must have one number for each --data. Received: "
+                                  "1 weights for 2 --data."),
+        (["--data-weights", "1,0"], "A weight must be above 0 and finite. Received: 0.0"),
+        (["--augment-typos", "2"], "`augment_typos` must be in [0, 1]. Received: 2.0"),
+        (["--select", "STS2013"], "Unknown set to select by 'STS2013'. Did you mean"),
+        (["--max-minutes", "0"], "`max_minutes` must be above 0. Received: 0.0"),
+        (["--init", "nowhere"], "nowhere is not a model folder"),
+        (["--word-vectors", "x.txt"], "`word_vectors` is not an option of the encoder 'charagram'"),
+    ],
+)  # fmt: skip
+def test_wrong_flags(files, tmp_path, options, message, capsys):
+    assert train(tmp_path / "run", files, *options) == 1
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "run").exists()
+
+
+def test_data_is_needed(capsys, tmp_path):
+    assert call("train", "--task", "sentences", "--out", tmp_path / "run") == 1
+    assert "The task 'sentences' needs --data: files of text pairs" in capsys.readouterr().err
+
+
+def test_time_is_up(files, tmp_path):
+    """A run that stops early is complete, and goes on if given more time."""
+    out = tmp_path / "run"
+    options = ["--epochs", "100000", "--max-minutes", "0.02"]
+    assert train(out, files, *options) == 0
+    metrics, history, _ = read(out)
+    assert 0 < metrics["steps"] < 900_000 and history[-1]["step"] == metrics["steps"]
+    assert metrics["training_seconds"] < 20
+    assert (out / "saved_model" / "1").is_dir()
+    assert train(out, files, *options[:3], "0.04", "--resume") == 0
+    assert read(out)[0]["steps"] > metrics["steps"]

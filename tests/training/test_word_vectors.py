@@ -1,0 +1,269 @@
+"""Options of the word vectors: what they start from, whether they are trained, what is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.commands import call
+from tests.encoders.test_words import WORD_ENCODERS
+from tests.training.test_resume import _interrupt_training_at, assert_same_weights
+from tf_charagram.config import TrainConfig
+from tf_charagram.data.lines import BadLines
+from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.training.building import (
+    check_options,
+    encoder_for,
+    make_encoder,
+    make_vectorizer,
+)
+from tf_charagram.training.word_vectors import load_pretrained
+
+TEXTS = ["The cat sat.", "a Cat, a dog", "don't sit"]
+#: By frequency, then by code point.
+WORDS = ["a", "cat", ",", ".", "do", "dog", "n't", "sat", "sit", "the"]
+VECTORS = ("cat 1 2 3", "dog 4 5 6", "zebra 7 8 9", "Cat 9 9 9", "new york 0 1 2", "n't 0 0 1")
+
+
+def config_for(path=None, encoder="dan", **settings):
+    vectors = None if path is None else str(path)
+    return TrainConfig(encoder=encoder, word_vectors=vectors, **{"dim": 3, **settings})
+
+
+def write(folder, *lines):
+    path = folder / "vectors.txt"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def build(config, texts=TEXTS):
+    """Returns the vectorizer, the table by word, that of a random start, and the number found."""
+    check_options(config)
+    vectorizer = make_vectorizer(config, iter(texts))
+    encoder = make_encoder(config, vectorizer.num_rows)
+    words = ["UNKNOWN", *vectorizer.words]
+    random = dict(zip(words, encoder.word_table.numpy(), strict=True))
+    found = load_pretrained(config, vectorizer, encoder)
+    return vectorizer, dict(zip(words, encoder.word_table.numpy(), strict=True)), random, found
+
+
+@pytest.mark.parametrize("header", [(), ("6 3",)], ids=["GloVe", "word2vec"])
+@pytest.mark.parametrize("name", WORD_ENCODERS)
+def test_start_from_pretrained_vectors(name, header, tmp_path):
+    path = write(tmp_path, *header, *VECTORS)
+    vectorizer, table, random, found = build(config_for(path, name))
+    assert vectorizer.words == WORDS and found == 3
+    assert_array_equal(table["cat"], [1, 2, 3])
+    assert_array_equal(table["dog"], [4, 5, 6])
+    assert_array_equal(table["n't"], [0, 0, 1])
+    for word in set(WORDS) - {"cat", "dog", "n't"}:
+        assert_array_equal(table[word], random[word])
+    assert_allclose(table["UNKNOWN"], np.mean([[1, 2, 3], [4, 5, 6], [0, 0, 1]], axis=0))
+
+
+@pytest.mark.parametrize("name", ["<unk>", "UNK", "UUUNKKK"])
+def test_vector_of_unknown_words(name, tmp_path):
+    _, table, _, found = build(config_for(write(tmp_path, *VECTORS, f"{name} 5 5 5")))
+    assert_array_equal(table["UNKNOWN"], [5, 5, 5])
+    assert found == 3
+
+
+def test_the_first_name_of_unknown_words_counts(tmp_path):
+    path = write(tmp_path, "UUUNKKK 1 1 1", "UNK 2 2 2", "<unk> 3 3 3")
+    _, table, _, found = build(config_for(path))
+    assert_array_equal(table["UNKNOWN"], [3, 3, 3])
+    assert found == 0
+
+
+def test_no_word_found(tmp_path, caplog):
+    path = write(tmp_path, "Cat 1 2 3", "ZEBRA 4 5 6")
+    with caplog.at_level(logging.WARNING):
+        _, table, random, found = build(config_for(path))
+    assert found == 0
+    assert "a vector of none of the 10 words" in caplog.text
+    for word, vector in table.items():
+        assert_array_equal(vector, random[word])
+
+
+def test_without_a_file(tmp_path):
+    _, table, random, found = build(config_for())
+    assert found is None
+    for word, vector in table.items():
+        assert_array_equal(vector, random[word])
+
+
+def test_min_count_is_for_the_texts_only(tmp_path):
+    """Words of the file that no text can give, in capitals or of two words, are left out."""
+    path = write(tmp_path, *VECTORS, "cat 6 6 6")
+    vectorizer, table, _, found = build(config_for(path, min_count=2, vector_words=True))
+    assert vectorizer.words == ["a", "cat", "dog", "zebra", "n't"]
+    assert found == 4
+    assert_array_equal(table["zebra"], [7, 8, 9])
+    ids = vectorizer(tf.constant(["Zebra don't cat", "new york"]))
+    assert ids.to_list() == [[4, 0, 5, 2], [0, 0]]
+    plain, _, _, found = build(config_for(path, min_count=2))
+    assert plain.words == ["a", "cat"] and found == 1
+
+
+def test_parts_of_unknown_words_keep_their_random_vectors(tmp_path):
+    """They have the rows behind the words; also where the file brings words."""
+    config = config_for(
+        write(tmp_path, *VECTORS), min_count=2, unknown_words="ngrams", vector_words=True
+    )
+    check_options(config)
+    vectorizer = make_vectorizer(config, TEXTS)
+    assert vectorizer.words == ["a", "cat", "dog", "zebra", "n't"]
+    encoder = encoder_for(config, vectorizer)
+    before = encoder.word_table.numpy()
+    assert len(before) > 20
+    assert load_pretrained(config, vectorizer, encoder) == 4
+    after = encoder.word_table.numpy()
+    assert_array_equal(after[:6] != before[:6], [[i != 1] * 3 for i in range(6)])
+    assert_array_equal(after[6:], before[6:])
+
+
+def test_no_word_of_the_file_can_be_taken(tmp_path):
+    vectorizer, *_ = build(config_for(write(tmp_path, "New 1 2 3"), vector_words=True))
+    assert vectorizer.words == WORDS
+
+
+def test_cse_has_the_width_of_the_file(tmp_path):
+    config = config_for(write(tmp_path, *VECTORS), "cse", dim=6)
+    _, table, *_ = build(config)
+    assert_array_equal(table["cat"], [1, 2, 3])
+    encoder = make_encoder(config, 4)
+    assert (encoder.dim, encoder.word_dim) == (6, 3)
+    assert make_encoder(config_for(encoder="cse", dim=6), 4).word_dim == 6
+
+
+@pytest.mark.parametrize("name", [name for name in WORD_ENCODERS if name != "cse"])
+def test_other_widths(name, tmp_path):
+    path = write(tmp_path, *VECTORS)
+    message = "have 3 numbers each, those of the encoder 300. Give --dim 3, or another file."
+    config = config_for(path, name, dim=300)
+    for function in (check_options, lambda config: make_encoder(config, 5)):
+        with pytest.raises(ConfigError, match=message):
+            function(config)
+    encoder = make_encoder(dataclasses.replace(config, word_vectors=None), 11)
+    with pytest.raises(ConfigError, match=message):
+        load_pretrained(config, make_vectorizer(config, TEXTS), encoder)
+
+
+def test_bad_lines(tmp_path):
+    path = write(tmp_path, "cat 1 2 3", "dog 4 5", "sat 0 nan 0", "the 1 1 1")
+    with pytest.raises(DataError, match=rf"{path}:2: expected 3 numbers, found 2"):
+        build(config_for(path))
+    with pytest.raises(DataError, match=rf"{path}:2: expected 3 numbers, found 2"):
+        build(config_for(path, vector_words=True))
+    config = config_for(path, on_bad_line="skip")
+    _, table, random, found = build(config)
+    assert found == 2
+    assert_array_equal(table["sat"], random["sat"])
+    bad_lines = BadLines("skip")
+    vectorizer = make_vectorizer(config, TEXTS)
+    load_pretrained(config, vectorizer, make_encoder(config, vectorizer.num_rows), bad_lines)
+    assert bad_lines.count == 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (("cat",), "vectors.txt:1: expected a word and numbers, found 0 numbers"),
+        ((), "vectors.txt: expected lines of a word and its numbers, found none"),
+        (("1 0",), "vectors.txt:1: expected a width of at least 1, found '1 0'"),
+        (("2 3", "cat 1 2"), "vectors.txt:2: expected 3 numbers, found 2"),
+    ],
+)
+def test_bad_files(lines, message, tmp_path):
+    config = config_for(write(tmp_path, *lines))
+    with pytest.raises(DataError, match=message):
+        build(config)
+
+
+@pytest.mark.parametrize("name", WORD_ENCODERS)
+def test_frozen_words(name, tmp_path):
+    config = config_for(write(tmp_path, *VECTORS), name, freeze_words=True)
+    if name == "word_average":
+        message = "`freeze_words` leaves the encoder 'word_average' nothing to train. Leave it out"
+        with pytest.raises(ConfigError, match=message):
+            check_options(config)
+        return
+    check_options(config)
+    encoder = make_encoder(config, 5)
+    paths = [weight.path for weight in encoder.trainable_variables]
+    assert paths and encoder.word_table.path not in paths
+
+
+@pytest.mark.parametrize("name", WORD_ENCODERS)
+def test_word_dropout_reaches_the_encoder(name):
+    assert make_encoder(config_for(encoder=name, word_dropout=0.25), 5).word_dropout == 0.25
+    assert make_encoder(config_for(encoder=name), 5).word_dropout == 0.0
+
+
+@pytest.mark.parametrize("encoder", ["charagram", "char_cnn", "char_lstm"])
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("word_vectors", "file"), ("vector_words", True), ("freeze_words", True),
+     ("unknown_words", "ngrams"), ("word_dropout", 0.5), ("l2_words", 0.1)],
+)  # fmt: skip
+def test_options_of_word_encoders_only(encoder, option, value):
+    message = f"`{option}` is not an option of the encoder '{encoder}'. Received: {option}="
+    with pytest.raises(ConfigError, match=message):
+        check_options(TrainConfig(encoder=encoder, **{option: value}))
+
+
+def test_composition_is_penalized_in_every_encoder():
+    check_options(TrainConfig(l2_composition=0.1))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"vector_words": True}, "`vector_words` takes the words of `word_vectors`. Give that"),
+        ({"word_vectors": "-"}, "`word_vectors` must be a file: it is read more than once"),
+        (
+            {"freeze_words": True, "l2_words": 0.1},
+            "`l2_words` is for word vectors that are trained, not for `freeze_words`.*=0.1",
+        ),
+        (
+            {"freeze_words": True, "unknown_words": "ngrams"},
+            "`freeze_words` would leave the n-grams of unknown words at their random vectors",
+        ),
+        ({"l2_words": -1.0}, "`l2_words` must not be negative. Received: l2_words=-1.0"),
+        ({"l2_words": float("inf")}, "`l2_words` must be a finite number. Received: l2_words=inf"),
+        ({"l2_composition": -1.0}, "`l2_composition` must not be negative. Received: .*=-1.0"),
+        ({"l2_composition": float("nan")}, "`l2_composition` must be a finite number.*=nan"),
+        ({"word_dropout": 1.0}, r"`word_dropout` must be in \[0, 1\). Received: word_dropout=1.0"),
+        ({"word_dropout": -0.5}, r"`word_dropout` must be in \[0, 1\). Rec.*: word_dropout=-0.5"),
+        ({"word_dropout": float("nan")}, r"`word_dropout` must be in \[0, 1\)"),
+    ],
+)
+def test_errors(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        check_options(TrainConfig(encoder="dan", **settings))
+
+
+def test_a_run_goes_on_to_the_same_weights(tmp_path, monkeypatch):
+    """With all that word vectors have; the initial ones come from the checkpoint."""
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"a big {n} cat\tthe large {n} dog\n" for n in "abcdefghij"))
+    arguments = [
+        "--encoder", "dan", "--dim", 3, "--data", pairs, "--batch-size",
+        2, "--epochs", 2, "--evaluations-per-epoch", 1, "--checkpoint-every-s", 0, "--l2-words", 1,
+        "--l2-composition", 0.01, "--word-dropout", 0.3, "--vector-words", "--word-vectors",
+        write(tmp_path, *VECTORS),
+    ]  # fmt: skip
+    assert call("train", *arguments, "--out", tmp_path / "whole") == 0
+    metrics = json.loads((tmp_path / "whole" / "metrics.json").read_text())
+    assert metrics["words_found_in_vectors"] == 4
+    _interrupt_training_at(monkeypatch, 7)
+    assert call("train", *arguments, "--out", tmp_path / "run") == 130
+    monkeypatch.undo()
+    assert call("train", *arguments, "--out", tmp_path / "run", "--resume") == 0
+    assert_same_weights(tmp_path / "run", tmp_path / "whole")

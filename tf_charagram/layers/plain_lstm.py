@@ -1,0 +1,98 @@
+"""The usual LSTM, without peepholes, and the choice between it and the one with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.layers.peephole_lstm import PeepholeLSTM
+
+
+class PlainLSTM(keras.layers.LSTM):
+    """`keras.layers.LSTM` that takes sequences without a real step and can be exported anywhere.
+
+    While training with a GPU, Keras may use cuDNN, which fails on a batch in which a sequence has
+    no real step; here such a sequence gives zeros. Otherwise cuDNN is never used: it would be
+    written into the exported model, which then runs nowhere else.
+
+    Masking: the real steps of a sequence come first.
+
+    Args:
+        units: Width of the state.
+        seed: Seed of the initial weights, which are those of `PeepholeLSTM`.
+        **kwargs: Of `keras.layers.LSTM`, for instance `return_sequences`.
+
+    Call arguments:
+        inputs: float32 `(batch, time, dim)`, `time` at least 1.
+        mask: bool `(batch, time)`, true where a step is real; all are if it is left out.
+        training: Whether cuDNN may be used.
+
+    Returns:
+        float32 `(batch, units)`, or `(batch, time, units)` with zeros at masked steps.
+
+    Raises:
+        ConfigError: `units` is below 1.
+    """
+
+    def __init__(self, units: int, *, seed: int = 0, **kwargs: Any) -> None:
+        if units < 1:
+            raise ConfigError(f"`units` must be at least 1. Received: units={units}")
+        initializers = {
+            "kernel_initializer": keras.initializers.GlorotUniform(seed=seed),
+            "recurrent_initializer": keras.initializers.Orthogonal(seed=seed + 1),
+        }
+        super().__init__(units, **{**initializers, **kwargs})
+        self.seed = seed
+
+    def call(
+        self, inputs: tf.Tensor, mask: tf.Tensor | None = None, training: bool = False
+    ) -> tf.Tensor:
+        """Returns the last state, or all of them."""
+        if inputs.shape[0] == 0:
+            # Keras takes a tensor that is known to be empty for a bias.
+            return self.call(tf.pad(inputs, [[0, 1], [0, 0], [0, 0]]), training=training)[:0]
+        if mask is None:
+            return super().call(inputs, training=training)
+        # The first step counts as real, so that every sequence has one.
+        outputs = super().call(
+            inputs, mask=tf.concat([tf.ones_like(mask[:, :1]), mask[:, 1:]], 1), training=training
+        )
+        is_real = mask if self.return_sequences else mask[:, 0]
+        return tf.where(is_real[..., tf.newaxis], outputs, 0.0)
+
+    def inner_loop(
+        self, sequences: tf.Tensor, initial_state: Any, mask: Any, training: bool = False
+    ) -> Any:
+        """Runs over time: Keras' LSTM while training, without cuDNN otherwise."""
+        owner = keras.layers.LSTM if training else keras.layers.RNN
+        return owner.inner_loop(self, sequences, initial_state, mask=mask, training=training)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {**super().get_config(), "seed": self.seed}
+
+
+def make_lstm(
+    units: int,
+    *,
+    use_output_gate: bool = True,
+    use_peepholes: bool = True,
+    return_sequences: bool = False,
+    seed: int = 0,
+    name: str = "lstm",
+) -> PlainLSTM | PeepholeLSTM:
+    """Returns the fastest layer for the LSTM that is asked for; see `PeepholeLSTM` for the args.
+
+    Keras has no LSTM without output gate.
+    """
+    arguments: dict[str, Any] = {
+        "return_sequences": return_sequences, "seed": seed, "name": name,
+    }  # fmt: skip
+    if use_output_gate and not use_peepholes:
+        return PlainLSTM(units, **arguments)
+    return PeepholeLSTM(
+        units, use_output_gate=use_output_gate, use_peepholes=use_peepholes, **arguments
+    )

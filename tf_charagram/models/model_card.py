@@ -1,0 +1,139 @@
+"""What an exported model is and needs, for whoever serves it: `model_card.json`."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import keras
+import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
+
+from tf_charagram._version import __version__
+from tf_charagram.encoders import ENCODERS
+from tf_charagram.files import write_json
+
+CARD = "model_card.json"
+#: Operations of libraries besides TensorFlow are looked for in these packages.
+_LIBRARIES = {"tensorflow_text": "tensorflow-text"}
+_UNKNOWN_LIBRARY = "unknown"
+_OF_KERAS = ("name", "trainable", "dtype")
+
+
+def write_card(
+    vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, path: str | Path
+) -> None:
+    """Writes the card of a SavedModel into its folder, where TensorFlow Serving leaves it alone.
+
+    Args:
+        vectorizer: Of the model.
+        encoder: Of the model.
+        path: Folder of the SavedModel, complete.
+    """
+    path = Path(path)
+    write_json(path / CARD, model_card(vectorizer, encoder, path))
+
+
+def model_card(
+    vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, path: str | Path
+) -> dict[str, Any]:
+    """Describes an exported model.
+
+    Args:
+        vectorizer: Of the model.
+        encoder: Of the model.
+        path: Folder of the SavedModel.
+
+    Returns:
+        `encoder` and `vectorizer` with their settings, `dim`, `num_parameters`, `size_bytes` of the
+        folder without the card, `signatures`, `required_ops` by library, and `versions`.
+    """
+    path = Path(path)
+    message = saved_model_pb2.SavedModel()
+    message.ParseFromString((path / "saved_model.pb").read_bytes())
+    (graph,) = message.meta_graphs
+    files = (file for file in path.rglob("*") if file.is_file() and file.name != CARD)
+    names = (name for name, cls in ENCODERS.items() if type(encoder) is cls)
+    return {
+        "encoder": {"name": next(names, type(encoder).__name__), **_settings(encoder)},
+        "vectorizer": {
+            "class": type(vectorizer).__name__, "num_rows": vectorizer.num_rows,
+            **_settings(vectorizer),
+        },
+        "dim": encoder.dim,
+        "num_parameters": int(encoder.count_params()),
+        "size_bytes": sum(file.stat().st_size for file in files),
+        "signatures": {
+            name: {"inputs": _tensors(signature.inputs), "outputs": _tensors(signature.outputs)}
+            for name, signature in sorted(graph.signature_def.items())
+            if not name.startswith("__")
+        },
+        "required_ops": required_ops(graph),
+        "versions": _versions(),
+    }  # fmt: skip
+
+
+def required_ops(graph: tf.compat.v1.MetaGraphDef) -> dict[str, list[str]]:
+    """Returns the operations that TensorFlow alone does not have, by the package that brings them.
+
+    An operation is TensorFlow's own if `tf.raw_ops` lists it. The package of another one is that
+    with a module of wrappers for it; it must be loaded.
+
+    Args:
+        graph: Of a SavedModel.
+
+    Returns:
+        Package -> names of operations, both sorted; empty if TensorFlow alone is enough.
+    """
+    library = graph.graph_def.library
+    nodes = [*graph.graph_def.node, *(node for f in library.function for node in f.node_def)]
+    functions = {function.signature.name for function in library.function}
+    others = {node.op for node in nodes} - functions
+    others = {name for name in others if not hasattr(tf.raw_ops, name)}
+    found: dict[str, list[str]] = {}
+    owners = _owners() if others else {}
+    for name in sorted(others):
+        found.setdefault(owners.get(name, _UNKNOWN_LIBRARY), []).append(name)
+    return dict(sorted(found.items()))
+
+
+def _owners() -> dict[str, str]:
+    """Returns the package of each operation of the libraries that are loaded."""
+    owners = {}
+    for name, module in list(sys.modules.items()):
+        library = _LIBRARIES.get(name.partition(".")[0])
+        if library is None:
+            continue
+        for value in vars(module).values():
+            if getattr(value, "_IS_TENSORFLOW_PLUGIN", False):
+                # The wrapper of the operation "TFText>Name" is called "TFText_Name".
+                owners.update({key: library for key in vars(value)})
+                owners.update({key.replace("_", ">", 1): library for key in vars(value)})
+    return owners
+
+
+def _settings(layer: keras.layers.Layer) -> dict[str, Any]:
+    return {key: value for key, value in layer.get_config().items() if key not in _OF_KERAS}
+
+
+def _tensors(infos: Any) -> dict[str, dict[str, Any]]:
+    return {
+        name: {
+            "dtype": tf.as_dtype(info.dtype).name,
+            # -1 is any number.
+            "shape": [dimension.size for dimension in info.tensor_shape.dim],
+        }
+        for name, info in sorted(infos.items())
+    }
+
+
+def _versions() -> dict[str, str]:
+    versions = {"tf-charagram": __version__}
+    for package in ("tensorflow", "keras", *_LIBRARIES.values()):
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return versions
