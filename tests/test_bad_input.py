@@ -13,7 +13,8 @@ from tests.commands import QUICK, call
 from tests.texts import words
 from tf_charagram.config import TrainConfig
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.embedder import FORMAT_VERSION, TextEmbedder
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.storage import FORMAT_VERSION
 
 GOOD = "".join(f"{word}\t{word}s\n" for word in words(20)).encode()
 

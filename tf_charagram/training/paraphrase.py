@@ -25,8 +25,9 @@ from tf_charagram.errors import ConfigError, DataError, unknown_name
 from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
 from tf_charagram.evaluation.sets import STARTER, evaluation_sets
 from tf_charagram.files import whole_file, write_json
-from tf_charagram.models.embedder import TextEmbedder, model_files, unit_rows
+from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.models.paraphrase import ParaphraseModel
+from tf_charagram.models.storage import model_files
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.runs import RunFolder, run_config

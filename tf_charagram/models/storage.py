@@ -1,0 +1,125 @@
+"""The folder a model is kept in: JSON and NumPy arrays, no code."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import BadZipFile
+
+import keras
+import numpy as np
+
+from tf_charagram._version import __version__
+from tf_charagram.encoders import encoder_from_config, encoder_name
+from tf_charagram.errors import CharagramError, RunError
+from tf_charagram.files import whole_file, write_json
+from tf_charagram.text.kinds import VECTORIZERS
+
+FORMAT_VERSION = 1
+# What reading a damaged folder raises.
+_DAMAGES = (BadZipFile, EOFError, KeyError, OSError, TypeError, ValueError, zlib.error)
+
+
+class _Files(NamedTuple):
+    config: str = "config.json"
+    vocabulary: str = "vocabulary.npz"
+    weights: str = "weights.npz"
+
+
+FILES = _Files()
+
+
+def save_model(
+    path: str | Path, vectorizer: keras.layers.Layer, encoder: keras.layers.Layer
+) -> None:
+    """Writes a model folder; each file whole or not at all.
+
+    Raises:
+        RunError: It cannot be written.
+    """
+    path = Path(path)
+    config = {
+        "format_version": FORMAT_VERSION,
+        "tf_charagram": __version__,
+        "vectorizer": vectorizer.get_config(),
+        "encoder": {"name": encoder_name(encoder), "config": encoder.get_config()},
+    }
+    weights = {weight.path: weight.numpy() for weight in encoder.weights}
+    for name, arrays in (
+        (FILES.vocabulary, vectorizer.state()),
+        (FILES.weights, weights),
+    ):
+        with whole_file(path / name) as file:
+            np.savez(file, **arrays)
+    write_json(path / FILES.config, config)
+
+
+def load_model(path: str | Path) -> tuple[keras.layers.Layer, keras.layers.Layer]:
+    """Returns vectorizer and encoder of a model folder, or of the run it is in.
+
+    Raises:
+        RunError: The folder is not a model, is damaged, or is from a newer version.
+    """
+    path = _model_folder(Path(path))
+    config = _read_config(path)
+    try:
+        vocabulary = _read_arrays(path / FILES.vocabulary)
+        weights = _read_arrays(path / FILES.weights)
+        encoder = encoder_from_config(config["encoder"]["name"], config["encoder"]["config"])
+        vectorizer_class = VECTORIZERS[encoder.vectorizer]
+        vectorizer = vectorizer_class.from_state(config["vectorizer"], vocabulary)
+        for weight in encoder.weights:
+            if weight.path not in weights:
+                raise RunError(f"{path / FILES.weights} lacks the array '{weight.path}'.")
+            weight.assign(weights[weight.path])
+    except CharagramError:
+        raise
+    except _DAMAGES as problem:
+        raise RunError(f"{path} is damaged: {problem}. Train again, or copy it again.") from problem
+    return vectorizer, encoder
+
+
+def model_files(path: str | Path) -> list[Path]:
+    """Returns the files of a saved model: those that are there, in its folder or its run's."""
+    folder = _model_folder(Path(path))
+    return [folder / name for name in FILES if (folder / name).is_file()]
+
+
+def _model_folder(path: Path) -> Path:
+    """Returns the model folder that a folder is, or that the run in it has."""
+    if (path / "model" / FILES.config).is_file():
+        return path / "model"
+    if (path / FILES.config).is_file() and (path / "checkpoints").is_dir():
+        raise RunError(
+            f"{path} holds no model yet: the run did not come to its end. Go on with --resume."
+        )
+    return path
+
+
+def _read_arrays(path: Path) -> dict[str, np.ndarray]:
+    # Opened here: np.load leaves a damaged file open.
+    with open(path, "rb") as file:
+        arrays = np.load(file, allow_pickle=False)
+        return {name: arrays[name] for name in arrays}
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    try:
+        config = json.loads((path / FILES.config).read_text(encoding="utf-8"))
+        version = int(config["format_version"])
+    except (FileNotFoundError, NotADirectoryError):
+        raise RunError(
+            f"{path} is not a model folder: it has no {FILES.config}. Give the folder of a run, "
+            "or its `model` folder."
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RunError(f"{path / FILES.config} is damaged: {error!r}.") from error
+    if version > FORMAT_VERSION:
+        raise RunError(
+            f"{path} has format version {version}, written by tf-charagram "
+            f"{config.get('tf_charagram')}; this is {__version__}, which reads up to "
+            f"{FORMAT_VERSION}. Please upgrade: pip install -U tf-charagram"
+        )
+    return config
