@@ -14,6 +14,7 @@ from tf_charagram.models.embedder import TextEmbedder, unit_rows
 _TITLE = "Correlation x 100"
 _INTERVAL = "95 % interval"
 _PRIMARY = "*"
+_LONGEST = 60
 
 
 def score_table(scores: Sequence[SetScore]) -> Table:
@@ -103,8 +104,15 @@ def neighbor_table(
     vectors = unit_rows(embedder.encode(texts))
     for query in queries:
         found = embedder.neighbors(query, texts, k, vectors)
-        table.add_row(query, ", ".join(f"{text} {cosine:.2f}" for text, cosine in found))
+        cells = (f"{_short(text)} {cosine:.2f}" for text, cosine in found)
+        table.add_row(_short(query), ("\n" if len(query) > _LONGEST else ", ").join(cells))
     return table
+
+
+def _short(text: str) -> str:
+    """Returns a text on one line that a table has room for."""
+    text = " ".join(text.split())
+    return escape(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
 
 
 def _table(texts: Iterable[str], numbers: Iterable[str]) -> Table:

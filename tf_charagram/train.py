@@ -20,6 +20,9 @@ from tf_charagram.flags import (
     run_command,
 )
 
+# Texts among which the sample neighbours are searched.
+_NUM_SEARCHED = 20_000
+
 
 def make_parser() -> FlagParser:
     """Returns the command line; its flags are the fields of `TrainConfig` and a few more."""
@@ -55,8 +58,8 @@ def train(arguments: Sequence[str]) -> int:
         )
         return 130
     console.print(score_table(run.scores))
-    queries = sample_queries(run.corpus.listed)
-    console.print(neighbor_table(run.embedder, queries, run.corpus.listed))
+    texts = run.corpus.listed[:_NUM_SEARCHED]
+    console.print(neighbor_table(run.embedder, sample_queries(texts), texts))
     for name, path in metrics["paths"].items():
         console.print(f"{name:12} {path}", soft_wrap=True)
     if values["json"]:
