@@ -56,7 +56,6 @@ def main() -> None:
         optimizer = make_optimizer("adam", 0.001)
         runs = {"ours": fit(vectorizer.num_rows, optimizer, stream, arguments.steps)}
         if torch is not None:
-            torch.set_num_threads(2)
             batches = twins.batches_of(stream, arguments.steps)
             runs["torch"] = twins.bag(torch, vectorizer.num_rows, DIM, "sum", batches)
         rates = common.compare(arguments.rounds, runs, arguments.steps * size)

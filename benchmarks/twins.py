@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import common
 import numpy as np
 
 from tf_charagram.data.stream import PairStream
@@ -27,7 +28,10 @@ def fit(
     optimizers: Sequence[Any],
     batches: list[tuple[np.ndarray, ...]],
 ) -> Callable[[], None]:
-    """Returns a function that trains on all batches, and has done so once.
+    """Returns a function that trains on all batches.
+
+    Each call first tries some batches with one thread and with two, and goes on with what was
+    faster: where other programs want the cores, two threads can be ten times slower than one.
 
     Args:
         torch: The module.
@@ -37,8 +41,9 @@ def fit(
     """
     tensors = [tuple(map(torch.from_numpy, batch)) for batch in batches]
 
-    def run() -> None:
-        for ids, splits, keys in tensors:
+    def steps(first: int, last: int, num_threads: int) -> None:
+        torch.set_num_threads(num_threads)
+        for ids, splits, keys in tensors[first:last]:
             loss = _loss(torch, embed(ids, splits), keys)
             for optimizer in optimizers:
                 optimizer.zero_grad()
@@ -46,7 +51,12 @@ def fit(
             for optimizer in optimizers:
                 optimizer.step()
 
-    run()
+    def run() -> None:
+        tried = max(1, len(tensors) // 20)
+        single = common.seconds(lambda: steps(0, tried, 1))
+        double = common.seconds(lambda: steps(tried, 2 * tried, 2))
+        steps(2 * tried, len(tensors), 1 if single < double else 2)
+
     return run
 
 
