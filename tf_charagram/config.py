@@ -16,6 +16,7 @@ _AT_LEAST = {
     "epochs": 1e-6, "batch_size": 2, "mega_batches": 1, "max_ids_in_memory": 1, "dim": 1,
     "evaluations_per_epoch": 1, "checkpoint_every_s": 0, "seed": 0,
 }  # fmt: skip
+_DECAYS = ("none", "linear")
 _LARGEST_SEED = 2**31 - 1
 _UNICODE_FORMS = (None, "NFC", "NFD", "NFKC", "NFKD")
 
@@ -64,6 +65,7 @@ class TrainConfig:
     dense_l2: bool = _option(False, "penalize all rows at every step, not the touched ones")
     optimizer: str = _option("adam", "adam or adagrad, both row-sparse")
     learning_rate: float = _option(0.001, "step size")
+    decay: str = _option("none", "learning rate: none, or linear, falling to 0 over the run")
     clip_norm: float | None = _option(None, "largest global norm of the gradient")
     ngrams: tuple[int, ...] = _option((2, 3, 4), "n-gram orders, for instance 2,3,4")
     min_count: int = _option(1, "fewest occurrences an n-gram needs for a row of its own")
@@ -119,6 +121,8 @@ class TrainConfig:
                     f"`{name}` must be at least {least:g}{hint if name == 'batch_size' else ''}. "
                     f"Received: {name}={getattr(self, name)}"
                 )
+        if self.decay not in _DECAYS:
+            raise ConfigError(unknown_name("decay", self.decay, _DECAYS))
         if self.max_minutes is not None and not self.max_minutes > 0:
             raise ConfigError(f"`max_minutes` must be above 0. Received: {self.max_minutes}")
         if self.data_weights and len(self.data_weights) != len(self.data):

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from tests.commands import call
+from tf_charagram.config import TrainConfig
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.training.paraphrase import ParaphraseRun
 
 SUBJECTS = ("a small dog", "the old man", "one red car", "my sister", "her friend", "a cook")
 VERBS = (("runs to", "hurries to"), ("looks at", "watches"), ("leaves", "goes away from"))
@@ -133,6 +135,7 @@ def test_two_stages(files, tmp_path):
         (["--data-weights", "1,0"], "A weight must be above 0 and finite. Received: 0.0"),
         (["--augment-typos", "2"], "`augment_typos` must be in [0, 1]. Received: 2.0"),
         (["--select", "STS2013"], "Unknown set to select by 'STS2013'. Did you mean"),
+        (["--decay", "cosine"], "Unknown decay 'cosine'."),
         (["--max-minutes", "0"], "`max_minutes` must be above 0. Received: 0.0"),
         (["--init", "nowhere"], "nowhere is not a model folder"),
         (["--word-vectors", "x.txt"], "`word_vectors` is not an option of the encoder 'charagram'"),
@@ -160,3 +163,19 @@ def test_time_is_up(files, tmp_path):
     assert (out / "saved_model" / "1").is_dir()
     assert train(out, files, *options[:3], "0.04", "--resume") == 0
     assert read(out)[0]["steps"] > metrics["steps"]
+
+
+def test_the_learning_rate_falls_to_zero(files, tmp_path):
+    first, second, sets = files
+    config = TrainConfig(
+        task="sentences", data=(str(first), str(second)), eval_data=str(sets), dim=4, batch_size=8,
+        epochs=2, evaluations_per_epoch=1, decay="linear", mega_batches=2, learning_rate=0.01,
+        out=str(tmp_path / "run"),
+    )  # fmt: skip
+    training = ParaphraseRun(config, resume=False, overwrite=False)
+    optimizer = training.loop.model.optimizer
+    assert float(optimizer.learning_rate) == pytest.approx(0.01)
+    training.run(resume=False)
+    # 72 pairs in pools of 16 are 5 pools an epoch, 2 steps each.
+    assert int(optimizer.iterations) == 20
+    assert float(optimizer.learning_rate) == 0.0

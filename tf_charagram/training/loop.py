@@ -30,6 +30,11 @@ STEPS_PER_EXECUTION = 50
 _LARGEST_WEIGHT = 1e15
 
 
+def total_steps(stream: PairStream, epochs: float) -> int:
+    """Returns the number of steps of a run over so many epochs."""
+    return max(1, round(epochs * stream.steps_per_epoch))
+
+
 @dataclass
 class TrainingLoop:
     """Trains a model on a stream of batches and leaves the chosen weights in the run folder.
@@ -78,7 +83,7 @@ class TrainingLoop:
     @property
     def total_steps(self) -> int:
         """Steps of the whole run."""
-        return max(1, round(self.epochs * self.stream.steps_per_epoch))
+        return total_steps(self.stream, self.epochs)
 
     def resume(self) -> bool:
         """Goes back to the newest checkpoint; returns whether there was one."""

@@ -37,7 +37,7 @@ from tf_charagram.training.building import (
     ids_function,
     make_vectorizer,
 )
-from tf_charagram.training.loop import LAST, STEPS_PER_EXECUTION, TrainingLoop
+from tf_charagram.training.loop import LAST, STEPS_PER_EXECUTION, TrainingLoop, total_steps
 from tf_charagram.training.tensorboard import write_projector
 from tf_charagram.training.transfer import check_init, grow_from
 from tf_charagram.training.word_vectors import load_pretrained
@@ -96,12 +96,13 @@ class ParaphraseRun:
         )
         self.embedder = self._embedder()
         self.store = self._store()
+        self.stream = self._stream()
         model = self._model(sampler, optimizer)
         # Nothing is written, and no old run deleted, before all that can be wrong was found right.
         self.folder.begin(settings)
         self.store.fill(self.corpus, ids_function(self.embedder.vectorizer))
         self.loop = TrainingLoop(
-            self.embedder, model, self._stream(), self.sets, self.folder, config.epochs,
+            self.embedder, model, self.stream, self.sets, self.folder, config.epochs,
             config.evaluations_per_epoch, config.select, config.checkpoint_every_s,
             config.max_minutes,
         )  # fmt: skip
@@ -173,6 +174,11 @@ class ParaphraseRun:
         self, sampler: NegativeSampler, optimizer: keras.optimizers.Optimizer
     ) -> ParaphraseModel:
         config = self.config
+        if config.decay == "linear":
+            steps = total_steps(self.stream, config.epochs) * config.mega_batches
+            optimizer.learning_rate = keras.optimizers.schedules.PolynomialDecay(
+                config.learning_rate, steps, end_learning_rate=0.0
+            )
         model = ParaphraseModel(self.embedder.encoder)
         model.compile(
             optimizer,
