@@ -40,3 +40,18 @@ def run(
         command, cwd=cwd, timeout=timeout, env=environment(), text=True, encoding="utf-8",
         **{"capture_output": True, **kwargs},
     )  # fmt: skip
+
+
+def interrupt_training_at(monkeypatch: Any, step: int) -> None:
+    """Makes training end at a step as by Ctrl-C."""
+    from tf_charagram.training.loop import TrainingLoop
+
+    train_until = TrainingLoop._train_until
+
+    def interrupted(self, stop, progress):
+        if stop < step:
+            return train_until(self, stop, progress)
+        train_until(self, step, progress)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TrainingLoop, "_train_until", interrupted)

@@ -36,7 +36,7 @@ class TrainConfig:
     task: str = _option("words", f"what to train: {', '.join(TASKS)}")
     encoder: str = _option("charagram", "how to read a text")
     data: tuple[str, ...] = _option(
-        (), "training pairs: a file, `starter`, or a name to download; repeatable [starter]"
+        (), "training pairs: a file, `starter`, or a name to download; repeatable [words: starter]"
     )
     eval_data: str | None = _option(
         None, "folder or file to score on [the starter set and what was downloaded before]"
@@ -65,10 +65,10 @@ class TrainConfig:
     dense_l2: bool = _option(False, "penalize all rows at every step, not the touched ones")
     optimizer: str = _option("adam", "adam or adagrad, both row-sparse")
     learning_rate: float = _option(0.001, "step size")
-    decay: str = _option("none", "learning rate: none, or linear, falling to 0 over the run")
+    decay: str = _option("none", "learning rate: none, or linear, falling to 0 over --epochs")
     clip_norm: float | None = _option(None, "largest global norm of the gradient")
     ngrams: tuple[int, ...] = _option((2, 3, 4), "n-gram orders, for instance 2,3,4")
-    min_count: int = _option(1, "fewest occurrences an n-gram needs for a row of its own")
+    min_count: int = _option(1, "fewest occurrences an n-gram or a word needs for a row")
     max_per_order: int | None = _option(None, "keep the k most frequent n-grams of each order")
     hash_buckets: int | None = _option(None, "hash n-grams to so many rows, without a vocabulary")
     rows_per_ngram: int = _option(1, "rows each n-gram is hashed to")
@@ -88,7 +88,7 @@ class TrainConfig:
         "shared", "vector of an unknown word: shared, or ngrams, the sum of its n-grams"
     )
     activation: str | None = _option(
-        None, "activation [charagram: linear, tanh for sentences; cse: linear]"
+        None, "activation [charagram: linear, tanh for sentences; cse: linear; others: tanh]"
     )
     num_layers: int = _option(1, "layers of charagram and dan: 1 or 2")
     filters: str | None = _option(None, "filter set of char_cnn: small or kim [small]")
@@ -99,7 +99,8 @@ class TrainConfig:
     dim: int = _option(300, "width of the embedding")
     file_order_first: bool = _option(False, "keep the order of the file in the first epoch")
     max_ids_in_memory: int = _option(
-        64_000_000, "ids of training texts held at a time; more go to files in the run folder"
+        64_000_000,
+        "about so many ids of texts are held at a time, the others in files",
     )
     evaluations_per_epoch: int = _option(4, "evaluations each epoch")
     checkpoint_every_s: float = _option(60.0, "seconds between checkpoints, after evaluations")
@@ -125,6 +126,9 @@ class TrainConfig:
             raise ConfigError(unknown_name("decay", self.decay, _DECAYS))
         if self.max_minutes is not None and not self.max_minutes > 0:
             raise ConfigError(f"`max_minutes` must be above 0. Received: {self.max_minutes}")
+        for weight in self.data_weights:
+            if not 0.0 < weight < math.inf:
+                raise ConfigError(f"`data_weights` must be above 0 and finite. Received: {weight}")
         if self.data_weights and len(self.data_weights) != len(self.data):
             raise ConfigError(
                 f"`data_weights` must have one number for each --data. Received: "
@@ -165,7 +169,8 @@ class TrainConfig:
         """Sets what was left open to the defaults of the task."""
         if self.batch_size is None:
             object.__setattr__(self, "batch_size", {"words": 25, "sentences": 100}[self.task])
-        if self.activation is None and (self.task, self.encoder) == ("sentences", "charagram"):
+        is_charagram = (self.task, self.encoder) == ("sentences", "charagram")
+        if self.activation is None and is_charagram and self.init is None:
             object.__setattr__(self, "activation", "tanh")
 
     def to_dict(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram._version import __version__
-from tf_charagram.errors import RunError
+from tf_charagram.errors import DataError, RunError
 from tf_charagram.files import sha256_of, whole_file, write_json, write_problem
 
 #: Settings that a resumed run may change: they change no weights. A run can be moved, too.
@@ -145,12 +145,18 @@ class RunFolder:
 
 
 def run_config(settings: dict[str, Any], data_files: Sequence[Path]) -> dict[str, Any]:
-    """Returns what identifies a run: settings, versions, and the checksums of its data files."""
-    return {
-        "settings": settings,
-        "versions": _versions(),
-        "data_files": {str(path): sha256_of(path) for path in data_files},
-    }
+    """Returns what identifies a run: settings, versions, and the checksums of its data files.
+
+    Raises:
+        DataError: A data file cannot be read.
+    """
+    checksums = {}
+    for path in data_files:
+        try:
+            checksums[str(path)] = sha256_of(path)
+        except OSError as error:
+            raise DataError(path, f"cannot be read: {error.strerror or error}") from error
+    return {"settings": settings, "versions": _versions(), "data_files": checksums}
 
 
 def _changes(old: dict[str, Any], config: dict[str, Any]) -> list[str]:

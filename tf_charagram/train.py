@@ -43,8 +43,10 @@ def train(arguments: Sequence[str]) -> int:
     from tf_charagram.tables import neighbor_table, score_table
     from tf_charagram.training.paraphrase import ParaphraseRun, sample_queries
 
+    runs = {"words": ParaphraseRun, "sentences": ParaphraseRun}
+
     console = Console(stderr=values["json"], highlight=False)
-    run = ParaphraseRun(config, resume=values["resume"], overwrite=values["overwrite"])
+    run = runs[config.task](config, resume=values["resume"], overwrite=values["overwrite"])
     console.print(
         f"{run.corpus.num_pairs:,} pairs, {run.embedder.vectorizer.num_rows:,} rows "
         f"-> {run.folder.path}"

@@ -90,17 +90,21 @@ def test_typos_are_added_and_known_to_be_copies():
     assert list(corpus) == examples
 
 
-@pytest.mark.parametrize("weight", [0.0, -1.0, float("inf"), float("nan")])
-def test_wrong_weight(weight):
-    with pytest.raises(ConfigError, match=r"A weight must be above 0 and finite\. Received: "):
-        corpus_of([("a", "b")], weights=[weight])
-
-
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
 def test_wrong_share_of_typos(share):
     message = r"`augment_typos` must be in \[0, 1\]. Received: "
     with pytest.raises(ConfigError, match=message):
         corpus_of([("a", "b")], augment_typos=share)
+
+
+def test_typos_are_neither_listed_nor_made_where_no_word_is_long_enough():
+    corpus = corpus_of([("a cat", "longer words"), ("a b", "c d")] * 50, augment_typos=1.0)
+    texts = list(corpus.survey())
+    assert corpus.listed == ["a cat", "longer words", "a b", "c d"]
+    assert corpus.num_pairs == 150
+    edited = [example for example in corpus if example[:2] != example.original]
+    assert {example.left for example in edited} == {"a cat"}
+    assert len(texts) == 300 and len(list(corpus.survey(with_typos=False))) == 200
 
 
 def test_bad_lines_are_counted_once():
@@ -119,7 +123,10 @@ def test_a_file_that_changes_meanwhile():
     corpus = corpus_of(pairs)
     list(corpus.survey())
     pairs.append(("e", "f"))
-    with pytest.raises(DataError, match="found 2 pairs at first and 3 when they were read again"):
+    with pytest.raises(DataError, match="a file was changed between the first time it was read"):
+        list(corpus)
+    pairs[1:] = [("c", "longer")]
+    with pytest.raises(DataError, match="a file was changed"):
         list(corpus)
 
 

@@ -64,7 +64,8 @@ def test_every_epoch_visits_every_pair_once(seed, batch_size, settings):
         orders.append([pair for batch in batches for pair in batch])
         assert sorted(orders[-1]) == list(range(NUM_PAIRS))
     assert (orders[0] == list(range(NUM_PAIRS))) == ("file_order_first" in settings)
-    if num_steps > 1 or "bucket_by_length" not in settings:
+    # Of texts sorted by length, only whole batches change places.
+    if batch_size == 2 or "bucket_by_length" not in settings:
         assert len({tuple(order) for order in orders}) == 4
 
 

@@ -13,7 +13,7 @@ import time
 import numpy as np
 import pytest
 
-from tests.commands import call, environment, process, run
+from tests.commands import call, environment, interrupt_training_at, process, run
 from tf_charagram.config import TrainConfig
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.models.embedder import TextEmbedder
@@ -121,23 +121,11 @@ def test_interrupted(arguments, whole, tmp_path):
 def test_interrupted_at_any_step(arguments, whole, tmp_path, monkeypatch, step):
     """Also right before an evaluation, and before that of the last step."""
     folder = tmp_path / "run"
-    _interrupt_training_at(monkeypatch, step)
+    interrupt_training_at(monkeypatch, step)
     assert call("train", *arguments, "--out", folder) == 130
     monkeypatch.undo()
     assert call("train", *arguments, "--out", folder, "--resume") == 0
     assert_same_run(folder, whole)
-
-
-def _interrupt_training_at(monkeypatch, step):
-    train_until = TrainingLoop._train_until
-
-    def interrupted(self, stop, progress):
-        if stop < step:
-            return train_until(self, stop, progress)
-        train_until(self, step, progress)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(TrainingLoop, "_train_until", interrupted)
 
 
 def test_interrupted_in_an_evaluation(arguments, whole, tmp_path, monkeypatch):
@@ -164,7 +152,7 @@ def test_a_finished_run_stays_as_it_is(arguments, whole, tmp_path):
 
 def test_an_unnamed_run_goes_on_as_its_message_says(arguments, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    _interrupt_training_at(monkeypatch, 20)
+    interrupt_training_at(monkeypatch, 20)
     assert call("train", *arguments, "--epochs", "1") == 130
     out = "runs/words-charagram-1"
     assert f"--out {out} --resume" in " ".join(capsys.readouterr().out.split())
@@ -252,7 +240,7 @@ def test_select_keeps_the_best_also_after_a_resume(data, tmp_path, monkeypatch):
     assert scores[-1] < max(scores) == scores[0]
     metrics = json.loads((tmp_path / "a" / "metrics.json").read_text())
     assert metrics["scores"]["against"] == max(scores)
-    _interrupt_training_at(monkeypatch, 7)
+    interrupt_training_at(monkeypatch, 7)
     assert call("train", *arguments, "--out", tmp_path / "b") == 130
     monkeypatch.undo()
     assert call("train", *arguments, "--out", tmp_path / "b", "--resume") == 0

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.commands import call
+from tests.commands import call, interrupt_training_at
 from tf_charagram.config import TrainConfig
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.training.paraphrase import ParaphraseRun
@@ -79,7 +79,7 @@ def test_scores_sets_years_and_their_mean(files, tmp_path, capsys):
 
 
 def test_pairs_in_files_train_like_pairs_in_memory_but_for_the_order(files, tmp_path):
-    """The same pairs an epoch; with many blocks, a killed run goes on to the same weights."""
+    """The same pairs an epoch."""
     small = ["--max-ids-in-memory", 1000, "--file-order-first", "--seed", 3]
     assert train(tmp_path / "whole", files, *small) == 0
     metrics, history, weights = read(tmp_path / "whole")
@@ -92,6 +92,40 @@ def test_pairs_in_files_train_like_pairs_in_memory_but_for_the_order(files, tmp_
     # The first epoch has the order of the file in both.
     assert history[0]["loss"] == pytest.approx(in_memory[0]["loss"], rel=1e-4)
     assert history[0]["scores"] == in_memory[0]["scores"]
+
+
+RESUMED = {
+    "blocks": ("--max-ids-in-memory", "1000"),
+    "blocks in the order of the file": ("--max-ids-in-memory", "1000", "--file-order-first"),
+    "weights and typos": ("--data-weights", "0.5,2", "--augment-typos", "0.5"),
+    "pools": ("--mega-batches", "2", "--decay", "linear", "--negatives", "mix"),
+    "buckets": ("--encoder", "cse", "--word-dropout", "0.2", "--mega-batches", "2"),
+}
+
+
+@pytest.mark.parametrize("options", RESUMED.values(), ids=RESUMED)
+def test_a_stopped_run_goes_on_to_the_same_weights(files, tmp_path, options, monkeypatch):
+    assert train(tmp_path / "whole", files, *options) == 0
+    out = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        interrupt_training_at(patch, 5)
+        assert train(out, files, *options) == 130
+    assert not (out / "metrics.json").exists() and not (out / "pairs").exists()
+    assert train(out, files, *options, "--resume") == 0
+    assert_same_weights(read(tmp_path / "whole")[2], read(out)[2])
+
+
+def test_a_second_stage_goes_on_too(files, tmp_path, monkeypatch):
+    first, second, sets = files
+    command = ("--task", "sentences", "--eval-data", sets, "--dim", 6, "--batch-size", 8)
+    assert call("train", *command, "--data", first, "--epochs", 1, "--out", tmp_path / "1") == 0
+    stage = (*command, "--data", second, "--init", tmp_path / "1", "--epochs", 4)
+    assert call("train", *stage, "--out", tmp_path / "whole") == 0
+    with monkeypatch.context() as patch:
+        interrupt_training_at(patch, 3)
+        assert call("train", *stage, "--out", tmp_path / "run") == 130
+    assert call("train", *stage, "--out", tmp_path / "run", "--resume") == 0
+    assert_same_weights(read(tmp_path / "whole")[2], read(tmp_path / "run")[2])
 
 
 def test_weights_and_typos_change_the_number_of_pairs(files, tmp_path):
@@ -132,7 +166,7 @@ def test_two_stages(files, tmp_path):
     [
         (["--data-weights", "1"], "`data_weights` must have one number for each --data. Received: "
                                   "1 weights for 2 --data."),
-        (["--data-weights", "1,0"], "A weight must be above 0 and finite. Received: 0.0"),
+        (["--data-weights", "1,0"], "`data_weights` must be above 0 and finite. Received: 0.0"),
         (["--augment-typos", "2"], "`augment_typos` must be in [0, 1]. Received: 2.0"),
         (["--select", "STS2013"], "Unknown set to select by 'STS2013'. Did you mean"),
         (["--decay", "cosine"], "Unknown decay 'cosine'."),
@@ -150,6 +184,21 @@ def test_wrong_flags(files, tmp_path, options, message, capsys):
 def test_data_is_needed(capsys, tmp_path):
     assert call("train", "--task", "sentences", "--out", tmp_path / "run") == 1
     assert "The task 'sentences' needs --data: files of text pairs" in capsys.readouterr().err
+
+
+def test_less_time_than_was_used_already(files, tmp_path, monkeypatch):
+    """The run was stopped right after an evaluation and its checkpoint, without a model yet."""
+
+    def stop(self, record):
+        raise KeyboardInterrupt
+
+    out = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr("tf_charagram.training.progress.TrainingProgress.report", stop)
+        assert train(out, files) == 130
+    assert not (out / "model").exists()
+    assert train(out, files, "--max-minutes", "1e-6", "--resume") == 0
+    assert (out / "saved_model" / "1").is_dir()
 
 
 def test_time_is_up(files, tmp_path):
@@ -176,6 +225,6 @@ def test_the_learning_rate_falls_to_zero(files, tmp_path):
     optimizer = training.loop.model.optimizer
     assert float(optimizer.learning_rate) == pytest.approx(0.01)
     training.run(resume=False)
-    # 72 pairs in pools of 16 are 5 pools an epoch, 2 steps each.
-    assert int(optimizer.iterations) == 20
+    # 72 pairs are 9 batches an epoch, in 5 pools.
+    assert int(optimizer.iterations) == 18 and training.loop.step == 10
     assert float(optimizer.learning_rate) == 0.0

@@ -241,7 +241,14 @@ def test_init_and_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for init, out in (("a", None), ("a", "b"), ("a", "a/b"), ("a/b", "a/c"), ("ab", "a")):
         check_init(init, out)
-    for init, out in (("a", "a"), ("a/model", "a"), ("a/../b", "b"), (tmp_path / "a", "a")):
+    inside = ("a/model", "a"), ("a/../b", "b"), ("a", "a/model/x"), (tmp_path / "a", "a")
+    for init, out in (("a", "a"), *inside):
+        ("a", "a"),
+        ("a/model", "a"),
+        ("a/../b", "b"),
+        ("a", "a/model/x"),
+        (tmp_path / "a", "a"),
+    ):
         message = rf"`init` must not lie in `out`.*--out; .*--resume.*init={init}, out={out}"
         with pytest.raises(ConfigError, match=message):
             check_init(init, out)

@@ -66,7 +66,7 @@ class PairCorpus:
         listed: The first distinct texts, up to 100,000 of them.
 
     Raises:
-        ConfigError: A weight or the share of typing errors is out of range.
+        ConfigError: The share of typing errors is out of range.
     """
 
     def __init__(
@@ -77,9 +77,6 @@ class PairCorpus:
         augment_typos: float = 0.0,
         seed: int = 0,
     ) -> None:
-        for source in sources:
-            if not 0.0 < source.weight < float("inf"):
-                raise ConfigError(f"A weight must be above 0 and finite. Received: {source.weight}")
         if not 0.0 <= augment_typos <= 1.0:
             raise ConfigError(f"`augment_typos` must be in [0, 1]. Received: {augment_typos}")
         self._sources = tuple(sources)
@@ -91,8 +88,11 @@ class PairCorpus:
         self.num_empty = 0
         self.listed: list[str] = []
 
-    def survey(self) -> Iterator[str]:
+    def survey(self, *, with_typos: bool = True) -> Iterator[str]:
         """Reads all sources once; counts and yields every text, those of heavier pairs once too.
+
+        Args:
+            with_typos: Whether texts with added typing errors are yielded, too.
 
         Raises:
             ConfigError: At the end: fewer than two pairs are left, so that none has a negative.
@@ -102,8 +102,9 @@ class PairCorpus:
         for example, copies in self._examples(self._bad_lines):
             self.num_pairs += copies
             self.num_chars += copies * (len(example.left) + len(example.right))
-            for text in example[:2]:
-                if len(listed) < _NUM_LISTED:
+            is_clean = example[:2] == example.original
+            for text in example[:2] if is_clean or with_typos else ():
+                if is_clean and len(listed) < _NUM_LISTED:
                     listed[text] = None
                 yield text
         self.listed = list(listed)
@@ -119,18 +120,22 @@ class PairCorpus:
         """Yields the examples.
 
         Raises:
-            DataError: There are more or fewer than `survey` saw: a file was changed meanwhile.
+            DataError: They are not those that `survey` saw: a file was changed meanwhile.
         """
-        number = 0
+        num_pairs = num_chars = 0
         for example, copies in self._examples(BadLines(self._bad_lines.on_bad_line)):
+            num_pairs += copies
+            num_chars += copies * (len(example.left) + len(example.right))
+            if num_pairs > self.num_pairs:
+                break
             for _ in range(copies):
-                number += 1
                 yield example
-        if number != self.num_pairs:
+        if (num_pairs, num_chars) != (self.num_pairs, self.num_chars):
             raise DataError(
-                "training pairs", f"found {self.num_pairs} pairs at first and {number} when they "
-                "were read again. Do not change the files meanwhile.",
-            )  # fmt: skip
+                "training pairs",
+                "a file was changed between the first time it was read and the second. Start again "
+                "with --resume or --overwrite.",
+            )
 
     def _examples(self, bad_lines: BadLines) -> Iterator[tuple[Example, int]]:
         """Yields examples and how often each counts."""
@@ -146,11 +151,17 @@ class PairCorpus:
                 if copies:
                     yield Example(*pair, pair), copies
                     if self._augment_typos and random.random() < self._augment_typos:
-                        yield _with_typos(pair, random), 1
+                        edited = _with_typos(pair, random)
+                        if edited is not None:
+                            yield edited, 1
         self.num_empty = num_empty
 
 
-def _with_typos(pair: Pair, random: np.random.Generator) -> Example:
-    side, number = random.integers(2), int(random.integers(1, _MOST_TYPOS + 1))
-    edited = add_typos(pair[side], number, random)
-    return Example(*((edited, pair[1]) if side == 0 else (pair[0], edited)), pair)
+def _with_typos(pair: Pair, random: np.random.Generator) -> Example | None:
+    """Returns a pair with errors in one side; `None` if neither has a word to make one in."""
+    first, number = int(random.integers(2)), int(random.integers(1, _MOST_TYPOS + 1))
+    for side in (first, 1 - first):
+        edited = add_typos(pair[side], number, random)
+        if edited != pair[side]:
+            return Example(*((edited, pair[1]) if side == 0 else (pair[0], edited)), pair)
+    return None

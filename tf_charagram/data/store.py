@@ -15,8 +15,6 @@ from tf_charagram.data.corpus import Example
 from tf_charagram.errors import RunError
 from tf_charagram.files import write_problem
 
-#: Ids held in memory at a time, 4 bytes each.
-MAX_IDS = 64_000_000
 _CHUNK_PAIRS = 5_000
 _CHUNK_CHARS = 2_000_000
 _NUM_KEYS = 2**62
@@ -122,6 +120,9 @@ class PairStore:
         except OSError as error:
             self.remove()
             raise RunError(f"Cannot write {self.folder}: {write_problem(error)}") from error
+        except BaseException:
+            self.remove()
+            raise
 
     def _append(self, part: PairBlock, numbers: tf.Tensor, *, in_order: bool) -> None:
         if not in_order:
@@ -138,7 +139,8 @@ class PairStore:
                 ("keys", tf.gather(part.keys, rows)),
             ):  # fmt: skip
                 with open(self.folder / f"{name}.{suffix}", "ab") as file:
-                    array.numpy().tofile(file)
+                    # Not `tofile`, which hides that a disk is full.
+                    file.write(array.numpy().tobytes())
 
     def load(self, block: int, *, in_order: bool = False) -> PairBlock:
         """Returns a block; the one before is let go.
@@ -153,20 +155,24 @@ class PairStore:
         name = self._name(block, in_order)
         if self._loaded is None or self._loaded[0] != name:
             self._loaded = None
-            self._loaded = (name, self._read(name))
+            self._loaded = (name, self._read(name, 2 * self.size_of(block)))
         return self._loaded[1]
 
-    def _read(self, name: str) -> PairBlock:
+    def _read(self, name: str, num_texts: int) -> PairBlock:
         path = self.folder / name
         try:
-            lengths = tf.constant(np.fromfile(f"{path}.lengths", np.int64))
-            ids = tf.constant(np.fromfile(f"{path}.ids", np.int32))
-            keys = tf.constant(np.fromfile(f"{path}.keys", np.int64))
+            lengths, ids, keys = (
+                np.fromfile(f"{path}.{suffix}", dtype)
+                for suffix, dtype in (("lengths", np.int64), ("ids", np.int32), ("keys", np.int64))
+            )
         except OSError as error:
             raise RunError(
-                f"{path} cannot be read: {error.strerror}. Start again with --resume."
+                f"{path} cannot be read: {error.strerror}. Go on with --resume."
             ) from error
-        return PairBlock(tf.RaggedTensor.from_row_lengths(ids, lengths, validate=False), keys)
+        if not len(lengths) == len(keys) == num_texts or lengths.sum() != len(ids):
+            raise RunError(f"{path} was cut short or changed. Go on with --resume.")
+        ragged = tf.RaggedTensor.from_row_lengths(tf.constant(ids), tf.constant(lengths))
+        return PairBlock(ragged, tf.constant(keys))
 
     def _name(self, block: int, in_order: bool) -> str:
         # A single block serves both.

@@ -23,7 +23,7 @@ class Segment(NamedTuple):
         num: How many there are.
         epoch: The epoch they are in.
         block: The block.
-        offset: Which batch of the block, in this epoch, the first step is.
+        offset: Which step of the block, in this epoch, the first one is.
     """
 
     first: int
@@ -43,12 +43,13 @@ class PairStream:
     Args:
         store: The pairs, as ids.
         batch_size: Pairs a batch; the last one of a block may have fewer.
+        mega_batches: Batches that come together, as one pool; see `ParaphraseModel.compile`.
         seed: Seed of the orders.
         file_order_first: Whether the first epoch keeps the order of the file, most confident pairs
             first (Charagram, section 4.1.4).
         bucket_by_length: Whether the pairs of 32 batches at a time are sorted by length before they
-            are cut into batches, so that little padding is needed. The batches stay in an order
-            drawn by lot.
+            are cut into batches, so that little padding is needed. Then the batches are brought in
+            an order drawn by lot, but for one with fewer pairs, which stays the last.
 
     Raises:
         ConfigError: The batch size is below 2: a pair's negatives come from the others.
@@ -59,6 +60,7 @@ class PairStream:
         store: PairStore,
         *,
         batch_size: int,
+        mega_batches: int = 1,
         seed: int = 0,
         file_order_first: bool = False,
         bucket_by_length: bool = False,
@@ -71,30 +73,50 @@ class PairStream:
         self.store = store
         self.num_pairs = store.num_pairs
         self.batch_size = batch_size
+        self.mega_batches = mega_batches
         self.seed = seed
         self.file_order_first = file_order_first
         self.bucket_by_length = bucket_by_length
 
     @property
     def steps_per_epoch(self) -> int:
-        """Number of batches that cover all pairs once."""
-        return sum(map(self._num_batches, range(self.store.num_blocks)))
+        """Number of batches, or pools of batches, that cover all pairs once."""
+        return sum(map(self._num_steps, range(self.store.num_blocks)))
 
-    def _num_batches(self, block: int) -> int:
-        return -(-self.store.size_of(block) // self.batch_size)
+    @property
+    def updates_per_epoch(self) -> int:
+        """Number of batches that cover all pairs once, also where several make a pool."""
+        sizes = map(self.store.size_of, range(self.store.num_blocks))
+        return sum(-(-size // self.batch_size) for size in sizes)
 
-    def segments(self, first_step: int, num_steps: int) -> Iterator[Segment]:
-        """Yields the steps `first_step` to `first_step + num_steps - 1`, block by block."""
-        step, end = first_step, first_step + num_steps
+    @property
+    def _pool_size(self) -> int:
+        return self.batch_size * self.mega_batches
+
+    def _num_steps(self, block: int) -> int:
+        return -(-self.store.size_of(block) // self._pool_size)
+
+    def num_examples(self, step: int) -> int:
+        """Returns the number of pairs in the steps before a step."""
+        epoch, offset = divmod(step, self.steps_per_epoch)
+        number = epoch * self.num_pairs
+        for block in self._blocks(epoch):
+            number += min(offset * self._pool_size, self.store.size_of(block))
+            offset = max(0, offset - self._num_steps(block))
+        return number
+
+    def segments(self, first_step: int, count: int) -> Iterator[Segment]:
+        """Yields the steps `first_step` to `first_step + count - 1`, block by block."""
+        step, end = first_step, first_step + count
         while step < end:
             epoch, offset = divmod(step, self.steps_per_epoch)
             for block in self._blocks(epoch):
-                num_batches = self._num_batches(block)
-                if offset < num_batches and step < end:
-                    num = min(num_batches - offset, end - step)
+                num_steps = self._num_steps(block)
+                if offset < num_steps and step < end:
+                    num = min(num_steps - offset, end - step)
                     yield Segment(step, num, epoch, block, offset)
                     step += num
-                offset = max(0, offset - num_batches)
+                offset = max(0, offset - num_steps)
 
     def _blocks(self, epoch: int) -> list[int]:
         blocks = np.arange(self.store.num_blocks)
@@ -119,36 +141,35 @@ class PairStream:
         return batches.prefetch(64)
 
     def _texts_of(self, segment: Segment, block: PairBlock) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the rows of a segment's batches in one vector, and where each batch begins."""
-        batches = self._bucketed(segment, block) if self._buckets(segment) else None
-        if batches is None:
-            first = segment.offset * self.batch_size
-            last = min(first + segment.num * self.batch_size, block.num_pairs)
-            pairs = self._order(np.arange(first, last), segment)
-            batches = np.split(pairs, range(self.batch_size, len(pairs), self.batch_size))
-        splits = np.cumsum([0, *(2 * len(pairs) for pairs in batches)])
-        texts = np.concatenate([side for p in batches for side in (2 * p, 2 * p + 1)])
+        """Returns the rows of a segment's steps in one vector, and where each step begins."""
+        if self.bucket_by_length and not self._is_in_order(segment.epoch):
+            steps = self._bucketed(segment, block)
+        else:
+            first = segment.offset * self._pool_size
+            last = min(first + segment.num * self._pool_size, block.num_pairs)
+            steps = _cut(self._order(np.arange(first, last), segment), self._pool_size)
+        splits = np.cumsum([0, *(2 * len(pairs) for pairs in steps)])
+        texts = np.concatenate([side for p in steps for side in (2 * p, 2 * p + 1)])
         return texts, splits
 
-    def _buckets(self, segment: Segment) -> bool:
-        return self.bucket_by_length and not self._is_in_order(segment.epoch)
-
     def _bucketed(self, segment: Segment, block: PairBlock) -> list[np.ndarray]:
-        """Returns the pairs of each batch of a segment, of like length in each."""
+        """Returns the pairs of each step of a segment, of like length in each batch."""
         lengths = block.ids.row_lengths().numpy().reshape(-1, 2).max(axis=1)
-        size = BUCKET_BATCHES * self.batch_size
+        window_steps = -(-BUCKET_BATCHES // self.mega_batches)
+        size = window_steps * self._pool_size
         end = segment.offset + segment.num
-        first_window = segment.offset // BUCKET_BATCHES
-        batches: list[np.ndarray] = []
-        for window in range(first_window, -(-end // BUCKET_BATCHES)):
+        first_window = segment.offset // window_steps
+        steps: list[np.ndarray] = []
+        for window in range(first_window, -(-end // window_steps)):
             places = np.arange(window * size, min((window + 1) * size, block.num_pairs))
             pairs = self._order(places, segment)
-            pairs = pairs[np.argsort(lengths[pairs], kind="stable")]
-            cut = np.split(pairs, range(self.batch_size, len(pairs), self.batch_size))
+            batches = _cut(pairs[np.argsort(lengths[pairs], kind="stable")], self.batch_size)
             random = np.random.default_rng([self.seed, segment.epoch, segment.block, window])
-            batches += [cut[i] for i in random.permutation(len(cut))]
-        begin = segment.offset - first_window * BUCKET_BATCHES
-        return batches[begin : begin + segment.num]
+            num_full = len(pairs) // self.batch_size
+            batches[:num_full] = [batches[i] for i in random.permutation(num_full)]
+            steps += _cut(np.concatenate(batches), self._pool_size)
+        begin = segment.offset - first_window * window_steps
+        return steps[begin : begin + segment.num]
 
     def _order(self, places: np.ndarray, segment: Segment) -> np.ndarray:
         """Returns the pairs at some places of a block, in the order of an epoch."""
@@ -158,3 +179,8 @@ class PairStream:
         seed = tf.constant([self.seed, number], tf.int64)
         last = self.store.size_of(segment.block) - 1
         return tf.random.experimental.index_shuffle(tf.constant(places), seed, last).numpy()
+
+
+def _cut(pairs: np.ndarray, size: int) -> list[np.ndarray]:
+    """Returns pieces of equal size, of which the last may be smaller."""
+    return np.split(pairs, range(size, len(pairs), size))

@@ -29,7 +29,7 @@ _CANONICAL = {name.lower(): name for names in STS_SETS.values() for name in name
 _OFFICIAL = re.compile(r"STS(20\d\d)?\.(input|gs)\.(?:surprise\.)?(.+)", re.IGNORECASE)
 _PLAIN = re.compile(r"(?:STS)?(20\d\d)\.(.+?)(?:\.test)?", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:20|STS[-_]?)(1[2-7])(?!\d)", re.IGNORECASE)
-_TRAIN = re.compile(r"(?<![a-z])(train|trial)", re.IGNORECASE)
+_TRAIN = re.compile(r"(?<![a-z])(train|trial)(?![a-z])", re.IGNORECASE)
 
 
 def read_sts(
@@ -149,8 +149,9 @@ def _is_input(path: Path) -> bool:
 
 
 def _folder_year(path: Path) -> str | None:
-    """Returns the year in the name of the nearest folder above that has one."""
-    for part in reversed(path.absolute().parts[:-1]):
+    """Returns the year in the name of the nearest of three folders above that has one."""
+    # Not farther up: any folder on the way here may have a number in its name.
+    for part in reversed(path.absolute().parts[-4:-1]):
         found = _YEAR.search(part)
         if found:
             return f"20{found.group(1)}"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tf_charagram.data.lines import BadLines, read_lines
+from tf_charagram.data.scored import is_number
 from tf_charagram.errors import DataError
 
 logger = logging.getLogger(__name__)
@@ -187,24 +188,16 @@ def _fields(text: str) -> list[str]:
 def _num_numbers_at_end(fields: list[str]) -> int:
     count = 0
     for field in reversed(fields[1:]):
-        if not _is_number(field):
+        if not is_number(field):
             break
         count += 1
     return count
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _vector(fields: list[str]) -> np.ndarray:
     vector = []
     for field in fields:
-        value = float(field) if _is_number(field) else math.nan
+        value = float(field) if is_number(field) else math.nan
         if not math.isfinite(value):
             raise ValueError(f"expected finite numbers, found '{field}'")
         vector.append(value)

@@ -7,7 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.encoders.words import SequenceEncoder, num_words
+from tf_charagram.encoders.words import SequenceEncoder, divisors
 from tf_charagram.layers.plain_lstm import make_lstm
 
 
@@ -73,7 +73,7 @@ class Gran(SequenceEncoder):
         states = self.lstm(inputs, mask=mask, training=training)
         gates = self.gate(tf.concat([inputs, states], axis=-1))
         # Behind the last word the inputs are zero.
-        return tf.reduce_sum(inputs * gates, axis=1) / num_words(self.words_of(ids))
+        return tf.reduce_sum(inputs * gates, axis=1) / divisors(self.words_of(ids))
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor arguments."""

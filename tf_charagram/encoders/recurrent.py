@@ -8,7 +8,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.encoders.words import SequenceEncoder, check_activation, num_words
+from tf_charagram.encoders.words import SequenceEncoder, check_activation, divisors
 from tf_charagram.layers.plain_lstm import make_lstm
 
 ACTIVATIONS = ("tanh", "relu")
@@ -105,7 +105,7 @@ class IdentityRnn(SequenceEncoder):
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
         inputs, mask = self.vectors(ids, training)
-        return self.rnn(inputs, mask=mask) / num_words(self.words_of(ids))
+        return self.rnn(inputs, mask=mask) / divisors(self.words_of(ids))
 
     def pull_back_targets(self) -> dict[str, np.ndarray]:
         """Returns what L2 should pull the compositional weights to, by `weight.path`: I, I, 0."""

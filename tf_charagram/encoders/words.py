@@ -112,10 +112,10 @@ class AveragingEncoder(WordEncoder):
 
     def mean(self, ids: tf.RaggedTensor, training: bool) -> tf.Tensor:
         """Returns the means of the word vectors, `(batch, word_dim)`; zeros without words."""
-        divisors = num_words(self.words_of(ids))
+        lengths = divisors(self.words_of(ids))
         if training and self.word_dropout:
-            return self._dropped_sum(ids) / divisors
-        return self.table(ids, training=training) / divisors
+            return self._dropped_sum(ids) / lengths
+        return self.table(ids, training=training) / lengths
 
     def _dropped_sum(self, ids: tf.RaggedTensor) -> tf.Tensor:
         """Returns sums of vectors with dropout, for which each occurrence must be at hand."""
@@ -145,7 +145,7 @@ class SequenceEncoder(WordEncoder):
         return self._dropout(vectors, training=training), mask
 
 
-def num_words(words: tf.RaggedTensor) -> tf.Tensor:
+def divisors(words: tf.RaggedTensor) -> tf.Tensor:
     """Returns the lengths of the rows as divisors, float32 `(batch, 1)`: 1 for an empty row."""
     return tf.cast(tf.maximum(words.row_lengths(), 1), tf.float32)[:, tf.newaxis]
 

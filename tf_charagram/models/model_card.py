@@ -14,12 +14,12 @@ from tensorflow.core.protobuf import saved_model_pb2
 from tf_charagram._version import __version__
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.files import write_json
+from tf_charagram.text.growing import settings_of
 
 CARD = "model_card.json"
 #: Operations of libraries besides TensorFlow are looked for in these packages.
 _LIBRARIES = {"tensorflow_text": "tensorflow-text"}
 _UNKNOWN_LIBRARY = "unknown"
-_OF_KERAS = ("name", "trainable", "dtype")
 
 
 def write_card(
@@ -57,10 +57,10 @@ def model_card(
     files = (file for file in path.rglob("*") if file.is_file() and file.name != CARD)
     names = (name for name, cls in ENCODERS.items() if type(encoder) is cls)
     return {
-        "encoder": {"name": next(names, type(encoder).__name__), **_settings(encoder)},
+        "encoder": {"name": next(names, type(encoder).__name__), **settings_of(encoder)},
         "vectorizer": {
             "class": type(vectorizer).__name__, "num_rows": vectorizer.num_rows,
-            **_settings(vectorizer),
+            **settings_of(vectorizer),
         },
         "dim": encoder.dim,
         "num_parameters": int(encoder.count_params()),
@@ -112,10 +112,6 @@ def _owners() -> dict[str, str]:
                 owners.update({key: library for key in vars(value)})
                 owners.update({key.replace("_", ">", 1): library for key in vars(value)})
     return owners
-
-
-def _settings(layer: keras.layers.Layer) -> dict[str, Any]:
-    return {key: value for key, value in layer.get_config().items() if key not in _OF_KERAS}
 
 
 def _tensors(infos: Any) -> dict[str, dict[str, Any]]:

@@ -21,9 +21,13 @@ class ParaphraseModel(keras.Model):
 
     `fit` takes a `tf.data.Dataset` of `(ids, text_ids)`: the ids of the 2B texts of B pairs, lefts
     first, then rights, a `tf.RaggedTensor` int32 `(2B, None)`; and int64 `(2B,)`, equal for equal
-    texts. One forward pass over the 2B texts serves mining, loss and gradient. Before the weights
-    are changed, loss, gradient and learning rate are checked to be finite; if not, `fit` raises
-    `tf.errors.InvalidArgumentError` and the weights are those of the step before.
+    texts. One forward pass over the 2B texts serves mining, loss and gradient. A pool of batches,
+    see `compile`, is embedded once for mining, and batch by batch, with negatives, for training.
+    Before weights are changed, loss, gradient and learning rate are checked to be finite; if not,
+    `fit` raises `tf.errors.InvalidArgumentError` and the weights are those of the update before.
+
+    Attributes:
+        step: Batches, or pools, trained on so far.
 
     Args:
         encoder: Keras layer from ragged ids to `(batch, dim)`.
@@ -43,7 +47,7 @@ class ParaphraseModel(keras.Model):
         *,
         margin: float = 0.4,
         negatives: str | NegativeSampler = "max",
-        mega_batches: int = 1,
+        batch_size: int | None = None,
         l2: float = 0.0,
         l2_words: float = 0.0,
         l2_composition: float = 0.0,
@@ -57,9 +61,9 @@ class ParaphraseModel(keras.Model):
             optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
             margin: m of the loss, in [0, 2].
             negatives: `"max"`, `"mix"`, `"random"`, or a sampler with further settings.
-            mega_batches: M; above 1, what `fit` is given is a pool of M batches: negatives are
-                chosen in the whole pool, with the weights at its beginning, and then M steps of
-                training are made (the "pool of phrases" of Universal, section 4.2.1).
+            batch_size: If given, what comes to `fit` is a pool of several batches of so many pairs:
+                negatives are chosen in the whole pool, with the weights at its beginning, and then
+                one update is made for each batch (the "pool of phrases" of Universal, 4.2.1).
             l2: lambda of `0.5 * lambda * ||weights||^2`.
             l2_words: The same for the distance of the word vectors to what they are now.
             l2_composition: The same for all weights but the word vectors, or for their distance
@@ -73,8 +77,8 @@ class ParaphraseModel(keras.Model):
         """
         if not 0.0 <= margin <= 2.0:
             raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={margin}")
-        if mega_batches < 1:
-            raise ConfigError(f"`mega_batches` must be at least 1. Received: {mega_batches}")
+        if batch_size is not None and batch_size < 1:
+            raise ConfigError(f"`batch_size` must be at least 1 or None. Received: {batch_size}")
         if clip_norm is not None and not clip_norm > 0.0:
             raise ConfigError(f"`clip_norm` must be above 0 or None. Received: {clip_norm}")
         if not self.encoder.trainable_variables:
@@ -90,7 +94,7 @@ class ParaphraseModel(keras.Model):
         super().compile(optimizer=optimizer, **{"jit_compile": False, **kwargs})
         self.margin = margin
         self.negatives = NegativeSampler(negatives) if isinstance(negatives, str) else negatives
-        self.mega_batches = mega_batches
+        self.batch_size = batch_size
         self.penalties = penalties
         self.clip_norm = clip_norm
         optimizer.build(self.encoder.trainable_variables)
@@ -118,7 +122,7 @@ class ParaphraseModel(keras.Model):
 
     def train_step(self, data: tuple[tf.RaggedTensor, tf.Tensor]) -> dict[str, tf.Tensor]:
         """Trains on one batch, or on one pool of batches; returns the mean loss."""
-        if self.mega_batches == 1:
+        if self.batch_size is None:
             done = self._update(lambda: self.loss_of(*data, training=True))
         else:
             done = self._train_on_pool(*data)
@@ -146,13 +150,12 @@ class ParaphraseModel(keras.Model):
     def _train_on_pool(self, ids: tf.RaggedTensor, text_ids: tf.Tensor) -> tf.Tensor:
         """Chooses negatives in all of a pool, then trains on its batches one after the other."""
         num_pairs = tf.shape(text_ids)[0] // 2
-        size = -(-num_pairs // self.mega_batches)
         pool = normalize_rows(self.encoder(ids, training=True))
         chosen, exists = self.negatives(pool, text_ids, self.step)
 
         def train(first: tf.Tensor, _: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-            lefts = tf.range(first, tf.minimum(first + size, num_pairs))
-            return first + size, self._update(lambda: loss_of(lefts))
+            lefts = tf.range(first, tf.minimum(first + self.batch_size, num_pairs))
+            return first + self.batch_size, self._update(lambda: loss_of(lefts))
 
         def loss_of(lefts: tf.Tensor) -> tf.Tensor:
             texts = tf.concat([lefts, lefts + num_pairs], axis=0)

@@ -63,7 +63,7 @@ def load_model(path: str | Path) -> tuple[keras.layers.Layer, keras.layers.Layer
         RunError: The folder is not a model, is damaged, or is from a newer version.
     """
     path = _model_folder(Path(path))
-    config = _read_config(path)
+    config = read_config(path)
     try:
         vocabulary = _read_arrays(path / FILES.vocabulary)
         weights = _read_arrays(path / FILES.weights)
@@ -105,7 +105,9 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
         return {name: arrays[name] for name in arrays}
 
 
-def _read_config(path: Path) -> dict[str, Any]:
+def read_config(path: str | Path) -> dict[str, Any]:
+    """Returns the settings of a model, given its folder or its run's; errors as `load_model`."""
+    path = _model_folder(Path(path))
     try:
         config = json.loads((path / FILES.config).read_text(encoding="utf-8"))
         version = int(config["format_version"])

@@ -26,7 +26,7 @@ class NegativeSampler:
         seed: Seed of the draws. The same seed and step give the same draws.
 
     Raises:
-        ConfigError: The strategy is unknown.
+        ConfigError: The strategy is unknown, or the masks do not go together.
     """
 
     def __init__(
@@ -39,6 +39,8 @@ class NegativeSampler:
     ) -> None:
         if strategy not in STRATEGIES:
             raise ConfigError(unknown_name("negatives", strategy, STRATEGIES))
+        if mask_related and not mask_duplicates:
+            raise ConfigError("`mask_related` needs `mask_duplicates`: it leaves out even more.")
         self.strategy = strategy
         self.mask_duplicates = mask_duplicates
         self.mask_related = mask_related
@@ -51,7 +53,7 @@ class NegativeSampler:
 
         Args:
             normalized: Embeddings of unit length (or zero), float `(2B, dim)`.
-            text_ids: Equal for equal texts, int32 `(2B,)`.
+            text_ids: Equal for equal texts, int64 `(2B,)`.
             step: Number of the step, for the draws, integer scalar.
 
         Returns:

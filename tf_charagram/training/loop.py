@@ -73,7 +73,9 @@ class TrainingLoop:
             *self.model.loss_tracker.variables,
         ]
         values = [variable.value for variable in variables]
-        self.checkpoints = Checkpoints(self.folder.checkpoints, [*values, *self.model.state])
+        self._seconds = tf.Variable(0.0, dtype=tf.float64, trainable=False)
+        state = [*values, *self.model.state, self._seconds]
+        self.checkpoints = Checkpoints(self.folder.checkpoints, state)
 
     @property
     def step(self) -> int:
@@ -100,26 +102,23 @@ class TrainingLoop:
             KeyboardInterrupt: After a checkpoint was written.
         """
         scalars = Scalars(self.folder.tensorboard)
-        seconds_before = max((old["seconds"] for old in self.folder.read_history()), default=0.0)
         progress = TrainingProgress(
-            self.step,
-            self.total_steps,
-            self.stream.steps_per_epoch,
-            self.stream.batch_size,
-            math.inf if self.max_minutes is None else 60 * self.max_minutes - seconds_before,
-        )
+            self.stream, self.step, self.total_steps, seconds=float(self._seconds.numpy()),
+            max_seconds=math.inf if self.max_minutes is None else 60 * self.max_minutes,
+        )  # fmt: skip
         saved = -math.inf
-        with progress, self._saved_on_interrupt():
+        with progress, self._saved_on_interrupt(progress):
             for stop in self._stops():
                 if progress.is_out_of_time and self.step == self._recorded_step():
+                    self._keep_last()
                     break
                 loss = self._train_until(stop, progress)
                 is_last = self.step >= self.total_steps or progress.is_out_of_time
-                record = self._record(loss, seconds_before + progress.seconds)
+                record = self._record(loss, progress.seconds)
                 self._keep(record, is_last)
                 self.folder.append_history(record)
                 if is_last or time.monotonic() - saved >= self.checkpoint_every_s:
-                    self.checkpoints.save(self.step)
+                    self._save(progress)
                     saved = time.monotonic()
                 scalars.write(self.step, {"loss": loss, **record["scores"]})
                 progress.report(record)
@@ -132,7 +131,7 @@ class TrainingLoop:
         return {
             "step": self.step,
             "epoch": round(self.step / self.stream.steps_per_epoch, 4),
-            "examples": self._examples(),
+            "examples": self.stream.num_examples(self.step),
             "seconds": round(seconds, 3),
             "loss": loss,
             "scores": {score.name: score.value for score in self.evaluate()},
@@ -142,12 +141,16 @@ class TrainingLoop:
         """Scores the weights as they are now."""
         return score_sets(lambda texts: unit_rows(self.embedder.encode(texts)), self.sets)
 
+    def _save(self, progress: TrainingProgress) -> None:
+        self._seconds.assign(progress.seconds)
+        self.checkpoints.save(self.step)
+
     @contextmanager
-    def _saved_on_interrupt(self) -> Iterator[None]:
+    def _saved_on_interrupt(self, progress: TrainingProgress) -> Iterator[None]:
         try:
             yield
         except (KeyboardInterrupt, TrainingError):
-            self.checkpoints.save(self.step)
+            self._save(progress)
             raise
 
     def _stops(self) -> Iterator[int]:
@@ -208,10 +211,6 @@ class TrainingLoop:
                 "compute with. Try a smaller --learning-rate, or --clip-norm 1."
             )
 
-    def _examples(self) -> int:
-        epochs, steps = divmod(self.step, self.stream.steps_per_epoch)
-        return epochs * self.stream.num_pairs + steps * self.stream.batch_size
-
     def _keep(self, record: dict[str, Any], is_last: bool) -> None:
         """Writes the model if it is the best so far by the set that selects, or the last."""
         if self.select == LAST:
@@ -224,3 +223,8 @@ class TrainingLoop:
             if self.folder.model.is_dir() and (score is None or score <= best):
                 return
         self.embedder.save(self.folder.model)
+
+    def _keep_last(self) -> None:
+        """Writes the model of a run that was stopped before and is not to go on."""
+        if self.select == LAST or not self.folder.model.is_dir():
+            self.embedder.save(self.folder.model)

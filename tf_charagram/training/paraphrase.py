@@ -6,28 +6,23 @@ import logging
 import resource
 import sys
 import time
-from functools import partial
-from pathlib import Path
+from collections import deque
 from typing import Any
 
 import keras
 
 from tf_charagram.config import TrainConfig
-from tf_charagram.data import starter
-from tf_charagram.data.corpus import PairCorpus, PairSource
-from tf_charagram.data.download import fetch
+from tf_charagram.data.corpus import PairCorpus
 from tf_charagram.data.lines import BadLines
-from tf_charagram.data.pairs import read_pairs
-from tf_charagram.data.sources import SOURCES
 from tf_charagram.data.store import PairStore
 from tf_charagram.data.stream import PairStream
-from tf_charagram.errors import ConfigError, DataError, unknown_name
+from tf_charagram.encoders import encoder_class
+from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
-from tf_charagram.evaluation.sets import STARTER, evaluation_sets
+from tf_charagram.evaluation.sets import evaluation_sets
 from tf_charagram.files import whole_file, write_json
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.models.paraphrase import ParaphraseModel
-from tf_charagram.models.storage import model_files
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.runs import RunFolder, run_config
@@ -37,9 +32,10 @@ from tf_charagram.training.building import (
     ids_function,
     make_vectorizer,
 )
-from tf_charagram.training.loop import LAST, STEPS_PER_EXECUTION, TrainingLoop, total_steps
+from tf_charagram.training.inputs import input_files, pair_sources
+from tf_charagram.training.loop import LAST, STEPS_PER_EXECUTION, TrainingLoop
 from tf_charagram.training.tensorboard import write_projector
-from tf_charagram.training.transfer import check_init, grow_from
+from tf_charagram.training.transfer import check_init, grow_from, with_settings_of
 from tf_charagram.training.word_vectors import load_pretrained
 
 logger = logging.getLogger(__name__)
@@ -62,10 +58,13 @@ class ParaphraseRun:
     """
 
     def __init__(self, config: TrainConfig, *, resume: bool, overwrite: bool) -> None:
+        config = with_settings_of(config)
         check_options(config)
         self.config = config
         self.bad_lines = BadLines(config.on_bad_line)
-        self.sets = evaluation_sets(config.eval_data, kinds=_KINDS[config.task])
+        self.sets = evaluation_sets(
+            config.eval_data, kinds=_KINDS[config.task], on_bad_line=self.bad_lines
+        )
         names = [LAST, *score_names(self.sets)]
         if config.select not in names:
             raise ConfigError(unknown_name("set to select by", config.select, names))
@@ -76,20 +75,16 @@ class ParaphraseRun:
             seed=config.seed,
         )
         optimizer = make_optimizer(config.optimizer, config.learning_rate)
-        data_files = [path for name in _data(config) if (path := data_file(name))]
-        if config.word_vectors is not None:
-            data_files.append(Path(config.word_vectors))
         if config.init is not None:
             check_init(config.init, config.out)
-            data_files += model_files(config.init)
         self.folder = RunFolder.open(
             config.out, f"{config.task}-{config.encoder}", resume=resume, overwrite=overwrite
         )
-        settings = run_config(config.to_dict(), data_files)
+        settings = run_config(config.to_dict(), input_files(config))
         self.folder.check_config(settings)
         self.num_words_found: int | None = None
         self.corpus = PairCorpus(
-            self._sources(),
+            pair_sources(config),
             on_bad_line=self.bad_lines,
             augment_typos=config.augment_typos,
             seed=config.seed,
@@ -98,7 +93,7 @@ class ParaphraseRun:
         self.store = self._store()
         self.stream = self._stream()
         model = self._model(sampler, optimizer)
-        # Nothing is written, and no old run deleted, before all that can be wrong was found right.
+        # Nothing is written, and no old run deleted, before settings and files were found right.
         self.folder.begin(settings)
         self.store.fill(self.corpus, ids_function(self.embedder.vectorizer))
         self.loop = TrainingLoop(
@@ -107,51 +102,38 @@ class ParaphraseRun:
             config.max_minutes,
         )  # fmt: skip
 
-    def _sources(self) -> list[PairSource]:
-        config = self.config
-        names = _data(config)
-        weights = config.data_weights or [1.0] * len(names)
-
-        def source(name: str, weight: float) -> PairSource:
-            path = data_file(name)
-            if path is None:
-                return PairSource(lambda _: starter.train_pairs(), weight)
-            return PairSource(
-                lambda bad_lines: read_pairs(
-                    path,
-                    on_bad_line=bad_lines,
-                    min_score=config.min_score,
-                    entailment=config.entailment or None,
-                ),
-                weight,
-            )
-
-        return [source(name, weight) for name, weight in zip(names, weights, strict=True)]
-
     def _embedder(self) -> TextEmbedder:
         """Builds what is trained, from the texts in one pass."""
         config = self.config
-        texts = self.corpus.survey()
+        # A word with a typing error is an unknown one; its n-grams are known.
+        is_words = encoder_class(config.encoder).vectorizer == "words"
+        texts = self.corpus.survey(with_typos=not is_words)
         vectorizer = make_vectorizer(config, texts)
-        for _ in texts:
-            """Hashing needs no vocabulary, but the texts are to be counted."""
-        make = partial(encoder_for, config)
+        # Hashing needs no vocabulary, but the texts are to be counted.
+        deque(texts, maxlen=0)
+        if self.bad_lines.count:
+            logger.warning("%s", self.bad_lines.summary())
         if config.init is not None:
-            return TextEmbedder(*grow_from(config.init, vectorizer, make))
-        encoder = make(vectorizer)
-        self.num_words_found = load_pretrained(config, vectorizer, encoder)
-        return TextEmbedder(vectorizer, encoder)
+            return TextEmbedder(*grow_from(config.init, vectorizer, self._encoder))
+        return TextEmbedder(vectorizer, self._encoder(vectorizer))
+
+    def _encoder(self, vectorizer: keras.layers.Layer) -> keras.layers.Layer:
+        """Builds the encoder for the ids of a vectorizer."""
+        encoder = encoder_for(self.config, vectorizer)
+        self.num_words_found = load_pretrained(self.config, vectorizer, encoder, self.bad_lines)
+        return encoder
 
     def _store(self) -> PairStore:
         config, corpus = self.config, self.corpus
-        kind = self.embedder.encoder.vectorizer
-        ids_per_char = len(config.ngrams) * config.rows_per_ngram if kind == "ngrams" else 1
+        has_ngrams = "ngrams" in (self.embedder.encoder.vectorizer, config.unknown_words)
+        ids_per_char = len(config.ngrams) * config.rows_per_ngram if has_ngrams else 1
         num_ids = corpus.num_chars * ids_per_char
         num_blocks = -(-num_ids // config.max_ids_in_memory)
         block_size = -(-corpus.num_pairs // num_blocks)
+        pool_size = int(config.batch_size or 0) * config.mega_batches
         return PairStore(
             corpus.num_pairs,
-            -(-block_size // self._pool_size) * self._pool_size,
+            -(-block_size // pool_size) * pool_size,
             self.folder.pairs,
             seed=config.seed,
             keeps_order=config.file_order_first,
@@ -160,22 +142,19 @@ class ParaphraseRun:
     def _stream(self) -> PairStream:
         return PairStream(
             self.store,
-            batch_size=self._pool_size,
+            batch_size=int(self.config.batch_size or 0),
+            mega_batches=self.config.mega_batches,
             seed=self.config.seed,
             file_order_first=self.config.file_order_first,
             bucket_by_length=getattr(self.embedder.encoder, "is_padded", False),
         )
-
-    @property
-    def _pool_size(self) -> int:
-        return int(self.config.batch_size or 0) * self.config.mega_batches
 
     def _model(
         self, sampler: NegativeSampler, optimizer: keras.optimizers.Optimizer
     ) -> ParaphraseModel:
         config = self.config
         if config.decay == "linear":
-            steps = total_steps(self.stream, config.epochs) * config.mega_batches
+            steps = max(1, round(config.epochs * self.stream.updates_per_epoch))
             optimizer.learning_rate = keras.optimizers.schedules.PolynomialDecay(
                 config.learning_rate, steps, end_learning_rate=0.0
             )
@@ -184,7 +163,7 @@ class ParaphraseRun:
             optimizer,
             margin=config.margin,
             negatives=sampler,
-            mega_batches=config.mega_batches,
+            batch_size=config.batch_size if config.mega_batches > 1 else None,
             l2=config.l2,
             l2_words=config.l2_words,
             l2_composition=config.l2_composition,
@@ -199,8 +178,11 @@ class ParaphraseRun:
         start = time.perf_counter()
         if resume:
             self.loop.resume()
-        progress = self.loop.run()
-        self.store.remove()
+        try:
+            self.loop.run()
+        finally:
+            self.store.remove()
+        last = self.folder.read_history()[-1]
         embedder = TextEmbedder.load(self.folder.model)
         embedder.export(self.folder.saved_model)
         self._write_texts(embedder)
@@ -217,8 +199,9 @@ class ParaphraseRun:
             "empty_pairs_left_out": self.corpus.num_empty,
             "bad_lines_skipped": self.bad_lines.count,
             "steps": self.loop.step,
-            "pairs_per_second": round(progress.pairs_per_second, 1),
-            "training_seconds": round(progress.seconds, 2),
+            "updates": int(self.loop.model.optimizer.iterations.numpy()),
+            "pairs_per_second": round(last["examples"] / max(last["seconds"], 1e-9), 1),
+            "training_seconds": last["seconds"],
             "seconds": round(time.perf_counter() - start, 2),
             "peak_memory_mb": peak_memory_mb(),
             "paths": {
@@ -243,42 +226,6 @@ class ParaphraseRun:
             file.writelines(f"{text}\n" for text in texts)
         shown = texts[:_NUM_PROJECTED]
         write_projector(self.folder.tensorboard, shown, embedder.encode(shown))
-
-
-def _data(config: TrainConfig) -> tuple[str, ...]:
-    """Returns the `--data` values; words have a default.
-
-    Raises:
-        ConfigError: There is none, and the task has no default.
-    """
-    if config.data:
-        return config.data
-    if config.task != "words":
-        raise ConfigError(
-            f"The task '{config.task}' needs --data: files of text pairs, two tab-separated texts "
-            "a line. For a first try, `--data starter`: pairs of words."
-        )
-    return (STARTER,)
-
-
-def data_file(name: str) -> Path | None:
-    """Returns the file of a `--data` value, downloaded if need be; `None` for the starter set.
-
-    Raises:
-        DataError: There is no such file and no such name.
-    """
-    if name == STARTER:
-        return None
-    path = Path(name)
-    if path.is_file():
-        return path
-    source = SOURCES.get(name)
-    if source is not None and source.kind == "pairs":
-        return fetch(name)
-    if path.parent != Path(".") or path.suffix in (".tsv", ".txt", ".gz", ".csv"):
-        raise DataError(path, "no such file")
-    names = [STARTER, *(key for key, value in SOURCES.items() if value.kind == "pairs")]
-    raise ConfigError(unknown_name("file or data set", name, names))
 
 
 def sample_queries(texts: list[str], number: int = 5) -> list[str]:

@@ -6,7 +6,7 @@ This is the cumulative training of CSE (section 5.1): first on phrases, then on 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.layers.padding import PaddedEmbedding
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.storage import read_config
 from tf_charagram.text.growing import settings_of
 from tf_charagram.text.words import WordVectorizer
 
@@ -72,12 +73,29 @@ def check_init(init: str | Path, out: str | Path | None) -> None:
     Raises:
         ConfigError: The model to go on from lies in the folder of the new run.
     """
-    if out is not None and Path(init).resolve().is_relative_to(Path(out).resolve()):
+    if out is None:
+        return
+    first, second = Path(init).resolve(), Path(out).resolve()
+    if first.is_relative_to(second) or second.is_relative_to(first / "model"):
         raise ConfigError(
             "`init` must not lie in `out`, for the model there would be overwritten. Give another "
-            f"--out; to go on with a run that was stopped, use --resume. Received: init={init}, "
-            f"out={out}"
+            "--out; to go on with a run that was stopped, use --resume. Received: "
+            f"init={init}, out={out}"
         )
+
+
+def with_settings_of(config: TrainConfig) -> TrainConfig:
+    """Returns the settings of a run, what they leave open taken from the model of `config.init`.
+
+    Raises:
+        RunError: The folder holds no model, or a damaged one.
+    """
+    if config.init is None:
+        return config
+    saved = read_config(config.init)
+    settings = {**saved["vectorizer"], **saved["encoder"]["config"]}
+    names = (field.name for field in fields(config) if getattr(config, field.name) is None)
+    return replace(config, **{name: settings[name] for name in names if name in settings})
 
 
 def check_same_settings(
