@@ -24,7 +24,9 @@ _NUM_TEXTS, _BATCH = 2_000, 100
 
 
 def train(encoder: str, out: Path, minutes: float, rest: list[str]) -> dict:
-    """Trains one encoder; returns what `metrics.json` holds."""
+    """Trains one encoder, unless its run is complete; returns what `metrics.json` holds."""
+    if (out / "metrics.json").is_file():
+        return json.loads((out / "metrics.json").read_text(encoding="utf-8"))
     command = [sys.executable, "-m", "tf_charagram.train", "--task", "sentences"]
     command += ["--encoder", encoder, "--out", str(out), "--max-minutes", str(minutes)]
     done = subprocess.run([*command, "--overwrite", *rest], stdout=subprocess.DEVNULL, check=False)
@@ -36,6 +38,7 @@ def train(encoder: str, out: Path, minutes: float, rest: list[str]) -> dict:
 def texts_per_second(saved_model: Path, texts: list[str]) -> float:
     """Returns the speed of a SavedModel in batches of 100 texts."""
     import tensorflow as tf
+    import tensorflow_text  # noqa: F401  # registers the operations that split words
 
     embed = tf.saved_model.load(str(saved_model)).signatures["serving_default"]
     batches = [tf.constant(texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]

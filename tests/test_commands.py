@@ -68,7 +68,7 @@ class TestTrain:
         errors = trained.ended.stderr
         assert "60 pairs, " in errors
         assert "epoch 2.00" in errors and "pairs/s" in errors
-        assert "Word similarity, correlation x 100" in errors
+        assert "Correlation x 100" in errors
         assert "Nearest neighbours" in errors
         assert "Traceback" not in errors and "Warning" not in errors
 
