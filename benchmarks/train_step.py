@@ -59,6 +59,8 @@ def main() -> None:
             batches = twins.batches_of(stream, arguments.steps)
             runs["torch"] = twins.bag(torch, vectorizer.num_rows, DIM, "sum", batches)
         rates = common.compare(arguments.rounds, runs, arguments.steps * size)
+        if torch is not None:
+            rates["torch_threads"] = torch.get_num_threads()
         slow = fit(vectorizer.num_rows, keras.optimizers.Adam(0.001), stream, arguments.keras_steps)
         keras_times = [common.seconds(slow) for _ in range(3)]
         rates["keras"] = round(arguments.keras_steps * size / float(np.median(keras_times)), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,10 +29,10 @@ def fit(
     optimizers: Sequence[Any],
     batches: list[tuple[np.ndarray, ...]],
 ) -> Callable[[], None]:
-    """Returns a function that trains on all batches.
+    """Returns a function that trains on all batches, with one thread or two.
 
-    Each call first tries some batches with one thread and with two, and goes on with what was
-    faster: where other programs want the cores, two threads can be ten times slower than one.
+    Both are tried beforehand, and the faster is kept: where other programs want the cores, two
+    threads can be ten times slower than one.
 
     Args:
         torch: The module.
@@ -41,9 +42,8 @@ def fit(
     """
     tensors = [tuple(map(torch.from_numpy, batch)) for batch in batches]
 
-    def steps(first: int, last: int, num_threads: int) -> None:
-        torch.set_num_threads(num_threads)
-        for ids, splits, keys in tensors[first:last]:
+    def steps(batches: list[tuple[Any, ...]]) -> None:
+        for ids, splits, keys in batches:
             loss = _loss(torch, embed(ids, splits), keys)
             for optimizer in optimizers:
                 optimizer.zero_grad()
@@ -51,13 +51,13 @@ def fit(
             for optimizer in optimizers:
                 optimizer.step()
 
-    def run() -> None:
-        tried = max(1, len(tensors) // 20)
-        single = common.seconds(lambda: steps(0, tried, 1))
-        double = common.seconds(lambda: steps(tried, 2 * tried, 2))
-        steps(2 * tried, len(tensors), 1 if single < double else 2)
+    def tried(num_threads: int) -> float:
+        torch.set_num_threads(num_threads)
+        steps(tensors[:10])
+        return statistics.median(common.seconds(lambda: steps(tensors[:10])) for _ in range(3))
 
-    return run
+    torch.set_num_threads(min((1, 2), key=tried))
+    return lambda: steps(tensors)
 
 
 def _loss(torch: Any, embeddings: Any, keys: Any) -> Any:

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from tests.texts import NASTY, words
 from tf_charagram.encoders.charagram import Charagram
@@ -68,6 +69,15 @@ class TestEncode:
         for batch_size in (1, 2, 13, 90):
             vectors = embedder.encode(texts, batch_size=batch_size)
             np.testing.assert_allclose(vectors, together, rtol=0, atol=1e-6)
+
+    @pytest.mark.skipif(bool(tf.config.list_physical_devices("GPU")), reason="reads from the CPU")
+    def test_no_batch_copies_the_table_after_row_sparse_training(self):
+        embedder = make_embedder()
+        table = embedder.encoder.sum.table.value
+        table.scatter_update(tf.IndexedSlices(tf.ones([1, embedder.dim]), [0]))
+        embedder.encode(TEXTS)
+        read = [np.asarray(memoryview(table.read_value())) for _ in range(2)]
+        assert np.shares_memory(*read)
 
     def test_batches_of_a_stream(self, embedder):
         batches = list(embedder.encode_batches(iter(TEXTS), batch_size=7))

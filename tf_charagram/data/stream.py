@@ -134,11 +134,11 @@ class PairStream:
 
         def batch(number: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
             chosen = texts[splits[number] : splits[number + 1]]
-            return tf.gather(block.ids, chosen), tf.gather(block.keys, chosen)
+            return _rows(block.ids, chosen), tf.gather(block.keys, chosen)
 
-        # Few operations a batch: on two cores, what the input pipeline uses the training lacks.
-        batches = tf.data.Dataset.range(segment.num).map(batch, num_parallel_calls=1)
-        return batches.prefetch(64)
+        # Few operations a batch, one thread: on two cores, what the input pipeline uses the
+        # training lacks.
+        return tf.data.Dataset.range(segment.num).map(batch).prefetch(64)
 
     def _texts_of(self, segment: Segment, block: PairBlock) -> tuple[np.ndarray, np.ndarray]:
         """Returns the rows of a segment's steps in one vector, and where each step begins."""
@@ -184,3 +184,12 @@ class PairStream:
 def _cut(pairs: np.ndarray, size: int) -> list[np.ndarray]:
     """Returns pieces of equal size, of which the last may be smaller."""
     return np.split(pairs, range(size, len(pairs), size))
+
+
+def _rows(ids: tf.RaggedTensor, chosen: tf.Tensor) -> tf.RaggedTensor:
+    """Returns some rows; `tf.gather` reads the lengths of all rows for every batch."""
+    splits = ids.row_splits
+    places = tf.ragged.range(
+        tf.gather(splits, chosen), tf.gather(splits, chosen + 1), row_splits_dtype=splits.dtype
+    )
+    return places.with_values(tf.gather(ids.values, places.values))

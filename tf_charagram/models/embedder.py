@@ -125,6 +125,9 @@ class TextEmbedder(keras.Model):
     def _encode_batches(
         self, texts: Iterable[T], batch_size: int
     ) -> Iterator[tuple[list[T], np.ndarray]]:
+        for weight in self.encoder.weights:
+            # Row-sparse training leaves the table so that each batch would copy it to read it.
+            tf.raw_ops.DisableCopyOnRead(resource=weight.value.handle)
         with ThreadPoolExecutor(_NUM_THREADS) as pool:
             waiting: deque[tuple[list[T], Future[np.ndarray]]] = deque()
             for batch in bounded_batches(texts, batch_size, _MAX_BATCH_CHARS):

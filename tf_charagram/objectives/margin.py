@@ -48,7 +48,7 @@ def margin_loss(
             both = active + swap_halves(active)
             own = active[:, tf.newaxis] * unit
             of_unit = active[:, tf.newaxis] * chosen - both[:, tf.newaxis] * partners
-            of_unit += tf.math.unsorted_segment_sum(own, negatives, tf.shape(unit)[0])
+            of_unit = tf.tensor_scatter_nd_add(of_unit, negatives[:, tf.newaxis], own)
             along = tf.reduce_sum(unit * of_unit, axis=1, keepdims=True)
             result = (of_unit - unit * along) * reciprocal_lengths(embeddings)
             # A sum is finite only if all its terms are.

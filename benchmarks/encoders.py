@@ -1,0 +1,170 @@
+"""Whole `fit` of several encoders against plain PyTorch twins on the same batches.
+
+    python benchmarks/encoders.py [--encoders charagram,word_average,cse,char_lstm]
+
+Sentences, 100 pairs a batch, 300 dimensions, margin loss with the most similar text of the batch.
+Without a folder of tab-separated sentence pairs, texts are made up. PyTorch has no LSTM with
+peepholes, so `char_lstm`, on texts of 60 characters, runs against itself without them: around
+`keras.layers.LSTM`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import common
+import keras
+import numpy as np
+import tensorflow as tf
+import twins
+
+from tf_charagram.config import TrainConfig
+from tf_charagram.data.pairs import Pair
+from tf_charagram.data.store import PairBlock, PairStore
+from tf_charagram.data.stream import PairStream
+from tf_charagram.encoders import encoder_class
+from tf_charagram.models.paraphrase import ParaphraseModel
+from tf_charagram.optimizers import make_optimizer
+from tf_charagram.training.building import make_vectorizer
+from tf_charagram.training.loop import STEPS_PER_EXECUTION
+
+BATCH, DIM = 100, 300
+#: Files to take sentences from, and how many; together about 214 n-grams a sentence.
+FILES = {
+    "wikisplit-tune-val-test.tsv": 500,
+    "bible-web-bbe.tsv": 3_000,
+    "flickr30k-captions.tsv": 28_500,
+}
+NUM_CHARS, ALPHABET = 60, 60
+WIDTHS = (1, 2, 3)
+
+
+def sentence_pairs(folder: Path) -> list[Pair]:
+    """Returns sentences of the folder, or made-up ones of as many characters."""
+    rng = random.Random(0)
+    if all((folder / name).is_file() for name in FILES):
+        pairs = [
+            pair
+            for name, number in FILES.items()
+            for pair in rng.sample(common.word_pairs(str(folder / name)), number)
+        ]
+    else:
+        words = ["".join(rng.choices(common.LETTERS, k=rng.randint(2, 9))) for _ in range(30_000)]
+        ranks = np.minimum(np.random.default_rng(0).zipf(1.3, 800_000) - 1, len(words) - 1)
+        drawn = iter(words[rank] for rank in ranks)
+        texts = [" ".join(next(drawn) for _ in range(12)) for _ in range(64_000)]
+        pairs = list(zip(texts[::2], texts[1::2], strict=True))
+    rng.shuffle(pairs)
+    return pairs
+
+
+def fit(encoder: keras.layers.Layer, stream: PairStream, steps: int) -> Callable[[], None]:
+    """Returns a function that trains an encoder for so many steps."""
+    model = ParaphraseModel(encoder)
+    model.compile(
+        make_optimizer("adam", 0.001), margin=twins.MARGIN, steps_per_execution=STEPS_PER_EXECUTION
+    )
+    return lambda: common.train(model, stream, steps)
+
+
+def torch_cse(torch: Any, num_rows: int, batches: list) -> Callable[[], None]:
+    """Returns the run of a sparse table, sums of convolutions, and Adam for both."""
+    table = torch.nn.Embedding(num_rows, DIM, sparse=True)
+    torch.nn.init.uniform_(table.weight, -0.05, 0.05)
+    filters = torch.nn.ModuleList(
+        torch.nn.Conv1d(DIM, DIM // len(WIDTHS), width) for width in WIDTHS
+    )
+
+    def embed(ids: Any, splits: Any) -> Any:
+        texts = torch.split(ids, torch.diff(splits).tolist())
+        padded = torch.nn.utils.rnn.pad_sequence(texts, batch_first=True)
+        lengths = torch.diff(splits).clamp(min=1)[:, None]
+        steps = torch.arange(padded.shape[1])
+        # One row longer at least than the widest filter, and zero behind each text.
+        vectors = (table(padded) * (steps < lengths)[:, :, None]).transpose(1, 2)
+        vectors = torch.nn.functional.pad(vectors, (0, max(0, WIDTHS[-1] - padded.shape[1])))
+        sums = []
+        for width, convolution in zip(WIDTHS, filters, strict=True):
+            outputs = convolution(vectors)
+            fits = torch.arange(outputs.shape[2]) < (lengths - width + 1).clamp(min=1)
+            sums.append((outputs * fits[:, None]).sum(dim=2))
+        return torch.cat(sums, dim=1)
+
+    optimizers = [
+        torch.optim.SparseAdam(table.parameters(), lr=0.001),
+        torch.optim.Adam(filters.parameters(), lr=0.001),
+    ]
+    return twins.fit(torch, embed, optimizers, batches)
+
+
+def against_torch(name: str, pairs: list[Pair], torch: Any, steps: int, rounds: int) -> dict:
+    """Returns the rates of an encoder and its twin."""
+    vectorizer = make_vectorizer(TrainConfig(encoder=name), common.texts_of(pairs))
+    store = common.store_of(pairs, vectorizer)
+    num_rows, encoder_type = vectorizer.num_rows, encoder_class(name)
+    stream = PairStream(
+        store, batch_size=BATCH, bucket_by_length=getattr(encoder_type, "is_padded", False)
+    )
+    runs = {"ours": fit(encoder_type(num_rows=num_rows, dim=DIM), stream, steps)}
+    if torch is not None:
+        batches = twins.batches_of(stream, steps)
+        if name == "cse":
+            runs["torch"] = torch_cse(torch, num_rows, batches)
+        else:
+            mode = "sum" if name == "charagram" else "mean"
+            runs["torch"] = twins.bag(torch, num_rows, DIM, mode, batches)
+    rates = common.compare(rounds, runs, steps * BATCH)
+    if torch is not None:
+        rates["torch_threads"] = torch.get_num_threads()
+    ids_per_text = round(store.load(0).ids.values.shape[0] / (2 * len(pairs)), 1)
+    return {"num_rows": num_rows, "ids_per_text": ids_per_text, **rates}
+
+
+def against_keras(steps: int, rounds: int) -> dict:
+    """Returns the rates of `char_lstm`, and of the same around the LSTM of Keras."""
+    rng = np.random.default_rng(0)
+    num_texts = 2 * BATCH * 20
+    ids = tf.constant(rng.integers(1, ALPHABET, num_texts * NUM_CHARS), tf.int32)
+    splits = tf.range(num_texts + 1, dtype=tf.int64) * NUM_CHARS
+    ragged = tf.RaggedTensor.from_row_splits(ids, splits)
+    store = PairStore.of_block(PairBlock(ragged, tf.range(num_texts, dtype=tf.int64)))
+    stream = PairStream(store, batch_size=BATCH)
+    lstm, sizes = encoder_class("char_lstm"), {"num_rows": ALPHABET, "dim": DIM}
+    runs = {
+        "ours": fit(lstm(**sizes), stream, steps),
+        "keras": fit(lstm(**sizes, use_peepholes=False), stream, steps),
+    }
+    rates = common.compare(rounds, runs, steps * BATCH)
+    return {**rates, "time of keras": round(1 / rates["ours/keras"], 2)}
+
+
+def main() -> None:
+    """Runs the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", default=str(common.SHARED / "sentences"), help="folder")
+    parser.add_argument("--encoders", default="charagram,word_average,cse,char_lstm")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--steps", type=int, default=300, help="of charagram and word_average")
+    parser.add_argument("--cse-steps", type=int, default=30)
+    parser.add_argument("--lstm-steps", type=int, default=5)
+    arguments = parser.parse_args()
+    pairs = sentence_pairs(Path(arguments.data))
+    torch = common.optional("torch")
+    result: dict = {}
+    for name in arguments.encoders.split(","):
+        if name == "char_lstm":
+            result[name] = against_keras(arguments.lstm_steps, arguments.rounds)
+        else:
+            steps = arguments.cse_steps if name == "cse" else arguments.steps
+            result[name] = against_torch(name, pairs, torch, steps, arguments.rounds)
+        print(f"{name}: {result[name]} (pairs/s)", flush=True)
+    common.finish("encoders", result)
+
+
+if __name__ == "__main__":
+    tf.get_logger().setLevel("ERROR")
+    main()
