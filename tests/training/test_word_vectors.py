@@ -11,9 +11,9 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.commands import call
+from tests.commands import call, interrupt_training_at
 from tests.encoders.test_words import WORD_ENCODERS
-from tests.training.test_resume import _interrupt_training_at, assert_same_weights
+from tests.training.test_resume import assert_same_weights
 from tf_charagram.config import TrainConfig
 from tf_charagram.data.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
@@ -262,7 +262,7 @@ def test_a_run_goes_on_to_the_same_weights(tmp_path, monkeypatch):
     assert call("train", *arguments, "--out", tmp_path / "whole") == 0
     metrics = json.loads((tmp_path / "whole" / "metrics.json").read_text())
     assert metrics["words_found_in_vectors"] == 4
-    _interrupt_training_at(monkeypatch, 7)
+    interrupt_training_at(monkeypatch, 7)
     assert call("train", *arguments, "--out", tmp_path / "run") == 130
     monkeypatch.undo()
     assert call("train", *arguments, "--out", tmp_path / "run", "--resume") == 0
