@@ -43,8 +43,8 @@ def main() -> None:
     parser.add_argument("--data", default=str(default) if default.is_file() else None)
     parser.add_argument("--batch-sizes", default="25,50,100")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument("--keras-steps", type=int, default=20)
+    parser.add_argument("--pairs", type=int, default=40_000, help="pairs a call of `fit`")
+    parser.add_argument("--keras-steps", type=int, default=10)
     arguments = parser.parse_args()
     pairs = common.word_pairs(arguments.data)
     vectorizer = make_vectorizer(TrainConfig(), common.texts_of(pairs))
@@ -52,13 +52,13 @@ def main() -> None:
     torch = common.optional("torch")
     result = {"num_rows": vectorizer.num_rows, "dim": DIM}
     for size in map(int, arguments.batch_sizes.split(",")):
-        stream = PairStream(store, batch_size=size)
+        stream, steps = PairStream(store, batch_size=size), arguments.pairs // size
         optimizer = make_optimizer("adam", 0.001)
-        runs = {"ours": fit(vectorizer.num_rows, optimizer, stream, arguments.steps)}
+        runs = {"ours": fit(vectorizer.num_rows, optimizer, stream, steps)}
         if torch is not None:
-            batches = twins.batches_of(stream, arguments.steps)
+            batches = twins.batches_of(stream, steps)
             runs["torch"] = twins.bag(torch, vectorizer.num_rows, DIM, "sum", batches)
-        rates = common.compare(arguments.rounds, runs, arguments.steps * size)
+        rates = common.compare(arguments.rounds, runs, steps * size)
         if torch is not None:
             rates["torch_threads"] = torch.get_num_threads()
         slow = fit(vectorizer.num_rows, keras.optimizers.Adam(0.001), stream, arguments.keras_steps)

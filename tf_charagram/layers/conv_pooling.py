@@ -91,6 +91,8 @@ class ConvPooling(keras.layers.Layer):
         # A filter that is wider than its text reaches into the padding.
         inputs = tf.where(mask[:, :, tf.newaxis], inputs, 0.0)
         lengths = tf.reduce_sum(tf.cast(mask, tf.int32), axis=1)
+        if (self.activation, self.pooling) == ("linear", "sum"):
+            return self._summed(inputs, lengths)
         # Of an empty batch, oneDNN computes convolutions of a wrong shape.
         num_texts = tf.shape(lengths)[0]
         lengths = tf.pad(lengths, [[0, tf.cast(tf.equal(num_texts, 0), tf.int32)]])
@@ -100,14 +102,30 @@ class ConvPooling(keras.layers.Layer):
         ]
         return tf.concat(pooled, axis=1)[:num_texts]
 
+    def _summed(self, inputs: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
+        """Returns the sums of linear filters: filters of sums, with as many products fewer."""
+        num_steps = tf.shape(inputs)[1]
+        pooled = []
+        for (width, num_filters), convolution in zip(self.widths, self.convolutions, strict=True):
+            # Which steps are the first of a window, which the second, and so on.
+            num_fitting = _num_fitting(lengths, width)
+            begins = tf.range(num_steps) - tf.range(width)[:, tf.newaxis]
+            chosen = (begins >= 0) & (begins < num_fitting[:, tf.newaxis, tf.newaxis])
+            sums = tf.matmul(tf.cast(chosen, inputs.dtype), inputs)
+            sums = tf.reshape(sums, [-1, width * inputs.shape[2]])
+            kernel = tf.reshape(convolution.kernel.value, [-1, num_filters])
+            num_fitting = tf.cast(num_fitting, inputs.dtype)[:, tf.newaxis]
+            pooled.append(tf.matmul(sums, kernel) + num_fitting * convolution.bias.value)
+        return tf.concat(pooled, axis=1)
+
     def _pooled(
         self, inputs: tf.Tensor, lengths: tf.Tensor, width: int, convolution: keras.layers.Layer
     ) -> tf.Tensor:
         shape = tf.shape(inputs)
         missing = [tf.shape(lengths)[0] - shape[0], tf.maximum(width - shape[1], 0)]
         outputs = convolution(tf.pad(inputs, [[0, missing[0]], [0, missing[1]], [0, 0]]))
-        num_fitting = tf.where(lengths > 0, tf.maximum(lengths - width + 1, 1), 0)
-        fits = tf.sequence_mask(num_fitting, tf.shape(outputs)[1])[:, :, tf.newaxis]
+        fits = tf.sequence_mask(_num_fitting(lengths, width), tf.shape(outputs)[1])
+        fits = fits[:, :, tf.newaxis]
         if self.pooling == "sum":
             return tf.reduce_sum(tf.where(fits, self._function(outputs), 0.0), axis=1)
         # No activation changes which position wins, so it is enough to apply it to the winner.
@@ -123,6 +141,11 @@ class ConvPooling(keras.layers.Layer):
             "pooling": self.pooling,
             "seed": self.seed,
         }
+
+
+def _num_fitting(lengths: tf.Tensor, width: int) -> tf.Tensor:
+    """Returns at how many positions a filter of some width is applied, int32 `(batch,)`."""
+    return tf.where(lengths > 0, tf.maximum(lengths - width + 1, 1), 0)
 
 
 def _check_widths(

@@ -79,15 +79,22 @@ class NegativeSampler:
         if not self.mask_duplicates:
             pair = tf.tile(tf.range(tf.shape(text_ids)[0] // 2), [2])
             return pair[:, tf.newaxis] != pair[tf.newaxis, :]
-        # Both sides of the own pair have, trivially, the text of one of its sides. To compare int64
-        # takes longer than to number them, and to compare again longer than to move rows.
+        # Comparing all with all is four times as fast in int32.
         numbers = tf.unique(text_ids).idx
-        differs = numbers[:, tf.newaxis] != numbers[tf.newaxis, :]
-        allowed = tf.logical_and(differs, swap_halves(differs))
+        # Both sides of the own pair have, trivially, the text of one of its sides.
+        partners = swap_halves(numbers)
+        allowed = self._differ(numbers, partners, numbers)
         if not self.mask_related:
             return allowed
-        num_pairs = tf.shape(text_ids)[0] // 2
-        return tf.logical_and(allowed, tf.roll(allowed, num_pairs, axis=1))
+        return tf.logical_and(allowed, self._differ(numbers, partners, partners))
+
+    @staticmethod
+    def _differ(texts: tf.Tensor, partners: tf.Tensor, others: tf.Tensor) -> tf.Tensor:
+        """Returns where neither text of a pair (rows) is that of another (columns)."""
+        return tf.logical_and(
+            texts[:, tf.newaxis] != others[tf.newaxis, :],
+            partners[:, tf.newaxis] != others[tf.newaxis, :],
+        )
 
     def _draw(self, allowed: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
         """Draws one allowed candidate a row, all with equal probability."""
