@@ -1,6 +1,9 @@
 """Whole `fit` of the paraphrase model against Keras' Adam and a PyTorch twin, same batches.
 
-python benchmarks/train_step.py [--data PAIRS] [--batch-sizes 25,50,100]
+    python benchmarks/train_step.py [--data PAIRS] [--batch-sizes 25,50,100]
+
+PyTorch gets one thread or two, whichever it is faster with. TensorFlow takes all cores unless
+`TF_NUM_INTRAOP_THREADS=1` is set, which makes small batches faster where cores are few or busy.
 """
 
 from __future__ import annotations

@@ -70,13 +70,13 @@ def _check_word_options(config: TrainConfig) -> None:
             "`l2_words` is for word vectors that are trained, not for `freeze_words`. Leave one of "
             f"them out. Received: l2_words={config.l2_words}"
         )
-    if config.freeze_words and config.word_vectors is None and config.init is None:
-        raise ConfigError("`freeze_words` needs `word_vectors` or `init`: else they are random.")
     if config.freeze_words and config.unknown_words == "ngrams" and config.init is None:
         raise ConfigError(
             "`freeze_words` would leave the n-grams of unknown words at their random vectors. "
             "Leave it out, or choose `unknown_words=shared`."
         )
+    if config.freeze_words and config.word_vectors is None and config.init is None:
+        raise ConfigError("`freeze_words` needs `word_vectors` or `init`: else they are random.")
 
 
 def _arguments(encoder: type[keras.layers.Layer]) -> set[str]:
