@@ -20,6 +20,7 @@ from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.models.paraphrase import ParaphraseModel
 from tf_charagram.runs import RunFolder
 from tf_charagram.training.checkpoints import Checkpoints
+from tf_charagram.training.interrupt import Interrupt
 from tf_charagram.training.progress import TrainingProgress
 from tf_charagram.training.tensorboard import Scalars
 
@@ -73,6 +74,7 @@ class TrainingLoop:
             *self.model.loss_tracker.variables,
         ]
         values = [variable.value for variable in variables]
+        self._interrupt = Interrupt()
         self._seconds = tf.Variable(0.0, dtype=tf.float64, trainable=False)
         state = [*values, *self.model.state, self._seconds]
         self.checkpoints = Checkpoints(self.folder.checkpoints, state)
@@ -105,9 +107,10 @@ class TrainingLoop:
         progress = TrainingProgress(
             self.stream, self.step, self.total_steps, seconds=float(self._seconds.numpy()),
             max_seconds=math.inf if self.max_minutes is None else 60 * self.max_minutes,
+            interrupt=self._interrupt,
         )  # fmt: skip
         saved = -math.inf
-        with progress, self._saved_on_interrupt(progress):
+        with progress, self._saved_on_interrupt(progress), self._interrupt:
             for stop in self._stops():
                 if progress.is_out_of_time and self.step == self._recorded_step():
                     self._keep_last()
@@ -122,6 +125,7 @@ class TrainingLoop:
                     saved = time.monotonic()
                 scalars.write(self.step, {"loss": loss, **record["scores"]})
                 progress.report(record)
+                self._interrupt.check()
                 if is_last:
                     break
         return progress
@@ -139,7 +143,12 @@ class TrainingLoop:
 
     def evaluate(self) -> list[SetScore]:
         """Scores the weights as they are now."""
-        return score_sets(lambda texts: unit_rows(self.embedder.encode(texts)), self.sets)
+
+        def embed(texts: list[str]) -> np.ndarray:
+            self._interrupt.check()
+            return unit_rows(self.embedder.encode(texts))
+
+        return score_sets(embed, self.sets)
 
     def _save(self, progress: TrainingProgress) -> None:
         self._seconds.assign(progress.seconds)
@@ -178,6 +187,7 @@ class TrainingLoop:
         for segment in self.stream.segments(self.step, stop - self.step):
             if not progress.is_out_of_time:
                 self._fit(self.stream.dataset(segment), progress)
+                self._interrupt.check()
         self._check_weights()
         return float(tracker.result())
 

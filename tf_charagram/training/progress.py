@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from tf_charagram.data.stream import PairStream
+from tf_charagram.training.interrupt import Interrupt
 
 
 class TrainingProgress(keras.callbacks.Callback):
@@ -23,6 +24,7 @@ class TrainingProgress(keras.callbacks.Callback):
         total_steps: Steps of the whole run.
         seconds: Seconds of training before, by the run that is resumed.
         max_seconds: Seconds of training after which it is stopped.
+        interrupt: Stops it too.
 
     Attributes:
         seconds: Seconds spent in training, those before included.
@@ -30,7 +32,7 @@ class TrainingProgress(keras.callbacks.Callback):
 
     def __init__(
         self, stream: PairStream, first_step: int, total_steps: int, *, seconds: float = 0.0,
-        max_seconds: float = math.inf,
+        max_seconds: float = math.inf, interrupt: Interrupt | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         self.console = Console(stderr=True, file=sys.stderr)
@@ -38,6 +40,7 @@ class TrainingProgress(keras.callbacks.Callback):
         self._stream = stream
         self._total_steps = total_steps
         self._max_seconds = max_seconds
+        self._interrupt = Interrupt() if interrupt is None else interrupt
         self._step = self._first_step = first_step
         self._first_seconds = seconds
         self._clock = time.perf_counter()
@@ -84,7 +87,7 @@ class TrainingProgress(keras.callbacks.Callback):
         self.seconds += now - self._clock
         self._clock = now
         self._step = int(self.model.step.numpy())
-        self.model.stop_training = self.is_out_of_time
+        self.model.stop_training = self.is_out_of_time or self._interrupt.is_wanted
         self._progress.update(
             self._task, completed=self._step, epoch=self._step / self._stream.steps_per_epoch,
             loss=float((logs or {}).get("loss", 0.0)), speed=self.pairs_per_second,

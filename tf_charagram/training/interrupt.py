@@ -1,0 +1,57 @@
+"""Ctrl-C that is heard between two steps, never inside one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from types import FrameType
+
+_MESSAGE = b"\nStopping after this step; Ctrl-C again stops at once.\n"
+
+
+class Interrupt:
+    """While entered, remembers Ctrl-C instead of raising `KeyboardInterrupt` wherever Python is.
+
+    An exception raised inside a destructor or a callback from C++ is dropped, and one raised while
+    a file is written leaves half of it. A second Ctrl-C is raised at once. Outside the main thread,
+    which alone gets signals, this does nothing.
+
+    Attributes:
+        is_wanted: Whether Ctrl-C was pressed.
+    """
+
+    def __init__(self) -> None:
+        self.is_wanted = False
+        self._is_entered = False
+
+    def __enter__(self) -> Interrupt:
+        # A handler that is not Python's, or that ignores the signal as under `nohup`, stays.
+        self._is_entered = (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        )
+        if self._is_entered:
+            signal.signal(signal.SIGINT, self._remember)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._leave()
+
+    def check(self) -> None:
+        """Raises `KeyboardInterrupt` if Ctrl-C was pressed."""
+        if self.is_wanted:
+            self._leave()
+            raise KeyboardInterrupt
+
+    def _remember(self, number: int, frame: FrameType | None) -> None:
+        if self.is_wanted:
+            raise KeyboardInterrupt
+        self.is_wanted = True
+        # Not through `sys.stderr`, which may be in the middle of a write.
+        os.write(2, _MESSAGE)
+
+    def _leave(self) -> None:
+        if self._is_entered:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            self._is_entered = False
