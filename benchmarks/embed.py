@@ -57,7 +57,7 @@ def main() -> None:
     words = [word for word in texts if " " not in word]
     fasttext = common.optional("fasttext")
     vectorizer = make_vectorizer(TrainConfig(), texts)
-    embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows))
+    embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows)).folded()
     result: dict = {"num_rows": vectorizer.num_rows}
     with tempfile.TemporaryDirectory() as folder:
         embedder.export(f"{folder}/saved_model")

@@ -31,7 +31,7 @@ def embed(arguments: Sequence[str]) -> int:
     from tf_charagram.data.vectors import open_vector_writer
     from tf_charagram.models.embedder import TextEmbedder
 
-    embedder = TextEmbedder.load(values.model)
+    embedder = TextEmbedder.load(values.model).folded()
     lines = (text for _, text in read_lines(values.input))
     with open_vector_writer(values.output, embedder.dim) as writer:
         batches = embedder.encode_batches(lines, batch_size=values.batch_size)

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from tests.commands import run
 from tf_charagram.encoders import ENCODERS, encoder_class
+from tf_charagram.models.folding import fold
 from tf_charagram.models.model_card import model_card
 from tf_charagram.models.saved_model import export_saved_model
 from tf_charagram.text.kinds import VECTORIZERS
@@ -53,7 +54,8 @@ def test_card(tmp_path):
     }
     assert card["versions"]["tensorflow"] == tf.__version__
     assert {"tf-charagram", "keras", "tensorflow-text"} <= card["versions"].keys()
-    assert model_card(vectorizer, encoder, tmp_path / "1") == card
+    assert card["vectorizer"]["longest_only"] is True
+    assert model_card(*fold(vectorizer, encoder), tmp_path / "1") == card
 
 
 @pytest.mark.parametrize("name", ENCODERS)

@@ -30,6 +30,9 @@ SETTINGS = {
 }
 TEXTS = [to_bytes(text) for text in ("cat", "a cat", "Cats!", "never seen", *NASTY.values())]
 
+# Folded n-grams are summed in another order, and the longest of the texts has ten thousand.
+TOLERANCE = {"rtol": 2e-4, "atol": 1e-6}
+
 # Both scripts read texts as JSON and leave an archive of vectors. `LOAD` differs.
 SCRIPT = """
 import base64, json, sys
@@ -126,14 +129,14 @@ class TestGoldenVectors:
         expected = vectors[name]
         assert np.isfinite(expected).all() and np.ptp(expected) > 0.01
         assert served[name]["all"].dtype == np.float32
-        np.testing.assert_allclose(served[name]["all"], expected, rtol=0, atol=1e-6)
-        np.testing.assert_allclose(served[name]["alone"], expected, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(served[name]["all"], expected, **TOLERANCE)
+        np.testing.assert_allclose(served[name]["alone"], expected, **TOLERANCE)
 
     def test_served_similarity(self, vectors, served, name):
         unit = unit_rows(vectors[name])
         expected = np.sum(unit * unit[::-1], axis=1)
         assert expected.std() > 0.01
-        np.testing.assert_allclose(served[name]["cosine"], expected, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(served[name]["cosine"], expected, rtol=0, atol=1e-5)
 
     def test_empty_batch(self, models, served, name):
         assert served[name]["none"].shape == (0, models[name][0].dim)
@@ -176,7 +179,7 @@ class TestExport:
             assert [path.name for path in (tmp_path / "saved_model").iterdir()] == ["1"]
         loaded = tf.saved_model.load(str(tmp_path / "saved_model" / "1"))
         vectors = loaded.signatures["serving_default"](texts=tf.constant(TEXTS))["embedding"]
-        np.testing.assert_allclose(vectors, embedder.encode(TEXTS), rtol=0, atol=1e-6)
+        np.testing.assert_allclose(vectors, embedder.encode(TEXTS), **TOLERANCE)
 
     def test_a_place_that_cannot_be_written(self, models, tmp_path):
         (tmp_path / "file").write_text("in the way")

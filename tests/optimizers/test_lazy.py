@@ -62,9 +62,7 @@ def test_equals_dense_numpy_if_every_row_is_named(
 @kinds
 @pytest.mark.parametrize("in_graph", [False, True])
 @pytest.mark.parametrize("seed", range(5))
-def test_equals_lazy_numpy_on_some_rows(
-    optimizer_class, dense_class, lazy_class, in_graph, seed
-):
+def test_equals_lazy_numpy_on_some_rows(optimizer_class, dense_class, lazy_class, in_graph, seed):
     """Rows are named several times, once or never; in some steps there is none at all."""
     rng = np.random.default_rng(seed)
     optimizer, expected = optimizer_class(0.1), lazy_class(0.1)
@@ -179,9 +177,7 @@ def test_settings_of_adagrad():
 
 
 @kinds
-def test_learning_rate_can_be_changed_and_config_restored(
-    optimizer_class, dense_class, lazy_class
-):
+def test_learning_rate_can_be_changed_and_config_restored(optimizer_class, dense_class, lazy_class):
     optimizer = optimizer_class(0.1)
     restored = optimizer_class.from_config(optimizer.get_config())
     assert restored.get_config() == optimizer.get_config()

@@ -45,9 +45,7 @@ def test_equals_reference(texts, raws, max_chars, lowercase):
     options = {"lower": lowercase, "max_chars": max_chars}
     alphabet = {char for text in texts for char in reference.normalize(text, **options)} - {" "}
     assume(alphabet)
-    vectorizer = CharacterVectorizer.from_texts(
-        texts, lowercase=lowercase, max_chars=max_chars
-    )
+    vectorizer = CharacterVectorizer.from_texts(texts, lowercase=lowercase, max_chars=max_chars)
     symbols = {" ": 1} | {char: 3 + i for i, char in enumerate(sorted(alphabet))}
     assert vectorizer.num_rows == 3 + len(alphabet)
     raws = [*texts[:2], *raws]

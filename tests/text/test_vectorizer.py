@@ -113,9 +113,7 @@ def test_hash_mode(raws, orders, hash_buckets, rows_per_ngram, max_chars, lowerc
 
 def test_hash_mode_is_uniform_and_its_rows_are_independent():
     """Chi-squared over 100 buckets has mean 99 and deviation 14; 200 is 7 deviations away."""
-    vectorizer = NgramVectorizer(
-        orders=[4, 5], hash_buckets=100, rows_per_ngram=2, max_chars=None
-    )
+    vectorizer = NgramVectorizer(orders=[4, 5], hash_buckets=100, rows_per_ngram=2, max_chars=None)
     text = " ".join(f"{i:06d}" for i in range(0, 10**6, 97))
     rows = dict(vectorizer.ngrams(text))
     pairs = np.array(list(rows.values()))

@@ -67,6 +67,7 @@ class Charagram(keras.layers.Layer):
             initializer=keras.initializers.RandomUniform(-0.05, 0.05, seed=seed),
             name="ngrams",
         )
+        self.ngram_table = self.sum.table
         self.bias = self.add_weight(shape=(dim,), initializer="zeros", name="bias")
         self.dense = None
         if num_layers == 2:

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import RunError
 from tf_charagram.files import write_problem
+from tf_charagram.models.folding import fold
 from tf_charagram.models.model_card import write_card
 from tf_charagram.objectives.similarity import paired_cosine
 
@@ -51,13 +52,15 @@ def export_saved_model(
 ) -> None:
     """Writes a SavedModel with the signatures of `ServedEmbedder`, and `model_card.json` in it.
 
-    The folder appears only once it is complete. An existing one is replaced.
+    The n-grams are folded, see `tf_charagram.models.folding`. The folder appears only once it is
+    complete. An existing one is replaced.
 
     Raises:
         RunError: It cannot be written, for instance because the disk is full.
     """
     path = Path(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    vectorizer, encoder = fold(vectorizer, encoder)
     module = ServedEmbedder(vectorizer, encoder)
     signatures = {"serving_default": module.embed, "similarity": module.similarity}
     try:

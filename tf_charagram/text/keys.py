@@ -53,10 +53,9 @@ def ngram_keys(
     """
     symbols, starts, ends = texts
     num_starts = tf.shape(symbols)[0] - 1
-    # Position of the last symbol of the text that position `i` belongs to.
-    later = starts[1:, tf.newaxis]
-    text_of = tf.cumsum(tf.scatter_nd(later, tf.ones_like(later[:, 0]), [num_starts + 1]))[:-1]
-    remaining = tf.gather(ends, text_of) - tf.range(num_starts) + 1
+    # Symbols from each position on to the end of its text; not above 0 where the text was cut.
+    later = tf.concat([starts[1:], [num_starts]], axis=0)
+    remaining = tf.ragged.range(ends - starts + 1, ends - later + 1, -1).values
     columns = []
     symbols = tf.cast(symbols, tf.int64 if bits else tf.uint64)
     padded = tf.concat([symbols, tf.zeros([max(orders)], symbols.dtype)], axis=0)

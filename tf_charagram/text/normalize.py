@@ -98,9 +98,9 @@ def collapse(
     is_space = tf.equal(symbols, tf.constant(space, symbols.dtype))
     after_space = tf.concat([[False], is_space[:-1]], axis=0)
     keep = tf.logical_not(tf.logical_and(is_space, after_space))
-    boundaries = tf.gather(tf.cumsum(tf.cast(keep, tf.int32)), boundaries) - 1
-    symbols = tf.boolean_mask(symbols, keep)
-    starts, ends = boundaries[:-1], boundaries[1:]
+    # A space that is left out has the place of the one before it that stays.
+    symbols, boundaries = masked(symbols, keep, boundaries + 1)
+    starts, ends = boundaries[:-1] - 1, boundaries[1:] - 1
     if max_chars is None:
         return FlatTexts(symbols, starts, ends)
     ends = tf.minimum(ends, starts + (max_chars + 1))
@@ -111,6 +111,23 @@ def collapse(
     return FlatTexts(
         tf.tensor_scatter_nd_update(symbols, ends[:, tf.newaxis], spaces), starts, ends
     )
+
+
+def masked(values: tf.Tensor, keep: tf.Tensor, places: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Leaves values out, and says where places among them are then.
+
+    Args:
+        values: `(num_values,)`.
+        keep: Which of them stay, bool `(num_values,)`.
+        places: Ascending places in `values`, int32 `(num_places,)`.
+
+    Returns:
+        The values that stay, and for each place how many stay before it, int32 `(num_places,)`.
+    """
+    kept = tf.where(keep)[:, 0]
+    # A search for each place: a cumulative sum over all values takes ten times as long.
+    num_before = tf.searchsorted(kept, tf.cast(places, tf.int64))
+    return tf.gather(values, kept), num_before
 
 
 def _tensorflow_text():  # type: ignore[no-untyped-def]

@@ -18,6 +18,7 @@ from tf_charagram.text.normalize import (
     FlatTexts,
     collapse,
     decode,
+    masked,
     normalized_code_points,
 )
 from tf_charagram.text.symbols import SPACE_SYMBOL
@@ -47,6 +48,8 @@ class NgramVectorizer(keras.layers.Layer):
         unicode_form: `None`, or `"NFC"`, `"NFD"`, `"NFKC"`, `"NFKD"`: normalized first, which
             needs tensorflow-text also where the exported model is served.
         max_chars: Texts are cut after so many characters, so that one text cannot exhaust memory.
+        longest_only: Of the n-grams of the vocabulary that start at one position, only the longest
+            gives its id; see `tf_charagram.models.folding`. Vocabulary mode only.
 
     Call arguments:
         texts: String tensor `(batch,)`, UTF-8; broken bytes are read as U+FFFD.
@@ -68,10 +71,13 @@ class NgramVectorizer(keras.layers.Layer):
         lowercase: bool = True,
         unicode_form: str | None = None,
         max_chars: int | None = 10_000,
+        longest_only: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"trainable": False, "name": "vectorizer", **kwargs})
         _check_arguments(vocabulary, hash_buckets, rows_per_ngram, unicode_form, max_chars)
+        if longest_only and vocabulary is None:
+            raise ConfigError("`longest_only` needs a `vocabulary`.")
         self.orders = check_orders(orders if vocabulary is None else vocabulary.orders)
         self.vocabulary = vocabulary
         self.hash_buckets = hash_buckets
@@ -79,6 +85,7 @@ class NgramVectorizer(keras.layers.Layer):
         self.lowercase = lowercase
         self.unicode_form = unicode_form
         self.max_chars = max_chars
+        self.longest_only = longest_only
         if vocabulary is not None:
             self._table = tf.lookup.StaticHashTable(
                 tf.lookup.KeyValueTensorInitializer(
@@ -125,6 +132,8 @@ class NgramVectorizer(keras.layers.Layer):
         """Returns the ids of the n-grams of each text."""
         with tf.device("CPU:0"):
             keys, splits = ngram_keys(self.normalized(texts), self.orders, self._bits)
+            if self.longest_only:
+                return self._longest(keys, splits)
             num_columns = keys.shape[1]
             keys = tf.reshape(keys, [-1])
             if self.vocabulary is None:
@@ -185,6 +194,21 @@ class NgramVectorizer(keras.layers.Layer):
         vocabulary, rows = self.vocabulary.grown(other.vocabulary)
         return self.from_state(self.get_config(), vocabulary.to_arrays()), rows
 
+    def _longest(self, keys: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
+        """Returns the id of the longest known n-gram at each position."""
+        columns = tf.unstack(keys, axis=1)
+        unigrams_of_last_spaces = columns[len(self.orders) :]
+        rows = self._table.lookup(columns[len(self.orders) - 1])
+        for column in columns[: len(self.orders) - 1][::-1]:
+            unknown = tf.where(rows < 0)
+            found = self._table.lookup(tf.gather_nd(column, unknown))
+            rows = tf.tensor_scatter_nd_update(rows, unknown, found)
+        if unigrams_of_last_spaces:
+            rows = tf.stack([rows, self._table.lookup(unigrams_of_last_spaces[0])], axis=1)
+            rows, splits = tf.reshape(rows, [-1]), 2 * splits
+        rows = tf.cast(rows, tf.int32)
+        return _ragged(rows, rows >= 0, splits)
+
     def _hashed(self, keys: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
         unsigned = tf.cast(keys, tf.uint64)
         columns = [
@@ -206,6 +230,7 @@ class NgramVectorizer(keras.layers.Layer):
             "lowercase": self.lowercase,
             "unicode_form": self.unicode_form,
             "max_chars": self.max_chars,
+            "longest_only": self.longest_only,
         }
 
     def state(self) -> dict[str, np.ndarray]:
@@ -220,10 +245,7 @@ class NgramVectorizer(keras.layers.Layer):
 
 
 def _ragged(values: tf.Tensor, exists: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
-    num_before = tf.concat([[0], tf.cumsum(tf.cast(exists, tf.int32))], axis=0)
-    return tf.RaggedTensor.from_row_splits(
-        tf.boolean_mask(values, exists), tf.gather(num_before, splits), validate=False
-    )
+    return tf.RaggedTensor.from_row_splits(*masked(values, exists, splits), validate=False)
 
 
 def _check_arguments(

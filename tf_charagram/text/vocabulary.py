@@ -115,9 +115,7 @@ class NgramVocabulary:
             return [f"#{key:016x}" for key in self.keys.tolist()]
         digits = exact_digits(self.keys, self.bits, self.orders[-1])
         codes = self.alphabet.code_points(digits)
-        return [
-            "".join(map(chr, row[digit > 0])) for row, digit in zip(codes, digits, strict=True)
-        ]
+        return ["".join(map(chr, row[digit > 0])) for row, digit in zip(codes, digits, strict=True)]
 
     def grown(self, other: NgramVocabulary) -> tuple[NgramVocabulary, np.ndarray]:
         """Returns this vocabulary followed by the n-grams of another that it does not have.
@@ -143,6 +141,26 @@ class NgramVocabulary:
         keys, rows = joined(keys, other_keys)
         counts = np.bincount(rows, np.concatenate([self.counts, other.counts])).astype(np.int64)
         return NgramVocabulary(self.orders, alphabet, keys, counts), rows[: len(self)]
+
+    def prefixes(self) -> np.ndarray | None:
+        """Returns the row of the longest known n-gram that each one begins with, int64 `(size,)`.
+
+        The n-gram itself does not count; -1 where there is none. `None` for mixed keys, which do
+        not tell what an n-gram begins with.
+        """
+        if self.bits is None:
+            return None
+        by_key = np.argsort(self.keys)
+        keys = self.keys[by_key]
+        found = np.full(len(self), -1)
+        num_symbols = np.count_nonzero(exact_digits(self.keys, self.bits, self.orders[-1]), axis=1)
+        for order in self.orders:  # A longer one found later takes the place of a shorter.
+            longer = np.flatnonzero(num_symbols > order)
+            beginnings = self.keys[longer] >> self.bits * (num_symbols[longer] - order)
+            places = np.minimum(np.searchsorted(keys, beginnings), len(keys) - 1)
+            is_known = keys[places] == beginnings
+            found[longer[is_known]] = by_key[places[is_known]]
+        return found
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Returns the vocabulary as named arrays; `from_arrays` is the way back."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -144,7 +144,7 @@ class TrainingLoop:
     def evaluate(self) -> list[SetScore]:
         """Scores the weights as they are now."""
 
-        def embed(texts: list[str]) -> np.ndarray:
+        def embed(texts: Sequence[str]) -> np.ndarray:
             self._interrupt.check()
             return unit_rows(self.embedder.encode(texts))
 
