@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tf_charagram.export import _c_api
 
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.export import _c_api
 
 
 @dataclass(frozen=True)

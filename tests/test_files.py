@@ -46,7 +46,7 @@ def test_an_error_within_leaves_the_old_file_and_nothing_else(tmp_path, error):
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
 def test_full_disk(tmp_path, code):
     path = tmp_path / "file"
-    message = r"Cannot write .*file: full\. Free some space and go on with --resume"
+    message = r"Cannot write .*file: full\. Free some space and give the same command"
     with pytest.raises(RunError, match=message), whole_file(path):
         raise OSError(code, "full")
     assert not list(tmp_path.iterdir())

@@ -6,12 +6,18 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from tf_charagram.errors import RunError
+
+#: What to do about a full disk.
+MAKE_ROOM = (
+    "Free some space and give the same command, with --resume if it has that; nothing was lost."
+)
 
 
 @contextmanager
@@ -42,10 +48,28 @@ def whole_file(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
             partial.unlink()
 
 
+@contextmanager
+def partial_folder(path: str | Path) -> Iterator[Path]:
+    """Gives the name of a folder to fill, beside `path`; removed at the end unless it was renamed.
+
+    Raises:
+        RunError: It cannot be written.
+    """
+    path = Path(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield partial
+    except OSError as error:
+        raise RunError(f"Cannot write {path}: {write_problem(error)}") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
 def write_problem(error: OSError) -> str:
     """Says what stopped a write, and what to do about it."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return f"{error.strerror}. Free some space and go on with --resume; nothing was lost."
+        return f"{error.strerror}. {MAKE_ROOM}"
     return error.strerror or str(error)
 
 

@@ -9,9 +9,9 @@ import sys
 
 import numpy as np
 import pytest
-from tf_charagram.export.c_runtime import CRuntime
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.export.c_runtime import CRuntime
 
 BATCHES = {
     "one": [b"hello"],

@@ -75,7 +75,15 @@ def test_fold_table():
     table = np.array([[1.0], [10.0], [100.0], [1000.0]])
     # Row 0 begins with row 3, which begins with row 1.
     assert_array_equal(fold_table(table, np.array([3, -1, -1, 1]))[:, 0], [1011, 10, 100, 1010])
-    assert_array_equal(table[:, 0], [1, 10, 100, 1000])
+
+
+def test_loaded_folded(tmp_path):
+    plain = embedder(NgramVectorizer.from_texts(WORDS))
+    plain.save(tmp_path / "model")
+    loaded = TextEmbedder.load(tmp_path / "model", folded=True)
+    assert loaded.vectorizer.longest_only
+    assert_array_equal(loaded.encode(WORDS), plain.folded().encode(WORDS))
+    assert_allclose(plain.encode(WORDS), loaded.encode(WORDS), rtol=1e-5, atol=1e-6)
 
 
 def test_what_cannot_be_folded_stays():

@@ -17,7 +17,7 @@ from rich.progress import Progress
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.explanation import Explanation, explain
-from tf_charagram.models.folding import fold
+from tf_charagram.models.folding import fold, fold_into, foldable_prefixes
 from tf_charagram.models.saved_model import export_saved_model
 from tf_charagram.models.storage import load_model, save_model
 from tf_charagram.text.batches import bounded_batches, to_bytes
@@ -201,13 +201,21 @@ class TextEmbedder(keras.Model):
         save_model(path, self.vectorizer, self.encoder)
 
     @classmethod
-    def load(cls, path: str | Path) -> TextEmbedder:
+    def load(cls, path: str | Path, *, folded: bool = False) -> TextEmbedder:
         """Loads what `save` wrote, or the `model` folder of a run folder.
+
+        Args:
+            path: The folder.
+            folded: Fold it, as `folded()` does, without the memory of another table.
 
         Raises:
             RunError: The folder is not a model, is damaged, or is from a newer version.
         """
-        return cls(*load_model(path))
+        vectorizer, encoder = load_model(path)
+        prefixes = foldable_prefixes(vectorizer, encoder) if folded else None
+        if prefixes is not None:
+            vectorizer = fold_into(vectorizer, encoder, prefixes)
+        return cls(vectorizer, encoder)
 
     def export(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
         """Writes a SavedModel that embeds raw strings; see `export_saved_model`."""

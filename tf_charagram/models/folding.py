@@ -12,6 +12,8 @@ import numpy as np
 
 from tf_charagram.text.vectorizer import NgramVectorizer
 
+_CHUNK = 8192
+
 
 def fold(
     vectorizer: keras.layers.Layer, encoder: keras.layers.Layer
@@ -21,34 +23,50 @@ def fold(
     Vectors differ by rounding. What cannot be folded comes back as it is: an encoder without an
     `ngram_table` that it sums, hashed n-grams, or a vocabulary whose keys are mixed.
     """
-    if not hasattr(encoder, "ngram_table") or not isinstance(vectorizer, NgramVectorizer):
+    prefixes = foldable_prefixes(vectorizer, encoder)
+    if prefixes is None:
         return vectorizer, encoder
-    prefixes = None if vectorizer.vocabulary is None else vectorizer.vocabulary.prefixes()
-    if prefixes is None or vectorizer.longest_only:
-        return vectorizer, encoder
-    config = {**vectorizer.get_config(), "longest_only": True}
-    folded_vectorizer = type(vectorizer).from_state(config, vectorizer.state())
     folded = type(encoder).from_config(encoder.get_config())
     for weight, old in zip(folded.weights, encoder.weights, strict=True):
         weight.assign(old)
-    folded.ngram_table.assign(fold_table(encoder.ngram_table.numpy(), prefixes))
-    return folded_vectorizer, folded
+    return fold_into(vectorizer, folded, prefixes), folded
+
+
+def fold_into(
+    vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, prefixes: np.ndarray
+) -> keras.layers.Layer:
+    """Changes the table of an encoder; returns the vectorizer that goes with it."""
+    encoder.ngram_table.assign(fold_table(encoder.ngram_table.numpy(), prefixes))
+    config = {**vectorizer.get_config(), "longest_only": True}
+    return type(vectorizer).from_state(config, vectorizer.state())
+
+
+def foldable_prefixes(
+    vectorizer: keras.layers.Layer, encoder: keras.layers.Layer
+) -> np.ndarray | None:
+    """Returns what `NgramVocabulary.prefixes` gives, or `None` for what cannot be folded."""
+    if not hasattr(encoder, "ngram_table") or not isinstance(vectorizer, NgramVectorizer):
+        return None
+    if vectorizer.vocabulary is None or vectorizer.longest_only:
+        return None
+    return vectorizer.vocabulary.prefixes()
 
 
 def fold_table(table: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
-    """Adds to the row of each n-gram those of the known n-grams it begins with.
+    """Adds to the row of each n-gram those of the known n-grams it begins with, in place.
 
     Args:
-        table: float32 `(size, dim)`.
+        table: float32 `(size, dim)`, changed.
         prefixes: The row of the longest known n-gram each one begins with, or -1, int64 `(size,)`.
 
     Returns:
-        float32 `(size, dim)`.
+        The table.
     """
-    folded = table.copy()
     is_done = prefixes < 0
     while not is_done.all():
-        rows = np.flatnonzero(~is_done & is_done[prefixes])
-        folded[rows] += folded[prefixes[rows]]
-        is_done[rows] = True
-    return folded
+        ready = np.flatnonzero(~is_done & is_done[prefixes])
+        for start in range(0, len(ready), _CHUNK):
+            rows = ready[start : start + _CHUNK]
+            table[rows] += table[prefixes[rows]]
+        is_done[ready] = True
+    return table

@@ -23,7 +23,10 @@ _UNKNOWN_LIBRARY = "unknown"
 
 
 def write_card(
-    vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, path: str | Path
+    vectorizer: keras.layers.Layer,
+    encoder: keras.layers.Layer,
+    path: str | Path,
+    about: dict[str, Any] | None = None,
 ) -> None:
     """Writes the card of a SavedModel into its folder, where TensorFlow Serving leaves it alone.
 
@@ -31,9 +34,10 @@ def write_card(
         vectorizer: Of the model.
         encoder: Of the model.
         path: Folder of the SavedModel, complete.
+        about: What else is known of the model; comes first.
     """
     path = Path(path)
-    write_json(path / CARD, model_card(vectorizer, encoder, path))
+    write_json(path / CARD, {**(about or {}), **model_card(vectorizer, encoder, path)})
 
 
 def model_card(

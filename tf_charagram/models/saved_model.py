@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import keras
 import tensorflow as tf
 
 from tf_charagram.errors import RunError
-from tf_charagram.files import write_problem
+from tf_charagram.files import MAKE_ROOM, partial_folder
 from tf_charagram.models.folding import fold
 from tf_charagram.models.model_card import write_card
 from tf_charagram.objectives.similarity import paired_cosine
@@ -59,24 +60,39 @@ def export_saved_model(
         RunError: It cannot be written, for instance because the disk is full.
     """
     path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    vectorizer, encoder = fold(vectorizer, encoder)
-    module = ServedEmbedder(vectorizer, encoder)
-    signatures = {"serving_default": module.embed, "similarity": module.similarity}
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Gradients of the encoder capture what no SavedModel can hold, and serving needs none.
-        options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
-        tf.saved_model.save(module, str(partial), signatures=signatures, options=options)
-        write_card(vectorizer, encoder, partial)
+    with partial_folder(path) as partial:
+        write_saved_model(vectorizer, encoder, partial)
         if path.exists():
             shutil.rmtree(path)
         os.replace(partial, path)
-    except (OSError, tf.errors.OpError) as error:
-        if isinstance(error, OSError):
-            problem = write_problem(error)
-        else:
-            problem = f"{error.message}. Is the disk full? Make room and go on with --resume."
+
+
+def write_saved_model(
+    vectorizer: keras.layers.Layer,
+    encoder: keras.layers.Layer,
+    path: str | Path,
+    about: dict[str, Any] | None = None,
+) -> None:
+    """Writes the same into a folder that nobody reads yet, file by file.
+
+    Args:
+        vectorizer: Of the model.
+        encoder: Of the model.
+        path: The folder, which does not exist.
+        about: What the card says besides.
+
+    Raises:
+        RunError: It cannot be written.
+    """
+    path = Path(path)
+    vectorizer, encoder = fold(vectorizer, encoder)
+    module = ServedEmbedder(vectorizer, encoder)
+    signatures = {"serving_default": module.embed, "similarity": module.similarity}
+    # Gradients of the encoder capture what no SavedModel can hold, and serving needs none.
+    options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
+    try:
+        tf.saved_model.save(module, str(path), signatures=signatures, options=options)
+    except tf.errors.OpError as error:
+        problem = f"{error.message}. Is the disk full? {MAKE_ROOM}"
         raise RunError(f"Cannot write {path}: {problem}") from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    write_card(vectorizer, encoder, path, about)

@@ -73,7 +73,7 @@ def load_model(path: str | Path) -> tuple[keras.layers.Layer, keras.layers.Layer
         for weight in encoder.weights:
             if weight.path not in weights:
                 raise RunError(f"{path / FILES.weights} lacks the array '{weight.path}'.")
-            weight.assign(weights[weight.path])
+            weight.assign(weights.pop(weight.path))
     except CharagramError:
         raise
     except _DAMAGES as problem:

@@ -130,6 +130,12 @@ class TrainingLoop:
                     break
         return progress
 
+    def release(self) -> None:
+        """Gives back the memory of the optimizer, two more tables for Adam; no step can follow."""
+        for variable in self.model.optimizer.variables:
+            if len(variable.shape) > 1:
+                tf.raw_ops.AssignVariableOp(resource=variable.value.handle, value=tf.zeros([0]))
+
     def _record(self, loss: float, seconds: float) -> dict[str, Any]:
         """Returns one line of the history."""
         return {
@@ -213,8 +219,13 @@ class TrainingLoop:
 
     def _check_weights(self) -> None:
         """Stops where the last update made weights useless, which no loss has seen yet."""
-        weights = self.model.encoder.weights
-        largest = max(float(tf.reduce_max(tf.abs(weight.value))) for weight in weights)
+        # Not the maximum of `tf.abs`, which is another table.
+        ends = [
+            float(end)
+            for weight in self.model.encoder.weights
+            for end in (tf.reduce_max(weight.value), -tf.reduce_min(weight.value))
+        ]
+        largest = np.nan if np.isnan(ends).any() else max(ends)
         if not largest <= _LARGEST_WEIGHT:
             raise TrainingError(
                 f"The weights have grown up to {largest:.3g} at step {self.step}, too large to "

@@ -182,8 +182,9 @@ class ParaphraseRun:
             self.loop.run()
         finally:
             self.store.remove()
+        self.loop.release()
         last = self.folder.read_history()[-1]
-        embedder = TextEmbedder.load(self.folder.model)
+        embedder = TextEmbedder.load(self.folder.model, folded=True)
         embedder.export(self.folder.saved_model)
         self._write_texts(embedder)
         scores = score_sets(lambda texts: unit_rows(embedder.encode(texts)), self.sets)

@@ -1,0 +1,114 @@
+"""What is known of a model: from its run folder, and as a page to read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tf_charagram.files import whole_file
+from tf_charagram.models.model_card import CARD
+from tf_charagram.runs import RunFolder
+
+PAGE = "README.md"
+_FROM_METRICS = ("scores", "num_pairs", "steps", "training_seconds")
+
+
+def about_run(path: str | Path) -> dict[str, Any]:
+    """Returns how a model was trained and what it scored, as far as its run folder tells.
+
+    Args:
+        path: A run folder, or the `model` folder in one; of another folder nothing is known.
+    """
+    path = Path(path)
+    for folder in (RunFolder(path), RunFolder(path.parent)):
+        try:
+            config = json.loads(folder.config.read_text(encoding="utf-8"))
+            metrics = json.loads(folder.metrics.read_text(encoding="utf-8"))
+            return {
+                "training": {
+                    "settings": config["settings"],
+                    "data_files": config["data_files"],
+                    **{name: metrics[name] for name in _FROM_METRICS if name in metrics},
+                }
+            }
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return {}
+
+
+def write_page(version: str | Path, name: str) -> None:
+    """Writes the card of a version, `model_card.json`, as a page of Markdown beside it.
+
+    Args:
+        version: Folder of the version, with its card.
+        name: Name of the model.
+    """
+    version = Path(version)
+    card = json.loads((version / CARD).read_text(encoding="utf-8"))
+    with whole_file(version / PAGE, "w") as file:
+        file.write(page(card, name))
+
+
+def page(card: dict[str, Any], name: str) -> str:
+    """Returns the page of a card."""
+    parts = [f"# {name}", _summary(card), "## How to call", _calls(card, name)]
+    if card.get("changes"):
+        parts += ["## Made smaller", _list(card["changes"])]
+    training = card.get("training", {})
+    if training.get("scores"):
+        parts += ["## Scores", _scores(training["scores"])]
+    if training:
+        files = [f"`{Path(path).name}`, SHA-256 `{digest}`"
+                 for path, digest in training["data_files"].items()]  # fmt: skip
+        data = "\n".join(f"* {file}" for file in files) or "The starter set of the package."
+        pairs = f"{training['num_pairs']:,} pairs.\n\n" if "num_pairs" in training else ""
+        parts += ["## Training data", pairs + data]
+    settings = {key: value for key, value in card["encoder"].items() if key != "name"}
+    parts += ["## Encoder", _list(settings), "## Text", _list(card["vectorizer"])]
+    parts += ["## Made with", _list(card["versions"])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _summary(card: dict[str, Any]) -> str:
+    needed = {library: len(ops) for library, ops in card["required_ops"].items()}
+    ops = ", ".join(f"{count} of {library}" for library, count in needed.items())
+    return (
+        f"Embeds texts: `{card['encoder']['name']}`, {card['dim']} dimensions, "
+        f"{card['vectorizer']['num_rows']:,} rows, {card['num_parameters']:,} parameters, "
+        f"{card['size_bytes'] / 1e6:,.1f} MB.\n\n"
+        f"Operations besides TensorFlow's own: {ops or 'none'}."
+    )
+
+
+def _calls(card: dict[str, Any], name: str) -> str:
+    return f"""\
+Any texts, as UTF-8; empty ones and broken bytes have a vector too.
+
+    curl -d '{{"inputs": ["colour", "color"]}}' http://localhost:8501/v1/models/{name}:predict
+    curl -d '{{"signature_name": "similarity",
+        "inputs": {{"texts_a": ["colour"], "texts_b": ["color"]}}}}' \\
+        http://localhost:8501/v1/models/{name}:predict
+
+```python
+import tensorflow as tf{_text_import(card)}
+
+model = tf.saved_model.load("models/{name}/1")
+model.signatures["serving_default"](texts=tf.constant(["colour", "color"]))["embedding"]
+```"""
+
+
+def _text_import(card: dict[str, Any]) -> str:
+    """Returns the import that a model with operations of tensorflow-text needs."""
+    has_text = "tensorflow-text" in card["required_ops"]
+    return "\nimport tensorflow_text  # registers the operations it needs" if has_text else ""
+
+
+def _scores(scores: dict[str, float | None]) -> str:
+    rows = (f"| {name} | {'-' if value is None else f'{value:.2f}'} |"
+            for name, value in scores.items())  # fmt: skip
+    return "\n".join(["| set | correlation x 100 |", "|---|---:|", *rows])
+
+
+def _list(values: dict[str, Any]) -> str:
+    return "\n".join(f"* {key}: {value}" for key, value in values.items() if value is not None)

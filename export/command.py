@@ -1,0 +1,90 @@
+"""`charagram export`: from a run folder to a numbered version that TensorFlow Serving serves."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.flags import FlagParser, run_command
+
+
+def make_parser() -> FlagParser:
+    """Returns the command line."""
+    parser = FlagParser(prog="charagram export", description=__doc__)
+    parser.add_argument("model", type=str, metavar="RUN", help="run folder or model folder")
+    parser.add_argument("--to", type=str, required=True, help="folder of the model: models/NAME")
+    parser.add_argument(
+        "--texts", type=str | None, default=None,
+        help="file of texts for warm-up requests, one a line [those the run was trained on]",
+    )  # fmt: skip
+    parser.add_argument("--warmup", type=int, default=16, help="warm-up requests, 0 to 1,000")
+    parser.add_argument(
+        "--keep", type=int | None, default=None, help="delete all but the last versions [none]"
+    )
+    parser.add_argument("--json", action="store_true", help="end with one line of JSON")
+    return parser
+
+
+def export(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    values = make_parser().parse_args(arguments)
+    if not 0 <= values.warmup <= 1000:
+        raise ConfigError(f"`warmup` must be in [0, 1000]. Received: warmup={values.warmup}")
+    if values.keep is not None and values.keep < 1:
+        raise ConfigError(f"`keep` must be at least 1 or None. Received: keep={values.keep}")
+    from tf_charagram.export.serving_config import lists_models, write_serving_files
+    from tf_charagram.export.serving_folder import ServingFolder
+    from tf_charagram.export.version import write_version
+    from tf_charagram.models.embedder import TextEmbedder
+
+    folder = ServingFolder(values.to)
+    embedder = TextEmbedder.load(values.model)
+    texts = real_texts(values.texts, values.model)
+    version = write_version(embedder, folder, values.model, texts, values.warmup)
+    removed = folder.prune(values.keep) if values.keep else []
+    models = folder.path.parent
+    written = write_serving_files(models)
+    size = sum(file.stat().st_size for file in version.rglob("*") if file.is_file())
+    console = Console(stderr=values.json, highlight=False, soft_wrap=True)
+    console.print(f"{version}  {size / 1e6:,.1f} MB")
+    for path in written:
+        console.print(path)
+    if removed:
+        console.print(f"Deleted versions: {', '.join(map(str, removed))}")
+    if not lists_models(models):
+        console.print(f"models.config was not written by this command: add {folder.name} to it.")
+    console.print(f"Check it: charagram check {version}\nServe it: cd {models}, docker compose up")
+    if values.json:
+        result = {"version": str(version), "size_mb": round(size / 1e6, 3), "deleted": removed}
+        sys.stdout.write(json.dumps(result) + "\n")
+    return 0
+
+
+def real_texts(path: str | None, model: str) -> list[bytes]:
+    """Returns up to a thousand texts of a file, spread over it, or of those a run was trained on.
+
+    Args:
+        path: A file, one text a line.
+        model: Run folder, whose texts count where no file is given; without these, five words.
+    """
+    from tf_charagram.data.lines import read_lines
+    from tf_charagram.runs import RunFolder
+    from tf_charagram.text.batches import to_bytes
+
+    file = Path(path) if path is not None else RunFolder(model).texts
+    if path is None and not file.is_file():
+        return [b"character", b"charachter", b"n-grams", b"of a word", b"a sentence of six words"]
+    texts = [text for _, text in read_lines(file) if text.strip()]
+    if not texts:
+        raise ConfigError(f"{file} has no text for warm-up requests.")
+    return [to_bytes(text) for text in texts[:: -(-len(texts) // 1000)]]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    return run_command(export, arguments)

@@ -1,0 +1,96 @@
+"""The files that a TensorFlow Serving server is started with, beside the folders of its models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tf_charagram.files import whole_file
+
+MODELS = "models.config"
+#: Images come out later than TensorFlow; a model that needs TensorFlow's core operations only, as
+#: those of n-grams and characters do, is served by this one too.
+IMAGE = "tensorflow/serving:2.19.1"
+_OURS = "# Written by `charagram export`; written anew by each export.\n"
+
+_BATCHING = """\
+# Requests that come at the same time are run together.
+max_batch_size { value: 1024 }
+batch_timeout_micros { value: 500 }
+max_enqueued_batches { value: 1000 }
+num_batch_threads { value: 2 }
+"""
+_MONITORING = """\
+prometheus_config {
+  enable: true
+  path: "/monitoring/prometheus/metrics"
+}
+"""
+_COMPOSE = f"""\
+# docker compose up
+services:
+  serving:
+    image: {IMAGE}
+    ports:
+      - "8500:8500"  # gRPC
+      - "8501:8501"  # REST
+    volumes:
+      - .:/models:ro
+    command:
+      - --model_config_file=/models/{MODELS}
+      - --model_config_file_poll_wait_seconds=60
+      - --enable_batching=true
+      - --batching_parameters_file=/models/batching.config
+      - --monitoring_config_file=/models/monitoring.config
+    restart: unless-stopped
+"""
+_FILES = {
+    "batching.config": _BATCHING,
+    "monitoring.config": _MONITORING,
+    "compose.yaml": _COMPOSE,
+}
+
+
+def write_serving_files(folder: str | Path) -> list[Path]:
+    """Writes what a server needs into the folder that holds the folders of models.
+
+    `models.config` lists every model there is and is written anew, unless somebody wrote one
+    without our first line. The other files are there to be changed: they are written once.
+
+    Args:
+        folder: Parent of the folders of models.
+
+    Returns:
+        The files written.
+
+    Raises:
+        RunError: The disk is full or a file cannot be written.
+    """
+    folder = Path(folder)
+    texts = {name: text for name, text in _FILES.items() if not (folder / name).exists()}
+    if lists_models(folder):
+        texts[MODELS] = models_config(folder)
+    for name, text in texts.items():
+        with whole_file(folder / name, "w") as file:
+            file.write(text)
+    return [folder / name for name in texts]
+
+
+def lists_models(folder: str | Path) -> bool:
+    """Returns whether `models.config` is ours to write."""
+    path = Path(folder) / MODELS
+    return not path.exists() or path.read_text(encoding="utf-8").startswith(_OURS)
+
+
+def models_config(folder: str | Path) -> str:
+    """Returns the text of `models.config` for all models in a folder, which is mounted as /models.
+
+    A model is a folder with a version, a folder named by a number, in it.
+    """
+    names = sorted(
+        {path.parent.parent.name for path in Path(folder).glob("*/[0-9]*/saved_model.pb")}
+    )
+    configs = "".join(
+        f'  config {{ name: "{name}" base_path: "/models/{name}" model_platform: "tensorflow" }}\n'
+        for name in names
+    )
+    return f"{_OURS}model_config_list {{\n{configs}}}\n"

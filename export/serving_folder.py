@@ -1,0 +1,88 @@
+"""The folder TensorFlow Serving watches: one numbered folder for each version of a model."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+from pathlib import Path
+
+from tf_charagram.errors import RunError
+
+# What may stand in the path of a REST call.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+class ServingFolder:
+    """The versions of one model, `models/NAME/1`, `models/NAME/2` and so on.
+
+    TensorFlow Serving loads the largest number as soon as it is there. So a version is written
+    under another name and renamed when it is complete; a rename happens wholly or not at all, and
+    fails if the name is taken, so that two exports at once get two numbers.
+
+    Args:
+        path: The folder, which need not exist.
+
+    Raises:
+        RunError: The name cannot be used in the address of a model, or the folder holds files that
+            do not belong to versions.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(os.path.abspath(path))
+        self.name = self.path.name
+        if not _NAME.fullmatch(self.name):
+            raise RunError(
+                f"'{self.name}' is part of the address of the model: letters, digits, dots, "
+                f"underscores and hyphens only. Received: --to {path}"
+            )
+        if self.path.exists() and not self.path.is_dir():
+            raise RunError(f"{path} is a file. Give a folder with --to, such as models/words.")
+        others = [child.name for child in self._children() if not _is_version(child)]
+        if others:
+            raise RunError(
+                f"{path} does not hold versions of a model only, so nothing is added: "
+                f"it has {', '.join(sorted(others)[:3])}. Give another folder with --to."
+            )
+
+    def _children(self) -> list[Path]:
+        if not self.path.is_dir():
+            return []
+        return [child for child in self.path.iterdir() if not child.name.startswith(".")]
+
+    @property
+    def versions(self) -> list[int]:
+        """The numbers there are, ascending."""
+        return sorted(int(child.name) for child in self._children() if _is_version(child))
+
+    @property
+    def next(self) -> Path:
+        """The folder of the version after the last."""
+        return self.path / str(max(self.versions, default=0) + 1)
+
+    def publish(self, partial: Path) -> Path:
+        """Gives a complete version the next number; returns its folder."""
+        while True:
+            target = self.next
+            try:
+                os.rename(partial, target)
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+                continue  # Another export was faster.
+            return target
+
+    def prune(self, keep: int) -> list[int]:
+        """Deletes all but the last `keep` versions; returns the numbers that are gone."""
+        gone = self.versions[:-keep]
+        for number in gone:
+            # Renamed first: half a version must not be there for a moment.
+            hidden = self.path / f".{number}.{os.getpid()}.old"
+            os.rename(self.path / str(number), hidden)
+            shutil.rmtree(hidden)
+        return gone
+
+
+def _is_version(path: Path) -> bool:
+    return path.is_dir() and path.name.isascii() and path.name.isdigit()

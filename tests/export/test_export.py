@@ -1,0 +1,271 @@
+"""`charagram export`: numbered versions that appear when they are complete."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import threading
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import yaml
+from google.protobuf import text_format
+
+from tests.commands import call, process, run
+from tf_charagram.errors import RunError
+from tf_charagram.export.card import page
+from tf_charagram.export.command import main, real_texts
+from tf_charagram.export.golden import read_golden
+from tf_charagram.export.serving_config import models_config, write_serving_files
+from tf_charagram.export.serving_folder import ServingFolder
+from tf_charagram.export.version import EXTRA
+from tf_charagram.export.warmup import WARMUP, prediction_log, write_warmup
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.training.loop import TrainingLoop
+
+
+def export(*arguments):
+    return main([str(argument) for argument in arguments])
+
+
+def version_like(path):
+    path.mkdir(parents=True)
+    (path / "saved_model.pb").touch()
+    return path
+
+
+@pytest.fixture(scope="module")
+def exported(trained, tmp_path_factory):
+    """Returns the folder of models with version 1 of `words`."""
+    models = tmp_path_factory.mktemp("models")
+    assert export(trained.folder, "--to", models / "words") == 0
+    return models
+
+
+class TestVersion:
+    def test_files(self, exported):
+        assert {path.name for path in exported.iterdir()} == {
+            "words", "models.config", "batching.config", "monitoring.config", "compose.yaml",
+        }  # fmt: skip
+        assert [path.name for path in (exported / "words").iterdir()] == ["1"]
+        names = {path.name for path in (exported / "words" / "1" / EXTRA).iterdir()}
+        assert names == {WARMUP, "golden.json"}
+
+    def test_golden_vectors(self, trained, exported):
+        texts, vectors = read_golden(exported / "words" / "1" / EXTRA)
+        assert b"" in texts and len(texts) > 30
+        expected = TextEmbedder.load(trained.folder).encode(texts)
+        np.testing.assert_allclose(vectors, expected, rtol=1e-5, atol=1e-6)
+        loaded = tf.saved_model.load(str(exported / "words" / "1"))
+        served = loaded.signatures["serving_default"](texts=tf.constant(texts))["embedding"]
+        np.testing.assert_allclose(served, vectors, rtol=1e-5, atol=1e-6)
+
+    def test_card_and_page(self, trained, exported):
+        card = json.loads((exported / "words" / "1" / "model_card.json").read_text())
+        metrics = json.loads((trained.folder / "metrics.json").read_text())
+        assert card["training"]["scores"] == metrics["scores"]
+        assert list(card["training"]["data_files"]) == [str(trained.data)]
+        text = (exported / "words" / "1" / "README.md").read_text()
+        assert text == page(card, "words")
+        assert f"| scored | {metrics['scores']['scored']:.2f} |" in text
+        assert "v1/models/words:predict" in text and trained.data.name in text
+
+    def test_page_of_a_model_without_a_run(self, trained, tmp_path):
+        TextEmbedder.load(trained.folder).save(tmp_path / "copy")
+        assert export(tmp_path / "copy", "--to", tmp_path / "models" / "copy") == 0
+        text = (tmp_path / "models" / "copy" / "1" / "README.md").read_text()
+        assert "## How to call" in text and "## Scores" not in text
+
+    def test_next_number_and_pruning(self, trained, tmp_path, capsys):
+        for number in (2, 9):
+            version_like(tmp_path / "words" / str(number))
+        assert export(trained.folder, "--to", tmp_path / "words", "--json") == 0
+        result = json.loads(capsys.readouterr().out)
+        assert result["version"].endswith("words/10") and result["deleted"] == []
+        assert ServingFolder(tmp_path / "words").versions == [2, 9, 10]
+        arguments = ("--to", tmp_path / "words", "--keep", 2, "--json")
+        assert export(trained.folder, *arguments) == 0
+        assert json.loads(capsys.readouterr().out)["deleted"] == [2, 9]
+        assert sorted(os.listdir(tmp_path / "words")) == ["10", "11"]
+
+    def test_two_at_once(self, tmp_path):
+        folder = ServingFolder(tmp_path / "words")
+        partials = [version_like(tmp_path / "words" / f".{name}") for name in range(20)]
+        threads = [threading.Thread(target=folder.publish, args=[path]) for path in partials]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert folder.versions == list(range(1, 21))
+
+    def test_the_name_was_taken_meanwhile(self, tmp_path, monkeypatch):
+        folder = ServingFolder(tmp_path / "words")
+        version_like(tmp_path / "words" / "1")
+        partial = version_like(tmp_path / "words" / ".part")
+        stale = iter([folder.path / "1"])
+        fresh = ServingFolder.next
+        monkeypatch.setattr(
+            ServingFolder, "next", property(lambda self: next(stale, None) or fresh.fget(self))
+        )
+        assert folder.publish(partial) == folder.path / "2"
+
+    @pytest.mark.slow
+    def test_full_disk(self, trained, tmp_path):
+        """The version before still serves, and nothing of the new one is left."""
+        models = tmp_path / "words"
+        assert export(trained.folder, "--to", models) == 0
+        before = sorted(path.relative_to(models) for path in models.rglob("*"))
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+        command = process("export", trained.folder, "--to", models)
+        ended = run(command, cwd=tmp_path, preexec_fn=limit)
+        assert ended.returncode == 1
+        assert "Cannot write" in ended.stderr and "Traceback" not in ended.stderr
+        assert sorted(path.relative_to(models) for path in models.rglob("*")) == before
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("name", "message"), [("a b", "letters, digits"), (".hidden", "letters"), ("ö", "letters")]
+    )
+    def test_name(self, trained, tmp_path, capsys, name, message):
+        assert export(trained.folder, "--to", tmp_path / name) == 1
+        assert message in capsys.readouterr().err
+
+    def test_not_a_run(self, tmp_path, capsys):
+        assert export(tmp_path, "--to", tmp_path / "models" / "words") == 1
+        assert "is not a model folder" in capsys.readouterr().err
+        assert not (tmp_path / "models").exists()
+
+    def test_a_run_that_was_stopped(self, data, tmp_path, monkeypatch, capsys):
+        def stopped(self):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(TrainingLoop, "evaluate", stopped)
+        arguments = ["--data", data[0], "--eval-data", data[1], "--out", tmp_path / "run"]
+        assert call("train", *arguments, "--epochs", 1) == 130
+        assert export(tmp_path / "run", "--to", tmp_path / "words") == 1
+        assert "--resume" in capsys.readouterr().err
+
+    def test_not_ours(self, trained, tmp_path, capsys):
+        (tmp_path / "words").mkdir()
+        (tmp_path / "words" / "thesis.tex").touch()
+        assert export(trained.folder, "--to", tmp_path / "words") == 1
+        assert "thesis.tex" in capsys.readouterr().err
+        assert os.listdir(tmp_path / "words") == ["thesis.tex"]
+
+    def test_a_file_in_the_way(self, tmp_path):
+        (tmp_path / "words").touch()
+        with pytest.raises(RunError, match="is a file"):
+            ServingFolder(tmp_path / "words")
+
+    @pytest.mark.parametrize(
+        ("flags", "message"),
+        [
+            (("--warmup", 1001), r"`warmup` must be in \[0, 1000\]"),
+            (("--warmup", -1), "`warmup`"),
+            (("--keep", 0), "`keep` must be at least 1"),
+        ],
+    )
+    def test_flags(self, tmp_path, capsys, flags, message):
+        assert export("run", "--to", tmp_path / "words", *flags) == 1
+        assert message.replace("\\", "") in capsys.readouterr().err
+
+    def test_texts_without_text(self, trained, tmp_path, capsys):
+        (tmp_path / "blank.txt").write_text("\n \n")
+        arguments = ("--to", tmp_path / "words", "--texts", tmp_path / "blank.txt")
+        assert export(trained.folder, *arguments) == 1
+        assert "has no text" in capsys.readouterr().err
+
+
+class TestServingFiles:
+    def test_lists_every_model(self, tmp_path):
+        for name in ("words", "sentences"):
+            version_like(tmp_path / name / "3")
+        version_like(tmp_path / "words" / "12")
+        (tmp_path / "notes").mkdir()
+        text = models_config(tmp_path)
+        assert text.count("config {") == 2 and "notes" not in text
+        assert 'name: "words" base_path: "/models/words"' in text
+
+    def test_what_a_person_changed_stays(self, tmp_path):
+        assert len(write_serving_files(tmp_path)) == 4
+        assert [path.name for path in write_serving_files(tmp_path)] == ["models.config"]
+        (tmp_path / "models.config").write_text("mine")
+        (tmp_path / "compose.yaml").write_text("mine too")
+        assert write_serving_files(tmp_path) == []
+        assert (tmp_path / "models.config").read_text() == "mine"
+        assert (tmp_path / "compose.yaml").read_text() == "mine too"
+
+    def test_the_server_can_read_its_models(self, tmp_path):
+        pytest.importorskip("tensorflow_serving", reason="needs the extra `serving`")
+        from tensorflow_serving.config import model_server_config_pb2
+
+        version_like(tmp_path / "words" / "1")
+        message = text_format.Parse(
+            models_config(tmp_path), model_server_config_pb2.ModelServerConfig()
+        )
+        (config,) = message.model_config_list.config
+        assert (config.name, config.base_path) == ("words", "/models/words")
+
+    def test_compose_names_the_files_there_are(self, tmp_path):
+        write_serving_files(tmp_path)
+        service = yaml.safe_load((tmp_path / "compose.yaml").read_text())["services"]["serving"]
+        assert service["volumes"] == [".:/models:ro"] and ":" in service["image"]
+        files = [flag.partition("=/models/")[2] for flag in service["command"]]
+        assert {name for name in files if name} == {
+            path.name for path in tmp_path.iterdir() if path.suffix == ".config"
+        }
+
+
+class TestWarmup:
+    def test_the_server_can_read_it(self, tmp_path):
+        pytest.importorskip("tensorflow_serving", reason="needs the extra `serving`")
+        from tensorflow_serving.apis import prediction_log_pb2
+
+        texts = ["caf\u00e9".encode(), b"\xff", b"x" * 300]
+        assert write_warmup(tmp_path, "words", texts, 9) == 9
+        records = [record.numpy() for record in tf.data.TFRecordDataset(str(tmp_path / WARMUP))]
+        assert len(records) == 9
+        for index, record in enumerate(records):
+            request = prediction_log_pb2.PredictionLog.FromString(record).predict_log.request
+            assert request.model_spec.name == "words"
+            signature = ("serving_default", "similarity")[index % 2]
+            assert request.model_spec.signature_name == signature
+            names = {"texts"} if index % 2 == 0 else {"texts_a", "texts_b"}
+            assert set(request.inputs) == names
+            for tensor in request.inputs.values():
+                values = tf.make_ndarray(tensor)
+                assert values.shape == ((1, 1, 8, 32)[index // 2 % 4],)
+                assert set(values.tolist()) <= set(texts)
+
+    def test_length_of_long_fields(self):
+        """A field of 300 bytes has a length of two bytes; the classes are not needed to see it."""
+        log = prediction_log("m", "serving_default", {"texts": [b"x" * 300]})
+        assert log.count(b"x" * 300) == 1
+        assert log[0] == 6 << 3 | 2 and (log[1] & 0x7F | log[2] << 7) == len(log) - 3
+
+    def test_at_most_a_thousand(self, tmp_path):
+        assert write_warmup(tmp_path, "words", [b"a"], 5000) == 1000
+
+
+def test_real_texts(trained, tmp_path):
+    found = real_texts(None, str(trained.folder))
+    assert 50 < len(found) <= 1000
+    (tmp_path / "texts.txt").write_text("\n".join(map(str, range(2500))))
+    spread = real_texts(str(tmp_path / "texts.txt"), "")
+    assert len(spread) == 834 and spread[1] == b"3"
+    assert len(real_texts(None, str(tmp_path / "none"))) == 5
+
+
+def test_versions_are_numbers_only(tmp_path):
+    (tmp_path / "words" / "1").mkdir(parents=True)
+    (tmp_path / "words" / "\u0661").mkdir()
+    with pytest.raises(RunError, match="does not hold versions"):
+        ServingFolder(tmp_path / "words")
