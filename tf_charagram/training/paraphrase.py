@@ -6,17 +6,13 @@ import logging
 import resource
 import sys
 import time
-from collections import deque
 from typing import Any
 
 import keras
 
 from tf_charagram.config import TrainConfig
-from tf_charagram.data.corpus import PairCorpus
 from tf_charagram.data.lines import BadLines
-from tf_charagram.data.store import PairStore
 from tf_charagram.data.stream import PairStream
-from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
 from tf_charagram.evaluation.sets import evaluation_sets
@@ -29,11 +25,10 @@ from tf_charagram.runs import RunFolder, run_config
 from tf_charagram.training.building import (
     check_options,
     encoder_for,
-    ids_function,
-    make_vectorizer,
 )
-from tf_charagram.training.inputs import input_files, pair_sources
+from tf_charagram.training.inputs import input_files
 from tf_charagram.training.loop import LAST, STEPS_PER_EXECUTION, TrainingLoop
+from tf_charagram.training.pairs import TrainingPairs
 from tf_charagram.training.tensorboard import write_projector
 from tf_charagram.training.transfer import check_init, grow_from, with_settings_of
 from tf_charagram.training.word_vectors import load_pretrained
@@ -52,12 +47,20 @@ class ParaphraseRun:
         config: Its settings.
         resume: Go on with the run in `config.out`.
         overwrite: Replace the run in `config.out`.
+        pairs: Pairs to share with other runs; not used if they do not fit.
 
     Raises:
         CharagramError: Settings, data or folder cannot be used; the message says why.
     """
 
-    def __init__(self, config: TrainConfig, *, resume: bool, overwrite: bool) -> None:
+    def __init__(
+        self,
+        config: TrainConfig,
+        *,
+        resume: bool,
+        overwrite: bool,
+        pairs: TrainingPairs | None = None,
+    ) -> None:
         config = with_settings_of(config)
         check_options(config)
         self.config = config
@@ -83,19 +86,18 @@ class ParaphraseRun:
         settings = run_config(config.to_dict(), input_files(config))
         self.folder.check_config(settings)
         self.num_words_found: int | None = None
-        self.corpus = PairCorpus(
-            pair_sources(config),
-            on_bad_line=self.bad_lines,
-            augment_typos=config.augment_typos,
-            seed=config.seed,
-        )
+        if pairs is None or not pairs.fits(config):
+            pairs = TrainingPairs(config, self.bad_lines)
+        self.pairs = pairs
+        self.corpus = pairs.corpus
         self.embedder = self._embedder()
-        self.store = self._store()
+        vectorizer = self.embedder.vectorizer
+        self.store = pairs.make_store(config, vectorizer, self.folder.pairs)
         self.stream = self._stream()
         model = self._model(sampler, optimizer)
         # Nothing is written, and no old run deleted, before settings and files were found right.
         self.folder.begin(settings)
-        self.store.fill(self.corpus, ids_function(self.embedder.vectorizer))
+        pairs.fill(self.store, vectorizer)
         self.loop = TrainingLoop(
             self.embedder, model, self.stream, self.sets, self.folder, config.epochs,
             config.evaluations_per_epoch, config.select, config.checkpoint_every_s,
@@ -103,18 +105,10 @@ class ParaphraseRun:
         )  # fmt: skip
 
     def _embedder(self) -> TextEmbedder:
-        """Builds what is trained, from the texts in one pass."""
-        config = self.config
-        # A word with a typing error is an unknown one; its n-grams are known.
-        is_words = encoder_class(config.encoder).vectorizer == "words"
-        texts = self.corpus.survey(with_typos=not is_words)
-        vectorizer = make_vectorizer(config, texts)
-        # Hashing needs no vocabulary, but the texts are to be counted.
-        deque(texts, maxlen=0)
-        if self.bad_lines.count:
-            logger.warning("%s", self.bad_lines.summary())
-        if config.init is not None:
-            return TextEmbedder(*grow_from(config.init, vectorizer, self._encoder))
+        """Builds what is trained."""
+        vectorizer = self.pairs.vectorizer
+        if self.config.init is not None:
+            return TextEmbedder(*grow_from(self.config.init, vectorizer, self._encoder))
         return TextEmbedder(vectorizer, self._encoder(vectorizer))
 
     def _encoder(self, vectorizer: keras.layers.Layer) -> keras.layers.Layer:
@@ -122,22 +116,6 @@ class ParaphraseRun:
         encoder = encoder_for(self.config, vectorizer)
         self.num_words_found = load_pretrained(self.config, vectorizer, encoder, self.bad_lines)
         return encoder
-
-    def _store(self) -> PairStore:
-        config, corpus = self.config, self.corpus
-        has_ngrams = "ngrams" in (self.embedder.encoder.vectorizer, config.unknown_words)
-        ids_per_char = len(config.ngrams) * config.rows_per_ngram if has_ngrams else 1
-        num_ids = corpus.num_chars * ids_per_char
-        num_blocks = -(-num_ids // config.max_ids_in_memory)
-        block_size = -(-corpus.num_pairs // num_blocks)
-        pool_size = int(config.batch_size or 0) * config.mega_batches
-        return PairStore(
-            corpus.num_pairs,
-            -(-block_size // pool_size) * pool_size,
-            self.folder.pairs,
-            seed=config.seed,
-            keeps_order=config.file_order_first,
-        )
 
     def _stream(self) -> PairStream:
         return PairStream(

@@ -1,0 +1,84 @@
+"""Pairs that several runs share."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tf_charagram.config import TrainConfig
+from tf_charagram.data.corpus import PairCorpus
+from tf_charagram.data.lines import BadLines
+from tf_charagram.training import pairs as module
+from tf_charagram.training.pairs import TrainingPairs
+from tf_charagram.training.paraphrase import ParaphraseRun
+
+
+@pytest.fixture
+def config(data, tmp_path):
+    return TrainConfig(
+        data=(str(data[0]),), eval_data=str(data[1]), dim=8, epochs=1, batch_size=10,
+        evaluations_per_epoch=1, out=str(tmp_path / "run"),
+    )  # fmt: skip
+
+
+def shared(config):
+    return TrainingPairs(config, BadLines(config.on_bad_line))
+
+
+def trained(config, out, pairs=None):
+    config = dataclasses.replace(config, out=str(out))
+    run = ParaphraseRun(config, resume=False, overwrite=False, pairs=pairs)
+    run.run(resume=False)
+    return run
+
+
+def test_runs_are_the_same_as_alone(config, tmp_path, monkeypatch):
+    settings = [{}, {"batch_size": 7, "negatives": "mix"}, {"dim": 5, "file_order_first": False}]
+    alone = [
+        trained(dataclasses.replace(config, **one), tmp_path / f"alone{index}")
+        for index, one in enumerate(settings)
+    ]
+    pairs = shared(config)
+    passes = []
+    read = PairCorpus.__iter__
+    monkeypatch.setattr(PairCorpus, "__iter__", lambda self: passes.append(1) or read(self))
+    for index, one in enumerate(settings):
+        together = trained(dataclasses.replace(config, **one), tmp_path / f"{index}", pairs)
+        assert together.pairs is pairs
+        for weight, other in zip(
+            together.embedder.encoder.weights, alone[index].embedder.encoder.weights, strict=True
+        ):
+            np.testing.assert_array_equal(weight, other)
+    assert len(passes) == 1
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"ngrams": (2, 3)}, {"min_count": 2}, {"seed": 1}, {"encoder": "word_average"}],
+)
+def test_what_does_not_fit_is_read_anew(config, tmp_path, settings):
+    pairs = shared(config)
+    other = dataclasses.replace(config, **settings)
+    assert not pairs.fits(other)
+    assert trained(other, tmp_path / "other", pairs).pairs is not pairs
+
+
+def test_encoders_of_the_same_ids_share(config):
+    words = dataclasses.replace(config, encoder="word_average")
+    assert shared(words).fits(dataclasses.replace(words, encoder="cse"))
+
+
+def test_every_setting_is_known():
+    fields = {field.name for field in dataclasses.fields(TrainConfig)}
+    assert set(module._FREE) < fields
+
+
+def test_ids_in_files_are_not_shared(config, tmp_path):
+    config = dataclasses.replace(config, max_ids_in_memory=300)
+    pairs = shared(config)
+    runs = [trained(config, tmp_path / name, pairs) for name in ("one", "two")]
+    assert runs[0].store is not runs[1].store and runs[0].store.num_blocks > 1
+    for weight, other in zip(*(run.embedder.encoder.weights for run in runs), strict=True):
+        np.testing.assert_array_equal(weight, other)
