@@ -53,11 +53,13 @@ def write_page(version: str | Path, name: str) -> None:
 def page(card: dict[str, Any], name: str) -> str:
     """Returns the page of a card."""
     parts = [f"# {name}", _summary(card), "## How to call", _calls(card, name)]
-    if card.get("changes"):
-        parts += ["## Made smaller", _list(card["changes"])]
+    smaller = card.get("made_smaller")
+    if smaller:
+        parts += ["## Made smaller", _list(smaller)]
     training = card.get("training", {})
     if training.get("scores"):
-        parts += ["## Scores", _scores(training["scores"])]
+        before = "Before it was made smaller.\n\n" if smaller else ""
+        parts += ["## Scores", before + _scores(training["scores"])]
     if training:
         files = [f"`{Path(path).name}`, SHA-256 `{digest}`"
                  for path, digest in training["data_files"].items()]  # fmt: skip

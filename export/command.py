@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from collections.abc import Sequence
@@ -10,7 +11,8 @@ from pathlib import Path
 from rich.console import Console
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.flags import FlagParser, run_command
+from tf_charagram.export.shrink.options import ShrinkOptions
+from tf_charagram.flags import FlagParser, add_fields, from_flags, run_command
 
 
 def make_parser() -> FlagParser:
@@ -26,6 +28,7 @@ def make_parser() -> FlagParser:
     parser.add_argument(
         "--keep", type=int | None, default=None, help="delete all but the last versions [none]"
     )
+    add_fields(parser, ShrinkOptions)
     parser.add_argument("--json", action="store_true", help="end with one line of JSON")
     return parser
 
@@ -37,15 +40,25 @@ def export(arguments: Sequence[str]) -> int:
         raise ConfigError(f"`warmup` must be in [0, 1000]. Received: warmup={values.warmup}")
     if values.keep is not None and values.keep < 1:
         raise ConfigError(f"`keep` must be at least 1 or None. Received: keep={values.keep}")
+    options = from_flags(ShrinkOptions, values.as_dict())
+    from tf_charagram.export.card import about_run
     from tf_charagram.export.serving_config import lists_models, write_serving_files
     from tf_charagram.export.serving_folder import ServingFolder
+    from tf_charagram.export.shrink.budget import fitting_options
+    from tf_charagram.export.shrink.shrinking import shrink
     from tf_charagram.export.version import write_version
     from tf_charagram.models.embedder import TextEmbedder
 
     folder = ServingFolder(values.to)
     embedder = TextEmbedder.load(values.model)
     texts = real_texts(values.texts, values.model)
-    version = write_version(embedder, folder, values.model, texts, values.warmup)
+    about = about_run(values.model)
+    if options != ShrinkOptions():
+        if options.max_mb is not None:
+            options = fitting_options(embedder.vectorizer, embedder.encoder, options.max_mb)
+        embedder = TextEmbedder(*shrink(embedder.vectorizer, embedder.encoder, options))
+        about["made_smaller"] = dataclasses.asdict(options)
+    version = write_version(embedder, folder, about, texts, values.warmup)
     removed = folder.prune(values.keep) if values.keep else []
     models = folder.path.parent
     written = write_serving_files(models)

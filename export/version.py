@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from tf_charagram.export.card import about_run, write_page
+from tf_charagram.export.card import write_page
 from tf_charagram.export.golden import write_golden
 from tf_charagram.export.serving_folder import ServingFolder
 from tf_charagram.export.warmup import write_warmup
@@ -19,7 +20,7 @@ EXTRA = "assets.extra"
 def write_version(
     embedder: TextEmbedder,
     folder: ServingFolder,
-    run: str | Path,
+    about: dict[str, Any],
     texts: Sequence[bytes],
     num_warmup: int,
 ) -> Path:
@@ -28,7 +29,7 @@ def write_version(
     Args:
         embedder: What is served.
         folder: The versions of the model.
-        run: Run folder the model is from, for the card.
+        about: What the card says besides; see `about_run`.
         texts: Real texts, for warm-up requests and golden vectors.
         num_warmup: Warm-up requests; 0 for none.
 
@@ -39,7 +40,7 @@ def write_version(
         RunError: The disk is full or the folder cannot be written. Older versions stay.
     """
     with partial_folder(folder.path / "new") as partial:
-        write_saved_model(embedder.vectorizer, embedder.encoder, partial, about_run(run))
+        write_saved_model(embedder.vectorizer, embedder.encoder, partial, about)
         write_golden(partial / EXTRA, embedder, texts)
         if num_warmup:
             write_warmup(partial / EXTRA, folder.name, texts, num_warmup)

@@ -79,6 +79,18 @@ class TestVersion:
         text = (tmp_path / "models" / "copy" / "1" / "README.md").read_text()
         assert "## How to call" in text and "## Scores" not in text
 
+    @pytest.mark.parametrize("flags", [("--dtype", "int8", "--dim", 4), ("--max-mb", 1)])
+    def test_made_smaller(self, trained, tmp_path, flags):
+        assert export(trained.folder, "--to", tmp_path / "small", *flags) == 0
+        version = tmp_path / "small" / "1"
+        text = (version / "README.md").read_text()
+        assert "* dtype: " in text and "Before it was made smaller." in text
+        texts, vectors = read_golden(version / EXTRA)
+        served = tf.saved_model.load(str(version)).signatures["serving_default"]
+        found = served(texts=tf.constant(texts))["embedding"]
+        np.testing.assert_allclose(found, vectors, rtol=1e-5, atol=1e-6)
+        assert len(vectors[0]) == (4 if "--dim" in flags else 8)
+
     def test_next_number_and_pruning(self, trained, tmp_path, capsys):
         for number in (2, 9):
             version_like(tmp_path / "words" / str(number))
@@ -171,6 +183,8 @@ class TestBadInput:
             (("--warmup", 1001), r"`warmup` must be in \[0, 1000\]"),
             (("--warmup", -1), "`warmup`"),
             (("--keep", 0), "`keep` must be at least 1"),
+            (("--dtype", "int9"), "Unknown dtype 'int9'. Did you mean 'int8'?"),
+            (("--max-mb", 10, "--dtype", "int8"), "`max_mb` chooses"),
         ],
     )
     def test_flags(self, tmp_path, capsys, flags, message):

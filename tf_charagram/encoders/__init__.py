@@ -42,8 +42,19 @@ def encoder_class(name: str) -> type[keras.layers.Layer]:
 
 
 def encoder_name(encoder: keras.layers.Layer) -> str:
-    """Returns the name an encoder is registered by."""
-    return next(name for name, cls in ENCODERS.items() if type(encoder) is cls)
+    """Returns the name an encoder is registered by.
+
+    Raises:
+        ConfigError: It is not; such as that of a model that was made smaller, which is exported,
+            not saved.
+    """
+    for name, cls in ENCODERS.items():
+        if type(encoder) is cls:
+            return name
+    raise ConfigError(
+        f"{type(encoder).__name__} is no registered encoder, so it cannot be saved. A model that "
+        "was made smaller is exported; keep the one it was made from."
+    )
 
 
 def encoder_from_config(name: str, config: dict[str, Any]) -> keras.layers.Layer:

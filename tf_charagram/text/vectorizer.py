@@ -94,11 +94,13 @@ class NgramVectorizer(keras.layers.Layer):
                 default_value=-1,
             )
         has_alphabet = vocabulary is not None and vocabulary.alphabet is not None
-        self._symbols = (
+        symbols = (
             vocabulary.alphabet.symbol_table(lowercase)  # type: ignore[union-attr]
             if has_alphabet
             else normalized_code_points(lowercase)
         )
+        # One tensor: a constant in each function would be saved with each.
+        self._symbols = tf.constant(symbols)
         self._space = SPACE_SYMBOL if has_alphabet else SPACE
         self._bits = vocabulary.bits if vocabulary is not None else None
 
@@ -146,7 +148,7 @@ class NgramVectorizer(keras.layers.Layer):
         """Returns the normalized texts as symbols of the alphabet, or as code points."""
         codes, boundaries = decode(texts, self.unicode_form)
         size = len(self._symbols)
-        symbols = tf.gather(tf.constant(self._symbols), tf.minimum(codes, size - 1))
+        symbols = tf.gather(self._symbols, tf.minimum(codes, size - 1))
         if self._bits is None:  # Code points past the table are normalized already.
             symbols = tf.where(codes < size, symbols, codes)
         return collapse(symbols, boundaries, self._space, self.max_chars)

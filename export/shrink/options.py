@@ -1,0 +1,52 @@
+"""What to make smaller, and how far."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from tf_charagram.errors import ConfigError, unknown_name
+
+DTYPES = ("float32", "float16", "int8")
+
+
+def _option(default: Any, text: str) -> Any:
+    return field(default=default, metadata={"help": text})
+
+
+@dataclass(frozen=True)
+class ShrinkOptions:
+    """How a model is made smaller; flags can be made from it.
+
+    Raises:
+        ConfigError: A value is out of range, or `max_mb` comes with what it chooses.
+    """
+
+    dtype: str = _option("float32", f"numbers of the table: {', '.join(DTYPES)}")
+    max_ngrams: int | None = _option(None, "keep so many n-grams, those that matter most")
+    dim: int | None = _option(None, "width of the embedding, by its principal directions")
+    max_mb: float | None = _option(
+        None, "largest size of the SavedModel in 10^6 bytes; chooses the other three"
+    )
+
+    def __post_init__(self) -> None:
+        """Checks what needs no model."""
+        if self.dtype not in DTYPES:
+            raise ConfigError(unknown_name("dtype", self.dtype, DTYPES))
+        for name in ("max_ngrams", "dim"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ConfigError(f"`{name}` must be at least 1 or None. Received: {name}={value}")
+        if self.max_mb is None:
+            return
+        if not 0 < self.max_mb < math.inf:
+            raise ConfigError(
+                f"`max_mb` must be above 0 and finite. Received: max_mb={self.max_mb}"
+            )
+        if (self.dtype, self.max_ngrams, self.dim) != ("float32", None, None):
+            raise ConfigError(
+                "`max_mb` chooses `dtype`, `max_ngrams` and `dim`: give it alone. "
+                f"Received: max_mb={self.max_mb}, dtype={self.dtype}, "
+                f"max_ngrams={self.max_ngrams}, dim={self.dim}"
+            )

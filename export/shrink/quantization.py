@@ -1,0 +1,139 @@
+"""Tables in fewer bits: numbers are made float32 again where a batch needs them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.encoders import ENCODERS, encoder_name
+from tf_charagram.encoders.averaging import Dan, Projection, WordAverage
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.encoders.words import AveragingEncoder, divisors
+from tf_charagram.errors import ConfigError
+from tf_charagram.layers.groups import grouped
+from tf_charagram.layers.ragged_sum import sum_rows
+from tf_charagram.text.growing import settings_of
+
+_QUANTIZABLE = (Charagram, WordAverage, Projection, Dan)
+_LARGEST = 127
+#: Smaller rows than this are stored as zeros rather than divided by next to nothing.
+_TINY = 1e-30
+
+
+class QuantizedSum(keras.layers.Layer):
+    """Sums embedding rows as `RaggedEmbeddingSum` does, of a table in fewer bits; no training.
+
+    An int8 row is the float32 row divided by its scale and rounded; the scale is a 127th of the
+    largest absolute value of the row, so no number is off by more than half a scale.
+
+    Args:
+        table: float32 `(num_rows, dim)`.
+        table_dtype: `"float16"` or `"int8"`.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+
+    Returns:
+        float32 `(batch, dim)`; zeros for an empty row.
+
+    Raises:
+        ConfigError: A number is too large for float16.
+    """
+
+    def __init__(self, table: np.ndarray, table_dtype: str, **kwargs: Any) -> None:
+        super().__init__(**{"trainable": False, **kwargs})
+        self.table_dtype = table_dtype
+        self.scales = None
+        if table_dtype == "int8":
+            scales = np.maximum(np.abs(table).max(axis=1, keepdims=True), _TINY) / _LARGEST
+            table = np.rint(table / scales)
+            self.scales = keras.Variable(scales, dtype="float32", trainable=False, name="scales")
+        elif np.abs(table).max() > np.finfo(np.float16).max:
+            raise ConfigError("The table has numbers too large for float16. Use dtype=int8.")
+        # Numbers that a batch does not need must never be made float32.
+        self.rows = keras.Variable(
+            table.astype(table_dtype), dtype=table_dtype, trainable=False, autocast=False,
+            name="rows",
+        )  # fmt: skip
+        self.built = True
+
+    def call(self, ids: tf.RaggedTensor) -> tf.Tensor:
+        """Returns the sums of the rows of each text."""
+        touched, positions = tf.unique(ids.values)
+        # No row at all is not allowed: a batch without any id reads row 0.
+        touched = tf.pad(touched, [[0, tf.cast(tf.equal(tf.size(touched), 0), tf.int32)]])
+        rows = tf.cast(tf.gather(self.rows.value, touched), tf.float32)
+        if self.scales is not None:
+            rows *= tf.gather(self.scales.value, touched)
+        return sum_rows(rows, ids.with_values(positions))
+
+
+class QuantizedEncoder(keras.layers.Layer):
+    """An encoder that sums or averages rows, with its table in fewer bits; no training.
+
+    What follows the sum is shared with the encoder it is made from.
+
+    Args:
+        encoder: One of `charagram`, `word_average`, `projection`, `dan`.
+        table_dtype: `"float16"` or `"int8"`.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+
+    Returns:
+        float32 `(batch, dim)`.
+
+    Raises:
+        ConfigError: The encoder does something else with its rows.
+    """
+
+    def __init__(self, encoder: keras.layers.Layer, table_dtype: str) -> None:
+        if problem := quantization_problem(encoder):
+            raise ConfigError(f"{problem} Use dtype=float32.")
+        super().__init__(name=f"quantized_{encoder.name}", trainable=False)
+        is_mean = isinstance(encoder, AveragingEncoder)
+        table = encoder.word_table if is_mean else encoder.ngram_table
+        self.sum = QuantizedSum(table.numpy(), table_dtype, name="table")
+        self.dim = encoder.dim
+        self.is_mean = is_mean
+        self.num_words = encoder.num_words if is_mean else None
+        self.bias = None if is_mean else encoder.bias
+        self.function = keras.activations.get("linear" if is_mean else encoder.activation)
+        layers = getattr(encoder, "dense", None) or []
+        self.dense = list(layers) if isinstance(layers, list) else [layers]
+        self.encoder = {"name": encoder_name(encoder), **settings_of(encoder)}
+        self.built = True
+
+    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+        """Returns the embeddings of texts."""
+        embedding = self.sum(ids)
+        if self.is_mean:
+            words = ids if self.num_words is None else grouped(ids, self.num_words)
+            embedding /= divisors(words)
+        else:
+            embedding = self.function(embedding + self.bias)
+        for dense in self.dense:
+            embedding = dense(embedding)
+        return embedding
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns what was quantized and how; the table itself is no setting."""
+        return {
+            **super().get_config(),
+            "encoder": dict(self.encoder),
+            "table_dtype": self.sum.table_dtype,
+        }
+
+
+def quantization_problem(encoder: keras.layers.Layer) -> str | None:
+    """Returns why an encoder cannot be quantized and which can, or `None` if it can."""
+    if type(encoder) in _QUANTIZABLE:
+        return None
+    names = ", ".join(name for name, cls in ENCODERS.items() if cls in _QUANTIZABLE)
+    return (
+        f"{type(encoder).__name__} cannot be quantized: only encoders that sum or average the rows "
+        f"of a table can, {names}."
+    )

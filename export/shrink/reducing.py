@@ -1,0 +1,25 @@
+"""Makes a model smaller as told, in the order in which its parts can be told apart."""
+
+from __future__ import annotations
+
+import keras
+
+from tf_charagram.export.shrink.options import ShrinkOptions
+from tf_charagram.export.shrink.quantization import QuantizedEncoder
+from tf_charagram.export.shrink.tables import projected, pruned
+from tf_charagram.models.folding import fold
+
+
+def reduced(
+    vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, options: ShrinkOptions
+) -> tuple[keras.layers.Layer, keras.layers.Layer]:
+    """Returns the smaller pair that options describe, all but `max_mb`; see `shrink`."""
+    if options.max_ngrams is not None:
+        vectorizer, encoder = pruned(vectorizer, encoder, options.max_ngrams)
+    if options.dim is not None:
+        encoder = projected(encoder, options.dim)
+    # Folding adds rows of single n-grams, which must be whole and still be there.
+    vectorizer, encoder = fold(vectorizer, encoder)
+    if options.dtype != "float32":
+        encoder = QuantizedEncoder(encoder, options.dtype)
+    return vectorizer, encoder

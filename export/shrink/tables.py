@@ -1,0 +1,111 @@
+"""Encoders with fewer rows or columns in their tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import numpy as np
+
+from tf_charagram.encoders.averaging import WordAverage
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.errors import ConfigError
+from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.vocabulary import NgramVocabulary
+
+
+def can_prune(vectorizer: keras.layers.Layer) -> bool:
+    """Returns whether n-grams can be left out: each has a row that is its own and no sum."""
+    is_ngrams = isinstance(vectorizer, NgramVectorizer)
+    return is_ngrams and vectorizer.vocabulary is not None and not vectorizer.longest_only
+
+
+def can_project(encoder: keras.layers.Layer) -> bool:
+    """Returns whether an embedding is linear in the table, so that both can be projected."""
+    if type(encoder) is Charagram:
+        return encoder.activation == "linear" and encoder.num_layers == 1
+    return type(encoder) is WordAverage
+
+
+def pruned(
+    vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, max_ngrams: int
+) -> tuple[keras.layers.Layer, keras.layers.Layer]:
+    """Keeps the n-grams that matter most: those with the largest count times norm of their row.
+
+    Args:
+        vectorizer: With a vocabulary; not folded.
+        encoder: That sums the rows of n-grams.
+        max_ngrams: How many; all are kept if there are no more.
+
+    Raises:
+        ConfigError: There is no vocabulary, or the n-grams are folded.
+    """
+    if not can_prune(vectorizer):
+        raise ConfigError(
+            "`max_ngrams` needs a model with a vocabulary of n-grams, each with a row of its own; "
+            f"{_units(vectorizer)}. Use `dtype` or `dim`."
+        )
+    old = vectorizer.vocabulary
+    if max_ngrams >= len(old):
+        return vectorizer, encoder
+    norms = np.linalg.norm(encoder.ngram_table.numpy(), axis=1)
+    rows = np.sort(np.argsort(-old.counts * norms, kind="stable")[:max_ngrams])
+    vocabulary = NgramVocabulary(old.orders, old.alphabet, old.keys[rows], old.counts[rows])
+    values = [
+        weight.numpy()[rows] if weight is encoder.ngram_table else weight.numpy()
+        for weight in encoder.weights
+    ]
+    smaller = type(vectorizer).from_state(vectorizer.get_config(), vocabulary.to_arrays())
+    return smaller, _remade(encoder, values, num_rows=len(rows))
+
+
+def projected(encoder: keras.layers.Layer, dim: int) -> keras.layers.Layer:
+    """Projects embeddings onto the principal directions of the rows of the table.
+
+    These are the `dim` eigenvectors of R^T R with the largest eigenvalues, R the table. No mean is
+    subtracted: embeddings are those of the encoder, projected, and so cosines are the cosines in
+    the subspace.
+
+    Args:
+        encoder: Linear in its table: `charagram` with a linear layer, or `word_average`.
+        dim: Width of the embedding; the encoder itself comes back if it is the same.
+
+    Raises:
+        ConfigError: The encoder is not linear, or not so wide.
+    """
+    if not can_project(encoder):
+        raise ConfigError(
+            "`dim` needs an embedding that is linear in its table, where fewer directions mean a "
+            "smaller table: `charagram` with a linear activation and one layer, or `word_average`. "
+            f"Received: {encoder.name}. Use `dtype` or `max_ngrams`."
+        )
+    if dim > encoder.dim:
+        raise ConfigError(
+            f"`dim` must be at most that of the model, {encoder.dim}. Received: dim={dim}"
+        )
+    if dim == encoder.dim:
+        return encoder
+    # All that such encoders have: the table, whose rows are summed, and the bias added to that.
+    values = [weight.numpy() for weight in encoder.weights]
+    table = next(value for value in values if value.ndim == 2)
+    _, directions = np.linalg.eigh((table.T @ table).astype(np.float64))
+    largest = directions[:, ::-1][:, :dim].astype(np.float32)
+    return _remade(encoder, [value @ largest for value in values], dim=dim)
+
+
+def _units(vectorizer: keras.layers.Layer) -> str:
+    """Says what a vectorizer reads texts as that cannot be pruned."""
+    if not isinstance(vectorizer, NgramVectorizer):
+        return "this one has other units"
+    if vectorizer.longest_only:
+        return "this one is folded: start from the model that training saved"
+    return "this one has hashed n-grams"
+
+
+def _remade(
+    encoder: keras.layers.Layer, values: list[np.ndarray], **changes: Any
+) -> keras.layers.Layer:
+    """Returns an encoder of the same kind with other settings and weights."""
+    remade = type(encoder).from_config({**encoder.get_config(), **changes})
+    remade.set_weights(values)
+    return remade

@@ -1,0 +1,266 @@
+"""Smaller models give nearly the vectors of the model they come from, or just what they should."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.text.strategies import slow_property_settings
+from tests.texts import NASTY, words
+from tf_charagram.encoders.averaging import Dan, Projection, WordAverage
+from tf_charagram.encoders.char_lstm import CharLstm
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.encoders.recurrent import Lstm
+from tf_charagram.errors import ConfigError
+from tf_charagram.export.c_runtime import CRuntime
+from tf_charagram.export.shrink.options import ShrinkOptions
+from tf_charagram.export.shrink.quantization import QuantizedEncoder, QuantizedSum
+from tf_charagram.export.shrink.shrinking import shrink
+from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.text.batches import to_bytes
+from tf_charagram.text.characters import CharacterVectorizer
+from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.vocabulary import NgramVocabulary
+from tf_charagram.text.words import WordVectorizer
+
+DIM = 12
+WORDS = words(60)
+TEXTS = [*WORDS, "a sentence of words", "unknown", *NASTY.values()]
+SHORT = [to_bytes(text) for text in TEXTS if len(text) < 100]
+
+
+def make(vectorizer, encoder_class, **settings):
+    """Returns an embedder with weights that are not those it starts from, among them a bias."""
+    if isinstance(vectorizer, WordVectorizer) and vectorizer.ngrams is not None:
+        settings["num_words"] = vectorizer.num_words
+    encoder = encoder_class(num_rows=vectorizer.num_rows, dim=DIM, **settings)
+    draw = np.random.default_rng(0)
+    encoder.set_weights([draw.normal(0, 0.3, w.shape).astype(np.float32) for w in encoder.weights])
+    return TextEmbedder(vectorizer, encoder)
+
+
+def smaller(embedder, **options):
+    return TextEmbedder(*shrink(embedder.vectorizer, embedder.encoder, ShrinkOptions(**options)))
+
+
+@pytest.fixture(scope="module")
+def ngrams():
+    return NgramVectorizer.from_texts(TEXTS[:-3])
+
+
+@pytest.fixture(scope="module")
+def linear(ngrams):
+    return make(ngrams, Charagram)
+
+
+MODELS = {
+    "linear": (NgramVectorizer.from_texts, Charagram, {}),
+    "tanh": (NgramVectorizer.from_texts, Charagram, {"activation": "tanh"}),
+    "two layers": (NgramVectorizer.from_texts, Charagram, {"activation": "relu", "num_layers": 2}),
+    "hashed": (lambda texts: NgramVectorizer(hash_buckets=90, rows_per_ngram=2), Charagram, {}),
+    "word_average": (WordVectorizer.from_texts, WordAverage, {}),
+    "projection": (WordVectorizer.from_texts, Projection, {}),
+    "dan": (WordVectorizer.from_texts, Dan, {"num_layers": 2}),
+    "parts of words": (
+        lambda texts: WordVectorizer.from_texts(texts, max_words=40, ngram_orders=(2, 3)),
+        WordAverage, {},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("table_dtype", ["float16", "int8"])
+@pytest.mark.parametrize("name", MODELS)
+def test_quantized_vectors_are_nearly_the_same(name, table_dtype):
+    make_vectorizer, encoder_class, settings = MODELS[name]
+    plain = make(make_vectorizer(WORDS), encoder_class, **settings)
+    quantized = smaller(plain, dtype=table_dtype)
+    assert isinstance(quantized.encoder, QuantizedEncoder)
+    expected, found = plain.encode(SHORT), quantized.encode(SHORT)
+    largest = {"float16": 1e-3, "int8": 2e-2}[table_dtype]
+    difference = np.linalg.norm(found - expected) / np.linalg.norm(expected)
+    assert 0 < difference < largest
+    # Alone and in a batch, and also where there is nothing to embed.
+    assert_allclose(quantized.encode(SHORT[:1])[0], found[0], rtol=1e-4, atol=1e-5)
+    assert np.isfinite(quantized.encode(TEXTS)).all()
+    assert quantized.encode([]).shape == (0, DIM)
+    assert quantized.encode([""]).shape == (1, DIM)
+
+
+@given(st.integers(0, 10_000), st.floats(-35, 35), st.booleans())
+@slow_property_settings
+def test_int8_rows_are_off_by_half_a_scale_at_most(seed, magnitude, has_zeros):
+    draw = np.random.default_rng(seed)
+    table = draw.normal(size=(6, 5)) * 10.0**magnitude
+    table[2] = 0 if has_zeros else table[2]
+    table = table.astype(np.float32)
+    every_row = tf.RaggedTensor.from_row_lengths(tf.range(6), [1] * 6)
+    found = QuantizedSum(table, "int8")(every_row).numpy()
+    half = np.abs(table).max(axis=1, keepdims=True) / 254
+    assert (np.abs(found - table) <= half * 1.001 + 1e-30).all()
+
+
+def test_sums_of_quantized_rows():
+    table = np.array([[1.27, -0.5], [0.0, 0.0], [25.4, 0.2]], np.float32)
+    ids = tf.ragged.constant([[0, 2, 0], [], [1], [2]], dtype=tf.int32)
+    # Scales 0.01 and 0.2: 1.27 = 127 x 0.01, -0.5 = -50 x 0.01, 25.4 = 127 x 0.2, 0.2 = 1 x 0.2.
+    sums = [[27.94, -0.8], [0, 0], [0, 0], [25.4, 0.2]]
+    layer = QuantizedSum(table, "int8")
+    assert layer.rows.numpy().dtype == np.int8
+    assert_allclose(layer(ids), sums, rtol=1e-5, atol=1e-6)
+    assert_allclose(QuantizedSum(table, "float16")(ids), sums, rtol=1e-3)
+    assert layer(ids[:0]).shape == (0, 2)
+
+
+def test_what_float16_cannot_hold():
+    with pytest.raises(ConfigError, match=r"too large for float16. Use dtype=int8"):
+        QuantizedSum(np.array([[7e4]], np.float32), "float16")
+
+
+def test_by_default_it_is_folded_only(linear):
+    same = smaller(linear)
+    assert same.vectorizer.longest_only and type(same.encoder) is Charagram
+    assert_allclose(same.encode(SHORT), linear.encode(SHORT), rtol=1e-4, atol=1e-5)
+
+
+class TestMaxNgrams:
+    def test_count_and_norm_decide(self):
+        whole = NgramVectorizer.from_texts(["abcd"], orders=(2,)).vocabulary
+        counts = np.array([9, 4, 1, 5, 1])
+        vocabulary = NgramVocabulary(whole.orders, whole.alphabet, whole.keys, counts)
+        plain = make(NgramVectorizer(orders=(2,), vocabulary=vocabulary), Charagram)
+        norms = np.array([0.1, 1.0, 10.0, 1.0, 0.2])  # Products 0.9, 4, 10, 5, 0.2.
+        plain.encoder.ngram_table.assign(norms[:, np.newaxis] * np.eye(5, DIM))
+        kept = smaller(plain, max_ngrams=3)
+        ngrams = vocabulary.ngrams()
+        assert kept.vectorizer.vocabulary.ngrams() == [ngrams[1], ngrams[2], ngrams[3]]
+        assert kept.vectorizer.vocabulary.counts.tolist() == [4, 1, 5]
+
+    def test_vectors_are_sums_of_what_is_left(self, linear):
+        kept = smaller(linear, max_ngrams=50)
+        left = set(kept.vectorizer.vocabulary.ngrams())
+        assert len(left) == kept.encoder.num_rows == 50
+        table, bias = linear.encoder.ngram_table.numpy(), linear.encoder.bias.numpy()
+        for text, vector in zip(WORDS, kept.encode(WORDS), strict=True):
+            found = linear.vectorizer.ngrams(text)
+            rows = [row for ngram, (row,) in found if ngram in left]
+            assert len(rows) < len(found)
+            assert_allclose(vector, bias + table[rows].sum(axis=0), rtol=1e-4, atol=1e-5)
+
+    def test_more_than_there_are(self, linear):
+        assert smaller(linear, max_ngrams=10**9).encoder.num_rows == linear.encoder.num_rows
+
+    @pytest.mark.parametrize(
+        ("make_vectorizer", "encoder_class", "message"),
+        [
+            (lambda: NgramVectorizer(hash_buckets=9), Charagram, "this one has hashed n-grams"),
+            (lambda: WordVectorizer.from_texts(WORDS), WordAverage, "this one has other units"),
+        ],
+    )
+    def test_without_a_vocabulary(self, make_vectorizer, encoder_class, message):
+        with pytest.raises(ConfigError, match=rf"`max_ngrams` needs .* vocabulary.*{message}"):
+            smaller(make(make_vectorizer(), encoder_class), max_ngrams=5)
+
+    def test_folded(self, linear):
+        with pytest.raises(ConfigError, match=r"`max_ngrams` needs .*this one is folded: start"):
+            smaller(linear.folded(), max_ngrams=5)
+
+
+class TestDim:
+    @pytest.mark.parametrize("name", ["linear", "hashed", "word_average", "parts of words"])
+    def test_cosines_are_those_of_the_projections(self, name):
+        make_vectorizer, encoder_class, settings = MODELS[name]
+        plain = make(make_vectorizer(WORDS), encoder_class, **settings)
+        table = next(w.numpy() for w in plain.encoder.weights if w.numpy().ndim == 2)
+        directions = np.linalg.svd(table, full_matrices=False)[2][:5]
+        projections = unit_rows(plain.encode(SHORT) @ directions.T)
+        narrow = smaller(plain, dim=5)
+        assert narrow.dim == 5
+        vectors = unit_rows(narrow.encode(SHORT))
+        assert_allclose(vectors @ vectors.T, projections @ projections.T, atol=1e-4)
+
+    def test_all_directions_keep_the_model(self, linear):
+        assert_allclose(
+            smaller(linear, dim=DIM).encode(SHORT), linear.encode(SHORT), rtol=1e-4, atol=1e-5
+        )
+
+    @pytest.mark.parametrize("name", ["tanh", "two layers", "projection", "dan"])
+    def test_not_linear_in_the_table(self, name):
+        make_vectorizer, encoder_class, settings = MODELS[name]
+        plain = make(make_vectorizer(WORDS), encoder_class, **settings)
+        with pytest.raises(ConfigError, match=r"`dim` needs an embedding that is linear .*Use `dt"):
+            smaller(plain, dim=5)
+
+    def test_wider_than_the_model(self, linear):
+        with pytest.raises(ConfigError, match=r"`dim` must be at most .* 12. Received: dim=13"):
+            smaller(linear, dim=13)
+
+
+def test_all_at_once_served_by_the_c_library(linear, tmp_path):
+    for table_dtype in ("int8", "float16"):
+        small = smaller(linear, dtype=table_dtype, max_ngrams=200, dim=7)
+        small.export(tmp_path / table_dtype)
+        expected = small.encode(SHORT)
+        with CRuntime(tmp_path / table_dtype) as runtime:
+            found = runtime.run("serving_default", {"texts": SHORT})["embedding"]
+            assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+            assert runtime.run("serving_default", {"texts": []})["embedding"].shape == (0, 7)
+            assert runtime.run("serving_default", {"texts": [""]})["embedding"].shape == (1, 7)
+
+
+def test_the_model_itself_stays(linear):
+    weights, expected = linear.encoder.get_weights(), linear.encode(SHORT)
+    smaller(linear, dtype="int8", max_ngrams=50, dim=3)
+    for weight, before in zip(linear.encoder.weights, weights, strict=True):
+        assert_array_equal(weight.numpy(), before)
+    assert_array_equal(linear.encode(SHORT), expected)
+
+
+def test_the_card_says_what_was_quantized(linear):
+    config = smaller(linear, dtype="int8").encoder.get_config()
+    assert config["table_dtype"] == "int8"
+    assert config["encoder"]["name"] == "charagram"
+    assert config["encoder"]["activation"] == "linear"
+
+
+@pytest.mark.parametrize(
+    ("make_vectorizer", "encoder_class"),
+    [
+        (lambda: CharacterVectorizer.from_texts(WORDS), CharLstm),
+        (lambda: WordVectorizer.from_texts(WORDS), Lstm),
+    ],
+)
+def test_encoders_that_cannot_be_quantized(make_vectorizer, encoder_class):
+    plain = make(make_vectorizer(), encoder_class)
+    name = encoder_class.__name__
+    message = rf"{name} cannot be quantized: .* sum or average .* charagram, word_average, proj.*"
+    with pytest.raises(ConfigError, match=message + "Use dtype=float32"):
+        smaller(plain, dtype="int8")
+    with pytest.raises(ConfigError, match=rf"`max_mb` must be at least \d\.\d+ .*{message}"):
+        smaller(plain, max_mb=0.01)
+    assert smaller(plain, max_mb=10).encoder is plain.encoder
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dtype": "int4"}, r"Unknown dtype 'int4'. Did you mean 'int8'\? Available: float16"),
+        ({"max_ngrams": 0}, r"`max_ngrams` must be at least 1 or None. Received: max_ngrams=0"),
+        ({"dim": -1}, r"`dim` must be at least 1 or None. Received: dim=-1"),
+        ({"max_mb": 0}, r"`max_mb` must be above 0 and finite. Received: max_mb=0"),
+        ({"max_mb": float("nan")}, r"`max_mb` must be above 0 and finite. Received: max_mb=nan"),
+        ({"max_mb": 1, "dtype": "int8"}, r"`max_mb` chooses .*: give it alone. Received: max_mb=1"),
+    ],
+)
+def test_wrong_options(options, message):
+    with pytest.raises(ConfigError, match=message):
+        ShrinkOptions(**options)
+
+
+def test_a_smaller_model_is_not_saved(tmp_path):
+    vectorizer = NgramVectorizer.from_texts(["cat", "dog"])
+    encoder = Charagram(num_rows=vectorizer.num_rows, dim=4)
+    small = TextEmbedder(*shrink(vectorizer, encoder, ShrinkOptions(dtype="int8")))
+    with pytest.raises(ConfigError, match="keep the one it was made from"):
+        small.save(tmp_path / "model")
