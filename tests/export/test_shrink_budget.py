@@ -56,7 +56,7 @@ def test_shrink_takes_the_budget(vectorizer, linear):
     assert saved_model_bytes(small, encoder) <= 0.8e6
 
 
-@pytest.mark.parametrize("max_mb", [0.6, 0.75])
+@pytest.mark.parametrize("max_mb", [0.66, 0.75])
 def test_a_hundred_ngrams_a_dimension(vectorizer, linear, max_mb):
     options = check(vectorizer, linear, max_mb)
     assert options.dtype == "int8"
