@@ -57,6 +57,9 @@ setup(
             "build>=1.2",
             "setuptools>=77",
         ],
+        "serving": ["tensorflow-serving-api>=2.21,<2.22"],
         "bench": ["torch", "fasttext"],
+        "parquet": ["pyarrow>=17"],
+        "ray": ["ray[data]>=2.60"],
     },
 )

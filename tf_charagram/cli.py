@@ -14,6 +14,8 @@ COMMANDS = {
     "train": ("tf_charagram.train", "train a model on text pairs"),
     "evaluate": ("tf_charagram.evaluate", "score models on word and sentence similarity sets"),
     "embed": ("tf_charagram.embed", "embed the lines of a file"),
+    "export": ("tf_charagram.export.command", "write a version for TensorFlow Serving"),
+    "check": ("tf_charagram.export.check.command", "check that an export can be served"),
     "neighbors": ("tf_charagram.neighbors", "find the nearest texts in a list"),
 }
 

@@ -1,0 +1,273 @@
+"""Clients of TensorFlow Serving, over REST and over gRPC."""
+
+from __future__ import annotations
+
+import base64
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+import numpy as np
+
+from tf_charagram.errors import CharagramError, ConfigError
+from tf_charagram.text.batches import to_bytes
+
+
+class ServerError(CharagramError, RuntimeError):
+    """A server cannot be reached, does not answer in time, or answers with an error."""
+
+
+class ServingClient(ABC):
+    """An embedder on a server; REST and gRPC differ in `predict`."""
+
+    #: Where the server is, for messages.
+    address: str
+
+    def embed(self, texts: Sequence[str | bytes]) -> np.ndarray:
+        """Embeds texts, in one request.
+
+        Args:
+            texts: Any texts; `str` is sent as UTF-8, bytes as they are.
+
+        Returns:
+            float32 `(num_texts, dim)`.
+
+        Raises:
+            ConfigError: `texts` is a single string.
+            ServerError: The server fails, or what it serves is no embedder.
+        """
+        sent = _list_of_bytes("texts", texts)
+        vectors = self.predict("serving_default", {"texts": sent}, "embedding")
+        if not sent and vectors.ndim == 1:
+            # JSON's empty list does not say how wide the vectors would be.
+            return self.embed([b""])[:0]
+        if vectors.ndim != 2 or len(vectors) != len(sent):
+            raise self._error(f"{len(sent)} texts gave vectors of shape {vectors.shape}")
+        return vectors
+
+    def similarity(self, left: Sequence[str | bytes], right: Sequence[str | bytes]) -> np.ndarray:
+        """Returns the cosines of corresponding texts, float32 `(num_texts,)`.
+
+        Raises:
+            ConfigError: The two lists differ in length, or one is a single string.
+            ServerError: The server fails, or what it serves is no embedder.
+        """
+        inputs = {
+            "texts_a": _list_of_bytes("left", left),
+            "texts_b": _list_of_bytes("right", right),
+        }
+        if len(left) != len(right):
+            raise ConfigError(
+                f"Number of left texts ({len(left)}) does not match number of right texts "
+                f"({len(right)})."
+            )
+        cosines = self.predict("similarity", inputs, "cosine")
+        if cosines.shape != (len(left),):
+            raise self._error(f"{len(left)} pairs gave cosines of shape {cosines.shape}")
+        return cosines
+
+    @abstractmethod
+    def predict(
+        self, signature: str, inputs: Mapping[str, Sequence[bytes]], output: str
+    ) -> np.ndarray:
+        """Calls a signature of the model.
+
+        Args:
+            signature: Its name.
+            inputs: Texts for each of its inputs.
+            output: The output to return.
+
+        Returns:
+            The output as a float32 array.
+
+        Raises:
+            ServerError: The server fails, or has no such model, signature, input or output.
+        """
+
+    def _error(self, problem: str) -> ServerError:
+        return ServerError(f"{self.address}: {problem}")
+
+
+class RestClient(ServingClient):
+    """A client of the REST API, with nothing but Python's standard library.
+
+    Args:
+        url: Address of the model, `http://HOST:8501/v1/models/NAME`; with `/versions/N` for a
+            version that is not the latest.
+        timeout_s: Longest wait for an answer in seconds, above 0. Defaults to 60.
+
+    Raises:
+        ConfigError: `url` is no such address, or `timeout_s` is not above 0.
+
+    Example:
+        client = RestClient("http://localhost:8501/v1/models/words")
+        vectors = client.embed(["a cat", "cats"])
+    """
+
+    def __init__(self, url: str, *, timeout_s: float = 60) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or "/v1/models/" not in parts.path:
+            raise ConfigError(
+                f"`url` must look like http://HOST:8501/v1/models/NAME. Received: {url}"
+            )
+        self.address = url.rstrip("/")
+        self.timeout_s = _positive(timeout_s)
+
+    def predict(
+        self, signature: str, inputs: Mapping[str, Sequence[bytes]], output: str
+    ) -> np.ndarray:
+        """Calls a signature; see `ServingClient`.
+
+        Inputs and outputs are sent as columns, which may be empty, and texts in base64, so that
+        any bytes arrive as they are. The server writes numbers that are not finite as `NaN`, which
+        JSON does not have, but Python reads.
+        """
+        encoded = {
+            name: [{"b64": base64.b64encode(text).decode()} for text in texts]
+            for name, texts in inputs.items()
+        }
+        body = json.dumps({"signature_name": signature, "inputs": encoded}).encode()
+        headers = {"Content-Type": "application/json"}
+        request = Request(f"{self.address}:predict", body, headers, method="POST")
+        try:
+            with urlopen(request, timeout=self.timeout_s) as response:
+                answer = response.read()
+        except HTTPError as error:
+            with error:
+                message = _error_in(error.read())
+            raise self._error(f"{message or error.reason} (status {error.code})") from error
+        except OSError as error:
+            reason = error.reason if isinstance(error, URLError) else error
+            if isinstance(reason, TimeoutError):
+                raise self._error(f"no answer within {self.timeout_s:g} s") from error
+            raise self._error(f"no connection ({reason}). Is the server running?") from error
+        try:
+            outputs = json.loads(answer)["outputs"]
+            # Of several outputs each has its name; one alone has none.
+            values = outputs[output] if isinstance(outputs, dict) else outputs
+            return np.array(values, np.float32)
+        except (ValueError, KeyError, TypeError) as error:
+            problem = f"no output '{output}' in the answer: {answer[:100]!r}"
+            raise self._error(problem) from error
+
+
+class GrpcClient(ServingClient):
+    """A client of the gRPC API, without encryption. Needs `pip install tf-charagram[serving]`.
+
+    Use as a context manager, or call `close` at the end.
+
+    Args:
+        target: `HOST:8500`.
+        name: Name of the model.
+        timeout_s: Longest wait for an answer in seconds, above 0. Defaults to 60.
+
+    Raises:
+        ConfigError: The packages are missing, or `timeout_s` is not above 0.
+
+    Example:
+        with GrpcClient("localhost:8500", "words") as client:
+            vectors = client.embed(["a cat", "cats"])
+    """
+
+    def __init__(self, target: str, name: str, *, timeout_s: float = 60) -> None:
+        self.address, self.name = f"grpc://{target}/{name}", name
+        self.timeout_s = _positive(timeout_s)
+        try:
+            import grpc  # type: ignore[import-untyped]
+            from tensorflow_serving.apis import (  # type: ignore[import-untyped]
+                predict_pb2,
+                prediction_service_pb2_grpc,
+            )
+        except ImportError as error:
+            raise ConfigError(
+                f"gRPC needs more packages: pip install 'tf-charagram[serving]' ({error})."
+            ) from error
+        # A thousand vectors of a thousand numbers pass the default limit of 4 MB.
+        options = [(f"grpc.max_{way}_message_length", -1) for way in ("send", "receive")]
+        self._rpc_error = grpc.RpcError
+        self._make_request = predict_pb2.PredictRequest
+        self._channel = grpc.insecure_channel(target, options=options)
+        self._stub = prediction_service_pb2_grpc.PredictionServiceStub(self._channel)
+
+    def __enter__(self) -> GrpcClient:
+        """Returns the client itself."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Closes the connection."""
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._channel.close()
+
+    def predict(
+        self, signature: str, inputs: Mapping[str, Sequence[bytes]], output: str
+    ) -> np.ndarray:
+        """Calls a signature; see `ServingClient`."""
+        import tensorflow as tf  # The messages have imported it.
+
+        request = self._make_request()
+        request.model_spec.name = self.name
+        request.model_spec.signature_name = signature
+        for name, texts in inputs.items():
+            tensor = tf.make_tensor_proto(list(texts), tf.string, [len(texts)])
+            request.inputs[name].CopyFrom(tensor)
+        try:
+            outputs = self._stub.Predict(request, timeout=self.timeout_s).outputs
+        except self._rpc_error as error:
+            code = error.code().name
+            problem = {
+                "UNAVAILABLE": f"no connection ({error.details()}). Is the server running?",
+                "DEADLINE_EXCEEDED": f"no answer within {self.timeout_s:g} s",
+            }.get(code, f"{error.details()} (status {code})")
+            raise self._error(problem) from error
+        if output not in outputs:
+            raise self._error(f"no output '{output}' in the answer, only {sorted(outputs)}")
+        return np.array(tf.make_ndarray(outputs[output]), np.float32)
+
+
+def connect(url: str) -> ServingClient:
+    """Returns the client for an address.
+
+    Args:
+        url: `http://HOST:8501/v1/models/NAME` for REST, `grpc://HOST:8500/NAME` for gRPC.
+
+    Raises:
+        ConfigError: It is neither.
+    """
+    parts = urlsplit(url)
+    name = parts.path.strip("/")
+    if parts.scheme == "grpc" and parts.netloc and name and "/" not in name:
+        return GrpcClient(parts.netloc, name)
+    if parts.scheme in ("http", "https"):
+        return RestClient(url)
+    raise ConfigError(
+        "`url` must look like http://HOST:8501/v1/models/NAME or grpc://HOST:8500/NAME. "
+        f"Received: {url}"
+    )
+
+
+def _list_of_bytes(name: str, texts: Sequence[str | bytes]) -> list[bytes]:
+    if isinstance(texts, str | bytes):
+        raise ConfigError(f"`{name}` must be a list of texts. Received a single string.")
+    return [to_bytes(text) for text in texts]
+
+
+def _positive(timeout_s: float) -> float:
+    if not timeout_s > 0:
+        raise ConfigError(f"`timeout_s` must be above 0. Received: timeout_s={timeout_s}")
+    return timeout_s
+
+
+def _error_in(body: bytes) -> str:
+    """Returns the message of `{"error": message}`; empty if the body is something else."""
+    try:
+        answer: Any = json.loads(body)
+    except ValueError:
+        return ""
+    return str(answer.get("error", "")) if isinstance(answer, dict) else ""
