@@ -42,6 +42,7 @@ def export(arguments: Sequence[str]) -> int:
         raise ConfigError(f"`keep` must be at least 1 or None. Received: keep={values.keep}")
     options = from_flags(ShrinkOptions, values.as_dict())
     from tf_charagram.export.card import about_run
+    from tf_charagram.export.golden import most_golden_bytes
     from tf_charagram.export.serving_config import lists_models, write_serving_files
     from tf_charagram.export.serving_folder import ServingFolder
     from tf_charagram.export.shrink.budget import fitting_options
@@ -55,7 +56,11 @@ def export(arguments: Sequence[str]) -> int:
     about = about_run(values.model)
     if options != ShrinkOptions():
         if options.max_mb is not None:
-            options = fitting_options(embedder.vectorizer, embedder.encoder, options.max_mb)
+            # What comes on top of the SavedModel: golden vectors, and a little else.
+            extra_mb = most_golden_bytes(texts, embedder.dim) / 1e6 + 0.05
+            options = fitting_options(
+                embedder.vectorizer, embedder.encoder, max(options.max_mb - extra_mb, 1e-3)
+            )
         embedder = TextEmbedder(*shrink(embedder.vectorizer, embedder.encoder, options))
         about["made_smaller"] = dataclasses.asdict(options)
     version = write_version(embedder, folder, about, texts, values.warmup)

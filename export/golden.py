@@ -38,6 +38,12 @@ def write_golden(path: str | Path, embedder: TextEmbedder, texts: Sequence[bytes
         json.dump(golden, file)
 
 
+def most_golden_bytes(texts: Sequence[bytes], dim: int) -> int:
+    """Returns a size in bytes that the file will not exceed; arguments as of `write_golden`."""
+    chosen = [*texts[:_NUM_TEXTS], *_HARD]
+    return sum(2 * len(text) + 16 + 16 * dim for text in chosen)
+
+
 def read_golden(path: str | Path) -> tuple[list[bytes], list[list[float]]]:
     """Returns the texts and vectors that `write_golden` wrote."""
     golden = json.loads((Path(path) / GOLDEN).read_text(encoding="utf-8"))

@@ -27,7 +27,7 @@ class ShrinkOptions:
     max_ngrams: int | None = _option(None, "keep so many n-grams, those that matter most")
     dim: int | None = _option(None, "width of the embedding, by its principal directions")
     max_mb: float | None = _option(
-        None, "largest size of the SavedModel in 10^6 bytes; chooses the other three"
+        None, "largest size of what is exported, in 10^6 bytes; chooses the other three"
     )
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.encoders import ENCODERS, encoder_name
+from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.averaging import Dan, Projection, WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.words import AveragingEncoder, divisors
@@ -104,7 +104,7 @@ class QuantizedEncoder(keras.layers.Layer):
         self.function = keras.activations.get("linear" if is_mean else encoder.activation)
         layers = getattr(encoder, "dense", None) or []
         self.dense = list(layers) if isinstance(layers, list) else [layers]
-        self.encoder = {"name": encoder_name(encoder), **settings_of(encoder)}
+        self.settings = settings_of(encoder)
         self.built = True
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
@@ -121,11 +121,8 @@ class QuantizedEncoder(keras.layers.Layer):
 
     def get_config(self) -> dict[str, Any]:
         """Returns what was quantized and how; the table itself is no setting."""
-        return {
-            **super().get_config(),
-            "encoder": dict(self.encoder),
-            "table_dtype": self.sum.table_dtype,
-        }
+        config = {**super().get_config(), **self.settings}
+        return {**config, "table_dtype": self.sum.table_dtype}
 
 
 def quantization_problem(encoder: keras.layers.Layer) -> str | None:

@@ -89,6 +89,11 @@ class TestVersion:
         served = tf.saved_model.load(str(version)).signatures["serving_default"]
         found = served(texts=tf.constant(texts))["embedding"]
         np.testing.assert_allclose(found, vectors, rtol=1e-5, atol=1e-6)
+        size = sum(file.stat().st_size for file in version.rglob("*") if file.is_file())
+        assert size < 1e6
+        assert (
+            json.loads((version / "model_card.json").read_text())["encoder"]["name"] == "charagram"
+        )
         assert len(vectors[0]) == (4 if "--dim" in flags else 8)
 
     def test_next_number_and_pruning(self, trained, tmp_path, capsys):

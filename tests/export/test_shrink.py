@@ -220,8 +220,7 @@ def test_the_model_itself_stays(linear):
 def test_the_card_says_what_was_quantized(linear):
     config = smaller(linear, dtype="int8").encoder.get_config()
     assert config["table_dtype"] == "int8"
-    assert config["encoder"]["name"] == "charagram"
-    assert config["encoder"]["activation"] == "linear"
+    assert config["name"] == "quantized_charagram" and config["activation"] == "linear"
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def model_card(
     files = (file for file in path.rglob("*") if file.is_file() and file.name != CARD)
     names = (name for name, cls in ENCODERS.items() if type(encoder) is cls)
     return {
-        "encoder": {"name": next(names, type(encoder).__name__), **settings_of(encoder)},
+        "encoder": {"name": next(names, encoder.name), **settings_of(encoder)},
         "vectorizer": {
             "class": type(vectorizer).__name__, "num_rows": vectorizer.num_rows,
             **settings_of(vectorizer),
