@@ -79,7 +79,7 @@ class TestVersion:
         text = (tmp_path / "models" / "copy" / "1" / "README.md").read_text()
         assert "## How to call" in text and "## Scores" not in text
 
-    @pytest.mark.parametrize("flags", [("--dtype", "int8", "--dim", 4), ("--max-mb", 1)])
+    @pytest.mark.parametrize("flags", [("--dtype", "int8", "--dim", 4), ("--max-mb", 2)])
     def test_made_smaller(self, trained, tmp_path, flags):
         assert export(trained.folder, "--to", tmp_path / "small", *flags) == 0
         version = tmp_path / "small" / "1"
@@ -90,7 +90,7 @@ class TestVersion:
         found = served(texts=tf.constant(texts))["embedding"]
         np.testing.assert_allclose(found, vectors, rtol=1e-5, atol=1e-6)
         size = sum(file.stat().st_size for file in version.rglob("*") if file.is_file())
-        assert size < 1e6
+        assert size < 2e6
         assert (
             json.loads((version / "model_card.json").read_text())["encoder"]["name"] == "charagram"
         )
