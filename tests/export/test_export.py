@@ -91,9 +91,9 @@ class TestVersion:
         np.testing.assert_allclose(found, vectors, rtol=1e-5, atol=1e-6)
         size = sum(file.stat().st_size for file in version.rglob("*") if file.is_file())
         assert size < 2e6
-        assert (
-            json.loads((version / "model_card.json").read_text())["encoder"]["name"] == "charagram"
-        )
+        card = json.loads((version / "model_card.json").read_text())
+        is_quantized = "--dtype" in flags
+        assert card["encoder"]["name"] == ("quantized_charagram" if is_quantized else "charagram")
         assert len(vectors[0]) == (4 if "--dim" in flags else 8)
 
     def test_next_number_and_pruning(self, trained, tmp_path, capsys):
