@@ -255,6 +255,43 @@ class TestEmbed:
         assert ended.stdout.startswith("cat\t")
         assert "Error" not in ended.stderr
 
+    def test_several_files(self, trained, embedder, lines, tmp_path, capsys):
+        (tmp_path / "more.txt").write_text("dog\nno end")
+        inputs = ["--input", lines, "--input", tmp_path / "m*.txt"]
+        out = tmp_path / "vectors.npy"
+        assert call("embed", trained.folder, *inputs, "--output", out) == 0
+        expected = embedder.encode([*LINES, "dog", "no end"])
+        np.testing.assert_allclose(np.load(out), expected, rtol=0, atol=1e-6)
+        (said,) = capsys.readouterr().err.splitlines()
+        assert said.startswith("8 lines in ")
+
+    @pytest.mark.parametrize("flags", [[], ["--shard-lines", 4], ["--format=npy", "--resume"]])
+    def test_shards(self, trained, embedder, lines, tmp_path, flags):
+        out = tmp_path / "out"
+        arguments = ["--input", lines, "--output", out if flags else f"{out}/", *flags]
+        assert call("embed", trained.folder, *arguments) == 0
+        shards = sorted(out.glob("*.npy"))
+        assert len(shards) == (2 if "--shard-lines" in flags else 1)
+        found = np.concatenate([np.load(path) for path in shards])
+        np.testing.assert_allclose(found, embedder.encode(LINES), rtol=0, atol=1e-6)
+        # Now it exists, so it needs no slash to be known as a folder.
+        arguments = ["--input", lines, "--output", out, *flags]
+        assert call("embed", trained.folder, *arguments) == (0 if "--resume" in flags else 1)
+
+    def test_shards_of_no_lines(self, trained, lines, tmp_path, capsys):
+        arguments = ["--input", lines, "--output", tmp_path / "out", "--shard-lines", 0]
+        assert call("embed", trained.folder, *arguments) == 1
+        assert "`shard_lines` must be at least 1. Received: 0" in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("flag", "output"),
+        [("--resume", "a.npy"), ("--engine=ray", "-"), ("--format=npy", "a.tsv")],
+    )
+    def test_flags_for_shards_only(self, trained, lines, capsys, flag, output):
+        assert call("embed", trained.folder, "--input", lines, "--output", output, flag) == 1
+        message = f"{flag.partition('=')[0]} is for shards: give a folder with --output."
+        assert message in capsys.readouterr().err
+
     def test_an_error_leaves_no_file(self, trained, lines, tmp_path, capsys):
         out = tmp_path / "vectors.npy"
         out.write_text("old")

@@ -1,54 +1,93 @@
-"""`python -m tf_charagram.embed`: embeds each line of a file; any size, in constant memory."""
+"""`python -m tf_charagram.embed`: embeds each line of files; any size, in constant memory.
+
+Into one file, or into a folder of shards: there, a stopped run goes on with `--resume`.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from tf_charagram.errors import ConfigError
+from tf_charagram.flags import FlagParser, repeatable, run_command
 
-from tf_charagram.flags import FlagParser, run_command
+if TYPE_CHECKING:
+    from tf_charagram.bulk.inputs import InputFile
+
+_JOB_FLAGS = ("format", "shard_lines")
+_RUN_FLAGS = ("resume", "overwrite", "engine", "workers")
+_FILES = ("-", ".npy", ".tsv", ".jsonl")
 
 
 def make_parser() -> FlagParser:
     """Returns the command line."""
     parser = FlagParser(prog="python -m tf_charagram.embed", description=__doc__)
     parser.add_argument("model", type=str, help="run folder or model folder")
-    parser.add_argument("--input", type=str, default="-", help="file, plain or .gz; - is stdin")
+    parser.add_argument(
+        "--input", type=list[str], default=["-"],
+        help="file, plain or .gz, or a pattern such as 'logs/*.gz'; repeatable; - is stdin",
+    )  # fmt: skip
     parser.add_argument(
         "--output", type=str, default="-",
-        help="FILE.npy, FILE.tsv or FILE.jsonl; - is stdout, as tsv",
+        help="FILE.npy, FILE.tsv or FILE.jsonl; - is stdout, as tsv; FOLDER/ is for shards",
     )  # fmt: skip
     parser.add_argument("--batch-size", type=int, default=1000, help="lines embedded at a time")
+    shards = parser.add_argument_group("for a folder of shards")
+    shards.add_argument("--format", type=str, help="npy, the default, or parquet")
+    shards.add_argument("--shard-lines", type=int, help="lines of a shard, 50000 by default")
+    shards.add_argument("--resume", action="store_true", help="go on with what is in the folder")
+    shards.add_argument("--overwrite", action="store_true", help="replace what is in the folder")
+    shards.add_argument("--engine", type=str, help="local, the default, or ray")
+    shards.add_argument("--workers", type=int, help="actors of ray; one a core by default")
     return parser
 
 
 def embed(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(arguments)
-    from tf_charagram.data.lines import read_lines
-    from tf_charagram.data.vectors import open_vector_writer
-    from tf_charagram.models.embedder import TextEmbedder
+    values = make_parser().parse_args(repeatable(arguments, "--input")).as_dict()
+    from tf_charagram.bulk.inputs import find_inputs
 
-    embedder = TextEmbedder.load(values.model).folded()
-    lines = (text for _, text in read_lines(values.input))
-    with open_vector_writer(values.output, embedder.dim) as writer:
-        batches = embedder.encode_batches(lines, batch_size=values.batch_size)
-        for texts, vectors in _with_progress(batches):
-            writer.write(texts, vectors)
+    files = find_inputs(values["input"])
+    flags = {name: values[name] for name in _JOB_FLAGS + _RUN_FLAGS}
+    given = {
+        name: value for name, value in flags.items() if value is not None and value is not False
+    }
+    output = values["output"]
+    if output.endswith("/") or os.path.isdir(output) or (given and not output.endswith(_FILES)):
+        _embed_to_shards(files, values, given)
+    elif given:
+        flag = "--" + next(iter(given)).replace("_", "-")
+        raise ConfigError(f"{flag} is for shards: give a folder with --output. Received: {output}")
+    else:
+        _embed_to_file(files, values)
     return 0
 
 
-def _with_progress(batches: Iterator[tuple]) -> Iterator[tuple]:
-    columns = SpinnerColumn(), TextColumn("{task.completed:,.0f} lines"), TimeElapsedColumn()
-    rate = TextColumn("{task.speed:,.0f} lines/s")
-    console = Console(stderr=True)
-    with Progress(*columns, rate, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task("embed", total=None)
-        for batch in batches:
-            yield batch
-            progress.advance(task, len(batch[0]))
+def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]) -> None:
+    from tf_charagram.bulk.job import EmbedJob
+    from tf_charagram.bulk.run import embed_files
+
+    options = {name: given.pop(name) for name in _JOB_FLAGS if name in given}
+    place = {name: values[name] for name in ("model", "output", "batch_size")}
+    embed_files(EmbedJob(inputs=tuple(files), **place, **options), **given)
+
+
+def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
+    from tf_charagram.bulk.inputs import read_texts, to_text
+    from tf_charagram.bulk.progress import EmbedProgress
+    from tf_charagram.data.vectors import open_vector_writer
+    from tf_charagram.models.embedder import TextEmbedder
+
+    embedder = TextEmbedder.load(values["model"], folded=True)
+    batches = embedder.encode_batches(read_texts(files), batch_size=values["batch_size"])
+    with open_vector_writer(values["output"], embedder.dim) as writer:
+        with EmbedProgress(files) as progress:
+            for texts, vectors in batches:
+                writer.write(texts, vectors)
+                progress.advance(len(texts), len(to_text(texts)))
+    progress.say(progress.summary())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

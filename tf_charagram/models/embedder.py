@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,7 +24,6 @@ from tf_charagram.models.storage import load_model, save_model
 from tf_charagram.text.batches import bounded_batches, to_bytes
 
 _MAX_BATCH_CHARS = 4_000_000
-_NUM_THREADS = 2
 
 T = TypeVar("T", bound=str | bytes)
 
@@ -129,11 +129,12 @@ class TextEmbedder(keras.Model):
         for weight in self.encoder.weights:
             # Row-sparse training leaves the table so that each batch would copy it to read it.
             tf.raw_ops.DisableCopyOnRead(resource=weight.value.handle)
-        with ThreadPoolExecutor(_NUM_THREADS) as pool:
+        num_threads = _num_threads()
+        with ThreadPoolExecutor(num_threads) as pool:
             waiting: deque[tuple[list[T], Future[np.ndarray]]] = deque()
             for batch in bounded_batches(texts, batch_size, _MAX_BATCH_CHARS):
                 waiting.append((batch, pool.submit(self._encode_batch, batch)))
-                if len(waiting) > 2 * _NUM_THREADS:
+                if len(waiting) > 2 * num_threads:
                     batch, future = waiting.popleft()
                     yield batch, future.result()
             for batch, future in waiting:
@@ -225,6 +226,16 @@ class TextEmbedder(keras.Model):
     def get_config(self) -> dict[str, Any]:
         """Not supported: a vocabulary is no setting. Use `save` and `load`."""
         raise NotImplementedError("Use TextEmbedder.save and TextEmbedder.load.")
+
+
+def _num_threads() -> int:
+    """Returns the cores this process may use; like other libraries, heeds OMP_NUM_THREADS."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    if asked.isdecimal() and int(asked):
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:

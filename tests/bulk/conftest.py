@@ -1,0 +1,74 @@
+"""A small model, files of lines, and what must come of them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from itertools import groupby
+
+import numpy as np
+import pytest
+
+from tf_charagram.bulk.inputs import find_inputs
+from tf_charagram.bulk.job import EmbedJob
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text.vectorizer import NgramVectorizer
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory):
+    """Returns a model folder."""
+    vectorizer = NgramVectorizer.from_texts([f"line {number}" for number in range(1000)])
+    encoder = Charagram(num_rows=vectorizer.num_rows, dim=4, seed=1)
+    folder = tmp_path_factory.mktemp("bulk") / "model"
+    TextEmbedder(vectorizer, encoder).save(folder)
+    return folder
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Returns three files and their lines: 25 plain, none, 12 in gzip."""
+    lines = [[f"line {number}" for number in range(25)], [], [f"gz {n}" for n in range(12)]]
+    paths = [tmp_path / name for name in ("a.txt", "b.txt", "c.gz")]
+    for path, texts in zip(paths, lines, strict=True):
+        raw = "".join(f"{text}\n" for text in texts).encode()
+        path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
+    return [str(path) for path in paths], lines
+
+
+@pytest.fixture
+def make_job(model, files, tmp_path):
+    """Returns a function that makes the job of embedding these files, ten lines a shard."""
+
+    def make(**settings):
+        inputs = tuple(find_inputs(files[0]))
+        defaults = {"model": str(model), "inputs": inputs, "output": str(tmp_path / "out")}
+        return EmbedJob(**{**defaults, "shard_lines": 10, "batch_size": 4, **settings})
+
+    return make
+
+
+def records_of(folder):
+    return [json.loads(line) for line in (folder / "shards.jsonl").read_text().splitlines()]
+
+
+def check_complete(folder, model, paths, lines):
+    """Checks that each line of each file was embedded once, and that nothing else is there."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["is_complete"] is True
+    assert [file["path"] for file in manifest["inputs"]] == paths
+    records = records_of(folder)
+    names = {"manifest.json", "shards.jsonl", *(record["name"] for record in records)}
+    assert {path.name for path in folder.iterdir()} == names
+    embedder = TextEmbedder.load(model)
+    found = dict.fromkeys(paths, 0)
+    for path, shards in groupby(records, key=lambda record: record["input"]):
+        texts = lines[paths.index(path)]
+        for record in shards:
+            assert record["first_line"] == found[path] + 1
+            vectors = np.load(folder / record["name"])
+            expected = embedder.encode(texts[found[path] : found[path] + record["num_lines"]])
+            np.testing.assert_allclose(vectors, expected, rtol=0, atol=1e-6)
+            found[path] += len(vectors)
+    assert list(found.values()) == list(map(len, lines))

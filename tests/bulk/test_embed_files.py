@@ -1,0 +1,292 @@
+"""Every line is embedded once: in one go, or after whatever stopped it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import resource
+import sys
+
+import numpy as np
+import pytest
+
+from tests.bulk.conftest import check_complete, records_of
+from tf_charagram.bulk import job as job_module
+from tf_charagram.bulk.folder import ShardFolder
+from tf_charagram.bulk.inputs import InputFile
+from tf_charagram.bulk.run import embed_files
+from tf_charagram.errors import ConfigError, DataError, RunError
+from tf_charagram.models.embedder import TextEmbedder
+
+
+class Killed(BaseException):
+    """Ends a run at once, like a signal."""
+
+
+@pytest.fixture
+def check(model, files, tmp_path):
+    """Returns a function that checks that the shards are complete."""
+    return lambda: check_complete(tmp_path / "out", model, *files)
+
+
+def test_in_one_go(make_job, check, tmp_path, capsys):
+    embed_files(make_job())
+    check()
+    names = [record["name"] for record in records_of(tmp_path / "out")]
+    assert names == [f"part-0000{file}-0000{part}.npy" for file, part in
+                     ((0, 0), (0, 1), (0, 2), (2, 0), (2, 1))]  # fmt: skip
+    error = capsys.readouterr().err
+    assert re.fullmatch(r"37 lines in [\d.]+ s, [\d,]+ lines/s -> .*/out\n", error)
+
+
+def test_no_lines(make_job, tmp_path):
+    (tmp_path / "empty").write_text("")
+    folder = embed_files(make_job(inputs=(InputFile.look_at(str(tmp_path / "empty")),)))
+    assert folder.records == {}
+    assert json.loads(folder.manifest.read_text())["is_complete"] is True
+
+
+def test_parquet(make_job, files, model, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    embed_files(make_job(format="parquet"))
+    tables = [parquet.read_table(path) for path in sorted((tmp_path / "out").glob("*.parquet"))]
+    rows = [row for table in tables for row in table.to_pylist()]
+    paths, lines = files
+    assert [(row["file"], row["line"], row["text"]) for row in rows] == [
+        (path, number, text)
+        for path, texts in zip(paths, lines, strict=True)
+        for number, text in enumerate(texts, start=1)
+    ]
+    expected = TextEmbedder.load(model).encode([row["text"] for row in rows])
+    np.testing.assert_allclose([row["embedding"] for row in rows], expected, rtol=0, atol=1e-6)
+
+
+class TestStopped:
+    @pytest.mark.parametrize("number", range(5))
+    @pytest.mark.parametrize("when", ["before", "within", "after"])
+    def test_while_a_shard_is_noted(self, make_job, check, monkeypatch, tmp_path, number, when):
+        add = ShardFolder.add
+
+        def stop(self, record):
+            if len(self.records) < number:
+                return add(self, record)
+            if when != "before":
+                add(self, record)
+            if when == "within":
+                os.truncate(self.shards, self.shards.stat().st_size - 10)
+            raise Killed
+
+        monkeypatch.setattr(ShardFolder, "add", stop)
+        with pytest.raises(Killed):
+            embed_files(make_job())
+        monkeypatch.undo()
+        # What a killed process was writing.
+        (tmp_path / "out" / f".part-00000-0000{number}.npy.123.part").write_bytes(b"half")
+        folder = embed_files(make_job(), resume=True)
+        assert folder.damaged == []
+        check()
+
+    def test_before_the_manifest(self, make_job, check, tmp_path):
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / ".manifest.json.123.part").write_text("{")
+        embed_files(make_job(), resume=True)
+        check()
+
+    def test_an_error_in_the_middle(self, make_job, check, monkeypatch):
+        embed = job_module.ShardEmbedder.__call__
+
+        def fail(self, shard):
+            if shard.name == "part-00000-00002":
+                raise RunError("no more")
+            return embed(self, shard)
+
+        monkeypatch.setattr(job_module.ShardEmbedder, "__call__", fail)
+        with pytest.raises(RunError, match="no more"):
+            embed_files(make_job())
+        monkeypatch.undo()
+        folder = make_job().open_folder(resume=True)
+        assert set(folder.records) == {"part-00000-00000", "part-00000-00001"}
+        embed_files(make_job(), resume=True)
+        check()
+
+    def test_full_disk(self, make_job, check):
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        job = make_job(shard_lines=100)
+        embed_files(make_job(output=job.output, shard_lines=100))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300, hard))
+        try:
+            with pytest.raises(
+                RunError, match=r"Cannot write .*: File too large\. Free some space"
+            ):
+                embed_files(job, overwrite=True)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        embed_files(job, overwrite=True)
+        check()
+
+    def test_nothing_is_embedded_again(self, make_job, check, monkeypatch, capsys):
+        embed_files(make_job())
+        monkeypatch.setattr(job_module.ShardEmbedder, "__call__", None)
+        embed_files(make_job(), resume=True)
+        check()
+        assert "0 lines in " in (message := capsys.readouterr().err)
+        assert message.endswith("; 5 shards were there\n")
+
+
+class TestDamage:
+    @pytest.mark.parametrize(
+        ("damage", "message"),
+        [
+            (lambda path: os.truncate(path, path.stat().st_size - 1), r"has \d+ bytes instead of"),
+            (lambda path: path.unlink(), "is missing"),
+            (lambda path: path.write_bytes(path.read_bytes()[::-1]), "has another checksum"),
+        ],
+        ids=["cut", "missing", "flipped"],
+    )
+    def test_is_said_and_mended(self, make_job, check, tmp_path, capsys, damage, message):
+        embed_files(make_job())
+        path = tmp_path / "out" / "part-00000-00001.npy"
+        damage(path)
+        capsys.readouterr()
+        folder = embed_files(make_job(), resume=True)
+        check()
+        assert len(folder.damaged) == 1
+        error = capsys.readouterr().err
+        assert re.search(rf"part-00000-00001\.npy {message}.*; embedding it again\n", error)
+        assert "\n10 lines in " in error and "; 4 shards were there" in error
+
+    def test_manifest(self, make_job, tmp_path):
+        embed_files(make_job())
+        (tmp_path / "out" / "manifest.json").write_text("{")
+        with pytest.raises(RunError, match=r"manifest\.json is damaged"):
+            embed_files(make_job(), resume=True)
+
+
+class TestChanges:
+    def test_input_of_the_same_size(self, make_job, files):
+        embed_files(make_job())
+        path = files[0][0]
+        with open(path, "r+b") as file:
+            file.seek(-3, os.SEEK_END)
+            file.write(b"X")
+        with pytest.raises(DataError, match=r"a\.txt:21: has changed since it was embedded"):
+            embed_files(make_job(), resume=True)
+
+    def test_grown_input(self, make_job, files):
+        embed_files(make_job())
+        with open(files[0][0], "a") as file:
+            file.write("more\n")
+        message = r"input 0 was .*a\.txt of \d+ bytes, is .*a\.txt of \d+ bytes\. Resume with"
+        with pytest.raises(RunError, match=message):
+            embed_files(make_job(), resume=True)
+
+    def test_while_it_is_read(self, make_job, check, files, monkeypatch):
+        embed = job_module.ShardEmbedder.__call__
+
+        def grow(self, shard):
+            with open(files[0][0], "a") as file:
+                file.write("line 25\n")
+            return embed(self, shard)
+
+        monkeypatch.setattr(job_module.ShardEmbedder, "__call__", grow)
+        job = make_job(shard_lines=1)
+        with pytest.raises(DataError, match=r"a\.txt: has changed while it was read"):
+            embed_files(job)
+
+    @pytest.mark.parametrize(
+        ("settings", "message"),
+        [
+            ({"shard_lines": 11}, "shard_lines was 10, is 11"),
+            ({"format": "parquet"}, "format was npy, is parquet"),
+        ],
+    )
+    def test_settings(self, make_job, settings, message):
+        if "format" in settings:
+            pytest.importorskip("pyarrow")
+        embed_files(make_job())
+        with pytest.raises(RunError, match=f"begun with other settings: {message}. Resume with"):
+            embed_files(make_job(**settings), resume=True)
+        embed_files(make_job(batch_size=3), resume=True)
+
+    def test_model(self, make_job, model, tmp_path):
+        embed_files(make_job())
+        embedder = TextEmbedder.load(model)
+        embedder.encoder.ngram_table.assign_add(np.ones(embedder.encoder.ngram_table.shape))
+        embedder.save(tmp_path / "other")
+        with pytest.raises(RunError, match="model_sha256 was"):
+            embed_files(make_job(model=str(tmp_path / "other")), resume=True)
+
+
+class TestFolder:
+    def test_exists(self, make_job):
+        embed_files(make_job())
+        with pytest.raises(RunError, match=r"out exists\. Add --resume .* --overwrite"):
+            embed_files(make_job())
+
+    def test_overwrite_deletes_shards_and_nothing_else(self, make_job, check, tmp_path):
+        embed_files(make_job(shard_lines=1))
+        (tmp_path / "out" / "notes").write_text("mine")
+        embed_files(make_job(), overwrite=True)
+        assert (tmp_path / "out" / "notes").read_text() == "mine"
+        (tmp_path / "out" / "notes").unlink()
+        check()
+
+    @pytest.mark.parametrize("flags", [{"resume": True}, {"overwrite": True}])
+    def test_not_a_folder_of_shards(self, make_job, tmp_path, flags):
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "thesis.tex").write_text("years of work")
+        with pytest.raises(RunError, match="is not a folder of shards, so nothing is written"):
+            embed_files(make_job(), **flags)
+        assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.tex"]
+
+    def test_a_file(self, make_job, tmp_path):
+        (tmp_path / "out").write_text("x")
+        with pytest.raises(RunError, match=r"out is a file\. Give a folder with --output\."):
+            embed_files(make_job())
+
+    def test_no_model_leaves_no_folder(self, make_job, tmp_path):
+        with pytest.raises(RunError, match="is not a model folder"):
+            embed_files(make_job(model=str(tmp_path)))
+        assert not (tmp_path / "out").exists()
+
+
+class TestSettings:
+    @pytest.mark.parametrize("name", ["shard_lines", "batch_size"])
+    def test_below_1(self, make_job, name):
+        with pytest.raises(ConfigError, match=f"`{name}` must be at least 1. Received: 0"):
+            make_job(**{name: 0})
+
+    def test_what_cannot_be_read_twice(self, make_job):
+        with pytest.raises(ConfigError, match=r"a resumed run can read again. Received: -"):
+            make_job(inputs=(InputFile.look_at("-"),))
+
+    @pytest.mark.parametrize(
+        ("flags", "message"),
+        [
+            ({"engine": "rya"}, r"Unknown engine 'rya'. Did you mean 'ray'\?"),
+            ({"workers": 2}, "`workers` is for the engine ray"),
+            ({"resume": True, "overwrite": True}, "one of `resume` and `overwrite`"),
+            ({"engine": "ray", "workers": 0}, "`workers` must be at least 1. Received: 0"),
+        ],
+    )
+    def test_flags(self, make_job, tmp_path, flags, message):
+        with pytest.raises(ConfigError, match=message):
+            embed_files(make_job(), **flags)
+        assert not (tmp_path / "out").exists()
+
+    def test_ray_is_not_installed(self, make_job, monkeypatch, tmp_path):
+        monkeypatch.setitem(sys.modules, "ray.data", None)
+        with pytest.raises(ConfigError, match=r"pip install 'tf-charagram\[ray\]'"):
+            embed_files(make_job(), engine="ray")
+        assert not (tmp_path / "out").exists()
+
+
+def test_a_gzip_cut_short(make_job, tmp_path):
+    lines = "".join(f"{number * 7919 % 10007}\n" for number in range(500))
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(lines.encode())[:-20])
+    job = make_job(inputs=(InputFile.look_at(str(tmp_path / "cut.gz")),))
+    with pytest.raises(DataError, match=r"cut\.gz:\d+: the gzip data is cut short"):
+        embed_files(job)
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["is_complete"] is False

@@ -1,0 +1,122 @@
+"""Files are found, watched and cut into shards."""
+
+from __future__ import annotations
+
+import gzip
+import os
+
+import pytest
+
+from tf_charagram.bulk import inputs
+from tf_charagram.bulk.inputs import InputFile, find_inputs, read_shards, read_texts, to_text
+from tf_charagram.errors import ConfigError, DataError
+
+
+def write(path, raw):
+    path.write_bytes(raw)
+    return InputFile.look_at(str(path))
+
+
+class TestFind:
+    def test_order_and_patterns(self, tmp_path):
+        for name in ("b.txt", "a.txt", "c[1].gz"):
+            (tmp_path / name).write_text("x")
+        found = find_inputs([str(tmp_path / "c[1].gz"), str(tmp_path / "*.txt"), "-"])
+        assert [os.path.basename(file.path) for file in found] == ["c[1].gz", "a.txt", "b.txt", "-"]
+
+    def test_twice(self, tmp_path):
+        (tmp_path / "a").write_text("x")
+        (tmp_path / "link").symlink_to("a")
+        with pytest.raises(ConfigError, match=r"link is given twice: its lines would be"):
+            find_inputs([str(tmp_path / "a"), str(tmp_path / "link")])
+
+    @pytest.mark.parametrize(
+        ("name", "reason"), [("nothing", "No such file"), ("", "Is a directory"), ("*", "No such")]
+    )
+    def test_cannot_be_read(self, tmp_path, name, reason):
+        with pytest.raises(DataError, match=rf"cannot be read: {reason}.*Check the path"):
+            find_inputs([str(tmp_path / name)])
+
+    def test_a_pipe_has_no_size(self, tmp_path):
+        os.mkfifo(tmp_path / "pipe")
+        (found,) = find_inputs([str(tmp_path / "pipe")])
+        assert found.size is None and found.text_size() is None
+
+
+class TestTextSize:
+    def test_plain(self, tmp_path):
+        assert write(tmp_path / "a", b"cat\n" * 10).text_size() == 40
+
+    def test_gzip_is_an_estimate(self, tmp_path):
+        text = b"".join(b"%d\n" % (number * 7919 % 10007) for number in range(100_000))
+        assert write(tmp_path / "a", gzip.compress(text)).text_size() == pytest.approx(
+            len(text), rel=0.05
+        )
+
+    @pytest.mark.parametrize("raw", [b"", b"\x1f\x8b not gzip"])
+    def test_no_text(self, tmp_path, raw):
+        assert write(tmp_path / "a", raw).text_size() == len(raw)
+
+
+class TestShards:
+    def test_each_line_once(self, tmp_path):
+        file = write(tmp_path / "a", b"".join(b"%d\n" % number for number in range(25)))
+        shards = list(read_shards(file, 3, 10))
+        assert [shard.name for shard in shards] == [f"part-00003-0000{part}" for part in range(3)]
+        assert [shard.first_line for shard in shards] == [1, 11, 21]
+        assert [int(text) for shard in shards for text in shard.texts] == list(range(25))
+        assert all(shard.path == file.path for shard in shards)
+
+    def test_odd_lines(self, tmp_path):
+        raw = b"\xef\xbb\xbfcaf\xff\r\n\0\n\n\xe2\x80\xa8\nno end"
+        (shard,) = read_shards(write(tmp_path / "a", raw), 0, 10)
+        assert shard.texts == ["caf\ufffd", "\0", "", "\u2028", "no end"]
+        assert shard.identity()["text_bytes"] == len(to_text(shard.texts))
+
+    def test_nothing(self, tmp_path):
+        assert list(read_shards(write(tmp_path / "a", b""), 0, 10)) == []
+
+    def test_long_lines_make_shards_smaller(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(inputs, "_MAX_SHARD_CHARS", 100)
+        file = write(tmp_path / "a", (b"x" * 40 + b"\n") * 5 + b"y" * 300 + b"\n")
+        shards = list(read_shards(file, 0, 10))
+        assert [len(shard.texts) for shard in shards] == [2, 2, 1, 1]
+        assert [shard.first_line for shard in shards] == [1, 3, 5, 6]
+
+    def test_gzip_cut_short(self, tmp_path):
+        raw = gzip.compress(b"".join(b"%d\n" % (n * 7919 % 10007) for n in range(5000)))
+        with pytest.raises(DataError, match="gzip data is cut short or damaged"):
+            list(read_shards(write(tmp_path / "a", raw[:-20]), 0, 10))
+
+
+class TestChanges:
+    @pytest.fixture(params=["grown", "cut", "rewritten", "removed"])
+    def change(self, request, tmp_path):
+        path = tmp_path / "a"
+
+        def apply():
+            if request.param == "grown":
+                path.write_bytes(path.read_bytes() + b"more\n")
+            elif request.param == "cut":
+                os.truncate(path, 10)
+            elif request.param == "rewritten":
+                path.write_bytes(path.read_bytes()[::-1])
+                os.utime(path, ns=(1, 1))
+            else:
+                path.unlink()
+
+        return apply
+
+    def test_while_shards_are_read(self, tmp_path, change):
+        shards = read_shards(write(tmp_path / "a", b"cat\n" * 100), 0, 10)
+        next(shards)
+        change()
+        with pytest.raises(DataError, match=r"a: (has changed while it was read|cannot be read)"):
+            next(shards)
+
+    def test_while_texts_are_read(self, tmp_path, change):
+        texts = read_texts([write(tmp_path / "a", b"cat\n" * 10)])
+        next(texts)
+        change()
+        with pytest.raises(DataError, match=r"a: (has changed while it was read|cannot be read)"):
+            list(texts)

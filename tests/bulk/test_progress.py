@@ -1,0 +1,45 @@
+"""A bar for a person, a line for a log."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from tf_charagram.bulk.inputs import find_inputs
+from tf_charagram.bulk.progress import EmbedProgress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def path(tmp_path):
+    (tmp_path / "lines").write_bytes(b"cat\n" * 100)
+    return str(tmp_path / "lines")
+
+
+@pytest.mark.parametrize("stream", [Terminal, io.StringIO])
+def test_bar_on_a_terminal_only(monkeypatch, path, stream):
+    monkeypatch.setattr(sys, "stderr", stream())
+    monkeypatch.setenv("TERM", "xterm")
+    with EmbedProgress(find_inputs([path])) as progress:
+        progress.advance(50, 200)
+    bar = sys.stderr.getvalue()
+    assert ("50 lines" in bar and "lines/s" in bar and "left" in bar) == (stream is Terminal)
+    progress.say(progress.summary())
+    assert sys.stderr.getvalue().removeprefix(bar).startswith("50 lines in ")
+
+
+def test_share_that_is_done(path):
+    def share(patterns, **kwargs):
+        progress = EmbedProgress(find_inputs(patterns), **kwargs)
+        progress.advance(25, 100)
+        return progress._progress.tasks[0].total, progress._progress.tasks[0].completed
+
+    assert share([path]) == (400, 100)
+    assert share([path], bytes_done=200) == (200, 100)
+    assert share([path, "-"]) == (None, 100)

@@ -1,0 +1,162 @@
+"""A folder of shards: what it was begun with, which shards are done, whether they are intact."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tf_charagram.errors import RunError
+from tf_charagram.files import sha256_of, whole_file, write_json, write_problem
+
+Record = dict[str, Any]
+
+
+class ShardFolder:
+    """The files that bulk embedding writes.
+
+    `manifest.json` says what the folder was begun with, and whether it is complete;
+    `shards.jsonl` has a line for each shard that is done.
+
+    Args:
+        path: The folder.
+
+    Attributes:
+        records: The shards that are done, by name without ending.
+        damaged: What was wrong with shards that have to be embedded again.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.manifest = self.path / "manifest.json"
+        self.shards = self.path / "shards.jsonl"
+        self.records: dict[str, Record] = {}
+        self.damaged: list[str] = []
+
+    @classmethod
+    def open(
+        cls, path: str | Path, settings: dict[str, Any], *, resume: bool, overwrite: bool
+    ) -> ShardFolder:
+        """Begins a folder, or goes on with one.
+
+        Args:
+            path: The folder.
+            settings: What must be the same when it is gone on with; JSON values.
+            resume: Go on with the shards in the folder, if there are any.
+            overwrite: Delete the shards in the folder, and nothing else.
+
+        Raises:
+            RunError: The folder has files and neither flag was given, holds no shards, was begun
+                with other settings, or cannot be written.
+        """
+        folder = cls(path)
+        if folder.path.exists() and not folder.path.is_dir():
+            raise RunError(f"{folder.path} is a file. Give a folder with --output.")
+        if folder.path.is_dir() and any(folder.path.iterdir()):
+            if not (resume or overwrite):
+                raise RunError(
+                    f"{folder.path} exists. Add --resume to go on with it, --overwrite to start "
+                    "again, or give another --output."
+                )
+            folder._remove(".*.part")
+            if any(folder.path.iterdir()) and not folder.manifest.is_file():
+                raise RunError(
+                    f"{folder.path} is not a folder of shards, so nothing is written there."
+                )
+            if overwrite:
+                folder._remove("part-*", folder.shards.name, folder.manifest.name)
+        if folder.manifest.is_file():
+            folder._go_on(settings)
+        else:
+            write_json(folder.manifest, {**settings, "is_complete": False})
+        return folder
+
+    def add(self, record: Record) -> None:
+        """Notes that a shard is done; from now on a resumed run leaves it out.
+
+        Raises:
+            RunError: It cannot be written, for instance because the disk is full.
+        """
+        self.records[_key(record)] = record
+        try:
+            with open(self.shards, "a", encoding="utf-8", newline="\n") as file:
+                file.write(json.dumps(record) + "\n")
+        except OSError as error:
+            raise RunError(f"Cannot write {self.shards}: {write_problem(error)}") from error
+
+    def complete(self) -> None:
+        """Puts the records into the order of the input, and notes that none is missing."""
+        self._write_records()
+        settings = json.loads(self.manifest.read_text(encoding="utf-8"))
+        write_json(self.manifest, {**settings, "is_complete": True})
+
+    def _go_on(self, settings: dict[str, Any]) -> None:
+        try:
+            old = _flat(json.loads(self.manifest.read_text(encoding="utf-8")))
+            new = _flat({**settings, "is_complete": old["is_complete"]})
+            changed = [
+                f"{name} was {old.get(name)}, is {new.get(name)}"
+                for name in {**old, **new}
+                if old.get(name) != new.get(name)
+            ]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RunError(f"{self.manifest} is damaged: {error!r}.") from error
+        if changed:
+            raise RunError(
+                f"{self.path} was begun with other settings: {', '.join(changed)}. "
+                "Resume with the same, or give another --output."
+            )
+        for record in self._read_records():
+            problem = self._problem(record)
+            if problem is None:
+                self.records[_key(record)] = record
+            else:
+                self.damaged.append(f"{self.path / record['name']} {problem}")
+        self._write_records()
+
+    def _problem(self, record: Record) -> str | None:
+        """Says what is wrong with the file of a shard."""
+        path = self.path / record["name"]
+        if not path.is_file():
+            return "is missing"
+        size = path.stat().st_size
+        if size != record["bytes"]:
+            return f"has {size:,} bytes instead of {record['bytes']:,}"
+        return None if sha256_of(path) == record["sha256"] else "has another checksum"
+
+    def _read_records(self) -> Iterator[Record]:
+        """Yields the records; what was cut short is left out, so that its shard is done again."""
+        if not self.shards.is_file():
+            return
+        for line in self.shards.read_text(encoding="utf-8", errors="replace").split("\n"):
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            yield record
+
+    def _write_records(self) -> None:
+        with whole_file(self.shards, "w") as file:
+            file.writelines(json.dumps(self.records[key]) + "\n" for key in sorted(self.records))
+
+    def _remove(self, *patterns: str) -> None:
+        try:
+            for pattern in patterns:
+                for path in self.path.glob(pattern):
+                    path.unlink()
+        except OSError as error:
+            raise RunError(f"Cannot write {self.path}: {write_problem(error)}") from error
+
+
+def _flat(settings: dict[str, Any]) -> dict[str, Any]:
+    """Gives each input a name of its own, so that a difference is told in few words."""
+    inputs = {
+        f"input {number}": f"{file['path']} of {file['bytes']:,} bytes"
+        for number, file in enumerate(settings["inputs"])
+    }
+    return {**settings, "inputs": None, **inputs}
+
+
+def _key(record: Record) -> str:
+    return Path(record["name"]).stem

@@ -1,0 +1,94 @@
+"""Bulk embedding on a Ray cluster: files are read and shards embedded wherever there is room.
+
+Every node must see the model, the inputs and the output under the same paths.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tf_charagram.bulk.extras import extra_module
+from tf_charagram.bulk.folder import Record
+from tf_charagram.bulk.inputs import Shard
+from tf_charagram.bulk.job import EmbedJob, ShardEmbedder
+from tf_charagram.errors import ConfigError, DataError, RunError
+from tf_charagram.models.embedder import TextEmbedder
+
+Batch = dict[str, np.ndarray]
+
+
+class ShardActor:
+    """Embeds shards, as an actor of `ray.data.Dataset.map_batches`; loads the model once.
+
+    Args:
+        job: What the shards are part of.
+    """
+
+    def __init__(self, job: EmbedJob) -> None:
+        self._embed = ShardEmbedder(job, TextEmbedder.load(job.model, folded=True))
+
+    def __call__(self, batch: Batch) -> Batch:
+        """Takes the columns of `Shard`; returns the column `record`, as JSON."""
+        columns = (batch[name].tolist() for name in Shard._fields)
+        records = [self._embed(Shard(*row)) for row in zip(*columns, strict=True)]
+        return {"record": np.array([json.dumps(record) for record in records], object)}
+
+
+def check_ray(workers: int | None) -> None:
+    """Checks that Ray can be run with so many actors.
+
+    Raises:
+        ConfigError: Ray is not installed, or `workers` is below 1.
+    """
+    if workers is not None and workers < 1:
+        raise ConfigError(f"`workers` must be at least 1. Received: {workers}")
+    extra_module("ray.data", "ray")
+
+
+def run_ray(job: EmbedJob, done: dict[str, Record], workers: int | None = None) -> Iterator[Record]:
+    """Embeds what is pending on Ray; yields the records in the order they get done.
+
+    Args:
+        job: What is embedded.
+        done: The records of the shards that are done, by name.
+        workers: Number of actors, each with a core and a copy of the model; `None` for one for
+            each core of the cluster.
+
+    Raises:
+        RunError: Reading, embedding or writing failed somewhere.
+    """
+    ray = extra_module("ray", "ray")
+    data = extra_module("ray.data", "ray")
+    if not ray.is_initialized():
+        ray.init(log_to_driver=False, logging_level="ERROR")
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    context = data.DataContext.get_current().copy()
+    context.enable_progress_bars = False
+    context.target_max_block_size = 1  # Each shard is a block of its own, so that all actors work.
+
+    def read(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        try:
+            for shard in job.pending_shards(row["item"], done):
+                yield shard._asdict()
+        except DataError as error:  # Its constructor is not the one that unpickling calls.
+            raise RunError(str(error)) from None
+
+    numbers = list(range(len(job.inputs)))
+    actors = data.ActorPoolStrategy(size=workers or int(ray.cluster_resources()["CPU"]))
+    with data.DataContext.current(context):
+        files = data.from_items(numbers, override_num_blocks=len(numbers))
+        # Readers take no core of their own: the actors may hold them all.
+        records = files.flat_map(read, num_cpus=0).map_batches(
+            ShardActor, fn_constructor_args=(job,), batch_size=1, compute=actors, num_cpus=1
+        )
+    try:
+        for row in records.iter_rows():
+            yield json.loads(row["record"])
+    except ray.exceptions.RayTaskError as error:
+        # Ray adds lines on how to retry.
+        raise RunError(str(error.cause).partition("\n")[0]) from error
