@@ -8,6 +8,34 @@ from setuptools import find_packages, setup
 FOLDERS = [name for name in ("tuning", "export") if Path(name, "__init__.py").is_file()]
 README = Path("README.md")
 
+EXTRAS = {
+    "serving": ["tensorflow-serving-api>=2.21,<2.22"],
+    "search": ["faiss-cpu>=1.11"],
+    "sklearn": ["scikit-learn>=1.6"],
+    "hub": ["huggingface_hub>=1.0"],
+    "parquet": ["pyarrow>=17"],
+    "ray": ["ray[data]>=2.60"],
+    "mteb": ["mteb>=2.26,<3"],
+    "bayesian": ["scikit-learn>=1.6"],
+    "plots": ["matplotlib>=3.9"],
+}
+TEST = [
+    "pytest>=8.2",
+    "pytest-cov>=5",
+    "pytest-xdist>=3.6",
+    "hypothesis>=6.112",
+    "ruff==0.17.*",
+    "mypy==2.4.*",
+    "build>=1.2",
+    "setuptools>=77",
+    # Tests of the other extras are left out where these are not installed.
+    *(
+        requirement
+        for name in ("serving", "search", "sklearn", "hub", "parquet", "plots")
+        for requirement in EXTRAS[name]
+    ),
+]
+
 setup(
     name="tf-charagram",
     version=runpy.run_path("tf_charagram/_version.py")["__version__"],
@@ -47,19 +75,5 @@ setup(
         "rich>=13.9",
         "jsonargparse[signatures]>=4.49,<5",
     ],
-    extras_require={
-        "test": [
-            "pytest>=8.2",
-            "pytest-cov>=5",
-            "hypothesis>=6.112",
-            "ruff==0.17.*",
-            "mypy==2.4.*",
-            "build>=1.2",
-            "setuptools>=77",
-        ],
-        "serving": ["tensorflow-serving-api>=2.21,<2.22"],
-        "bench": ["torch", "fasttext"],
-        "parquet": ["pyarrow>=17"],
-        "ray": ["ray[data]>=2.60"],
-    },
+    extras_require={**EXTRAS, "test": TEST, "bench": ["torch", "fasttext"]},
 )

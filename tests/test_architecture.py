@@ -6,13 +6,13 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 # Lowest first. `__init__` is the face of the package: nothing below it uses what it offers.
 TIERS = (
-    {"config", "errors", "files", "_version"},
+    {"config", "errors", "extras", "files", "_version"},
     {"text", "layers"},
     {"encoders"},
     {"objectives", "optimizers"},
     {"models"},
     {"data", "evaluation", "analysis"},
-    {"runs", "flags", "training", "tables"},
+    {"runs", "flags", "training", "tables", "bulk", "search"},
     {"__init__", "train", "evaluate", "embed", "neighbors", "cli"},
     {"tuning", "export"},
 )

@@ -17,6 +17,8 @@ COMMANDS = {
     "export": ("tf_charagram.export.command", "write a version for TensorFlow Serving"),
     "check": ("tf_charagram.export.check.command", "check that an export can be served"),
     "neighbors": ("tf_charagram.neighbors", "find the nearest texts in a list"),
+    "index": ("tf_charagram.search.command", "prepare many texts for neighbors --index"),
+    "vectors": ("tf_charagram.export.interop.word2vec", "write vectors of words as word2vec text"),
 }
 
 

@@ -1,13 +1,19 @@
-"""`python -m tf_charagram.neighbors`: the nearest texts of a list, by exact search."""
+"""`python -m tf_charagram.neighbors`: the nearest texts of a list, by exact search or an index."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
+from tf_charagram.errors import ConfigError
 from tf_charagram.flags import FlagParser, run_command
+
+if TYPE_CHECKING:
+    from tf_charagram.models.embedder import Neighbor
+
+    Search = Callable[[str, int], list[Neighbor]]
 
 PROMPT = "text> "
 
@@ -21,6 +27,10 @@ def make_parser() -> FlagParser:
         "--texts", type=str | None, default=None,
         help="file of texts to search, one a line [those the run was trained on]",
     )  # fmt: skip
+    parser.add_argument(
+        "--index", type=str | None, default=None,
+        help="folder of `charagram index`: approximate search, for many texts",
+    )  # fmt: skip
     parser.add_argument("--k", type=int, default=10, help="neighbours shown")
     parser.add_argument("--json", action="store_true", help="one line of JSON for each query")
     return parser
@@ -29,19 +39,12 @@ def make_parser() -> FlagParser:
 def neighbors(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = make_parser().parse_args(arguments)
-    from tf_charagram.data.lines import read_lines
-    from tf_charagram.errors import ConfigError
-    from tf_charagram.models.embedder import TextEmbedder, unit_rows
-    from tf_charagram.runs import RunFolder
-
-    texts_file = Path(values.texts) if values.texts else RunFolder(values.model).texts
-    if not values.texts and not texts_file.is_file():
-        raise ConfigError(f"{values.model} has no {texts_file.name}: name a file with --texts.")
-    embedder = TextEmbedder.load(values.model)
-    texts = list(dict.fromkeys(text for _, text in read_lines(texts_file) if text.strip()))
-    vectors = unit_rows(embedder.encode(texts))
+    if values.index and values.texts:
+        raise ConfigError("Give one of --texts and --index: an index has its texts.")
+    search = _index_search if values.index else _exact_search
+    neighbors_of = search(values.model, values.index or values.texts)
     for query in values.query or _prompt():
-        found = embedder.neighbors(query, texts, values.k, vectors)
+        found = neighbors_of(query, values.k)
         if values.json:
             result = {"query": query, "neighbors": [[text, round(c, 6)] for text, c in found]}
             sys.stdout.write(json.dumps(result, ensure_ascii=False) + "\n")
@@ -50,6 +53,22 @@ def neighbors(arguments: Sequence[str]) -> int:
             sys.stdout.write(f"{query}\n{rows}")
         sys.stdout.flush()
     return 0
+
+
+def _index_search(model: str, index: str) -> Search:
+    from tf_charagram.search.text_index import TextIndex
+
+    return TextIndex.load(index, model).neighbors
+
+
+def _exact_search(model: str, texts_file: str | None) -> Search:
+    from tf_charagram.models.embedder import TextEmbedder, unit_rows
+    from tf_charagram.search.texts import read_vocabulary
+
+    texts = read_vocabulary(texts_file, model)
+    embedder = TextEmbedder.load(model)
+    vectors = unit_rows(embedder.encode(texts))
+    return lambda query, k: embedder.neighbors(query, texts, k, vectors)
 
 
 def _prompt() -> Iterator[str]:

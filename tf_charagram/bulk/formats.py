@@ -7,9 +7,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from tf_charagram.bulk.extras import extra_module
 from tf_charagram.bulk.inputs import Shard
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.extras import extra_module
 
 
 def write_npy(file: IO[bytes], shard: Shard, vectors: np.ndarray) -> None:

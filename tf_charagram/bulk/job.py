@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,7 +15,7 @@ from tf_charagram.bulk.inputs import InputFile, Shard, read_shards
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.files import sha256_of, whole_file
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.storage import model_files, read_config
+from tf_charagram.models.storage import model_sha256
 
 # While one shard is brought to disk, the next one is embedded.
 _SHARDS_AT_ONCE = 2
@@ -58,10 +57,8 @@ class EmbedJob:
 
     def open_folder(self, *, resume: bool = False, overwrite: bool = False) -> ShardFolder:
         """Begins the folder of the shards, or goes on with it; see `ShardFolder.open`."""
-        read_config(self.model)
-        checksums = "".join(map(sha256_of, model_files(self.model)))
         settings: dict[str, Any] = {
-            "model_sha256": hashlib.sha256(checksums.encode()).hexdigest(),
+            "model_sha256": model_sha256(self.model),
             "format": self.format,
             "dtype": "float32",
             "shard_lines": self.shard_lines,

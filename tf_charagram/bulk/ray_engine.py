@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from tf_charagram.bulk.extras import extra_module
 from tf_charagram.bulk.folder import Record
 from tf_charagram.bulk.inputs import Shard
 from tf_charagram.bulk.job import EmbedJob, ShardEmbedder
 from tf_charagram.errors import ConfigError, DataError, RunError
+from tf_charagram.extras import extra_module
 from tf_charagram.models.embedder import TextEmbedder
 
 Batch = dict[str, np.ndarray]

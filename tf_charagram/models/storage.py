@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 from tf_charagram._version import __version__
 from tf_charagram.encoders import encoder_from_config, encoder_name
 from tf_charagram.errors import CharagramError, RunError
-from tf_charagram.files import whole_file, write_json
+from tf_charagram.files import sha256_of, whole_file, write_json
 from tf_charagram.text.kinds import VECTORIZERS
 
 FORMAT_VERSION = 1
@@ -85,6 +86,17 @@ def model_files(path: str | Path) -> list[Path]:
     """Returns the files of a saved model: those that are there, in its folder or its run's."""
     folder = _model_folder(Path(path))
     return [folder / name for name in FILES if (folder / name).is_file()]
+
+
+def model_sha256(path: str | Path) -> str:
+    """Returns a checksum over the files of a model, given its folder or its run's.
+
+    Raises:
+        RunError: It is no model folder.
+    """
+    read_config(path)
+    checksums = "".join(map(sha256_of, model_files(path)))
+    return hashlib.sha256(checksums.encode()).hexdigest()
 
 
 def _model_folder(path: Path) -> Path:

@@ -1,0 +1,75 @@
+"""Approximate search against exact search: recall@10, queries a second, time to build.
+
+    python benchmarks/search.py --model runs/mine [--data PAIRS]
+
+The texts are those of a file of pairs. Half of the queries are such texts, half are such texts with
+a typing error. Both searches embed the query and take one at a time; `faiss/exact` is a median of
+ratios, for noise strikes both. Recall counts those of the ten nearest that the index finds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+from pathlib import Path
+
+import common
+
+from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.search.text_index import TextIndex
+
+K = 10
+
+
+def mistyped(text: str, rng: random.Random) -> str:
+    """Returns a text with one character replaced."""
+    place = rng.randrange(len(text))
+    return text[:place] + rng.choice(common.LETTERS) + text[place + 1 :]
+
+
+def main() -> None:
+    """Runs the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    default = common.SHARED / "words" / "ppdb-xl-lexical.tsv"
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--data", default=str(default) if default.is_file() else None)
+    parser.add_argument("--max-texts", type=int, default=1_000_000)
+    parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    rng = random.Random(0)
+    texts = common.texts_of(common.word_pairs(arguments.data))[: arguments.max_texts]
+    sample = rng.sample(texts, arguments.queries)
+    queries = [text if i % 2 else mistyped(text, rng) for i, text in enumerate(sample)]
+
+    embedder = TextEmbedder.load(arguments.model)
+    vectors = unit_rows(TextEmbedder.load(arguments.model, folded=True).encode(texts))
+    built: list[TextIndex] = []
+    build_s = common.seconds(lambda: built.append(TextIndex.build(arguments.model, texts)))
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "index"
+        built[0].save(place)
+        megabytes = sum(file.stat().st_size for file in place.iterdir()) / 1e6
+        index = TextIndex.load(place, arguments.model)
+    result: dict = {
+        "num_texts": len(texts), "dim": embedder.dim, "build_s": round(build_s, 1),
+        "index_mb": round(megabytes, 1),
+    }  # fmt: skip
+    print(result, flush=True)
+
+    hits = 0
+    for query in queries:
+        exact = {text for text, _ in embedder.neighbors(query, texts, K, vectors)}
+        hits += len(exact & {text for text, _ in index.neighbors(query, K)})
+    result["recall_at_10"] = round(hits / (K * len(queries)), 4)
+    runs = {
+        "faiss": lambda: [index.neighbors(query, K) for query in queries],
+        "exact": lambda: [embedder.neighbors(query, texts, K, vectors) for query in queries],
+    }
+    result["queries_per_second"] = common.compare(arguments.rounds, runs, len(queries))
+    common.finish("search", result)
+
+
+if __name__ == "__main__":
+    main()

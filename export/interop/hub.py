@@ -1,0 +1,84 @@
+"""Models on the Hugging Face Hub: `hf://OWNER/NAME`, or `hf://OWNER/NAME@REVISION`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.extras import extra_module
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.storage import FILES, model_files, read_config
+
+_ADDRESS = re.compile(r"hf://([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
+
+
+def push(model: str | Path, address: str, *, private: bool = False) -> str:
+    """Uploads a model, its three files and no others; makes the repository if it is missing.
+
+    Args:
+        model: Run folder or model folder.
+        address: `hf://OWNER/NAME`; a revision, if given, is a branch that exists.
+        private: Whether a new repository is private. Default: no.
+
+    Returns:
+        The address of the commit.
+
+    Raises:
+        ConfigError: The address is not of this form, or huggingface_hub is not installed.
+        RunError: The folder is no model, or the Hub does not take it; log in with `hf auth login`.
+    """
+    hub = extra_module("huggingface_hub", "hub")
+    repository, revision = _parse(address)
+    read_config(model)
+    files = model_files(model)
+    with _hub_errors(f"Cannot upload {model} to {address}"):
+        api = hub.HfApi()
+        api.create_repo(repository, private=private, exist_ok=True)
+        commit = api.upload_folder(
+            repo_id=repository,
+            folder_path=files[0].parent,
+            revision=revision,
+            allow_patterns=[file.name for file in files],
+            commit_message="Upload a model of tf-charagram",
+        )
+    return str(commit.commit_url)
+
+
+def load(address: str, *, folded: bool = False) -> TextEmbedder:
+    """Downloads a model, unless it was before, and loads it.
+
+    Args:
+        address: `hf://OWNER/NAME`, or `hf://OWNER/NAME@REVISION` for a branch, tag or commit.
+        folded: See `TextEmbedder.load`.
+
+    Raises:
+        ConfigError: The address is not of this form, or huggingface_hub is not installed.
+        RunError: It cannot be downloaded, or is no model.
+    """
+    hub = extra_module("huggingface_hub", "hub")
+    repository, revision = _parse(address)
+    with _hub_errors(f"Cannot download {address}"):
+        folder = hub.snapshot_download(repository, revision=revision, allow_patterns=list(FILES))
+    return TextEmbedder.load(folder, folded=folded)
+
+
+def _parse(address: str) -> tuple[str, str | None]:
+    match = _ADDRESS.fullmatch(address)
+    if match is None:
+        raise ConfigError(
+            f"`address` must be hf://OWNER/NAME or hf://OWNER/NAME@REVISION. Received: {address!r}"
+        )
+    return match[1], match[2]
+
+
+@contextmanager
+def _hub_errors(problem: str) -> Iterator[None]:
+    """Makes what huggingface_hub raises, also without a network, an error of this package."""
+    http_error = extra_module("huggingface_hub.errors", "hub").HfHubHTTPError.__mro__[1]
+    try:
+        yield
+    except (OSError, ValueError, http_error) as error:
+        raise RunError(f"{problem}: {' '.join(str(error).split())}") from error

@@ -1,0 +1,92 @@
+"""An embedder as a step of a scikit-learn pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.extras import extra_module
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.storage import read_config
+
+_base = extra_module("sklearn.base", "sklearn")
+_BaseEstimator: Any = _base.BaseEstimator
+_TransformerMixin: Any = _base.TransformerMixin
+_FeatureNamesMixin: Any = _base.ClassNamePrefixFeaturesOutMixin
+
+
+class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator):
+    """Turns texts into embeddings; there is nothing to fit.
+
+    The model is loaded when it is first needed. Copies and pickles hold its path, not its weights,
+    so the folder must be where they are used.
+
+    Args:
+        model: Run folder or model folder.
+        batch_size: Texts embedded at a time. Default: 1000.
+
+    Example:
+        `make_pipeline(CharagramTransformer("runs/mine"), LogisticRegression()).fit(texts, labels)`
+    """
+
+    def __init__(self, model: str | Path, batch_size: int = 1000) -> None:
+        self.model = model
+        self.batch_size = batch_size
+
+    def fit(self, X: Sequence[str], y: Any = None) -> CharagramTransformer:
+        """Checks texts and model; returns itself.
+
+        Raises:
+            ConfigError: `X` is not a list of texts.
+            RunError: The model cannot be loaded.
+        """
+        del y
+        _check_texts(X)
+        read_config(self.model)
+        return self
+
+    def transform(self, X: Sequence[str]) -> np.ndarray:
+        """Returns the embeddings of texts, float32 `(num_texts, dim)`; errors as `fit`."""
+        return self._embedder().encode(_check_texts(X), batch_size=self.batch_size)
+
+    def _embedder(self) -> TextEmbedder:
+        # Beside its path, which `set_params` may change.
+        path, embedder = getattr(self, "_loaded", (None, None))
+        if embedder is None or path != self.model:
+            embedder = TextEmbedder.load(self.model)
+            self._loaded = self.model, embedder
+        return embedder
+
+    @property
+    def _n_features_out(self) -> int:
+        """The width that `get_feature_names_out` asks for."""
+        return self._embedder().dim
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_loaded"}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
+
+
+def _check_texts(texts: Sequence[Any]) -> Sequence[str]:
+    # What can be read only once would be empty after `fit`.
+    if isinstance(texts, str | bytes) or not hasattr(texts, "__len__"):
+        raise ConfigError(f"`X` must be a list of texts. Received: {type(texts).__name__}")
+    for place, text in enumerate(texts):
+        if not isinstance(text, str | bytes):
+            raise ConfigError(
+                f"`X` must be a list of texts. Received: {type(text).__name__} at place {place}"
+            )
+    return texts

@@ -1,0 +1,115 @@
+"""An embedder in scikit-learn."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+
+import numpy as np
+import pytest
+
+from tests.search.conftest import save_model
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.models.embedder import TextEmbedder
+
+base = pytest.importorskip("sklearn.base")
+
+from sklearn.linear_model import LogisticRegression  # noqa: E402
+from sklearn.model_selection import GridSearchCV  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+
+from tf_charagram.export.interop.sklearn import CharagramTransformer  # noqa: E402
+
+CATS = [f"cat {number}" for number in range(20)]
+DOGS = [f"dog {number}" for number in range(20)]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return save_model(tmp_path_factory.mktemp("sklearn") / "model", seed=1)
+
+
+def test_transform(model):
+    vectors = CharagramTransformer(model).transform(["cat", "", "dog"])
+    assert vectors.dtype == np.float32
+    expected = TextEmbedder.load(model).encode(["cat", "", "dog"])
+    np.testing.assert_array_equal(vectors, expected)
+
+
+@pytest.mark.parametrize("kind", [np.array, lambda texts: np.array(texts, object), tuple])
+def test_kinds_of_lists(model, kind):
+    vectors = CharagramTransformer(model).fit_transform(kind(["cat", "dog"]))
+    assert vectors.shape == (2, 16)
+
+
+def test_pipeline(model):
+    texts, labels = CATS + DOGS, [0] * 20 + [1] * 20
+    pipeline = make_pipeline(CharagramTransformer(model), LogisticRegression(C=100))
+    pipeline.fit(texts[::2], labels[::2])
+    assert pipeline.score(texts[1::2], labels[1::2]) > 0.9
+    again = pickle.loads(pickle.dumps(pipeline))
+    np.testing.assert_array_equal(again.predict_proba(texts), pipeline.predict_proba(texts))
+
+
+def test_grid_search(model):
+    pipeline = make_pipeline(CharagramTransformer(model), LogisticRegression())
+    grid = {"charagramtransformer__batch_size": [3, 7]}
+    search = GridSearchCV(pipeline, grid, cv=2).fit(CATS + DOGS, [0] * 20 + [1] * 20)
+    assert search.best_score_ > 0.9
+
+
+def test_parameters(model):
+    transformer = CharagramTransformer(model, batch_size=7)
+    assert transformer.get_params() == {"model": model, "batch_size": 7}
+    assert base.clone(transformer).get_params() == transformer.get_params()
+
+
+def test_another_model(model, tmp_path):
+    transformer = CharagramTransformer(model)
+    before = transformer.transform(["cat"])
+    other = save_model(tmp_path / "other", seed=2)
+    after = transformer.set_params(model=other).transform(["cat"])
+    assert not np.allclose(before, after)
+    np.testing.assert_array_equal(after, CharagramTransformer(other).transform(["cat"]))
+
+
+def test_pickle_holds_no_weights(model):
+    transformer = CharagramTransformer(model)
+    transformer.transform(["cat"])
+    pickled = pickle.dumps(transformer)
+    assert len(pickled) < 1000
+    again = pickle.loads(pickled)
+    assert again.model == model
+    np.testing.assert_array_equal(again.transform(["cat"]), transformer.transform(["cat"]))
+
+
+def test_feature_names(model):
+    names = CharagramTransformer(model).get_feature_names_out()
+    assert list(names) == [f"charagramtransformer{number}" for number in range(16)]
+
+
+@pytest.mark.parametrize("method", ["fit", "transform"])
+def test_what_are_no_texts(model, method):
+    call = getattr(CharagramTransformer(model), method)
+    with pytest.raises(ConfigError, match=r"`X` must be a list of texts\. Received: str$"):
+        call("cat")
+    with pytest.raises(ConfigError, match="Received: list_iterator"):
+        call(iter(["cat"]))
+    with pytest.raises(ConfigError, match="Received: float at place 1"):
+        call(["cat", float("nan")])
+    with pytest.raises(ConfigError, match="Received: ndarray at place 0"):
+        call(np.array([["cat"], ["dog"]]))
+
+
+def test_no_model(tmp_path):
+    transformer = CharagramTransformer(tmp_path / "nothing")  # Loaded when it is needed.
+    for method in (transformer.fit, transformer.transform):
+        with pytest.raises(RunError, match="is not a model folder"):
+            method(["cat"])
+
+
+def test_without_sklearn(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.base", None)
+    monkeypatch.delitem(sys.modules, "tf_charagram.export.interop.sklearn")
+    with pytest.raises(ConfigError, match=r"pip install 'tf-charagram\[sklearn\]'"):
+        import tf_charagram.export.interop.sklearn  # noqa: F401

@@ -1,0 +1,41 @@
+"""A small model and texts in groups that are alike."""
+
+from __future__ import annotations
+
+import pytest
+
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text.vectorizer import NgramVectorizer
+
+
+def save_model(folder, seed):
+    vectorizer = NgramVectorizer.from_texts([f"{word} {n}" for word in WORDS for n in range(100)])
+    TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=16, seed=seed)).save(
+        folder
+    )
+    return folder
+
+
+WORDS = ("cat", "catalogue", "dog", "doggedly", "horse", "hoarse", "bird", "byrd")
+TEXTS = [f"{word} {number}" for word in WORDS for number in range(50)]
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory):
+    """Returns a model folder."""
+    return save_model(tmp_path_factory.mktemp("search") / "model", seed=1)
+
+
+@pytest.fixture(scope="session")
+def other_model(tmp_path_factory):
+    """Returns the folder of a model that differs only in its weights."""
+    return save_model(tmp_path_factory.mktemp("search") / "other", seed=2)
+
+
+@pytest.fixture
+def texts_file(tmp_path):
+    path = tmp_path / "texts.txt"
+    # A text that comes twice, and a line of white space, are not indexed.
+    path.write_text("".join(f"{text}\n" for text in [*TEXTS, " ", TEXTS[0]]), encoding="utf-8")
+    return path

@@ -1,0 +1,145 @@
+"""An index finds what exact search finds, and is not used where it would be wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from tests.search.conftest import TEXTS
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.search.text_index import TextIndex, model_sha256
+
+pytest.importorskip("faiss")
+
+
+@pytest.fixture(scope="module")
+def index(model):
+    return TextIndex.build(model, TEXTS, batch_size=30)
+
+
+@pytest.fixture
+def saved(index, tmp_path):
+    index.save(tmp_path / "index")
+    return tmp_path / "index"
+
+
+class TestSearch:
+    @pytest.mark.parametrize("k", [1, 10, len(TEXTS) + 1])
+    def test_agrees_with_exact_search(self, index, model, k):
+        embedder = TextEmbedder.load(model)
+        num_found = num_expected = 0
+        for query in [*TEXTS[::40], "dogg", "kat 3"]:
+            expected = dict(embedder.neighbors(query, TEXTS, k))
+            found = index.neighbors(query, k)
+            cosines = [neighbor.cosine for neighbor in found]
+            assert cosines == sorted(cosines, reverse=True)
+            assert query not in dict(found)
+            assert len(found) == len(expected)
+            num_expected += len(expected)
+            for text, cosine in found:
+                num_found += text in expected
+                if text in expected:
+                    assert cosine == pytest.approx(expected[text], abs=1e-5)
+        assert num_found >= (0.95 if k < 100 else 1) * num_expected
+
+    def test_texts_count_once(self, model):
+        index = TextIndex.build(model, ["cat", "dog", "cat"])
+        assert len(index) == 2
+        assert [text for text, _ in index.neighbors("cat", 5)] == ["dog"]
+
+    def test_queries_without_ngrams(self, index):
+        assert all(np.isfinite(cosine) for _, cosine in index.neighbors("", 5))
+
+    def test_bad_values(self, index, model):
+        with pytest.raises(ConfigError, match=r"`k` must be at least 1\. Received: k=0"):
+            index.neighbors("cat", 0)
+        with pytest.raises(ConfigError, match=r"There is no text to index."):
+            TextIndex.build(model, [])
+        with pytest.raises(ConfigError, match=r"`batch_size` must be at least 1. Received: 0"):
+            TextIndex.build(model, ["cat"], batch_size=0)
+
+    def test_progress(self, model, capsys):
+        TextIndex.build(model, ["cat", "dog"], show_progress=True)
+        streams = capsys.readouterr()
+        assert "Indexing" in streams.err and "100%" in streams.err and not streams.out
+
+
+class TestFolder:
+    def test_round_trip(self, index, saved, model):
+        loaded = TextIndex.load(saved, model)
+        assert loaded.texts == TEXTS
+        for query in ("cat 7", "birds"):
+            expected, found = index.neighbors(query, 9), loaded.neighbors(query, 9)
+            assert [text for text, _ in found] == [text for text, _ in expected]
+
+    def test_any_text(self, model, tmp_path):
+        texts = ["two\nlines", "cr\r", "\udc80", "\N{PILE OF POO}"]
+        TextIndex.build(model, texts).save(tmp_path / "index")
+        assert TextIndex.load(tmp_path / "index", model).texts == texts
+
+    def test_another_model(self, saved, other_model):
+        with pytest.raises(RunError, match=r"was built with another model than .*other"):
+            TextIndex.load(saved, other_model)
+
+    @pytest.mark.parametrize("name", ["graph.faiss", "texts.json"])
+    def test_cut_short_or_changed(self, saved, model, name):
+        raw = (saved / name).read_bytes()
+        (saved / name).write_bytes(raw[: len(raw) // 2])
+        with pytest.raises(RunError, match=f"{name} is damaged. Build it again"):
+            TextIndex.load(saved, model)
+        (saved / name).write_bytes(raw[:-20] + bytes([raw[-20] ^ 1]) + raw[-19:])
+        with pytest.raises(RunError, match=f"{name} is damaged. Build it again"):
+            TextIndex.load(saved, model)
+        (saved / name).unlink()
+        with pytest.raises(RunError, match=r"Cannot read .*: No such file"):
+            TextIndex.load(saved, model)
+
+    @pytest.mark.parametrize("raw", [b"", b"[]", b"\xff", b'{"format_version": 1}'])
+    def test_damaged_settings(self, saved, model, raw):
+        (saved / "index.json").write_bytes(raw)
+        with pytest.raises(RunError, match=r"index\.json is damaged"):
+            TextIndex.load(saved, model)
+
+    def test_newer_format(self, saved, model):
+        settings = json.loads((saved / "index.json").read_text())
+        (saved / "index.json").write_text(json.dumps({**settings, "format_version": 2}))
+        with pytest.raises(RunError, match=r"written by a newer version"):
+            TextIndex.load(saved, model)
+
+    def test_no_index(self, model, tmp_path):
+        with pytest.raises(RunError, match=r"is not an index: it has no index.json"):
+            TextIndex.load(tmp_path / "nothing", model)
+
+    def test_existing_folder_is_kept(self, index, tmp_path):
+        (tmp_path / "mine").write_text("text")
+        with pytest.raises(RunError, match=r"exists. Delete it, or give another folder."):
+            index.save(tmp_path / "mine")
+        assert (tmp_path / "mine").read_text() == "text"
+
+    @pytest.mark.parametrize("problem", [OSError(28, "No space left on device"), RuntimeError("x")])
+    def test_an_error_leaves_nothing(self, index, tmp_path, monkeypatch, problem):
+        def fail(*arguments):
+            raise problem
+
+        monkeypatch.setattr("faiss.write_index", fail)
+        with pytest.raises(RunError, match=r"Cannot write .*index: "):
+            index.save(tmp_path / "index")
+        assert not list(tmp_path.iterdir())
+
+
+def test_checksum_is_of_the_model(model, other_model):
+    assert model_sha256(model) == model_sha256(model)
+    assert model_sha256(model) != model_sha256(other_model)
+
+
+def test_without_faiss(model, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    message = r"faiss cannot be imported .*pip install 'tf-charagram\[search\]'"
+    with pytest.raises(ConfigError, match=message):
+        TextIndex.build(model, TEXTS)
+    with pytest.raises(ConfigError, match=message):
+        TextIndex.load(tmp_path, model)

@@ -1,0 +1,1 @@
+"""Nearest texts without looking at all of them."""

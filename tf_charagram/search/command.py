@@ -1,0 +1,44 @@
+"""`charagram index`: prepares a file of texts for `charagram neighbors --index`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tf_charagram.flags import FlagParser, run_command
+
+
+def make_parser() -> FlagParser:
+    """Returns the command line."""
+    parser = FlagParser(prog="charagram index", description=__doc__)
+    parser.add_argument("model", type=str, help="run folder or model folder")
+    parser.add_argument(
+        "--texts", type=str | None, default=None,
+        help="file of texts, one a line; - is stdin [those the run was trained on]",
+    )  # fmt: skip
+    parser.add_argument("--out", type=str, required=True, help="folder to write")
+    parser.add_argument("--batch-size", type=int, default=1000, help="texts embedded at a time")
+    return parser
+
+
+def index(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    values = make_parser().parse_args(arguments)
+    from tf_charagram.search.text_index import TextIndex, check_free
+    from tf_charagram.search.texts import read_vocabulary
+
+    check_free(Path(values.out))
+    texts = read_vocabulary(values.texts, values.model)
+    is_terminal = sys.stderr.isatty()
+    built = TextIndex.build(
+        values.model, texts, batch_size=values.batch_size, show_progress=is_terminal
+    )
+    built.save(values.out)
+    sys.stderr.write(f"{len(built):,} texts -> {values.out}\n")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    return run_command(index, arguments)

@@ -1,0 +1,191 @@
+"""A graph of embeddings, walked to the nearest texts: approximate, fast, kept in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress
+
+from tf_charagram._version import __version__
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.extras import extra_module
+from tf_charagram.files import partial_folder, sha256_of, write_json
+from tf_charagram.models.embedder import Neighbor, TextEmbedder, unit_rows
+from tf_charagram.models.storage import model_sha256
+
+FORMAT_VERSION = 1
+_SETTINGS, _GRAPH, _TEXTS = "index.json", "graph.faiss", "texts.json"
+# Malkov & Yashunin 2018: links of a text, and how many candidates a walk keeps.
+_NUM_LINKS = 16
+_CANDIDATES = 128
+
+
+class TextIndex:
+    """Texts that are searched by cosine with the graph of Malkov and Yashunin (HNSW), from faiss.
+
+    The graph holds the embeddings: `4 * dim` bytes a text and about 150 for links.
+
+    Args:
+        embedder: Embeds queries.
+        texts: Distinct texts.
+        graph: The index of faiss; row i is the embedding of text i, of unit length.
+        model_sha256: Which model the embeddings are of; see `model_sha256`.
+
+    Reference: Malkov and Yashunin, *Efficient and robust approximate nearest neighbor search using
+    Hierarchical Navigable Small World graphs*, 2018.
+    """
+
+    def __init__(
+        self, embedder: TextEmbedder, texts: list[str], graph: Any, model_sha256: str
+    ) -> None:
+        self.embedder = embedder
+        self.texts = texts
+        self.model_sha256 = model_sha256
+        self._graph = graph
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @classmethod
+    def build(
+        cls, model: str | Path, texts: Iterable[str], *, batch_size: int = 1000,
+        show_progress: bool = False,
+    ) -> TextIndex:  # fmt: skip
+        """Embeds texts, a batch at a time, and links them; on all cores.
+
+        Args:
+            model: Run folder or model folder.
+            texts: Texts; repeated ones count once.
+            batch_size: Texts embedded at a time.
+            show_progress: Show a progress bar on standard error.
+
+        Raises:
+            ConfigError: There is no text, `batch_size` is below 1, or faiss is not installed.
+            RunError: The model cannot be loaded.
+        """
+        faiss = extra_module("faiss", "search")
+        texts = list(dict.fromkeys(texts))
+        if not texts:
+            raise ConfigError("There is no text to index.")
+        fingerprint = model_sha256(model)
+        embedder = TextEmbedder.load(model, folded=True)
+        graph = faiss.IndexHNSWFlat(embedder.dim, _NUM_LINKS, faiss.METRIC_INNER_PRODUCT)
+        graph.hnsw.efConstruction = graph.hnsw.efSearch = _CANDIDATES
+        console = Console(stderr=True)
+        with Progress(console=console, disable=not show_progress) as progress:
+            task = progress.add_task("Indexing", total=len(texts))
+            for batch, vectors in embedder.encode_batches(texts, batch_size=batch_size):
+                graph.add(unit_rows(vectors))
+                progress.advance(task, len(batch))
+        return cls(embedder, texts, graph, fingerprint)
+
+    def neighbors(self, query: str, k: int = 10) -> list[Neighbor]:
+        """Returns the texts most similar to a query, like `TextEmbedder.neighbors` but for misses.
+
+        Args:
+            query: A text; it is left out itself.
+            k: How many.
+
+        Raises:
+            ConfigError: `k` is below 1.
+        """
+        if k < 1:
+            raise ConfigError(f"`k` must be at least 1. Received: k={k}")
+        number = min(k + 1, len(self))
+        vector = unit_rows(self.embedder.encode([query]))
+        (cosines,), (places,) = self._graph.search(vector, number)
+        if places[-1] < 0:
+            # Not all texts can be walked to; where they do not suffice, all are looked at.
+            (cosines,), (places,) = self._graph.storage.search(vector, number)
+        found = [
+            Neighbor(self.texts[place], float(cosine))
+            for place, cosine in zip(places, cosines, strict=True)
+        ]
+        return [neighbor for neighbor in found if neighbor.text != query][:k]
+
+    def save(self, path: str | Path) -> None:
+        """Writes a new folder that `load` reads, whole or not at all.
+
+        Raises:
+            RunError: It exists or cannot be written.
+        """
+        path = Path(path)
+        check_free(path)
+        faiss = extra_module("faiss", "search")
+        with partial_folder(path) as partial:
+            partial.mkdir()
+            try:
+                faiss.write_index(self._graph, str(partial / _GRAPH))
+            except RuntimeError as error:
+                raise RunError(f"Cannot write {path}: {error}") from error
+            (partial / _TEXTS).write_text(json.dumps(self.texts), encoding="utf-8")
+            settings = {
+                "format_version": FORMAT_VERSION,
+                "tf_charagram": __version__,
+                "model_sha256": self.model_sha256,
+                "num_texts": len(self),
+                "sha256": {name: sha256_of(partial / name) for name in (_GRAPH, _TEXTS)},
+            }
+            write_json(partial / _SETTINGS, settings)
+            partial.rename(path)
+
+    @classmethod
+    def load(cls, path: str | Path, model: str | Path) -> TextIndex:
+        """Loads what `save` wrote.
+
+        Args:
+            path: The folder.
+            model: Run folder or model folder of the model it was built with.
+
+        Raises:
+            ConfigError: faiss is not installed.
+            RunError: The folder is no index, is damaged, or belongs to another model; or the model
+                cannot be loaded.
+        """
+        faiss = extra_module("faiss", "search")
+        path = Path(path)
+        settings = _read_settings(path)
+        if settings["model_sha256"] != model_sha256(model):
+            raise RunError(
+                f"{path} was built with another model than {model}: their embeddings cannot be "
+                "compared. Name the model it was built with, or build it again: charagram index."
+            )
+        try:
+            for name, expected in settings["sha256"].items():
+                # faiss trusts its files, so they are checked first.
+                if sha256_of(path / name) != expected:
+                    raise RunError(f"{path / name} is damaged. Build it again: charagram index.")
+            texts = json.loads((path / _TEXTS).read_text(encoding="utf-8"))
+            graph = faiss.read_index(str(path / _GRAPH))
+        except OSError as error:
+            raise RunError(f"Cannot read {path}: {error.strerror or error}.") from error
+        return cls(TextEmbedder.load(model), texts, graph, settings["model_sha256"])
+
+
+def check_free(path: Path) -> None:
+    """Checks that there is nothing where an index is to be written.
+
+    Raises:
+        RunError: There is.
+    """
+    if path.exists():
+        raise RunError(f"{path} exists. Delete it, or give another folder.")
+
+
+def _read_settings(path: Path) -> dict[str, Any]:
+    file = path / _SETTINGS
+    try:
+        settings = json.loads(file.read_text(encoding="utf-8"))
+        version = int(settings["format_version"])
+        if version <= FORMAT_VERSION and settings["sha256"].keys() == {_GRAPH, _TEXTS}:
+            str(settings["model_sha256"])
+            return settings
+    except (FileNotFoundError, NotADirectoryError):
+        raise RunError(f"{path} is not an index: it has no {_SETTINGS}.") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RunError(f"{file} is damaged: {error!r}. Build it again: charagram index.") from error
+    raise RunError(f"{path} was written by a newer version: pip install -U tf-charagram")

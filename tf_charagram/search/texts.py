@@ -1,0 +1,24 @@
+"""The texts that are searched."""
+
+from __future__ import annotations
+
+from tf_charagram.data.lines import read_lines
+from tf_charagram.errors import ConfigError
+from tf_charagram.runs import RunFolder
+
+
+def read_vocabulary(path: str | None, model: str) -> list[str]:
+    """Returns the distinct texts of a file, in order; lines of white space are left out.
+
+    Args:
+        path: The file, one text a line; `None` for the texts the run was trained on.
+        model: Run folder or model folder.
+
+    Raises:
+        ConfigError: No file is given, and the model is in no run that has one.
+        DataError: The file cannot be read.
+    """
+    trained_on = RunFolder(model).texts
+    if path is None and not trained_on.is_file():
+        raise ConfigError(f"{model} has no {trained_on.name}: name a file with --texts.")
+    return list(dict.fromkeys(text for _, text in read_lines(path or trained_on) if text.strip()))
