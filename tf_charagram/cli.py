@@ -12,6 +12,7 @@ from tf_charagram.errors import unknown_name
 #: Command, the module whose `main` runs it, and what it is for.
 COMMANDS = {
     "train": ("tf_charagram.train", "train a model on text pairs"),
+    "tune": ("tf_charagram.tuning.command", "search settings, a short training run a trial"),
     "evaluate": ("tf_charagram.evaluate", "score models on word and sentence similarity sets"),
     "embed": ("tf_charagram.embed", "embed the lines of a file"),
     "export": ("tf_charagram.export.command", "write a version for TensorFlow Serving"),

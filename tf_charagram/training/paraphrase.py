@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 _NUM_PROJECTED = 5_000
 #: What each task is scored on while it trains.
-_KINDS = {"words": ("wordsim",), "sentences": ("sts", "phrases", "wordsim")}
+KINDS = {"words": ("wordsim",), "sentences": ("sts", "phrases", "wordsim")}
 
 
 class ParaphraseRun:
@@ -66,7 +66,7 @@ class ParaphraseRun:
         self.config = config
         self.bad_lines = BadLines(config.on_bad_line)
         self.sets = evaluation_sets(
-            config.eval_data, kinds=_KINDS[config.task], on_bad_line=self.bad_lines
+            config.eval_data, kinds=KINDS[config.task], on_bad_line=self.bad_lines
         )
         names = [LAST, *score_names(self.sets)]
         if config.select not in names:
@@ -151,8 +151,14 @@ class ParaphraseRun:
         )
         return model
 
-    def run(self, *, resume: bool) -> dict[str, Any]:
-        """Trains, exports, and returns the results that `metrics.json` holds."""
+    def run(self, *, resume: bool, export: bool = True) -> dict[str, Any]:
+        """Trains, exports, and returns the results that `metrics.json` holds.
+
+        Args:
+            resume: Go on from the newest checkpoint.
+            export: Whether to leave a SavedModel, the texts, and what the Embedding Projector
+                reads; without them a short run costs less.
+        """
         start = time.perf_counter()
         if resume:
             self.loop.resume()
@@ -163,8 +169,9 @@ class ParaphraseRun:
         self.loop.release()
         last = self.folder.read_history()[-1]
         embedder = TextEmbedder.load(self.folder.model, folded=True)
-        embedder.export(self.folder.saved_model)
-        self._write_texts(embedder)
+        if export:
+            embedder.export(self.folder.saved_model)
+            self._write_texts(embedder)
         scores = score_sets(lambda texts: unit_rows(embedder.encode(texts)), self.sets)
         metrics = {
             "task": self.config.task,
@@ -183,20 +190,21 @@ class ParaphraseRun:
             "training_seconds": last["seconds"],
             "seconds": round(time.perf_counter() - start, 2),
             "peak_memory_mb": peak_memory_mb(),
-            "paths": {
-                "run": str(self.folder.path),
-                "model": str(self.folder.model),
-                "saved_model": str(self.folder.saved_model),
-                "history": str(self.folder.history),
-                "metrics": str(self.folder.metrics),
-                "tensorboard": str(self.folder.tensorboard),
-                "texts": str(self.folder.texts),
-            },
+            "paths": self._paths(export),
         }
         write_json(self.folder.metrics, metrics)
         self.scores: list[SetScore] = scores
         self.embedder = embedder
         return metrics
+
+    def _paths(self, export: bool) -> dict[str, str]:
+        """Returns where everything is that a run leaves."""
+        exported = ("saved_model", "texts")
+        names = ("model", "saved_model", "history", "metrics", "tensorboard", "texts")
+        kept = (name for name in names if export or name not in exported)
+        return {"run": str(self.folder.path)} | {
+            name: str(getattr(self.folder, name)) for name in kept
+        }
 
     def _write_texts(self, embedder: TextEmbedder) -> None:
         """Writes the texts that `neighbors` searches, and some with vectors for TensorBoard."""

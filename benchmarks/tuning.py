@@ -1,0 +1,117 @@
+"""What a tuner costs a trial, and what two workers gain.
+
+    python benchmarks/tuning.py [PAIRS] [--eval-data PLACE] [--trials 4] [--rounds 5]
+
+Overhead: a search against the same training runs made one by one, in turn in one process; both read
+their pairs once, neither exports. Workers: `charagram tune` with one and with two, timed from start
+to end. Without a file of pairs they are made up, and the starter set is scored on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import statistics
+import subprocess
+import sys
+import tempfile
+from contextlib import redirect_stderr
+from itertools import count
+from pathlib import Path
+
+import common
+
+from tf_charagram.config import TrainConfig
+from tf_charagram.data.lines import BadLines
+from tf_charagram.evaluation.scores import score_names
+from tf_charagram.evaluation.sets import evaluation_sets
+from tf_charagram.training.pairs import TrainingPairs
+from tf_charagram.training.paraphrase import ParaphraseRun
+from tf_charagram.tuning.running import run_search
+from tf_charagram.tuning.search import Search, SearchFolder
+from tf_charagram.tuning.spaces import paper_space
+
+
+def measure_overhead(search: Search, folder: Path, rounds: int) -> dict[str, float]:
+    """Returns the seconds of a trial, of the run outside, and the median of the ratios."""
+    numbers = count()
+    num_trials = search.num_trials or 0
+
+    def alone() -> None:
+        pairs = TrainingPairs(search.config, BadLines("error"))
+        for index in range(num_trials):
+            out = folder / f"run-{next(numbers)}"
+            config = search.trial_config(search.combination(index), out)
+            with open(folder / "log.txt", "a", encoding="utf-8") as log, redirect_stderr(log):
+                run = ParaphraseRun(config, resume=False, overwrite=False, pairs=pairs)
+                run.run(resume=False, export=False)
+            del run
+            gc.collect()
+
+    def tuned() -> None:
+        place = SearchFolder(folder / f"search-{next(numbers)}")
+        place.begin({"settings": search.settings(), "data_files": {}})
+        run_search(search, place)
+
+    alone()
+    times = [(common.seconds(alone), common.seconds(tuned)) for _ in range(rounds)]
+    run_s, trial_s = (statistics.median(column) / num_trials for column in zip(*times, strict=True))
+    return {
+        "run_s": round(run_s, 3),
+        "trial_s": round(trial_s, 3),
+        "overhead": round(statistics.median(b / a for a, b in times) - 1, 4),
+    }
+
+
+def measure_workers(arguments: list[str], folder: Path) -> dict[str, float]:
+    """Returns the seconds of the same search with one and with two workers, and the ratio."""
+    found = {}
+    for number in (1, 2):
+        command = [
+            *(sys.executable, "-m", "tf_charagram.tuning", *arguments),
+            *("--workers", str(number), "--out", str(folder / f"workers-{number}")),
+        ]
+        run = lambda command=command: subprocess.run(  # noqa: E731
+            command, check=True, stdout=subprocess.DEVNULL
+        )
+        found[f"workers_{number}_s"] = round(common.seconds(run), 1)
+        print(found, flush=True)
+    found["speedup"] = round(found["workers_1_s"] / found["workers_2_s"], 3)
+    return found
+
+
+def main() -> None:
+    """Runs the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("pairs", nargs="?")
+    parser.add_argument("--eval-data")
+    parser.add_argument("--num-pairs", type=int, default=190_000, help="of made-up ones")
+    parser.add_argument("--trials", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--dim", type=int, default=300)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        data = arguments.pairs
+        if data is None:
+            data = str(folder / "pairs.tsv")
+            pairs = common.word_pairs(None, arguments.num_pairs)
+            Path(data).write_text("".join(f"{a}\t{b}\n" for a, b in pairs), encoding="utf-8")
+        select = score_names(evaluation_sets(arguments.eval_data, kinds=("wordsim",)))[0]
+        config = TrainConfig(
+            data=(data,), eval_data=arguments.eval_data, select=select, dim=arguments.dim, epochs=1
+        )
+        space = paper_space("words", "charagram")
+        search = Search(config, space, max_trials=arguments.trials)
+        result = {"overhead": measure_overhead(search, folder, arguments.rounds)}
+        print(result["overhead"], flush=True)
+        flags = ["--data", data, "--select", select, "--max-trials", str(arguments.trials)]
+        flags += ["--dim", str(arguments.dim)]
+        if arguments.eval_data is not None:
+            flags += ["--eval-data", arguments.eval_data]
+        result["workers"] = measure_workers(flags, folder)
+    common.finish("tuning", result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""A small search, and one whose trials are not trained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tf_charagram.config import TrainConfig
+from tf_charagram.files import write_json
+from tf_charagram.runs import RunFolder
+from tf_charagram.tuning.search import Search, SearchFolder
+from tf_charagram.tuning.trials import TrialRunner
+
+SPACE = {"batch_size": (10, 20), "l2": (1e-4, 1e-5)}
+
+
+@pytest.fixture
+def search(data) -> Search:
+    """Returns a search of four combinations."""
+    config = TrainConfig(
+        data=(str(data[0]),), eval_data=str(data[1]), select="scored", dim=8, epochs=1,
+        evaluations_per_epoch=2,
+    )  # fmt: skip
+    return Search(config, SPACE)
+
+
+@pytest.fixture
+def folder(search, tmp_path) -> SearchFolder:
+    """Returns the folder of the search, begun."""
+    folder = SearchFolder(tmp_path / "search")
+    folder.begin({"settings": search.settings(), "data_files": {}})
+    return folder
+
+
+def score_of(config: TrainConfig) -> float:
+    """Returns the score that a trial of these settings has, if it is not trained."""
+    return float(config.batch_size) + 1e5 * config.l2
+
+
+@pytest.fixture
+def untrained(monkeypatch) -> list[str]:
+    """Replaces training; returns the trials that would have been trained, in order."""
+    trained: list[str] = []
+
+    def train(self: TrialRunner, config: TrainConfig) -> None:
+        folder = RunFolder(str(config.out))
+        if folder.metrics.is_file():
+            return
+        trained.append(folder.path.name)
+        folder.path.mkdir(parents=True, exist_ok=True)
+        for part in (1, 2):
+            scores = {"scored": score_of(config) + part - 2}
+            record = {"epoch": config.epochs * part / 2, "seconds": part, "scores": scores}
+            folder.append_history({"step": part, **record})
+            self._look(config, record)
+        Path(folder.model).mkdir(exist_ok=True)
+        write_json(folder.metrics, {"scores": scores})
+
+    monkeypatch.setattr(TrialRunner, "_train", train)
+    return trained

@@ -1,0 +1,143 @@
+"""The command line: what it plans, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import socket
+
+import pytest
+
+from tests.commands import call
+from tf_charagram.tuning import chief, worker
+from tf_charagram.tuning.plan import which_trials
+
+
+def tune(data, *more):
+    flags = ["--data", data[0], "--eval-data", data[1], "--dim", 8, "--select", "scored"]
+    return call("tuning.command", *flags, *more)
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--space", "papers"], "Unknown space 'papers'. Did you mean 'paper'? Available: paper, "),
+        (["--tuner", "gird"], "Unknown tuner 'gird'. Did you mean 'grid'?"),
+        (["--objective", "maximum"], "Unknown objective 'maximum'."),
+        (["--select", "scorde"], "Unknown set for --select 'scorde'. Did you mean 'scored'?"),
+        (["--select", "last"], "Unknown set for --select 'last'. Available: scored."),
+        (["--encoder", "char_ccn"], "Unknown encoder 'char_ccn'. Did you mean 'char_cnn'?"),
+        (["--encoder", "cse"], "The papers have no grid for the encoder 'cse' on words."),
+        (["--data", "startr"], "Unknown file or data set 'startr'. Did you mean 'starter'?"),
+        (["--max-trials", 0], "`max_trials` must be at least 1. Received: max_trials=0"),
+        (["--trial-epochs", 0], "`trial_epochs` must be at least 1e-06."),
+        (["--workers", 0], "`workers` must be at least 1."),
+        (["--keep", -1], "`keep` must be at least 0."),
+        (["--tuner", "hyperband"], "Hyperband stops trials after whole epochs"),
+        (["--batch-size", 10, "--negatives", "max", "--l2", 0, "--activation", "tanh"],
+         "There is nothing to search: every field is fixed by a flag."),
+    ],
+)  # fmt: skip
+def test_bad_input(data, tmp_path, capsys, monkeypatch, flags, message):
+    monkeypatch.chdir(tmp_path)
+    assert tune(data, *flags) == 1
+    assert f"error: {message}" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_an_unknown_flag(data, capsys):
+    assert tune(data, "--trial-epocsh", 1) == 2
+    assert "Did you mean --trial-epochs?" in capsys.readouterr().err
+    assert tune(data, "--epochs", 1) == 2
+
+
+def test_a_folder_that_is_no_search_is_not_overwritten(data, tmp_path, capsys):
+    (tmp_path / "file").write_text("mine")
+    assert tune(data, "--out", tmp_path, "--overwrite") == 1
+    assert (tmp_path / "file").exists()
+    assert tune(data, "--out", tmp_path) == 1
+    assert "Add --resume" in capsys.readouterr().err
+
+
+def test_plan(data, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert tune(data, "--plan", "--negatives", "max", "--trial-examples", 30) == 0
+    said = capsys.readouterr().out
+    assert "12 trials, all combinations" in said
+    rows = [line.split() for line in said.splitlines() if "tanh" in line or "linear" in line]
+    assert len(rows) == 12
+    assert "minutes in all" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ({}, "4 trials, all combinations"),
+        ({"max_trials": 3}, "3 trials of 4 combinations, the first in the order of the grid"),
+        ({"tuner": "random", "max_trials": 2}, "2 trials of 4 combinations, drawn by lot"),
+    ],
+)
+def test_which_part_of_the_space_runs(search, flags, said):
+    import dataclasses
+
+    assert which_trials(dataclasses.replace(search, **flags)) == said
+
+
+def test_pairs_of_a_trial(data, tmp_path, untrained):
+    out = tmp_path / "search"
+    flags = ["--space", "paper", "--max-trials", 1, "--out", out]
+    assert tune(data, *flags, "--trial-examples", 30) == 0
+    saved = json.loads((out / "search.json").read_text())["settings"]
+    assert saved["search.share"] == 0.5 and saved["epochs"] == 1.0
+
+
+def test_a_part_of_a_grid(data, tmp_path, capsys, untrained):
+    """The grid of the Charagram paper for word averaging, as `docs/tuning.md` has it."""
+    flags = ["--task", "sentences", "--encoder", "word_average", "--batch-size", 100]
+    flags += ["--negatives", "max", "--margin", 0.4, "--optimizer", "adam"]
+    flags += ["--learning-rate", 0.001, "--clip-norm", "null", "--out", tmp_path / "search"]
+    assert tune(data, *flags) == 0
+    assert "4 trials, all combinations" in capsys.readouterr().out
+    saved = json.loads((tmp_path / "search" / "search.json").read_text())["settings"]
+    assert saved["space.l2_words"] == [1e-5, 1e-6, 1e-7, 1e-8]
+    assert saved["clip_norm"] is None and saved["epochs"] == 5
+
+
+class TestRoles:
+    @pytest.fixture(autouse=True)
+    def variables(self, monkeypatch):
+        def set_variables(tuner_id, port, ip="127.0.0.1"):
+            for name, value in ((chief.ID, tuner_id), (chief.IP, ip), (chief.PORT, port)):
+                monkeypatch.setenv(name, str(value))
+
+        return set_variables
+
+    def test_some_variables_are_missing(self, data, capsys, monkeypatch):
+        monkeypatch.setenv(chief.ID, "chief")
+        assert tune(data) == 1
+        said = "KERASTUNER_TUNER_ID is set, so KERASTUNER_ORACLE_IP, KERASTUNER_ORACLE_PORT must"
+        assert said in capsys.readouterr().err
+
+    def test_a_port_is_a_number(self, data, capsys, variables):
+        variables("chief", "http")
+        assert tune(data) == 1
+        assert (
+            "KERASTUNER_ORACLE_PORT must be a number. Received: 'http'" in capsys.readouterr().err
+        )
+
+    def test_a_port_in_use(self, data, tmp_path, capsys, variables):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            variables("chief", taken.getsockname()[1])
+            assert tune(data, "--out", tmp_path / "search") == 1
+        assert "the port is in use" in capsys.readouterr().err
+
+    def test_a_worker_without_a_chief(self, data, tmp_path, capsys, variables, monkeypatch):
+        wait = worker.wait_for_chief
+        monkeypatch.setattr(worker, "wait_for_chief", lambda own: wait(own, timeout_s=0.2))
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            free = server.getsockname()[1]
+        variables("worker-0", free)
+        assert tune(data, "--out", tmp_path / "search") == 1
+        assert f"No chief answers at 127.0.0.1:{free} within 0.2 s" in capsys.readouterr().err
+        assert tune(data) == 1
+        assert "A worker needs --out, the folder of the chief." in capsys.readouterr().err

@@ -1,0 +1,155 @@
+"""Trials that are trained: each is the run that `train` would have made."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import tensorflow as tf
+
+from tests.commands import call
+from tf_charagram.data.corpus import PairCorpus
+from tf_charagram.training.paraphrase import ParaphraseRun
+from tf_charagram.tuning.results import read_results
+from tf_charagram.tuning.search import SearchFolder
+from tf_charagram.tuning.trials import TrialRunner
+
+SHARED = ("--dim", "8", "--evaluations-per-epoch", "2", "--select", "scored")
+
+
+def tune(data, out, *more):
+    return call(
+        "tuning.command", "--data", data[0], "--eval-data", data[1], *SHARED, "--out", out, *more
+    )
+
+
+@pytest.fixture(scope="module")
+def searched(data, tmp_path_factory):
+    """Returns the folder of a finished search of two trials, and the passes over the pairs."""
+    folder = SearchFolder(tmp_path_factory.mktemp("tuning") / "search")
+    passes = []
+    read = PairCorpus.__iter__
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PairCorpus, "__iter__", lambda self: passes.append(1) or read(self))
+        flags = ["--l2", 1e-4, "--batch-size", 10, "--activation", "tanh", "--keep", 1]
+        assert tune(data, folder.path, *flags, "--finish", 2) == 0
+    return folder, len(passes)
+
+
+def test_a_trial_is_a_run_of_train(data, searched, tmp_path):
+    folder, _ = searched
+    for result in read_results(folder):
+        flags = ["--epochs", 1, "--l2", 1e-4, "--batch-size", 10, "--activation", "tanh"]
+        for name, value in result.values.items():
+            flags += [f"--{name.replace('_', '-')}", value]
+        out = tmp_path / result.id
+        run = ["--data", data[0], "--eval-data", data[1], *SHARED, *flags, "--out", out]
+        assert call("train", *run) == 0
+        assert json.loads((out / "metrics.json").read_text())["scores"] == result.scores
+        ours = (folder.trials / result.id / "history.jsonl").read_text().splitlines()
+        theirs = (out / "history.jsonl").read_text().splitlines()
+        for mine, other in zip(map(json.loads, ours), map(json.loads, theirs), strict=True):
+            assert {**mine, "seconds": 0} == {**other, "seconds": 0}
+        assert result.score == max(json.loads(line)["scores"]["scored"] for line in ours)
+
+
+def test_fixed_fields_are_not_searched(searched):
+    assert [result.values for result in read_results(searched[0])] == [
+        {"negatives": "max"}, {"negatives": "mix"},
+    ]  # fmt: skip
+
+
+def test_trials_share_pairs(searched):
+    # One pass for both trials, one for the winner.
+    assert searched[1] == 2
+
+
+def test_what_a_search_leaves(searched):
+    folder = searched[0]
+    names = {path.name for path in folder.path.iterdir()}
+    assert names == {
+        "search.json", "oracle", "trials", "tensorboard", "winner", "plots", "results.csv",
+        "results.json", "results.md",
+    }  # fmt: skip
+    assert len(list(folder.trials.glob("*/model"))) == 1
+    assert not list(folder.trials.glob("*/checkpoints"))
+    assert not list(folder.trials.glob("*/saved_model"))
+    assert "epoch 1.00" in (folder.trials / "0" / "log.txt").read_text()
+    assert (folder.winner / "saved_model" / "1" / "saved_model.pb").is_file()
+    assert json.loads((folder.winner / "config.json").read_text())["settings"]["epochs"] == 2
+
+
+def test_plots(searched):
+    for name in ("parallel", "scores"):
+        assert (searched[0].path / "plots" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_hparams(searched):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+    from tensorboard.plugins.hparams.metadata import parse_session_start_info_plugin_data
+
+    events = EventAccumulator(str(searched[0].tensorboard / "1"))
+    events.Reload()
+    start = events.SummaryMetadata("_hparams_/session_start_info").plugin_data.content
+    values = parse_session_start_info_plugin_data(start).hparams
+    assert values["negatives"].string_value == "mix"
+    result = read_results(searched[0])[1]
+    (score,) = events.Tensors("score")
+    assert tf.make_ndarray(score.tensor_proto) == pytest.approx(result.score)
+
+
+def test_nothing_is_trained_twice(data, searched, monkeypatch, capsys):
+    def forbidden(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(TrialRunner, "_train", forbidden)
+    flags = ["--l2", 1e-4, "--batch-size", 10, "--activation", "tanh"]
+    assert tune(data, searched[0].path, *flags, "--resume") == 0
+    assert "2 trials, all combinations" in capsys.readouterr().out
+    assert tune(data, searched[0].path, *flags) == 1
+    assert "exists. Add --resume to go on with it" in capsys.readouterr().err
+    assert tune(data, searched[0].path, *flags, "--resume", "--margin", 0.5) == 1
+    assert "margin was 0.4, is 0.5" in capsys.readouterr().err
+    assert tune(data, searched[0].path, *flags[2:], "--resume") == 1
+    assert "space.l2 was None, is [0.0001, 1e-05, 1e-06]" in capsys.readouterr().err
+
+
+def test_a_trial_gives_its_memory_back(search, folder, monkeypatch):
+    runs = []
+
+    class Kept(ParaphraseRun):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            runs.append(self)
+
+    monkeypatch.setattr("tf_charagram.tuning.trials.ParaphraseRun", Kept)
+    result = TrialRunner(search, folder).run("0", search.combination(0))
+    assert result.status == "completed"
+    (run,) = runs
+    for weight in (*run.embedder.encoder.weights, *run.loop.embedder.encoder.weights):
+        assert weight.value.read_value().shape == (0,)
+
+
+def test_ctrl_c_and_on(data, tmp_path, monkeypatch, capsys):
+    from tests.commands import interrupt_training_at
+
+    flags = ["--l2", 1e-4, "--batch-size", 10, "--activation", "tanh", "--max-trials", 1]
+    out = tmp_path / "search"
+    with pytest.MonkeyPatch.context() as patch:
+        interrupt_training_at(patch, 4)
+        assert tune(data, out, *flags) == 130
+    assert f"--out {out} --resume" in capsys.readouterr().out
+    assert (out / "trials" / "0" / "checkpoints").is_dir()
+    assert tune(data, out, *flags, "--resume") == 0
+    # The evaluation at step 3 was not repeated.
+    steps = (out / "trials" / "0" / "history.jsonl").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in steps] == [3, 6]
+
+
+def test_a_loss_that_is_not_finite_is_one_failed_trial(data, tmp_path, capsys):
+    flags = ["--space", "wide", "--tuner", "random", "--max-trials", 1, "--learning-rate", "1e38"]
+    assert tune(data, tmp_path / "search", *flags) == 1
+    assert "error: No trial was completed" in capsys.readouterr().err
+    (result,) = read_results(SearchFolder(tmp_path / "search"))
+    assert result.status == "failed" and result.score is None
+    assert "Try a smaller --learning-rate" in result.reason

@@ -1,0 +1,221 @@
+"""`charagram tune`: searches settings, a short training run a trial, and trains the best."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, get_type_hints
+
+import jsonargparse
+from rich.console import Console
+
+from tf_charagram.config import TrainConfig
+from tf_charagram.errors import ConfigError, TrainingError, unknown_name
+from tf_charagram.flags import (
+    FlagParser,
+    add_fields,
+    file_first,
+    from_flags,
+    repeatable,
+    run_command,
+)
+from tf_charagram.tuning.config import TuneConfig
+from tf_charagram.tuning.search import Search, SearchFolder
+from tf_charagram.tuning.spaces import SPACES
+
+if TYPE_CHECKING:
+    from tf_charagram.tuning.chief import Role
+
+_TRIAL_EPOCHS = {"words": 1.0, "sentences": 5.0}
+#: `--trial-epochs` takes its place.
+_NO_FLAG = ("epochs",)
+
+
+def make_parser() -> FlagParser:
+    """Returns the command line: the fields of `TuneConfig`, those of `TrainConfig`, and a few."""
+    parser = FlagParser(
+        prog="charagram tune",
+        description=f"{__doc__} A flag for a field of the space fixes it: it is not searched.",
+    )
+    parser.add_argument("--config", action=jsonargparse.ActionConfigFile)
+    add_fields(parser, TuneConfig)
+    types = get_type_hints(TrainConfig)
+    shared = [
+        (one.name, types[one.name], dataclasses.field(default=one.default, metadata=one.metadata))
+        for one in dataclasses.fields(TrainConfig)
+        if one.name not in _NO_FLAG
+    ]
+    add_fields(parser, dataclasses.make_dataclass("Shared", shared))
+    parser.add_argument("--plan", action="store_true", help="say what would be run, how long")
+    parser.add_argument("--resume", action="store_true", help="go on with the search in --out")
+    parser.add_argument("--overwrite", action="store_true", help="replace the search in --out")
+    return parser
+
+
+def tune(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    parser = make_parser()
+    arguments = file_first(repeatable(arguments, "--data"))
+    values = parser.parse_args(arguments).as_dict()
+    given = parser.parse_args(arguments, defaults=False).as_dict()
+    settings = from_flags(TuneConfig, values)
+    config = from_flags(TrainConfig, values)
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    # One process trains many models, and TensorFlow warns of each that it traces.
+    logging.getLogger("tensorflow").setLevel(logging.ERROR)
+    search = make_search(settings, config, set(given))
+    from tf_charagram.tuning.chief import role
+
+    own = role()
+    if own is not None and not own.is_chief:
+        return _work(own, search, config.out)
+    console = Console(highlight=False, soft_wrap=True)
+    if values["plan"]:
+        _plan(console, search, settings.workers)
+        return 0
+    folder = _open(search, config.out, values["resume"], values["overwrite"])
+    from tf_charagram.tuning.plan import which_trials
+
+    console.print(f"{which_trials(search)} -> {folder.path}")
+    try:
+        _run(console, search, settings, folder, own)
+    except KeyboardInterrupt:
+        console.print(
+            f"\nStopped; what was done is in {folder.path}. Go on with the same command and "
+            f"--out {folder.path} --resume"
+        )
+        return 130
+    return 0
+
+
+def make_search(settings: TuneConfig, config: TrainConfig, fixed: set[str]) -> Search:
+    """Returns the search that the flags describe; checks all that can be checked before it runs.
+
+    Args:
+        settings: How to search.
+        config: What the trials share.
+        fixed: Fields that a flag was given for.
+
+    Raises:
+        ConfigError: The encoder or the set to select by is unknown, or there is nothing to search.
+        DataError: Pairs or sets cannot be read.
+    """
+    from tf_charagram.encoders import encoder_class
+    from tf_charagram.evaluation.scores import score_names
+    from tf_charagram.evaluation.sets import evaluation_sets
+    from tf_charagram.training.inputs import data_names, input_files
+    from tf_charagram.training.paraphrase import KINDS
+
+    encoder_class(config.encoder)
+    make_space = SPACES[settings.space]
+    space = make_space(config.task, config.encoder, has_vectors=config.word_vectors is not None)
+    input_files(config)
+    sets = evaluation_sets(
+        config.eval_data, kinds=KINDS[config.task], on_bad_line=config.on_bad_line
+    )
+    names = score_names(sets)
+    if config.select not in names:
+        raise ConfigError(unknown_name("set for --select", config.select, names))
+    epochs = settings.trial_epochs or _TRIAL_EPOCHS[config.task]
+    config = dataclasses.replace(config, out=None, epochs=epochs, data=data_names(config))
+    return Search(
+        config,
+        {name: choices for name, choices in space.items() if name not in fixed},
+        tuner=settings.tuner,
+        objective=settings.objective,
+        stop_hopeless=settings.stop_hopeless,
+        share=_share(config, settings.trial_examples),
+        max_trials=settings.max_trials,
+    )
+
+
+def _share(config: TrainConfig, number: int | None) -> float:
+    """Returns the share of the pairs that is about so many."""
+    if number is None:
+        return 1.0
+    from collections import deque
+
+    from tf_charagram.data.corpus import PairCorpus
+    from tf_charagram.data.lines import BadLines
+    from tf_charagram.training.inputs import pair_sources
+
+    corpus = PairCorpus(
+        pair_sources(config), on_bad_line=BadLines(config.on_bad_line),
+        augment_typos=config.augment_typos, seed=config.seed,
+    )  # fmt: skip
+    deque(corpus.survey(), maxlen=0)
+    return min(1.0, number / corpus.num_pairs)
+
+
+def _open(search: Search, out: str | None, resume: bool, overwrite: bool) -> SearchFolder:
+    """Returns the folder of a search, with what is searched in it."""
+    from tf_charagram.runs import run_config
+    from tf_charagram.training.inputs import input_files
+
+    name = f"tune-{search.config.task}-{search.config.encoder}"
+    folder = SearchFolder.open(out, name, resume=resume, overwrite=overwrite)
+    found = run_config(search.settings(), input_files(search.config))
+    folder.check_config(found)
+    folder.begin(found)
+    return folder  # type: ignore[return-value]
+
+
+def _work(own: Role, search: Search, out: str | None) -> int:
+    """Runs a worker that was started by hand."""
+    from tf_charagram.tuning.worker import run_worker, wait_for_chief
+
+    if out is None:
+        raise ConfigError("A worker needs --out, the folder of the chief.")
+    wait_for_chief(own)
+    SearchFolder(out).read_search()
+    folder = _open(search, out, resume=True, overwrite=False)
+    run_worker(own, search, folder)
+    return 0
+
+
+def _plan(console: Console, search: Search, num_workers: int) -> None:
+    """Prints what would be run."""
+    from tf_charagram.tuning.display import space_table
+    from tf_charagram.tuning.plan import estimate, trial_table, which_trials
+
+    console.print(which_trials(search))
+    console.print(trial_table(search) if search.tuner == "grid" else space_table(search))
+    found = estimate(search)
+    trials = "" if search.num_trials else ", for as many whole trials as there are combinations"
+    console.print(
+        f"{found.num_pairs:,} pairs; a trial of {search.config.epochs:g} epochs with the first "
+        f"values takes about {found.seconds(search, search.num_trials or search.size):,.0f} s\n"
+        f"about {found.seconds(search, num_workers) / 60:,.1f} minutes in all{trials}"
+    )
+
+
+def _run(
+    console: Console, search: Search, settings: TuneConfig, folder: SearchFolder, own: Role | None
+) -> None:
+    """Runs the search and what comes after it."""
+    from tf_charagram.tuning.results import best
+    from tf_charagram.tuning.running import run_search, train_winner
+
+    results = run_search(search, folder, keep=settings.keep, num_workers=settings.workers, role=own)
+    try:
+        from tf_charagram.tuning.plots import write_plots
+    except ImportError:
+        console.print("No plots without matplotlib: pip install 'tf-charagram[plots]'")
+    else:
+        write_plots(folder.path / "plots", search, results)
+    winner = best(results)
+    for name in ("results.csv", "results.json", "results.md"):
+        console.print(str(folder.path / name))
+    if winner is None:
+        raise TrainingError(f"No trial was completed; see {folder.path / 'results.md'}.")
+    console.print(f"Best: trial {winner.id}, {search.config.select} {winner.score:.2f}")
+    if settings.finish is not None:
+        train_winner(search, folder, winner, settings.finish)
+        console.print(f"Trained for {settings.finish:g} epochs: {folder.winner}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    return run_command(tune, arguments)

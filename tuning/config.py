@@ -1,0 +1,60 @@
+"""Settings of a search: one frozen dataclass, beside those of the training runs it consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.tuning.spaces import SPACES
+
+TUNERS = ("grid", "random", "bayesian", "hyperband")
+OBJECTIVES = ("max", "final")
+
+_AT_LEAST = {
+    "max_trials": 1, "trial_epochs": 1e-6, "trial_examples": 2, "stop_hopeless": 0, "workers": 1,
+    "keep": 0, "finish": 1e-6,
+}  # fmt: skip
+
+
+def _option(default: Any, text: str) -> Any:
+    return field(default=default, metadata={"help": text})
+
+
+@dataclass(frozen=True)
+class TuneConfig:
+    """How to search; the flags of `tune` are made from it and from `TrainConfig`.
+
+    Raises:
+        ConfigError: A name is unknown, or a number out of range.
+    """
+
+    space: str = _option("paper", f"what to search: {', '.join(SPACES)}")
+    tuner: str = _option("grid", f"how to search: {', '.join(TUNERS)}")
+    max_trials: int | None = _option(
+        None, "run at most so many trials [grid: all; hyperband: all it needs; others: 20]"
+    )
+    trial_epochs: float | None = _option(None, "epochs of a trial [1; 5 for sentences]")
+    trial_examples: int | None = _option(
+        None, "train trials on about so many pairs, drawn by lot [all]"
+    )
+    objective: str = _option(
+        "max", "a trial's score on the set of --select: max over its evaluations, or the final one"
+    )
+    stop_hopeless: float | None = _option(
+        None,
+        "stop a trial that is so many points below the median of finished ones at an evaluation",
+    )
+    workers: int = _option(1, "processes that run trials")
+    keep: int = _option(3, "keep the models of so many best trials")
+    finish: float | None = _option(None, "then train the winner for so many epochs, on all pairs")
+
+    def __post_init__(self) -> None:
+        """Checks every value."""
+        for kind, names in (("space", SPACES), ("tuner", TUNERS), ("objective", OBJECTIVES)):
+            if getattr(self, kind) not in names:
+                raise ConfigError(unknown_name(kind, getattr(self, kind), names))
+        for name, least in _AT_LEAST.items():
+            value = getattr(self, name)
+            if value is not None and not value >= least:
+                raise ConfigError(f"`{name}` must be at least {least:g}. Received: {name}={value}")

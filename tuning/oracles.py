@@ -1,0 +1,161 @@
+"""KerasTuner's oracles, which say what to try next, made to survive a kill at any moment."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import keras_tuner
+from keras_tuner import oracles
+from keras_tuner.engine.trial import TrialStatus
+
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.files import write_json
+from tf_charagram.tuning.search import Search, SearchFolder
+from tf_charagram.tuning.spaces import label
+
+_ENDED = (TrialStatus.COMPLETED, TrialStatus.FAILED)
+#: Draws of what was tried before, after which a space is held to be exhausted.
+_MAX_COLLISIONS = 10_000
+
+
+class SafeOracle(keras_tuner.Oracle):
+    """Writes whole files, and when it reads them mends what a kill between two of them left."""
+
+    trials: dict[str, keras_tuner.engine.trial.Trial]
+
+    def save(self) -> None:
+        """Writes the state of the search."""
+        write_json(self._get_oracle_fname(), self.get_state())
+
+    def _save_trial(self, trial: keras_tuner.engine.trial.Trial) -> None:
+        write_json(Path(self._get_trial_dir(trial.trial_id)) / "trial.json", trial.get_state())
+
+    def reload(self) -> None:
+        """Reads the state of the search; trials that were running are handed out first.
+
+        Raises:
+            RunError: A file is damaged.
+        """
+        try:
+            super().reload()
+            # A trial is written before the list of trials: one more than that was never begun.
+            self.trials = {trial_id: self.trials[trial_id] for trial_id in self.start_order}
+        except (OSError, ValueError, LookupError, TypeError, RuntimeError) as error:
+            raise RunError(f"{self._project_dir} is damaged: {error!r}.") from error
+        ended = [name for name, trial in self.trials.items() if trial.status in _ENDED]
+        self.end_order += [name for name in ended if name not in self.end_order]
+        # Handed out from the end.
+        self._retry_queue = [name for name in reversed(self.start_order) if name not in ended]
+
+
+class GridOracle(SafeOracle):
+    """Tries all combinations in the order of the space; KerasTuner's own cannot be resumed.
+
+    Args:
+        search: The search.
+        **kwargs: Arguments of `keras_tuner.Oracle`.
+    """
+
+    def __init__(self, search: Search, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._search = search
+
+    def populate_space(self, trial_id: str) -> dict[str, Any]:
+        """Returns the next combination."""
+        index = len(self.start_order)
+        if index >= self._search.size:
+            return {"status": TrialStatus.STOPPED}
+        values = self._search.combination(index)
+        return {
+            "status": TrialStatus.RUNNING,
+            "values": {name: label(value) for name, value in values.items()},
+        }
+
+
+class RandomOracle(SafeOracle, oracles.RandomSearchOracle):
+    """Tries combinations drawn by lot, none twice."""
+
+
+class BayesianOracle(SafeOracle, oracles.BayesianOptimizationOracle):
+    """Tries what a Gaussian process expects most of."""
+
+    def populate_space(self, trial_id: str) -> dict[str, Any]:
+        """Returns the next combination; where the process repeats itself, one drawn by lot."""
+        response = super().populate_space(trial_id)
+        if response["values"] is not None and self._duplicate(response["values"]):
+            return self._random_populate_space()
+        return response
+
+
+class HyperbandOracle(SafeOracle, oracles.HyperbandOracle):
+    """Tries many combinations for a short time, and the best of them for longer.
+
+    A combination that goes on is trained anew, from its first epoch.
+    """
+
+    @property
+    def num_drawn(self) -> int:
+        """Number of combinations that are drawn by lot."""
+        return sum(self._get_size(bracket, 0) for bracket in range(self._get_num_brackets()))
+
+
+def make_oracle(search: Search) -> SafeOracle:
+    """Returns the oracle of a search, which has run nothing yet.
+
+    Raises:
+        ConfigError: A library that the Bayesian search needs is not there, or the space is too
+            small for Hyperband.
+    """
+    space = keras_tuner.HyperParameters()
+    for name, choices in search.space.items():
+        space.Choice(name, [label(value) for value in choices])
+    options = {
+        "objective": keras_tuner.Objective(search.config.select, "max"),
+        "hyperparameters": space,
+        "allow_new_entries": False,
+        # KerasTuner draws a seed if it is 0.
+        "seed": search.config.seed + 1,
+        # Each failed trial is in the table; the others may be fine.
+        "max_consecutive_failed_trials": math.inf,
+    }
+    oracle: SafeOracle
+    if search.tuner == "hyperband":
+        oracle = hyperband = HyperbandOracle(max_epochs=int(search.config.epochs), **options)
+        oracle.max_trials = search.num_trials
+        needed = hyperband.num_drawn
+        if search.size < needed:
+            raise ConfigError(
+                f"Hyperband draws {needed} different combinations for trials of "
+                f"{search.config.epochs:g} epochs, and the space has {search.size}. Search it with "
+                "--tuner grid."
+            )
+    elif search.tuner == "bayesian":
+        try:
+            oracle = BayesianOracle(max_trials=search.num_trials, **options)
+        except ImportError as error:
+            raise ConfigError(
+                "`tuner=bayesian` needs scikit-learn: pip install 'tf-charagram[bayesian]'"
+            ) from error
+    elif search.tuner == "random":
+        oracle = RandomOracle(max_trials=search.num_trials, **options)
+    else:
+        oracle = GridOracle(search, max_trials=search.num_trials, **options)
+    oracle._max_collisions = _MAX_COLLISIONS
+    oracle.verbose = 0
+    return oracle
+
+
+def open_oracle(search: Search, folder: SearchFolder) -> SafeOracle:
+    """Returns the oracle of a search, with all it knew when the search was stopped.
+
+    Raises:
+        RunError: Its files are damaged.
+        ConfigError: See `make_oracle`.
+    """
+    oracle = make_oracle(search)
+    oracle._set_project_dir(str(folder.path), folder.oracle.name)
+    if Path(oracle._get_oracle_fname()).is_file():
+        oracle.reload()
+    return oracle

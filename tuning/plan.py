@@ -1,0 +1,94 @@
+"""What a search would run, and about how long it would take."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from contextlib import redirect_stderr
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rich.markup import escape
+from rich.table import Table
+
+from tf_charagram.training.loop import STEPS_PER_EXECUTION
+from tf_charagram.training.paraphrase import ParaphraseRun
+from tf_charagram.tuning.search import Search
+from tf_charagram.tuning.spaces import label
+
+_MOST_ROWS = 100
+
+
+def which_trials(search: Search) -> str:
+    """Says how many trials a search has, and which part of the space they are."""
+    if search.tuner == "hyperband":
+        most = "" if search.max_trials is None else f", at most {search.max_trials:,} trials"
+        return f"{search.size:,} combinations, drawn and thinned out by Hyperband{most}"
+    number = search.num_trials
+    if number == search.size:
+        return f"{number:,} trials, all combinations"
+    how = {
+        "grid": "the first in the order of the grid", "random": "drawn by lot",
+        "bayesian": "chosen one by one",
+    }[search.tuner]  # fmt: skip
+    return f"{number:,} trials of {search.size:,} combinations, {how}"
+
+
+def trial_table(search: Search) -> Table:
+    """Returns the trials of a grid in order, the first hundred of more."""
+    number = search.num_trials or 0
+    table = Table("trial", *search.space)
+    for index in range(min(number, _MOST_ROWS)):
+        values = search.combination(index).values()
+        table.add_row(str(index), *(escape(label(value)) for value in values))
+    if number > _MOST_ROWS:
+        table.caption = f"and {number - _MOST_ROWS:,} more"
+    return table
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """How long trials take, from a short run of the first combination.
+
+    Attributes:
+        reading: Seconds until pairs are read and turned into ids, once for all trials.
+        fixed: Seconds of each trial that do not depend on its length.
+        per_example: Seconds for each pair trained on.
+        num_pairs: Pairs of an epoch.
+    """
+
+    reading: float
+    fixed: float
+    per_example: float
+    num_pairs: int
+
+    def seconds(self, search: Search, num_workers: int = 1) -> float:
+        """Returns about how long a search takes that runs whole trials."""
+        examples = search.config.epochs * self.num_pairs
+        trials = -(-(search.num_trials or search.size) // num_workers)
+        return self.reading + trials * (self.fixed + self.per_example * examples)
+
+
+def estimate(search: Search) -> Estimate:
+    """Trains the first combination for two stretches of steps and times the second.
+
+    Raises:
+        CharagramError: It cannot be trained.
+    """
+    with TemporaryDirectory() as place:
+        config = search.trial_config(search.combination(0), Path(place) / "run")
+        with open(Path(place) / "log.txt", "w", encoding="utf-8") as log, redirect_stderr(log):
+            start = time.perf_counter()
+            run = ParaphraseRun(config, resume=False, overwrite=False)
+            reading = time.perf_counter() - start
+            # One stretch is an evaluation: two of them train about so many steps each.
+            stretches = max(1, run.stream.steps_per_epoch // STEPS_PER_EXECUTION)
+            run.loop.evaluations_per_epoch, run.loop.epochs = stretches, 2 / stretches
+            start = time.perf_counter()
+            run.run(resume=False, export=False)
+            seconds = time.perf_counter() - start
+        first, second = run.folder.read_history()
+    examples = second["examples"] - first["examples"]
+    per_example = (second["seconds"] - first["seconds"]) / examples
+    fixed = max(0.0, seconds - per_example * second["examples"])
+    return Estimate(reading, fixed, per_example, run.corpus.num_pairs)

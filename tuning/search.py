@@ -1,0 +1,171 @@
+"""A search: what its trials share, what they vary, and the folder it lives in."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tf_charagram.config import TrainConfig
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.flags import from_flags
+from tf_charagram.runs import RunFolder
+from tf_charagram.tuning.spaces import (
+    Space,
+    combination,
+    label,
+    num_combinations,
+    settings_of,
+)
+
+_LAST = "last"
+_DEFAULT_TRIALS = 20
+_HYPERBAND_EPOCHS = 3
+_SPACE = "space."
+_OWN = ("tuner", "objective", "stop_hopeless", "share")
+
+
+@dataclass(frozen=True)
+class Search:
+    """Everything that decides which trials are run and how.
+
+    Args:
+        config: What trials share: `select` names the set they are scored on, `epochs` is the
+            length of a trial, and `data` has the names of all pairs.
+        space: What they vary.
+        tuner: One of `config.TUNERS`.
+        objective: One of `config.OBJECTIVES`.
+        stop_hopeless: See `TuneConfig`.
+        share: Share of the pairs that trials are trained on.
+        max_trials: See `TuneConfig`; may change when a search is resumed.
+
+    Raises:
+        ConfigError: Every field was fixed, or the trials are too short for Hyperband.
+    """
+
+    config: TrainConfig
+    space: Space
+    tuner: str = "grid"
+    objective: str = "max"
+    stop_hopeless: float | None = None
+    share: float = 1.0
+    max_trials: int | None = None
+
+    def __post_init__(self) -> None:
+        """Checks what no part checks alone."""
+        if not self.space:
+            raise ConfigError("There is nothing to search: every field is fixed by a flag.")
+        epochs = self.config.epochs
+        if self.tuner == "hyperband" and (epochs < _HYPERBAND_EPOCHS or epochs % 1):
+            raise ConfigError(
+                "Hyperband stops trials after whole epochs: `trial_epochs` must be a whole number "
+                f"of at least {_HYPERBAND_EPOCHS}. Received: trial_epochs={epochs:g}"
+            )
+
+    @property
+    def size(self) -> int:
+        """Number of combinations in the space."""
+        return num_combinations(self.space)
+
+    @property
+    def num_trials(self) -> int | None:
+        """How many trials are run; `None` where Hyperband decides."""
+        if self.tuner == "hyperband":
+            return self.max_trials
+        default = self.size if self.tuner == "grid" else _DEFAULT_TRIALS
+        return min(self.size, self.max_trials or default)
+
+    def values(self, labels: dict[str, Any]) -> dict[str, Any]:
+        """Returns the values that labels, of which there may be more, stand for."""
+        return {
+            name: next(value for value in choices if label(value) == labels[name])
+            for name, choices in self.space.items()
+        }
+
+    def combination(self, index: int) -> dict[str, Any]:
+        """Returns a point of the grid; see `spaces.combination`."""
+        return combination(self.space, index)
+
+    def trial_config(
+        self, values: dict[str, Any], out: Path, *, epochs: float | None = None
+    ) -> TrainConfig:
+        """Returns the settings of one trial.
+
+        Args:
+            values: What it varies, field -> value.
+            out: Its run folder.
+            epochs: Its length, if not that of all.
+
+        Raises:
+            ConfigError: The values do not go together with the settings that are shared.
+        """
+        config = self.config
+        weights = config.data_weights or (1.0,) * len(config.data)
+        return dataclasses.replace(
+            config,
+            **settings_of(values),
+            out=str(out),
+            epochs=config.epochs if epochs is None else epochs,
+            select=config.select if self.objective == "max" else _LAST,
+            data_weights=tuple(weight * self.share for weight in weights),
+        )
+
+    def final_config(self, values: dict[str, Any], out: Path, epochs: float) -> TrainConfig:
+        """Returns the settings of the run that trains a combination for good, on all pairs."""
+        return dataclasses.replace(self.config, **settings_of(values), out=str(out), epochs=epochs)
+
+    def settings(self) -> dict[str, Any]:
+        """Returns what must not change when the search is resumed, as plain values."""
+        space = {f"{_SPACE}{name}": list(choices) for name, choices in self.space.items()}
+        own = {f"search.{name}": getattr(self, name) for name in _OWN}
+        return {**self.config.to_dict(), **own, **space}
+
+    @classmethod
+    def from_settings(cls, settings: dict[str, Any]) -> Search:
+        """Returns the search that has these settings; `max_trials` is not among them."""
+        space = {
+            name.removeprefix(_SPACE): tuple(
+                tuple(value) if isinstance(value, list) else value for value in choices
+            )
+            for name, choices in settings.items()
+            if name.startswith(_SPACE)
+        }
+        own = {name: settings[f"search.{name}"] for name in _OWN}
+        return cls(from_flags(TrainConfig, settings), space, **own)
+
+
+class SearchFolder(RunFolder):
+    """The files of a search, in a folder under the rules of a run folder.
+
+    Args:
+        path: The folder.
+
+    Attributes:
+        config: What is searched.
+        trials: The run folders of the trials, by id.
+        oracle: What KerasTuner knows.
+        winner: The run folder of `--finish`.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        super().__init__(path)
+        self.config = self.path / "search.json"
+        self.trials = self.path / "trials"
+        self.oracle = self.path / "oracle"
+        self.winner = self.path / "winner"
+
+    def read_search(self) -> Search:
+        """Returns the search that was begun here.
+
+        Raises:
+            RunError: There is none, or its file is damaged.
+        """
+        try:
+            saved = json.loads(self.config.read_text(encoding="utf-8"))
+            return Search.from_settings(saved["settings"])
+        except FileNotFoundError as error:
+            raise RunError(f"{self.path} holds no search.") from error
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RunError(f"{self.config} is damaged: {error!r}.") from error

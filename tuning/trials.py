@@ -1,0 +1,218 @@
+"""A trial: one training run in its own folder, and the result it leaves there."""
+
+from __future__ import annotations
+
+import gc
+import json
+import shutil
+import statistics
+from collections.abc import Callable
+from contextlib import redirect_stderr
+from pathlib import Path
+from typing import Any
+
+import tensorflow as tf
+
+from tf_charagram.config import TrainConfig
+from tf_charagram.errors import ConfigError, RunError, TrainingError
+from tf_charagram.files import write_problem
+from tf_charagram.runs import RunFolder
+from tf_charagram.training.pairs import TrainingPairs
+from tf_charagram.training.paraphrase import ParaphraseRun
+from tf_charagram.tuning.results import (
+    COMPLETED,
+    FAILED,
+    STOPPED,
+    Result,
+    ranked,
+    read_result,
+    read_results,
+)
+from tf_charagram.tuning.search import Search, SearchFolder
+from tf_charagram.tuning.tensorboard import write_hparams
+
+#: What the values of a trial can be to blame for. Other errors concern all trials, and end the
+#: search: a full disk, a file that was changed, a bug.
+_FAILURES = (TrainingError, ConfigError, MemoryError, tf.errors.ResourceExhaustedError)
+#: Completed trials that make a median.
+_LEAST_TRIALS = 3
+
+Watch = Callable[[dict[str, Any]], None]
+
+
+class Hopeless(Exception):
+    """A trial is not worth going on with."""
+
+
+class WatchedFolder(RunFolder):
+    """A run folder that shows each line of its history to a function.
+
+    Args:
+        path: The folder.
+        watch: Called with the line once it is written; what it raises ends the run.
+    """
+
+    def __init__(self, path: str | Path, watch: Watch) -> None:
+        super().__init__(path)
+        self._watch = watch
+
+    def append_history(self, record: dict[str, Any]) -> None:
+        """Adds one line to the history; errors as of `RunFolder` and of the function."""
+        super().append_history(record)
+        self._watch(record)
+
+
+class TrialRunner:
+    """Runs the trials of a search, one after the other.
+
+    Pairs are read, and ids computed, once for trials in a row that need the same.
+
+    Args:
+        search: The search.
+        folder: Where it lives.
+        on_evaluation: Called after each evaluation of a trial.
+    """
+
+    def __init__(
+        self, search: Search, folder: SearchFolder, on_evaluation: Callable[[], None] | None = None
+    ) -> None:
+        self._search = search
+        self._folder = folder
+        self._on_evaluation = on_evaluation
+        self._pairs: TrainingPairs | None = None
+
+    def run(self, trial_id: str, values: dict[str, Any], epochs: float | None = None) -> Result:
+        """Runs a trial to its end, or goes on with it; one that has ended is not run again.
+
+        Args:
+            trial_id: Its name.
+            values: What it varies, field -> value.
+            epochs: Its length, if not that of all.
+
+        Raises:
+            CharagramError: What ends the search: the folder cannot be written, the pairs cannot
+                be read.
+            KeyboardInterrupt: After a checkpoint was written.
+        """
+        path = self._folder.trials / trial_id
+        found = read_result(path)
+        if found is not None:
+            return found
+        status, reason = COMPLETED, None
+        try:
+            self._train(self._search.trial_config(values, path, epochs=epochs))
+        except Hopeless as error:
+            status, reason = STOPPED, str(error)
+        except _FAILURES as error:
+            status, reason = FAILED, str(error) or type(error).__name__
+        result = self._result(trial_id, values, status, reason)
+        write_hparams(self._folder.tensorboard / trial_id, self._search, result)
+        result.write(path)
+        return result
+
+    def _train(self, config: TrainConfig) -> None:
+        """Trains one run to its end; says what it has to say in a file."""
+        folder = RunFolder(str(config.out))
+        if folder.metrics.is_file():
+            return
+        if self._pairs is not None and not self._pairs.fits(config):
+            self._pairs = None
+        gc.collect()
+        try:
+            folder.path.mkdir(parents=True, exist_ok=True)
+            log = open(folder.path / "log.txt", "a", encoding="utf-8")
+        except OSError as error:
+            raise RunError(f"Cannot write {folder.path}: {write_problem(error)}") from error
+        with log, redirect_stderr(log):
+            run = ParaphraseRun(config, resume=True, overwrite=False, pairs=self._pairs)
+            self._pairs = run.pairs
+            run.loop.folder = WatchedFolder(folder.path, lambda record: self._look(config, record))
+            try:
+                run.run(resume=True, export=False)
+            finally:
+                _release(run)
+
+    def _look(self, config: TrainConfig, record: dict[str, Any]) -> None:
+        """Looks at an evaluation.
+
+        Raises:
+            Hopeless: The trial is far below the others.
+        """
+        if self._on_evaluation is not None:
+            self._on_evaluation()
+        margin, name = self._search.stop_hopeless, self._search.config.select
+        score = record["scores"][name]
+        if margin is None or score is None or record["epoch"] >= config.epochs:
+            return
+        number = len(RunFolder(str(config.out)).read_history())
+        others = [score for score in self._scores_at(number) if score is not None]
+        if len(others) < _LEAST_TRIALS:
+            return
+        median = statistics.median(others)
+        if score < median - margin:
+            raise Hopeless(
+                f"{score:.2f} on {name} after {record['epoch']:g} epochs; the median there is "
+                f"{median:.2f}"
+            )
+
+    def _scores_at(self, number: int) -> list[float | None]:
+        """Returns the scores that completed trials had at their n-th evaluation."""
+        histories = [
+            RunFolder(self._folder.trials / result.id).read_history()
+            for result in read_results(self._folder)
+            if result.status == COMPLETED
+        ]
+        return [
+            history[number - 1]["scores"][self._search.config.select]
+            for history in histories
+            if len(history) >= number
+        ]
+
+    def _result(
+        self, trial_id: str, values: dict[str, Any], status: str, reason: str | None
+    ) -> Result:
+        """Returns what the folder of a trial says."""
+        folder = RunFolder(self._folder.trials / trial_id)
+        history = folder.read_history()
+        nothing: dict[str, Any] = {"scores": {}, "epoch": 0.0, "seconds": 0.0}
+        last = history[-1] if history else nothing
+        scores = last["scores"]
+        score = None
+        if status == COMPLETED:
+            scores = json.loads(folder.metrics.read_text(encoding="utf-8"))["scores"]
+        if status != FAILED:
+            records = history if self._search.objective == "max" else history[-1:]
+            found = [record["scores"][self._search.config.select] for record in records]
+            score = max((value for value in found if value is not None), default=None)
+            if score is None:
+                status = FAILED
+                reason = f"no score on {self._search.config.select}: all cosines are the same"
+        return Result(
+            trial_id, status, values, score, scores, last["epoch"], last["seconds"], reason
+        )
+
+
+def _release(run: ParaphraseRun) -> None:
+    """Gives back the memory of a run that is over.
+
+    TensorFlow keeps every graph with a custom gradient for good, and with it the variables.
+    """
+    run.loop.release()
+    for embedder in (run.loop.embedder, run.embedder):
+        for weight in embedder.encoder.weights:
+            tf.raw_ops.AssignVariableOp(resource=weight.value.handle, value=tf.zeros([0]))
+
+
+def prune(folder: SearchFolder, results: list[Result], keep: int) -> None:
+    """Deletes the models and checkpoints of all but the best trials.
+
+    Args:
+        folder: Where the search lives.
+        results: Those of all trials that have ended; others are left alone.
+        keep: How many completed trials keep their model. No trial keeps its checkpoints.
+    """
+    for place, result in enumerate(ranked(results)):
+        run = RunFolder(folder.trials / result.id)
+        shutil.rmtree(run.checkpoints, ignore_errors=True)
+        if place >= keep or result.status != COMPLETED:
+            shutil.rmtree(run.model, ignore_errors=True)
