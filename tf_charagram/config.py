@@ -108,6 +108,9 @@ class TrainConfig:
     on_bad_line: str = _option("error", "error or skip")
     min_score: float | None = _option(None, "smallest PPDB2.0Score to keep")
     entailment: tuple[str, ...] = _option((), "PPDB 2.0 entailment types to keep, comma-separated")
+    threads: int | None = _option(
+        None, "threads of one operation [1 for words and averages of words, else one a core]"
+    )
     seed: int = _option(0, "seed of weights, order and draws")
 
     def __post_init__(self) -> None:
@@ -124,6 +127,8 @@ class TrainConfig:
                 )
         if self.decay not in _DECAYS:
             raise ConfigError(unknown_name("decay", self.decay, _DECAYS))
+        if self.threads is not None and self.threads < 1:
+            raise ConfigError(f"`threads` must be at least 1 or None. Received: {self.threads}")
         if self.max_minutes is not None and not self.max_minutes > 0:
             raise ConfigError(f"`max_minutes` must be above 0. Received: {self.max_minutes}")
         for weight in self.data_weights:

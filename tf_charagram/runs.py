@@ -15,8 +15,9 @@ from tf_charagram._version import __version__
 from tf_charagram.errors import DataError, RunError
 from tf_charagram.files import sha256_of, whole_file, write_json, write_problem
 
-#: Settings that a resumed run may change: they change no weights. A run can be moved, too.
-_FREE = ("out", "checkpoint_every_s", "max_minutes")
+#: Settings that a resumed run may change: they change no weights, but for rounding where a machine
+#: has other cores. A run can be moved, too.
+_FREE = ("out", "checkpoint_every_s", "max_minutes", "threads")
 
 
 class RunFolder:

@@ -42,9 +42,11 @@ def train(arguments: Sequence[str]) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     from tf_charagram.tables import neighbor_table, score_table
     from tf_charagram.training.paraphrase import ParaphraseRun, sample_queries
+    from tf_charagram.training.threads import set_threads
 
     runs = {"words": ParaphraseRun, "sentences": ParaphraseRun}
 
+    set_threads(config)
     console = Console(stderr=values["json"], highlight=False)
     run = runs[config.task](config, resume=values["resume"], overwrite=values["overwrite"])
     console.print(

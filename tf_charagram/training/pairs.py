@@ -26,6 +26,7 @@ _FREE = (
     "optimizer", "learning_rate", "decay", "clip_norm", "freeze_words", "word_dropout",
     "activation", "num_layers", "filters", "dense", "dropout", "use_output_gate",
     "use_peepholes", "dim", "evaluations_per_epoch", "checkpoint_every_s", "select",
+    "threads",
 )  # fmt: skip
 
 

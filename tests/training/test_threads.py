@@ -1,0 +1,49 @@
+"""Threads suit the size of the operations."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tests.commands import run
+from tf_charagram.config import TrainConfig
+from tf_charagram.errors import ConfigError
+from tf_charagram.training.threads import default_threads
+
+
+@pytest.mark.parametrize(
+    ("task", "encoder", "expected"),
+    [
+        ("words", "charagram", 1),
+        ("sentences", "charagram", None),
+        ("words", "word_average", 1),
+        ("sentences", "dan", 1),
+        ("words", "char_cnn", None),
+        ("sentences", "lstm", None),
+    ],
+)
+def test_default(task, encoder, expected):
+    assert default_threads(TrainConfig(task=task, encoder=encoder)) == expected
+
+
+def test_none_are_too_few():
+    with pytest.raises(ConfigError, match=r"`threads` must be at least 1 or None\. Received: 0"):
+        TrainConfig(threads=0)
+
+
+@pytest.mark.parametrize(("threads", "expected"), [(3, 3), (None, 1)])
+def test_set(tmp_path, threads, expected):
+    """In a process where TensorFlow has not begun to work; here it has."""
+    script = f"""
+import tensorflow as tf
+from tf_charagram.config import TrainConfig
+from tf_charagram.training.threads import set_threads
+set_threads(TrainConfig(threads={threads}))
+assert tf.config.threading.get_intra_op_parallelism_threads() == {expected}
+tf.zeros([1])
+set_threads(TrainConfig(threads=7))
+assert tf.config.threading.get_intra_op_parallelism_threads() == {expected}
+"""
+    ended = run([sys.executable, "-c", script], cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr

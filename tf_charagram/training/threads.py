@@ -1,0 +1,30 @@
+"""How many threads one operation may use."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from tf_charagram.config import TrainConfig
+from tf_charagram.encoders import encoder_class
+
+
+def default_threads(config: TrainConfig) -> int | None:
+    """Returns the threads that suit a run best, or `None` for one for each core.
+
+    Operations on words, and on averages of a few words, are so small that threads wait for each
+    other longer than they work; different operations still run side by side.
+    """
+    encoder = encoder_class(config.encoder)
+    is_small = config.task == "words" or encoder.vectorizer == "words"
+    return 1 if is_small and not getattr(encoder, "is_padded", False) else None
+
+
+def set_threads(config: TrainConfig) -> None:
+    """Sets the threads of an operation for this process, if TensorFlow has not begun to work."""
+    number = config.threads or default_threads(config)
+    if number is None:
+        return
+    try:
+        tf.config.threading.set_intra_op_parallelism_threads(number)
+    except RuntimeError:  # It has, as in a notebook or under another program.
+        return
