@@ -61,11 +61,11 @@ def test_projector(tmp_path):
     write_projector(tmp_path, texts, vectors)
     labels, found = read_projector(tmp_path)
     assert labels == ["a b", "c d", texts[2], "e f"]
-    np.testing.assert_allclose(found, vectors, rtol=1e-4)
+    np.testing.assert_allclose(found, vectors, rtol=1e-4, atol=1e-6)
 
 
 def test_projector_of_a_run(trained):
     labels, vectors = read_projector(trained.folder / "tensorboard")
     texts = (trained.folder / "texts.txt").read_text(encoding="utf-8").splitlines()
     assert labels == texts
-    np.testing.assert_allclose(vectors, TextEmbedder.load(trained.folder).encode(texts), rtol=1e-4)
+    np.testing.assert_allclose(vectors, TextEmbedder.load(trained.folder).encode(texts), rtol=1e-4, atol=1e-6)
