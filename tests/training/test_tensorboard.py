@@ -68,4 +68,6 @@ def test_projector_of_a_run(trained):
     labels, vectors = read_projector(trained.folder / "tensorboard")
     texts = (trained.folder / "texts.txt").read_text(encoding="utf-8").splitlines()
     assert labels == texts
-    np.testing.assert_allclose(vectors, TextEmbedder.load(trained.folder).encode(texts), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(
+        vectors, TextEmbedder.load(trained.folder).encode(texts), rtol=1e-4, atol=1e-6
+    )
