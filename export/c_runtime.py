@@ -20,6 +20,7 @@ import numpy as np
 
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.export import _c_api
+from tf_charagram.export._wire import read_fields, varint
 
 
 @dataclass(frozen=True)
@@ -205,20 +206,20 @@ def _config_proto(**threads: int | None) -> bytes:
         if not 1 <= count < 2**31:
             raise ConfigError(f"`{name}` must be >= 1 and < 2**31. Received: {name}={count}")
         message.append({"intra_op_threads": 2, "inter_op_threads": 5}[name] << 3)
-        while count > 0x7F:
-            message.append(count & 0x7F | 0x80)
-            count >>= 7
-        message.append(count)
+        message += varint(count)
     return bytes(message)
 
 
 def _read_signatures(meta_graph: bytes) -> dict[str, Signature]:
     """Returns the signatures of a serialized `MetaGraphDef`, whose field 5 they are."""
     signatures = {}
-    for entry in _fields(memoryview(meta_graph)).get(5, []):
+    for entry in read_fields(memoryview(meta_graph)).get(5, []):
         key, value = _map_entry(entry)
         tensors = [
-            {name: _read_spec(info) for name, info in map(_map_entry, _fields(value).get(side, []))}
+            {
+                name: _read_spec(info)
+                for name, info in map(_map_entry, read_fields(value).get(side, []))
+            }
             for side in (1, 2)
         ]
         if not key.startswith("__saved_model"):
@@ -227,10 +228,10 @@ def _read_signatures(meta_graph: bytes) -> dict[str, Signature]:
 
 
 def _read_spec(tensor_info: memoryview) -> TensorSpec:
-    info = _fields(tensor_info)
-    shape = _fields(info.get(3, [memoryview(b"")])[0])
+    info = read_fields(tensor_info)
+    shape = read_fields(info.get(3, [memoryview(b"")])[0])
     # A free size is -1, written as an unsigned 64-bit number; 0, the default, is left out.
-    sizes = [_fields(size).get(1, [0])[0] for size in shape.get(2, [])]
+    sizes = [read_fields(size).get(1, [0])[0] for size in shape.get(2, [])]
     return TensorSpec(
         name=bytes(info.get(1, [b""])[0]).decode(),
         dtype=_c_api.DTYPES.get(info.get(2, [0])[0]),
@@ -239,34 +240,6 @@ def _read_spec(tensor_info: memoryview) -> TensorSpec:
 
 
 def _map_entry(entry: memoryview) -> tuple[str, memoryview]:
-    fields = _fields(entry)
+    fields = read_fields(entry)
     empty = [memoryview(b"")]
     return bytes(fields.get(1, empty)[0]).decode(), fields.get(2, empty)[0]
-
-
-def _fields(message: memoryview) -> dict[int, list[Any]]:
-    """Returns the values of a protobuf message by field number: ints, or views of bytes."""
-    fields: dict[int, list[Any]] = {}
-    at = 0
-    while at < len(message):
-        key, at = _varint(message, at)
-        value: Any
-        if key & 7 == 0:
-            value, at = _varint(message, at)
-        else:
-            # Wire types 1 and 5 have 8 and 4 bytes; 2 says how many.
-            size = {1: 8, 5: 4}.get(key & 7)
-            if size is None:
-                size, at = _varint(message, at)
-            value, at = message[at : at + size], at + size
-        fields.setdefault(key >> 3, []).append(value)
-    return fields
-
-
-def _varint(message: memoryview, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        value |= (message[at] & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if message[at - 1] < 0x80:
-            return value, at

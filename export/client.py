@@ -14,6 +14,7 @@ from urllib.request import Request, urlopen
 import numpy as np
 
 from tf_charagram.errors import CharagramError, ConfigError
+from tf_charagram.extras import extra_module
 from tf_charagram.text.batches import to_bytes
 
 
@@ -176,22 +177,16 @@ class GrpcClient(ServingClient):
     def __init__(self, target: str, name: str, *, timeout_s: float = 60) -> None:
         self.address, self.name = f"grpc://{target}/{name}", name
         self.timeout_s = _positive(timeout_s)
-        try:
-            import grpc  # type: ignore[import-untyped]
-            from tensorflow_serving.apis import (  # type: ignore[import-untyped]
-                predict_pb2,
-                prediction_service_pb2_grpc,
-            )
-        except ImportError as error:
-            raise ConfigError(
-                f"gRPC needs more packages: pip install 'tf-charagram[serving]' ({error})."
-            ) from error
+        grpc = extra_module("grpc", "serving")
+        apis = "tensorflow_serving.apis"
+        predict = extra_module(f"{apis}.predict_pb2", "serving")
+        service = extra_module(f"{apis}.prediction_service_pb2_grpc", "serving")
         # A thousand vectors of a thousand numbers pass the default limit of 4 MB.
         options = [(f"grpc.max_{way}_message_length", -1) for way in ("send", "receive")]
         self._rpc_error = grpc.RpcError
-        self._make_request = predict_pb2.PredictRequest
+        self._make_request = predict.PredictRequest
         self._channel = grpc.insecure_channel(target, options=options)
-        self._stub = prediction_service_pb2_grpc.PredictionServiceStub(self._channel)
+        self._stub = service.PredictionServiceStub(self._channel)
 
     def __enter__(self) -> GrpcClient:
         """Returns the client itself."""

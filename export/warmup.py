@@ -11,6 +11,8 @@ from pathlib import Path
 
 import tensorflow as tf
 
+from tf_charagram.export._wire import field
+
 WARMUP = "tf_serving_warmup_requests"
 # TensorFlow Serving reads no more than this.
 _MOST_REQUESTS = 1000
@@ -60,21 +62,8 @@ def prediction_log(name: str, signature: str, inputs: Mapping[str, Sequence[byte
     """
     # ModelSpec: name = 1, signature_name = 3. PredictRequest: model_spec = 1, inputs = 2.
     # PredictLog: request = 1. PredictionLog: predict_log = 6.
-    request = _field(1, _field(1, name.encode()) + _field(3, signature.encode()))
+    request = field(1, field(1, name.encode()) + field(3, signature.encode()))
     for key, texts in inputs.items():
         tensor = tf.make_tensor_proto(list(texts), tf.string, [len(texts)]).SerializeToString()
-        request += _field(2, _field(1, key.encode()) + _field(2, tensor))
-    return _field(6, _field(1, request))
-
-
-def _field(number: int, value: bytes) -> bytes:
-    """Returns one field of a message, of the kind that has a length."""
-    return bytes([number << 3 | 2]) + _varint(len(value)) + value
-
-
-def _varint(number: int) -> bytes:
-    found = bytearray()
-    while number > 0x7F:
-        found.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes([*found, number])
+        request += field(2, field(1, key.encode()) + field(2, tensor))
+    return field(6, field(1, request))

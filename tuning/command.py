@@ -137,14 +137,10 @@ def _share(config: TrainConfig, number: int | None) -> float:
         return 1.0
     from collections import deque
 
-    from tf_charagram.data.corpus import PairCorpus
     from tf_charagram.data.lines import BadLines
-    from tf_charagram.training.inputs import pair_sources
+    from tf_charagram.training.pairs import make_corpus
 
-    corpus = PairCorpus(
-        pair_sources(config), on_bad_line=BadLines(config.on_bad_line),
-        augment_typos=config.augment_typos, seed=config.seed,
-    )  # fmt: skip
+    corpus = make_corpus(config, BadLines(config.on_bad_line))
     deque(corpus.survey(), maxlen=0)
     return min(1.0, number / corpus.num_pairs)
 

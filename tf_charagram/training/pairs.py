@@ -51,12 +51,7 @@ class TrainingPairs:
     def __init__(self, config: TrainConfig, bad_lines: BadLines) -> None:
         self._key = _key(config)
         self._shared: PairStore | None = None
-        self.corpus = PairCorpus(
-            pair_sources(config),
-            on_bad_line=bad_lines,
-            augment_typos=config.augment_typos,
-            seed=config.seed,
-        )
+        self.corpus = make_corpus(config, bad_lines)
         # A word with a typing error is an unknown one; its n-grams are known.
         is_words = encoder_class(config.encoder).vectorizer == "words"
         texts = self.corpus.survey(with_typos=not is_words)
@@ -103,6 +98,16 @@ class TrainingPairs:
         store.fill(self.corpus, ids_function(vectorizer))
         if store.num_blocks == 1 and vectorizer is self.vectorizer:
             self._shared = store
+
+
+def make_corpus(config: TrainConfig, bad_lines: BadLines) -> PairCorpus:
+    """Returns the pairs that the settings name, not surveyed yet; arguments as `TrainingPairs`."""
+    return PairCorpus(
+        pair_sources(config),
+        on_bad_line=bad_lines,
+        augment_typos=config.augment_typos,
+        seed=config.seed,
+    )
 
 
 def _key(config: TrainConfig) -> dict[str, Any]:
