@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import shutil
 import statistics
 import subprocess
 import sys
@@ -47,11 +48,13 @@ def measure_overhead(search: Search, folder: Path, rounds: int) -> dict[str, flo
                 run.run(resume=False, export=False)
             del run
             gc.collect()
+            shutil.rmtree(out)
 
     def tuned() -> None:
         place = SearchFolder(folder / f"search-{next(numbers)}")
         place.begin({"settings": search.settings(), "data_files": {}})
         run_search(search, place)
+        shutil.rmtree(place.path)
 
     alone()
     times = [(common.seconds(alone), common.seconds(tuned)) for _ in range(rounds)]

@@ -65,6 +65,9 @@ def tune(arguments: Sequence[str]) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     # One process trains many models, and TensorFlow warns of each that it traces.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
+    from tf_charagram.training.threads import set_threads
+
+    set_threads(config)
     search = make_search(settings, config, set(given))
     from tf_charagram.tuning.chief import role
 

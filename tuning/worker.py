@@ -13,6 +13,7 @@ from keras_tuner.src.distribute import oracle_client
 
 from tf_charagram.errors import RunError
 from tf_charagram.flags import run_command
+from tf_charagram.training.threads import set_threads
 from tf_charagram.tuning.chief import IP, PORT, Role, role
 from tf_charagram.tuning.oracles import make_oracle
 from tf_charagram.tuning.search import Search, SearchFolder
@@ -83,7 +84,9 @@ def work(arguments: Sequence[str]) -> int:
         raise RunError("This is for `charagram tune --workers`, which starts it.")
     folder = SearchFolder(path)
     wait_for_chief(own)
-    run_worker(own, folder.read_search(), folder)
+    search = folder.read_search()
+    set_threads(search.config)
+    run_worker(own, search, folder)
     return 0
 
 
