@@ -198,7 +198,7 @@ def _release(run: ParaphraseRun) -> None:
     TensorFlow keeps every graph with a custom gradient for good, and with it the variables.
     """
     run.loop.release()
-    for embedder in (run.loop.embedder, run.embedder):
+    for embedder in (run.loop.product, run.embedder):
         for weight in embedder.encoder.weights:
             tf.raw_ops.AssignVariableOp(resource=weight.value.handle, value=tf.zeros([0]))
 

@@ -90,7 +90,7 @@ def models(tmp_path_factory, data):
         )  # fmt: skip
         training = ParaphraseRun(config, resume=False, overwrite=False)
         training.run(resume=False)
-        models[name] = training.loop.embedder, training.folder
+        models[name] = training.loop.product, training.folder
     return models
 
 

@@ -253,7 +253,7 @@ def test_a_loss_that_is_not_finite(data, tmp_path):
         batch_size=10, evaluations_per_epoch=1,
     )  # fmt: skip
     training = ParaphraseRun(config, resume=False, overwrite=False)
-    bias = training.loop.embedder.encoder.bias
+    bias = training.loop.product.encoder.bias
     bias.assign(np.full(bias.shape, np.nan))
     with pytest.raises(TrainingError, match=r"not finite at step 0\..*smaller --learning-rate"):
         training.run(resume=False)

@@ -126,7 +126,7 @@ def test_a_trial_gives_its_memory_back(search, folder, monkeypatch):
     result = TrialRunner(search, folder).run("0", search.combination(0))
     assert result.status == "completed"
     (run,) = runs
-    for weight in (*run.embedder.encoder.weights, *run.loop.embedder.encoder.weights):
+    for weight in (*run.embedder.encoder.weights, *run.loop.product.encoder.weights):
         assert weight.value.read_value().shape == (0,)
 
 

@@ -55,6 +55,8 @@ class PairStream:
         ConfigError: The batch size is below 2: a pair's negatives come from the others.
     """
 
+    unit = "pairs"
+
     def __init__(
         self,
         store: PairStore,

@@ -20,7 +20,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.folding import fold, fold_into, foldable_prefixes
 from tf_charagram.models.saved_model import export_saved_model
-from tf_charagram.models.storage import load_model, save_model
+from tf_charagram.models.storage import Parts, load_model, save_model
 from tf_charagram.text.batches import bounded_batches, to_bytes
 
 _MAX_BATCH_CHARS = 4_000_000
@@ -199,7 +199,7 @@ class TextEmbedder(keras.Model):
     def save(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
         """Writes the folder that `load` reads: JSON and NumPy arrays, no code."""
         del args, kwargs
-        save_model(path, self.vectorizer, self.encoder)
+        save_model(path, Parts(self.vectorizer, self.encoder))
 
     @classmethod
     def load(cls, path: str | Path, *, folded: bool = False) -> TextEmbedder:
@@ -212,7 +212,7 @@ class TextEmbedder(keras.Model):
         Raises:
             RunError: The folder is not a model, is damaged, or is from a newer version.
         """
-        vectorizer, encoder = load_model(path)
+        vectorizer, encoder, _ = load_model(path)
         prefixes = foldable_prefixes(vectorizer, encoder) if folded else None
         if prefixes is not None:
             vectorizer = fold_into(vectorizer, encoder, prefixes)

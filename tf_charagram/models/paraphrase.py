@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.models.step_model import StepModel
 from tf_charagram.objectives.margin import margin_loss
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.objectives.penalties import L2Penalties
 from tf_charagram.objectives.similarity import normalize_rows
-from tf_charagram.optimizers.row_sparse import clip_by_global_norm
 
 
-class ParaphraseModel(keras.Model):
+class ParaphraseModel(StepModel):
     """Trains an encoder with the margin loss and negatives mined in the batch.
 
     `fit` takes a `tf.data.Dataset` of `(ids, text_ids)`: the ids of the 2B texts of B pairs, lefts
     first, then rights, a `tf.RaggedTensor` int32 `(2B, None)`; and int64 `(2B,)`, equal for equal
     texts. One forward pass over the 2B texts serves mining, loss and gradient. A pool of batches,
     see `compile`, is embedded once for mining, and batch by batch, with negatives, for training.
-    Before weights are changed, loss, gradient and learning rate are checked to be finite; if not,
-    `fit` raises `tf.errors.InvalidArgumentError` and the weights are those of the update before.
 
     Attributes:
         step: Batches, or pools, trained on so far.
@@ -34,12 +31,8 @@ class ParaphraseModel(keras.Model):
     """
 
     def __init__(self, encoder: keras.layers.Layer, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        super().__init__([encoder], **kwargs)
         self.encoder = encoder
-        self.step = tf.Variable(0, dtype=tf.int64, trainable=False, name="step")
-        self.loss_tracker = keras.metrics.Mean(name="loss")
-        self.penalties = L2Penalties(encoder)
-        self.built = True
 
     def compile(
         self,
@@ -79,10 +72,6 @@ class ParaphraseModel(keras.Model):
             raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={margin}")
         if batch_size is not None and batch_size < 1:
             raise ConfigError(f"`batch_size` must be at least 1 or None. Received: {batch_size}")
-        if clip_norm is not None and not clip_norm > 0.0:
-            raise ConfigError(f"`clip_norm` must be above 0 or None. Received: {clip_norm}")
-        if not self.encoder.trainable_variables:
-            raise ConfigError(f"The encoder '{self.encoder.name}' has no weight that is trained.")
         penalties = L2Penalties(
             self.encoder,
             l2=l2,
@@ -90,28 +79,10 @@ class ParaphraseModel(keras.Model):
             l2_composition=l2_composition,
             dense=dense_l2,
         )
-        # XLA can compile neither ragged nor CSR operations; "auto" would try on a GPU.
-        super().compile(optimizer=optimizer, **{"jit_compile": False, **kwargs})
+        self.prepare(optimizer, penalties=penalties, clip_norm=clip_norm, **kwargs)
         self.margin = margin
         self.negatives = NegativeSampler(negatives) if isinstance(negatives, str) else negatives
         self.batch_size = batch_size
-        self.penalties = penalties
-        self.clip_norm = clip_norm
-        optimizer.build(self.encoder.trainable_variables)
-
-    @property
-    def state(self) -> list[tf.Variable]:
-        """What a checkpoint needs besides weights, optimizer and metric.
-
-        The step and, if a penalty pulls back to them, the word vectors training began with.
-        """
-        initial = self.penalties.initial_words
-        return [self.step] if initial is None else [self.step, initial]
-
-    @property
-    def metrics(self) -> list[keras.metrics.Metric]:
-        """The mean loss since the last reset."""
-        return [self.loss_tracker]
 
     def loss_of(self, ids: tf.RaggedTensor, text_ids: tf.Tensor, training: bool) -> tf.Tensor:
         """Returns the margin loss of a batch, without the penalty."""
@@ -123,29 +94,10 @@ class ParaphraseModel(keras.Model):
     def train_step(self, data: tuple[tf.RaggedTensor, tf.Tensor]) -> dict[str, tf.Tensor]:
         """Trains on one batch, or on one pool of batches; returns the mean loss."""
         if self.batch_size is None:
-            done = self._update(lambda: self.loss_of(*data, training=True))
-        else:
-            done = self._train_on_pool(*data)
-        with tf.control_dependencies([done]):
+            return super().train_step(data)
+        with tf.control_dependencies([self._train_on_pool(*data)]):
             self.step.assign_add(1)
         return {"loss": self.loss_tracker.result()}
-
-    def _update(self, loss_of_batch: Callable[[], tf.Tensor]) -> tf.Tensor:
-        """Makes one step of the optimizer; returns the loss."""
-        variables = [variable.value for variable in self.encoder.trainable_variables]
-        with tf.GradientTape() as tape:
-            loss = loss_of_batch()
-        gradients = tape.gradient(loss, variables)
-        gradients = self.penalties.add_gradients(gradients, variables)
-        if self.clip_norm is not None:
-            gradients = clip_by_global_norm(gradients, self.clip_norm)
-        rate = tf.convert_to_tensor(self.optimizer.learning_rate)
-        rate = tf.debugging.check_numerics(rate, "The learning rate is not finite")
-        with tf.control_dependencies([loss, rate, *gradients]):
-            self.optimizer.apply(gradients, self.encoder.trainable_variables)
-            checked = tf.identity(loss)
-        self.loss_tracker.update_state(checked)
-        return checked
 
     def _train_on_pool(self, ids: tf.RaggedTensor, text_ids: tf.Tensor) -> tf.Tensor:
         """Chooses negatives in all of a pool, then trains on its batches one after the other."""
@@ -155,7 +107,7 @@ class ParaphraseModel(keras.Model):
 
         def train(first: tf.Tensor, _: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
             lefts = tf.range(first, tf.minimum(first + self.batch_size, num_pairs))
-            return first + self.batch_size, self._update(lambda: loss_of(lefts))
+            return first + self.batch_size, self.update(lambda: loss_of(lefts))
 
         def loss_of(lefts: tf.Tensor) -> tf.Tensor:
             texts = tf.concat([lefts, lefts + num_pairs], axis=0)
@@ -186,8 +138,3 @@ class ParaphraseModel(keras.Model):
         own = tf.where(has_negative, places + num_pairs, 0)
         # The mean is over twice as many rows as there are texts.
         return 2.0 * margin_loss(embeddings, own, has_negative, self.margin)
-
-    def test_step(self, data: tuple[tf.RaggedTensor, tf.Tensor]) -> dict[str, tf.Tensor]:
-        """Returns the mean loss without training."""
-        self.loss_tracker.update_state(self.loss_of(*data, training=False))
-        return {"loss": self.loss_tracker.result()}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +61,20 @@ def export_saved_model(
     Raises:
         RunError: It cannot be written, for instance because the disk is full.
     """
+    with replaced_folder(path) as partial:
+        write_saved_model(vectorizer, encoder, partial)
+
+
+@contextmanager
+def replaced_folder(path: str | Path) -> Iterator[Path]:
+    """Gives a place to write a folder at; once it is complete, it takes the place of the old one.
+
+    Raises:
+        RunError: The place cannot be written.
+    """
     path = Path(path)
     with partial_folder(path) as partial:
-        write_saved_model(vectorizer, encoder, partial)
+        yield partial
         if path.exists():
             shutil.rmtree(path)
         os.replace(partial, path)
@@ -84,10 +97,23 @@ def write_saved_model(
     Raises:
         RunError: It cannot be written.
     """
-    path = Path(path)
     vectorizer, encoder = fold(vectorizer, encoder)
     module = ServedEmbedder(vectorizer, encoder)
-    signatures = {"serving_default": module.embed, "similarity": module.similarity}
+    write_module(module, {"serving_default": module.embed, "similarity": module.similarity}, path)
+    write_card(vectorizer, encoder, path, about)
+
+
+def write_module(module: tf.Module, signatures: dict[str, Any], path: str | Path) -> None:
+    """Writes a module as a SavedModel.
+
+    Args:
+        module: Tracks all tables and variables that the signatures use.
+        signatures: Name -> `tf.function` with an input signature.
+        path: The folder, which does not exist.
+
+    Raises:
+        RunError: It cannot be written.
+    """
     # Gradients of the encoder capture what no SavedModel can hold, and serving needs none.
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     try:
@@ -95,4 +121,3 @@ def write_saved_model(
     except tf.errors.OpError as error:
         problem = f"{error.message}. Is the disk full? {MAKE_ROOM}"
         raise RunError(f"Cannot write {path}: {problem}") from error
-    write_card(vectorizer, encoder, path, about)

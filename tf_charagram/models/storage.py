@@ -1,4 +1,7 @@
-"""The folder a model is kept in: JSON and NumPy arrays, no code."""
+"""The folder a model is kept in: JSON and NumPy arrays, no code.
+
+A model is a vectorizer, an encoder and, but for an embedder, a head on top of them.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from tf_charagram.files import sha256_of, whole_file, write_json
 from tf_charagram.text.kinds import VECTORIZERS
 
 FORMAT_VERSION = 1
+EMBEDDER = "embedder"
 # What reading a damaged folder raises.
 _DAMAGES = (BadZipFile, EOFError, KeyError, OSError, TypeError, ValueError, zlib.error)
 
@@ -32,46 +36,83 @@ class _Files(NamedTuple):
 FILES = _Files()
 
 
-def save_model(
-    path: str | Path, vectorizer: keras.layers.Layer, encoder: keras.layers.Layer
-) -> None:
+class Parts(NamedTuple):
+    """What a model is made of.
+
+    Attributes:
+        vectorizer: Keras layer from strings to ragged ids.
+        encoder: Keras layer from ragged ids to vectors.
+        head: Keras layer from vectors to answers; `None` for an embedder.
+    """
+
+    vectorizer: keras.layers.Layer
+    encoder: keras.layers.Layer
+    head: keras.layers.Layer | None = None
+
+    @property
+    def weights(self) -> list[keras.Variable]:
+        """The weights of encoder and head."""
+        return [*self.encoder.weights, *([] if self.head is None else self.head.weights)]
+
+
+def save_model(path: str | Path, parts: Parts, kind: str = EMBEDDER) -> None:
     """Writes a model folder; each file whole or not at all.
+
+    Args:
+        path: The folder.
+        parts: The model.
+        kind: What it is.
 
     Raises:
         RunError: It cannot be written.
     """
     path = Path(path)
+    encoder, head = parts.encoder, parts.head
     config = {
         "format_version": FORMAT_VERSION,
         "tf_charagram": __version__,
-        "vectorizer": vectorizer.get_config(),
+        "kind": kind,
+        "vectorizer": parts.vectorizer.get_config(),
         "encoder": {"name": encoder_name(encoder), "config": encoder.get_config()},
+        **({} if head is None else {"head": head.get_config()}),
     }
-    weights = {weight.path: weight.numpy() for weight in encoder.weights}
     for name, arrays in (
-        (FILES.vocabulary, vectorizer.state()),
-        (FILES.weights, weights),
+        (FILES.vocabulary, parts.vectorizer.state()),
+        (FILES.weights, {weight.path: weight.numpy() for weight in parts.weights}),
     ):
         with whole_file(path / name) as file:
             np.savez(file, **arrays)
     write_json(path / FILES.config, config)
 
 
-def load_model(path: str | Path) -> tuple[keras.layers.Layer, keras.layers.Layer]:
-    """Returns vectorizer and encoder of a model folder, or of the run it is in.
+def load_model(
+    path: str | Path, kind: str = EMBEDDER, head_class: type[keras.layers.Layer] | None = None
+) -> Parts:
+    """Returns the model of a model folder, or of the run it is in.
+
+    Args:
+        path: The folder.
+        kind: What it must be.
+        head_class: The class of its head, if it has one.
 
     Raises:
-        RunError: The folder is not a model, is damaged, or is from a newer version.
+        RunError: The folder is not a model, or one of another kind, is damaged, or is from a newer
+            version.
     """
     path = _model_folder(Path(path))
     config = read_config(path)
+    found = config.get("kind", EMBEDDER)
+    if found != kind:
+        raise RunError(f"{path} holds a model of the kind '{found}', where '{kind}' is needed.")
     try:
         vocabulary = _read_arrays(path / FILES.vocabulary)
         weights = _read_arrays(path / FILES.weights)
         encoder = encoder_from_config(config["encoder"]["name"], config["encoder"]["config"])
         vectorizer_class = VECTORIZERS[encoder.vectorizer]
         vectorizer = vectorizer_class.from_state(config["vectorizer"], vocabulary)
-        for weight in encoder.weights:
+        head = None if head_class is None else head_class.from_config(config["head"])
+        parts = Parts(vectorizer, encoder, head)
+        for weight in parts.weights:
             if weight.path not in weights:
                 raise RunError(f"{path / FILES.weights} lacks the array '{weight.path}'.")
             weight.assign(weights.pop(weight.path))
@@ -79,7 +120,7 @@ def load_model(path: str | Path) -> tuple[keras.layers.Layer, keras.layers.Layer
         raise
     except _DAMAGES as problem:
         raise RunError(f"{path} is damaged: {problem}. Train again, or copy it again.") from problem
-    return vectorizer, encoder
+    return parts
 
 
 def model_files(path: str | Path) -> list[Path]:

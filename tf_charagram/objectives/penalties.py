@@ -22,12 +22,13 @@ class _Term(NamedTuple):
 
 
 class L2Penalties:
-    """The L2 penalties on the trainable weights of an encoder.
+    """The L2 penalties on the trainable weights of an encoder, and of the head on top of it.
 
     Together `0.5 * (l2 * ||theta||^2 + l2_words * ||W - W_initial||^2 + l2_composition *
-    ||theta_c - target||^2)` (Universal, section 3.1; Charagram, appendix A). W is the `word_table`
-    of the encoder, theta_c all its other weights, and theta all of them. The target is what
-    `pull_back_targets()` gives for a weight, in an encoder that has this method, otherwise 0. An
+    ||theta_c - target||^2 + l2_head * ||theta_s||^2)` (Universal, sections 3.1 and 4.4; Charagram,
+    appendix A). W is the `word_table` of the encoder, theta_c all its other weights, theta_s those
+    of the head, and theta all of them. The target is what a weight is now if `pull_back` is given,
+    else what `pull_back_targets()` gives for it, in an encoder that has this method, else 0. An
     encoder without words has theta_c only.
 
     Args:
@@ -35,6 +36,9 @@ class L2Penalties:
         l2: lambda, on all weights.
         l2_words: lambda_w, on the word vectors.
         l2_composition: lambda_c, on all weights but the word vectors.
+        head: Layer whose trainable weights come after those of the encoder, if there is one.
+        l2_head: lambda_s, on its weights.
+        pull_back: Whether lambda_c pulls weights to what they are now.
         dense: Whether a sparse gradient becomes dense, so that the penalty acts on every row at
             every step. By default it does on the rows the batch touched.
 
@@ -53,9 +57,14 @@ class L2Penalties:
         l2: float = 0.0,
         l2_words: float = 0.0,
         l2_composition: float = 0.0,
+        head: keras.layers.Layer | None = None,
+        l2_head: float = 0.0,
+        pull_back: bool = False,
         dense: bool = False,
     ) -> None:
-        strengths = {"l2": l2, "l2_words": l2_words, "l2_composition": l2_composition}
+        strengths = {
+            "l2": l2, "l2_words": l2_words, "l2_composition": l2_composition, "l2_head": l2_head,
+        }  # fmt: skip
         for name, value in strengths.items():
             if not value >= 0.0:
                 raise ConfigError(f"`{name}` must not be negative. Received: {name}={value}")
@@ -64,22 +73,33 @@ class L2Penalties:
         self.dense = dense
         table = getattr(encoder, "word_table", None)
         self.initial_words: tf.Variable | None = None
+        self.targets: list[tf.Variable] = []
         if l2_words:
             if table is None or not table.trainable:
                 raise ConfigError(
                     "`l2_words` needs an encoder whose word vectors are trained. "
                     f"Received: l2_words={l2_words} for the encoder '{encoder.name}'"
                 )
-            self.initial_words = tf.Variable(table.value, trainable=False, name="initial_words")
-        targets = encoder.pull_back_targets() if hasattr(encoder, "pull_back_targets") else {}
+            self.initial_words = self._copy(table, "initial_words")
+        fixed = encoder.pull_back_targets() if hasattr(encoder, "pull_back_targets") else {}
         self._terms: list[list[_Term]] = []
         for variable in encoder.trainable_variables:
             if variable is table:
                 own = _Term(l2_words, self.initial_words)
+            elif pull_back and l2_composition:
+                own = _Term(l2_composition, self._copy(variable, f"initial_{variable.name}"))
             else:
-                target = targets.get(variable.path)
+                target = fixed.get(variable.path)
                 own = _Term(l2_composition, None if target is None else tf.constant(target))
             self._terms.append([term for term in (_Term(l2), own) if term.strength])
+        for _ in [] if head is None else head.trainable_variables:
+            self._terms.append([term for term in (_Term(l2), _Term(l2_head)) if term.strength])
+
+    def _copy(self, variable: keras.Variable, name: str) -> tf.Variable:
+        """Returns what a weight is now, which becomes part of `targets`."""
+        copy = tf.Variable(variable.value, trainable=False, name=name)
+        self.targets.append(copy)
+        return copy
 
     def add_gradients(
         self, gradients: Sequence[Gradient], variables: Sequence[tf.Variable]
@@ -88,7 +108,7 @@ class L2Penalties:
 
         Args:
             gradients: Of the loss; dense, or sparse with distinct rows.
-            variables: The trainable weights of the encoder, in its order.
+            variables: The trainable weights of the encoder, in its order, and of the head.
         """
         added = []
         for gradient, variable, terms in zip(gradients, variables, self._terms, strict=True):

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.scored import ScoredPairs
-from tf_charagram.data.stream import PairStream
+from tf_charagram.data.stream import Segment
 from tf_charagram.errors import TrainingError
-from tf_charagram.evaluation.scores import SetScore, score_sets
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
-from tf_charagram.models.paraphrase import ParaphraseModel
+from tf_charagram.models.step_model import StepModel
 from tf_charagram.runs import RunFolder
 from tf_charagram.training.checkpoints import Checkpoints
 from tf_charagram.training.interrupt import Interrupt
@@ -31,7 +28,41 @@ STEPS_PER_EXECUTION = 50
 _LARGEST_WEIGHT = 1e15
 
 
-def total_steps(stream: PairStream, epochs: float) -> int:
+#: Score of each set by its name; `None` where there is none.
+Scores: TypeAlias = dict[str, float | None]
+
+
+class Savable(Protocol):
+    """What is trained, as a user will hold it."""
+
+    def save(self, path: Any) -> None:
+        """Writes its folder."""
+
+
+class Stream(Protocol):
+    """Batches as a function of the step.
+
+    Attributes:
+        unit: What an epoch visits each of once, for instance "pairs".
+    """
+
+    unit: str
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches that cover everything once."""
+
+    def num_examples(self, step: int) -> int:
+        """Returns how much is in the steps before a step."""
+
+    def segments(self, first_step: int, count: int) -> Iterator[Segment]:
+        """Yields stretches of steps."""
+
+    def dataset(self, segment: Segment) -> tf.data.Dataset:
+        """Returns the batches of a stretch."""
+
+
+def total_steps(stream: Stream, epochs: float) -> int:
     """Returns the number of steps of a run over so many epochs."""
     return max(1, round(epochs * stream.steps_per_epoch))
 
@@ -41,10 +72,11 @@ class TrainingLoop:
     """Trains a model on a stream of batches and leaves the chosen weights in the run folder.
 
     Attributes:
-        embedder: What is trained.
-        model: The paraphrase model around its encoder, compiled.
+        product: What is trained, as it is saved.
+        model: The model around its layers, compiled.
         stream: The batches.
-        sets: Evaluation sets.
+        score: Scores the weights as they are now; calls its argument often, which ends it where
+            the run is to stop.
         folder: Where everything is written.
         epochs: Passes over the pairs.
         evaluations_per_epoch: Evaluations each epoch.
@@ -54,10 +86,10 @@ class TrainingLoop:
         max_minutes: Training time after which the run ends early, or `None`.
     """
 
-    embedder: TextEmbedder
-    model: ParaphraseModel
-    stream: PairStream
-    sets: list[ScoredPairs]
+    product: Savable
+    model: StepModel
+    stream: Stream
+    score: Callable[[Callable[[], None]], Scores]
     folder: RunFolder
     epochs: float
     evaluations_per_epoch: int
@@ -67,16 +99,9 @@ class TrainingLoop:
 
     def __post_init__(self) -> None:
         """Collects what a checkpoint holds."""
-        variables = [
-            # Not `weights`, which leaves out the state of the seeds of dropout.
-            *self.model.encoder.variables,
-            *self.model.optimizer.variables,
-            *self.model.loss_tracker.variables,
-        ]
-        values = [variable.value for variable in variables]
         self._interrupt = Interrupt()
         self._seconds = tf.Variable(0.0, dtype=tf.float64, trainable=False)
-        state = [*values, *self.model.state, self._seconds]
+        state = [*self.model.checkpoint_variables, self._seconds]
         self.checkpoints = Checkpoints(self.folder.checkpoints, state)
 
     @property
@@ -144,17 +169,12 @@ class TrainingLoop:
             "examples": self.stream.num_examples(self.step),
             "seconds": round(seconds, 3),
             "loss": loss,
-            "scores": {score.name: score.value for score in self.evaluate()},
+            "scores": self.evaluate(),
         }
 
-    def evaluate(self) -> list[SetScore]:
+    def evaluate(self) -> Scores:
         """Scores the weights as they are now."""
-
-        def embed(texts: Sequence[str]) -> np.ndarray:
-            self._interrupt.check()
-            return unit_rows(self.embedder.encode(texts))
-
-        return score_sets(embed, self.sets)
+        return self.score(self._interrupt.check)
 
     def _save(self, progress: TrainingProgress) -> None:
         self._seconds.assign(progress.seconds)
@@ -222,7 +242,7 @@ class TrainingLoop:
         # Not the maximum of `tf.abs`, which is another table.
         ends = [
             float(end)
-            for weight in self.model.encoder.weights
+            for weight in self.model.all_weights
             for end in (tf.reduce_max(weight.value), -tf.reduce_min(weight.value))
         ]
         largest = np.nan if np.isnan(ends).any() else max(ends)
@@ -243,9 +263,9 @@ class TrainingLoop:
             best = max((value for value in before if value is not None), default=-np.inf)
             if self.folder.model.is_dir() and (score is None or score <= best):
                 return
-        self.embedder.save(self.folder.model)
+        self.product.save(self.folder.model)
 
     def _keep_last(self) -> None:
         """Writes the model of a run that was stopped before and is not to go on."""
         if self.select == LAST or not self.folder.model.is_dir():
-            self.embedder.save(self.folder.model)
+            self.product.save(self.folder.model)

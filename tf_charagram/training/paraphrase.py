@@ -6,9 +6,11 @@ import logging
 import resource
 import sys
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
+import numpy as np
 
 from tf_charagram.config import TrainConfig
 from tf_charagram.data.lines import BadLines
@@ -27,7 +29,7 @@ from tf_charagram.training.building import (
     encoder_for,
 )
 from tf_charagram.training.inputs import input_files
-from tf_charagram.training.loop import LAST, STEPS_PER_EXECUTION, TrainingLoop
+from tf_charagram.training.loop import LAST, STEPS_PER_EXECUTION, Scores, TrainingLoop
 from tf_charagram.training.pairs import TrainingPairs
 from tf_charagram.training.tensorboard import write_projector
 from tf_charagram.training.transfer import check_init, grow_from, with_settings_of
@@ -99,10 +101,19 @@ class ParaphraseRun:
         self.folder.begin(settings)
         pairs.fill(self.store, vectorizer)
         self.loop = TrainingLoop(
-            self.embedder, model, self.stream, self.sets, self.folder, config.epochs,
+            self.embedder, model, self.stream, self._score, self.folder, config.epochs,
             config.evaluations_per_epoch, config.select, config.checkpoint_every_s,
             config.max_minutes,
         )  # fmt: skip
+
+    def _score(self, check: Callable[[], None]) -> Scores:
+        """Scores the weights as they are now."""
+
+        def embed(texts: Sequence[str]) -> np.ndarray:
+            check()
+            return unit_rows(self.embedder.encode(texts))
+
+        return {score.name: score.value for score in score_sets(embed, self.sets)}
 
     def _embedder(self) -> TextEmbedder:
         """Builds what is trained."""

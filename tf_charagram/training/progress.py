@@ -11,7 +11,6 @@ import keras
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from tf_charagram.data.stream import PairStream
 from tf_charagram.training.interrupt import Interrupt
 
 
@@ -31,7 +30,7 @@ class TrainingProgress(keras.callbacks.Callback):
     """
 
     def __init__(
-        self, stream: PairStream, first_step: int, total_steps: int, *, seconds: float = 0.0,
+        self, stream: Any, first_step: int, total_steps: int, *, seconds: float = 0.0,
         max_seconds: float = math.inf, interrupt: Interrupt | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
@@ -48,7 +47,7 @@ class TrainingProgress(keras.callbacks.Callback):
             TextColumn("epoch {task.fields[epoch]:.2f}"),
             BarColumn(),
             TextColumn("loss {task.fields[loss]:.4f}"),
-            TextColumn("{task.fields[speed]:,.0f} pairs/s"),
+            TextColumn(f"{{task.fields[speed]:,.0f}} {stream.unit}/s"),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
@@ -60,7 +59,7 @@ class TrainingProgress(keras.callbacks.Callback):
         )
 
     @property
-    def pairs_per_second(self) -> float:
+    def examples_per_second(self) -> float:
         """Speed of training since this process began, without evaluations and checkpoints."""
         before, now = map(self._stream.num_examples, (self._first_step, self._step))
         return (now - before) / max(self.seconds - self._first_seconds, 1e-9)
@@ -90,18 +89,20 @@ class TrainingProgress(keras.callbacks.Callback):
         self.model.stop_training = self.is_out_of_time or self._interrupt.is_wanted
         self._progress.update(
             self._task, completed=self._step, epoch=self._step / self._stream.steps_per_epoch,
-            loss=float((logs or {}).get("loss", 0.0)), speed=self.pairs_per_second,
+            loss=float((logs or {}).get("loss", 0.0)), speed=self.examples_per_second,
         )  # fmt: skip
 
     def report(self, record: dict[str, Any]) -> None:
         """Prints one line about an evaluation."""
         scores = "  ".join(f"{name} {_number(score)}" for name, score in record["scores"].items())
         examples = self._stream.num_examples
-        pairs_left = examples(self._total_steps) - examples(self._step)
-        left = min(pairs_left / max(self.pairs_per_second, 1e-9), self._max_seconds - self.seconds)
+        examples_left = examples(self._total_steps) - examples(self._step)
+        left = min(
+            examples_left / max(self.examples_per_second, 1e-9), self._max_seconds - self.seconds
+        )
         self.console.print(
             f"epoch {record['epoch']:.2f}  loss {record['loss']:.4f}  {scores}  "
-            f"{self.pairs_per_second:,.0f} pairs/s  {left:,.0f} s left",
+            f"{self.examples_per_second:,.0f} {self._stream.unit}/s  {left:,.0f} s left",
             highlight=False,
             soft_wrap=True,
         )

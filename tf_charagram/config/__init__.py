@@ -1,0 +1,25 @@
+"""Settings of training runs: frozen dataclasses, checked, the only source of defaults."""
+
+from __future__ import annotations
+
+from tf_charagram.config.paraphrase import TrainConfig
+from tf_charagram.config.run import RunConfig
+from tf_charagram.errors import ConfigError, unknown_name
+
+_CLASSES: tuple[type[RunConfig], ...] = (TrainConfig,)
+#: Task -> the class of its settings.
+CONFIGS = {task: config for config in _CLASSES for task in config.TASKS}
+
+
+def config_class(task: str) -> type[RunConfig]:
+    """Returns the class of the settings of a task.
+
+    Raises:
+        ConfigError: There is no task of that name.
+    """
+    if task not in CONFIGS:
+        raise ConfigError(unknown_name("task", task, CONFIGS))
+    return CONFIGS[task]
+
+
+__all__ = ["CONFIGS", "RunConfig", "TrainConfig", "config_class"]

@@ -1,0 +1,73 @@
+"""Settings of a training run on paraphrase pairs: the tasks `words` and `sentences`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tf_charagram.config.run import RunConfig, check_at_least, option
+from tf_charagram.errors import ConfigError
+
+_DEFAULT_BATCH_SIZE = {"words": 25, "sentences": 100}
+
+
+@dataclass(frozen=True)
+class TrainConfig(RunConfig):
+    """Everything that decides a training run on paraphrase pairs.
+
+    Raises:
+        ConfigError: A value is out of range, or two do not go together.
+    """
+
+    TASKS: ClassVar[tuple[str, ...]] = ("words", "sentences")
+
+    data: tuple[str, ...] = option(
+        (), "training pairs: a file, `starter`, or a name to download; repeatable [words: starter]"
+    )
+    eval_data: str | None = option(
+        None, "folder or file to score on [the starter set and what was downloaded before]"
+    )
+    batch_size: int | None = option(None, "pairs a batch [25; 100 for sentences]")
+    data_weights: tuple[float, ...] = option(
+        (), "how often the pairs of each --data count, comma-separated, for instance 1,0.5,2 [1]"
+    )
+    augment_typos: float = option(
+        0.0, "share of the pairs to add once more, with typing errors in one side"
+    )
+    negatives: str = option("max", "how negatives are chosen: max, mix, random")
+    mega_batches: int = option(1, "batches whose texts are searched together for negatives")
+    mask_duplicates: bool = option(True, "never take a text of the own pair as its negative")
+    mask_related: bool = option(False, "nor a text that is paired with one of the own pair")
+    margin: float = option(0.4, "margin m of the loss")
+    file_order_first: bool = option(False, "keep the order of the file in the first epoch")
+    max_ids_in_memory: int = option(
+        64_000_000,
+        "about so many ids of texts are held at a time, the others in files",
+    )
+    min_score: float | None = option(None, "smallest PPDB2.0Score to keep")
+    entailment: tuple[str, ...] = option((), "PPDB 2.0 entailment types to keep, comma-separated")
+
+    def __post_init__(self) -> None:
+        """Checks what no other part checks."""
+        super().__post_init__()
+        hint = "; the negatives of a pair come from the others of its batch"
+        check_at_least(self, {"batch_size": 2}, hint)
+        check_at_least(self, {"mega_batches": 1, "max_ids_in_memory": 1})
+        for weight in self.data_weights:
+            if not 0.0 < weight < math.inf:
+                raise ConfigError(f"`data_weights` must be above 0 and finite. Received: {weight}")
+        if self.data_weights and len(self.data_weights) != len(self.data):
+            raise ConfigError(
+                f"`data_weights` must have one number for each --data. Received: "
+                f"{len(self.data_weights)} weights for {len(self.data)} --data."
+            )
+        if not 0.0 <= self.margin <= 2.0:
+            raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={self.margin}")
+
+    def _fill_in(self) -> None:
+        if self.batch_size is None:
+            self._set(batch_size=_DEFAULT_BATCH_SIZE[self.task])
+        is_charagram = (self.task, self.encoder) == ("sentences", "charagram")
+        if self.activation is None and is_charagram and self.init is None:
+            self._set(activation="tanh")

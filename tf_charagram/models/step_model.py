@@ -1,0 +1,132 @@
+"""What a training loop trains: one step after the other, checked before weights are changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.objectives.penalties import L2Penalties
+from tf_charagram.optimizers.row_sparse import clip_by_global_norm
+
+
+class StepModel(keras.Model):
+    """Trains the weights of some layers on the loss that a subclass gives.
+
+    Before weights are changed, loss, gradient and learning rate are checked to be finite; if not,
+    `fit` raises `tf.errors.InvalidArgumentError` and the weights are those of the update before.
+
+    Attributes:
+        step: Batches trained on so far.
+        loss_tracker: The mean loss since its last reset.
+
+    Args:
+        layers: What is trained, the encoder first; their weights are part of a checkpoint.
+    """
+
+    def __init__(self, layers: Sequence[keras.layers.Layer], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._parts = list(layers)
+        self.step = tf.Variable(0, dtype=tf.int64, trainable=False, name="step")
+        self.loss_tracker = keras.metrics.Mean(name="loss")
+        self.penalties = L2Penalties(self._parts[0])
+        self.built = True
+
+    def prepare(
+        self,
+        optimizer: keras.optimizers.Optimizer,
+        *,
+        penalties: L2Penalties,
+        clip_norm: float | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Sets how weights are changed; for the `compile` of a subclass.
+
+        Args:
+            optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
+            penalties: Added to the gradient.
+            clip_norm: Largest global norm of the gradient; `None` for no clipping.
+            **kwargs: Passed to `keras.Model.compile`, for instance `steps_per_execution`.
+
+        Raises:
+            ConfigError: An argument is out of range, or no weight is left to train.
+        """
+        if clip_norm is not None and not clip_norm > 0.0:
+            raise ConfigError(f"`clip_norm` must be above 0 or None. Received: {clip_norm}")
+        if not self.trained_variables:
+            raise ConfigError(f"The encoder '{self._parts[0].name}' has no weight that is trained.")
+        # XLA can compile neither ragged nor CSR operations; "auto" would try on a GPU.
+        super().compile(optimizer=optimizer, **{"jit_compile": False, **kwargs})
+        self.penalties = penalties
+        self.clip_norm = clip_norm
+        optimizer.build(self.trained_variables)
+
+    @property
+    def trained_variables(self) -> list[keras.Variable]:
+        """The weights that steps change."""
+        return [variable for part in self._parts for variable in part.trainable_variables]
+
+    @property
+    def all_weights(self) -> list[keras.Variable]:
+        """The weights of the layers, those that are not trained among them."""
+        return [weight for part in self._parts for weight in part.weights]
+
+    @property
+    def state(self) -> list[tf.Variable]:
+        """What a checkpoint needs besides weights, optimizer and metric.
+
+        The step, and the weights that a penalty pulls back to.
+        """
+        return [self.step, *self.penalties.targets]
+
+    @property
+    def checkpoint_variables(self) -> list[tf.Variable]:
+        """Everything that steps change, and `state`, in a fixed order."""
+        variables = [
+            # Not `weights`, which leaves out the state of the seeds of dropout.
+            *(variable for part in self._parts for variable in part.variables),
+            *self.optimizer.variables,
+            *self.loss_tracker.variables,
+        ]
+        return [*(variable.value for variable in variables), *self.state]
+
+    @property
+    def metrics(self) -> list[keras.metrics.Metric]:
+        """The mean loss since the last reset."""
+        return [self.loss_tracker]
+
+    def loss_of(self, *batch: Any, training: bool) -> tf.Tensor:
+        """Returns the loss of a batch, without penalties."""
+        raise NotImplementedError
+
+    def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
+        """Trains on one batch; returns the mean loss."""
+        done = self.update(lambda: self.loss_of(*data, training=True))
+        with tf.control_dependencies([done]):
+            self.step.assign_add(1)
+        return {"loss": self.loss_tracker.result()}
+
+    def update(self, loss_of_batch: Callable[[], tf.Tensor]) -> tf.Tensor:
+        """Makes one step of the optimizer; returns the loss."""
+        variables = [variable.value for variable in self.trained_variables]
+        with tf.GradientTape() as tape:
+            loss = loss_of_batch()
+        gradients = tape.gradient(loss, variables)
+        gradients = self.penalties.add_gradients(gradients, variables)
+        if self.clip_norm is not None:
+            gradients = clip_by_global_norm(gradients, self.clip_norm)
+        rate = tf.convert_to_tensor(self.optimizer.learning_rate)
+        rate = tf.debugging.check_numerics(rate, "The learning rate is not finite")
+        with tf.control_dependencies([loss, rate, *gradients]):
+            self.optimizer.apply(gradients, self.trained_variables)
+            checked = tf.identity(loss)
+        self.loss_tracker.update_state(checked)
+        return checked
+
+    def test_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
+        """Returns the mean loss without training."""
+        self.loss_tracker.update_state(self.loss_of(*data, training=False))
+        return {"loss": self.loss_tracker.result()}
