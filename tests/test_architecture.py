@@ -12,8 +12,8 @@ TIERS = (
     {"objectives", "optimizers"},
     {"models"},
     {"data", "evaluation", "analysis"},
-    {"runs", "flags", "training", "tables", "bulk", "search"},
-    {"__init__", "train", "evaluate", "embed", "neighbors", "cli"},
+    {"runs", "flags", "training", "tables", "tagging_tables", "evaluation_tables", "bulk", "search"},
+    {"__init__", "train", "evaluate", "embed", "tag", "neighbors", "cli"},
     {"tuning", "export"},
 )
 RANK = {part: rank for rank, tier in enumerate(TIERS) for part in tier}

@@ -15,6 +15,7 @@ COMMANDS = {
     "tune": ("tf_charagram.tuning.command", "search settings, a short training run a trial"),
     "evaluate": ("tf_charagram.evaluate", "score models on word and sentence similarity sets"),
     "embed": ("tf_charagram.embed", "embed the lines of a file"),
+    "tag": ("tf_charagram.tag", "tag the words of the lines of a file"),
     "export": ("tf_charagram.export.command", "write a version for TensorFlow Serving"),
     "check": ("tf_charagram.export.check.command", "check that an export can be served"),
     "neighbors": ("tf_charagram.neighbors", "find the nearest texts in a list"),

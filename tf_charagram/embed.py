@@ -46,7 +46,7 @@ def make_parser() -> FlagParser:
 
 def embed(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(repeatable(arguments, "--input")).as_dict()
+    values = make_parser().parse_args(repeatable(arguments, ["--input"])).as_dict()
     from tf_charagram.bulk.inputs import find_inputs
 
     files = find_inputs(values["input"])

@@ -10,13 +10,18 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar, get_type_hints
 
 import jsonargparse
+import yaml
 
 from tf_charagram.errors import CharagramError
 
 T = TypeVar("T")
+
+#: Fields whose flag may be given several times, if they are tuples.
+REPEATABLE = ("data", "eval_data")
 
 
 class FlagParser(jsonargparse.ArgumentParser):
@@ -44,7 +49,7 @@ def add_fields(parser: jsonargparse.ArgumentParser, config_class: type) -> None:
         default: Any = field.default
         if kind is tuple or getattr(kind, "__origin__", None) is tuple:
             element = kind.__args__[0]
-            if field.name == "data":
+            if flag in repeatable_flags(config_class):
                 kind, default = list[str], []
             else:
                 default = ",".join(map(str, default)) or None
@@ -88,21 +93,45 @@ def from_flags(config_class: Callable[..., T], values: dict[str, Any]) -> T:
     return config_class(**chosen)
 
 
-def repeatable(arguments: Sequence[str], flag: str) -> list[str]:
+def repeatable_flags(config_class: type) -> list[str]:
+    """Returns the flags of a dataclass that may be given several times."""
+    types = get_type_hints(config_class)
+    names = [name for name in REPEATABLE if getattr(types.get(name), "__origin__", None) is tuple]
+    return ["--" + name.replace("_", "-") for name in names]
+
+
+def repeatable(arguments: Sequence[str], flags: Sequence[str] = ("--data",)) -> list[str]:
     """Makes a list of all uses of a flag; the first takes the place of what a file says."""
     result: list[str] = []
     values = iter(arguments)
-    operator = "="
+    seen: set[str] = set()
     for argument in values:
         name, equals, value = argument.partition("=")
-        if name != flag:
+        if name not in flags:
             result.append(argument)
             continue
         if not equals:
             value = next(values, "")
-        result.append(f"{flag}={json.dumps([value])}" if operator == "=" else f"{flag}+={value}")
-        operator = "+="
+        result.append(f"{name}+={value}" if name in seen else f"{name}={json.dumps([value])}")
+        seen.add(name)
     return result
+
+
+def value_of(arguments: Sequence[str], name: str, file_flag: str = "--config") -> str | None:
+    """Returns the value of a flag before all are parsed: the last given, else that of the file."""
+    found = {f"--{name}": None, file_flag: None}
+    values = iter(arguments)
+    for argument in values:
+        flag, equals, value = argument.partition("=")
+        if flag in found:
+            found[flag] = value if equals else next(values, None)
+    if found[f"--{name}"] is not None or found[file_flag] is None:
+        return found[f"--{name}"]
+    try:
+        settings = yaml.safe_load(Path(found[file_flag]).read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError):
+        return None  # The parser will say what is wrong.
+    return settings.get(name) if isinstance(settings, dict) else None
 
 
 def file_first(arguments: Sequence[str], flag: str = "--config") -> list[str]:

@@ -6,29 +6,45 @@ import json
 import logging
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 import jsonargparse
 from rich.console import Console
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import CONFIGS, config_class
 from tf_charagram.flags import (
     FlagParser,
     add_fields,
     file_first,
     from_flags,
     repeatable,
+    repeatable_flags,
     run_command,
+    value_of,
 )
 
-# Texts among which the sample neighbours are searched.
-_NUM_SEARCHED = 20_000
+_PIPED_WIDTH = 160
+#: Task -> the module and the class that run it.
+RUNS = {
+    "words": ("tf_charagram.training.paraphrase", "ParaphraseRun"),
+    "sentences": ("tf_charagram.training.paraphrase", "ParaphraseRun"),
+    "pos": ("tf_charagram.training.tagging", "TaggingRun"),
+    "similarity": ("tf_charagram.training.supervised", "SupervisedRun"),
+    "entailment": ("tf_charagram.training.supervised", "SupervisedRun"),
+    "sentiment": ("tf_charagram.training.supervised", "SupervisedRun"),
+}
 
 
-def make_parser() -> FlagParser:
-    """Returns the command line; its flags are the fields of `TrainConfig` and a few more."""
-    parser = FlagParser(prog="python -m tf_charagram.train", description=__doc__)
+def make_parser(task: str = "words") -> FlagParser:
+    """Returns the command line of a task: the fields of its settings and a few more flags."""
+    parser = FlagParser(
+        prog="python -m tf_charagram.train",
+        description=f"{__doc__} Tasks: {', '.join(CONFIGS)}. These are the flags of {task}; "
+        "`--task TASK --help` shows those of another.",
+    )
     parser.add_argument("--config", action=jsonargparse.ActionConfigFile)
-    add_fields(parser, TrainConfig)
+    add_fields(parser, config_class(task))
+    parser.set_defaults(task=task)
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
     parser.add_argument("--overwrite", action="store_true", help="replace the run in --out")
     parser.add_argument("--json", action="store_true", help="end with one line of JSON")
@@ -37,22 +53,23 @@ def make_parser() -> FlagParser:
 
 def train(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(file_first(repeatable(arguments, "--data"))).as_dict()
-    config = from_flags(TrainConfig, values)
+    task = value_of(arguments, "task") or "words"
+    parser = make_parser(task)
+    settings = config_class(task)
+    arguments = file_first(repeatable(arguments, repeatable_flags(settings)))
+    values = parser.parse_args(arguments).as_dict()
+    config = from_flags(settings, values)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-    from tf_charagram.tables import neighbor_table, score_table
-    from tf_charagram.training.paraphrase import ParaphraseRun, sample_queries
     from tf_charagram.training.threads import set_threads
-
-    runs = {"words": ParaphraseRun, "sentences": ParaphraseRun}
 
     set_threads(config)
     console = Console(stderr=values["json"], highlight=False)
-    run = runs[config.task](config, resume=values["resume"], overwrite=values["overwrite"])
-    console.print(
-        f"{run.corpus.num_pairs:,} pairs, {run.embedder.vectorizer.num_rows:,} rows "
-        f"-> {run.folder.path}"
-    )
+    if not console.is_terminal:
+        console.width = _PIPED_WIDTH
+    module, name = RUNS[task]
+    make_run = getattr(import_module(module), name)
+    run = make_run(config, resume=values["resume"], overwrite=values["overwrite"])
+    console.print(f"{run.describe()} -> {run.folder.path}")
     try:
         metrics = run.run(resume=values["resume"])
     except KeyboardInterrupt:
@@ -61,9 +78,8 @@ def train(arguments: Sequence[str]) -> int:
             f"Go on with the same command and --out {run.folder.path} --resume"
         )
         return 130
-    console.print(score_table(run.scores))
-    texts = run.corpus.listed[:_NUM_SEARCHED]
-    console.print(neighbor_table(run.embedder, sample_queries(texts), texts))
+    for table in run.tables():
+        console.print(table)
     for name, path in metrics["paths"].items():
         console.print(f"{name:12} {path}", soft_wrap=True)
     if values["json"]:

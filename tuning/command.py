@@ -57,7 +57,7 @@ def make_parser() -> FlagParser:
 def tune(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     parser = make_parser()
-    arguments = file_first(repeatable(arguments, "--data"))
+    arguments = file_first(repeatable(arguments))
     values = parser.parse_args(arguments).as_dict()
     given = parser.parse_args(arguments, defaults=False).as_dict()
     settings = from_flags(TuneConfig, values)

@@ -48,7 +48,7 @@ def make_parser() -> FlagParser:
 
 def check(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status, 1 if a check failed."""
-    values = make_parser().parse_args(repeatable(arguments, "--url"))
+    values = make_parser().parse_args(repeatable(arguments, ["--url"]))
     sizes = values.batches.split(",")
     if not all(size.isdecimal() and int(size) for size in sizes):
         raise ConfigError(

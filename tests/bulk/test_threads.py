@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tf_charagram.models import embedder as module
+from tf_charagram.models import parallel as module
 from tf_charagram.models.embedder import TextEmbedder
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from tf_charagram.config.paraphrase import TrainConfig
 from tf_charagram.config.run import RunConfig
+from tf_charagram.config.supervised import SupervisedConfig
+from tf_charagram.config.tagging import TaggingConfig
 from tf_charagram.errors import ConfigError, unknown_name
 
-_CLASSES: tuple[type[RunConfig], ...] = (TrainConfig,)
+_CLASSES: tuple[type[RunConfig], ...] = (TrainConfig, TaggingConfig, SupervisedConfig)
 #: Task -> the class of its settings.
 CONFIGS = {task: config for config in _CLASSES for task in config.TASKS}
 
@@ -22,4 +24,11 @@ def config_class(task: str) -> type[RunConfig]:
     return CONFIGS[task]
 
 
-__all__ = ["CONFIGS", "RunConfig", "TrainConfig", "config_class"]
+__all__ = [
+    "CONFIGS",
+    "RunConfig",
+    "SupervisedConfig",
+    "TaggingConfig",
+    "TrainConfig",
+    "config_class",
+]

@@ -54,7 +54,6 @@ class RunConfig:
     task: str = option("words", "what to train")
     encoder: str = option("charagram", "how to read a text")
     data: tuple[str, ...] = option((), "what to train on: a file or `starter`; repeatable")
-    eval_data: str | None = option(None, "folder or file to score on [the starter set]")
     out: str | None = option(None, "run folder [runs/TASK-ENCODER-N, the next free N]")
     init: str | None = option(
         None,
@@ -69,6 +68,7 @@ class RunConfig:
     dense_l2: bool = option(False, "penalize all rows at every step, not the touched ones")
     optimizer: str = option("adam", "adam or adagrad, both row-sparse, or sgd")
     learning_rate: float = option(0.001, "step size")
+    momentum: float | None = option(None, "momentum of sgd [0.95]")
     decay: str = option("none", "learning rate: none, or linear, falling to 0 over --epochs")
     clip_norm: float | None = option(None, "largest global norm of the gradient")
     ngrams: tuple[int, ...] = option((2, 3, 4), "n-gram orders, for instance 2,3,4")
@@ -98,6 +98,9 @@ class RunConfig:
     filters: str | None = option(None, "filter set of char_cnn: small or kim [small]")
     dense: str | None = option(None, "last layer of char_cnn: tanh, linear, none [tanh]")
     dropout: float | None = option(None, "dropout before the last layer of char_cnn [0]")
+    char_dim: int | None = option(
+        None, "width of the character embeddings of char_cnn, char_lstm [300; 50 for pos]"
+    )
     use_output_gate: bool = option(True, "output gate of char_lstm, lstm and gran")
     use_peepholes: bool = option(True, "peepholes of char_lstm, lstm and gran")
     dim: int = option(300, "width of the embedding")

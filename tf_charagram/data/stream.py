@@ -136,7 +136,7 @@ class PairStream:
 
         def batch(number: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
             chosen = texts[splits[number] : splits[number + 1]]
-            return _rows(block.ids, chosen), tf.gather(block.keys, chosen)
+            return rows_of(block.ids, chosen), tf.gather(block.keys, chosen)
 
         # Few operations a batch, one thread: on two cores, what the input pipeline uses the
         # training lacks.
@@ -149,7 +149,7 @@ class PairStream:
         else:
             first = segment.offset * self._pool_size
             last = min(first + segment.num * self._pool_size, block.num_pairs)
-            steps = _cut(self._order(np.arange(first, last), segment), self._pool_size)
+            steps = cut(self._order(np.arange(first, last), segment), self._pool_size)
         splits = np.cumsum([0, *(2 * len(pairs) for pairs in steps)])
         texts = np.concatenate([side for p in steps for side in (2 * p, 2 * p + 1)])
         return texts, splits
@@ -165,11 +165,11 @@ class PairStream:
         for window in range(first_window, -(-end // window_steps)):
             places = np.arange(window * size, min((window + 1) * size, block.num_pairs))
             pairs = self._order(places, segment)
-            batches = _cut(pairs[np.argsort(lengths[pairs], kind="stable")], self.batch_size)
+            batches = cut(pairs[np.argsort(lengths[pairs], kind="stable")], self.batch_size)
             random = np.random.default_rng([self.seed, segment.epoch, segment.block, window])
             num_full = len(pairs) // self.batch_size
             batches[:num_full] = [batches[i] for i in random.permutation(num_full)]
-            steps += _cut(np.concatenate(batches), self._pool_size)
+            steps += cut(np.concatenate(batches), self._pool_size)
         begin = segment.offset - first_window * window_steps
         return steps[begin : begin + segment.num]
 
@@ -183,12 +183,12 @@ class PairStream:
         return tf.random.experimental.index_shuffle(tf.constant(places), seed, last).numpy()
 
 
-def _cut(pairs: np.ndarray, size: int) -> list[np.ndarray]:
+def cut(places: np.ndarray, size: int) -> list[np.ndarray]:
     """Returns pieces of equal size, of which the last may be smaller."""
-    return np.split(pairs, range(size, len(pairs), size))
+    return np.split(places, range(size, len(places), size))
 
 
-def _rows(ids: tf.RaggedTensor, chosen: tf.Tensor) -> tf.RaggedTensor:
+def rows_of(ids: tf.RaggedTensor, chosen: tf.Tensor) -> tf.RaggedTensor:
     """Returns some rows; `tf.gather` reads the lengths of all rows for every batch."""
     splits = ids.row_splits
     places = tf.ragged.range(

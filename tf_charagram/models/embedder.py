@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -19,6 +16,7 @@ from rich.progress import Progress
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.folding import fold, fold_into, foldable_prefixes
+from tf_charagram.models.parallel import in_threads
 from tf_charagram.models.saved_model import export_saved_model
 from tf_charagram.models.storage import Parts, load_model, save_model
 from tf_charagram.text.batches import bounded_batches, to_bytes
@@ -129,16 +127,8 @@ class TextEmbedder(keras.Model):
         for weight in self.encoder.weights:
             # Row-sparse training leaves the table so that each batch would copy it to read it.
             tf.raw_ops.DisableCopyOnRead(resource=weight.value.handle)
-        num_threads = _num_threads()
-        with ThreadPoolExecutor(num_threads) as pool:
-            waiting: deque[tuple[list[T], Future[np.ndarray]]] = deque()
-            for batch in bounded_batches(texts, batch_size, _MAX_BATCH_CHARS):
-                waiting.append((batch, pool.submit(self._encode_batch, batch)))
-                if len(waiting) > 2 * num_threads:
-                    batch, future = waiting.popleft()
-                    yield batch, future.result()
-            for batch, future in waiting:
-                yield batch, future.result()
+        batches = bounded_batches(texts, batch_size, _MAX_BATCH_CHARS)
+        yield from in_threads(self._encode_batch, batches)
 
     def _encode_batch(self, texts: Sequence[str | bytes]) -> np.ndarray:
         return self._embed(tf.constant([to_bytes(text) for text in texts])).numpy()
@@ -226,16 +216,6 @@ class TextEmbedder(keras.Model):
     def get_config(self) -> dict[str, Any]:
         """Not supported: a vocabulary is no setting. Use `save` and `load`."""
         raise NotImplementedError("Use TextEmbedder.save and TextEmbedder.load.")
-
-
-def _num_threads() -> int:
-    """Returns the cores this process may use; like other libraries, heeds OMP_NUM_THREADS."""
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    if asked.isdecimal() and int(asked):
-        return int(asked)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.objectives.penalties import L2Penalties
-from tf_charagram.optimizers.row_sparse import clip_by_global_norm
+from tf_charagram.optimizers.row_sparse import Gradient, clip_by_global_norm
 
 
 class StepModel(keras.Model):
@@ -102,6 +102,11 @@ class StepModel(keras.Model):
         """Returns the loss of a batch, without penalties."""
         raise NotImplementedError
 
+    def checked(self, loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
+        """Returns the loss; to be overridden where it and `gradients` are not checked yet."""
+        del gradients
+        return loss
+
     def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Trains on one batch; returns the mean loss."""
         done = self.update(lambda: self.loss_of(*data, training=True))
@@ -115,6 +120,7 @@ class StepModel(keras.Model):
         with tf.GradientTape() as tape:
             loss = loss_of_batch()
         gradients = tape.gradient(loss, variables)
+        loss = self.checked(loss, gradients)
         gradients = self.penalties.add_gradients(gradients, variables)
         if self.clip_norm is not None:
             gradients = clip_by_global_norm(gradients, self.clip_norm)
@@ -130,3 +136,13 @@ class StepModel(keras.Model):
         """Returns the mean loss without training."""
         self.loss_tracker.update_state(self.loss_of(*data, training=False))
         return {"loss": self.loss_tracker.result()}
+
+
+def check_finite(loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
+    """Returns the loss, once it and all gradients are known to be finite."""
+    values = [g.values if isinstance(g, tf.IndexedSlices) else g for g in gradients]
+    # A sum is finite only if all its terms are.
+    total = tf.add_n([loss, *(tf.reduce_sum(value) for value in values)])
+    total = tf.debugging.check_numerics(total, "The loss or its gradient is not finite")
+    with tf.control_dependencies([total]):
+        return tf.identity(loss)

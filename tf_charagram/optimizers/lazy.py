@@ -1,4 +1,4 @@
-"""Adam and AdaGrad with row-sparse updates, as Keras optimizers."""
+"""Adam and AdaGrad with row-sparse updates, as Keras optimizers, and all optimizers by name."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.optimizers.row_sparse import sum_equal_rows
+from tf_charagram.optimizers.sgd import MomentumSgd
 
 
 class LazyAdam(keras.optimizers.Adam):
@@ -132,17 +133,33 @@ class LazyAdagrad(keras.optimizers.Adagrad):
 OPTIMIZERS: dict[str, Callable[..., keras.optimizers.Optimizer]] = {
     "adam": LazyAdam,
     "adagrad": LazyAdagrad,
+    "sgd": MomentumSgd,
 }
 
 
-def make_optimizer(name: str, learning_rate: float) -> keras.optimizers.Optimizer:
+def make_optimizer(
+    name: str, learning_rate: float, momentum: float | None = None
+) -> keras.optimizers.Optimizer:
     """Returns an optimizer, by its name, for encoders whose gradients have distinct rows.
 
+    Args:
+        name: `"adam"` or `"adagrad"`, both row-sparse, or `"sgd"`.
+        learning_rate: Step size.
+        momentum: Of `"sgd"`, in [0, 1); `None` for its default, 0.95.
+
     Raises:
-        ConfigError: The name is unknown or the learning rate not above 0.
+        ConfigError: The name is unknown, a number is out of range, or the optimizer has no
+            momentum.
     """
     if name not in OPTIMIZERS:
         raise ConfigError(unknown_name("optimizer", name, OPTIMIZERS))
     if not learning_rate > 0:
         raise ConfigError(f"`learning_rate` must be above 0. Received: {learning_rate}")
-    return OPTIMIZERS[name](learning_rate, distinct_rows=True)
+    if momentum is None:
+        options = {} if name == "sgd" else {"distinct_rows": True}
+        return OPTIMIZERS[name](learning_rate, **options)
+    if name != "sgd":
+        raise ConfigError(f"`momentum` is for the optimizer 'sgd' only. Received: '{name}'")
+    if not 0.0 <= momentum < 1.0:
+        raise ConfigError(f"`momentum` must be in [0, 1). Received: momentum={momentum}")
+    return MomentumSgd(learning_rate, momentum)

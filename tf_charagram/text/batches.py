@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from typing import TypeVar
 
-T = TypeVar("T", bound=str | bytes)
+T = TypeVar("T", bound=Sized)
 
 
 def bounded_batches(texts: Iterable[T], max_texts: int, max_chars: int) -> Iterator[list[T]]:

@@ -40,19 +40,19 @@ _SEPARATORS = (
 
 # RE2, first match from the left. It has no difference of classes, hence the negated one: letters,
 # marks and digits without Chinese characters.
-_LETTER = r"[^\pP\pS\pZ\p{Cc}\p{Cf}\p{Han}]"
-_TOKEN = "|".join(
+LETTER = r"[^\pP\pS\pZ\p{Cc}\p{Cf}\p{Han}]"
+TOKEN = "|".join(
     (
         r"\p{Nd}+(?:[.,]\p{Nd}+)+",  # 3.14 and 1,000
         r"\p{Han}\pM*",  # Chinese is written without spaces: each character is a word
         # Joiners stand inside words of Persian and of India; an apostrophe in o'clock.
-        rf"{_LETTER}(?:{_LETTER}|\p{{Cf}}+{_LETTER})*(?:'{_LETTER}+)*",
+        rf"{LETTER}(?:{LETTER}|\p{{Cf}}+{LETTER})*(?:'{LETTER}+)*",
         r"(?i:'(?:s|re|ve|ll|d|m))\b",
         r"\x{FFFD}+",
         r"[\pP\pS](?:[\pM\x{1F3FB}-\x{1F3FF}]|\x{200D}\pS)*",  # an emoji with its parts
     )
 )
-_CONTRACTION = rf"(?i)({_LETTER})(n't|'(?:s|re|ve|ll|d|m))\b"
+CONTRACTION = rf"(?i)({LETTER})(n't|'(?:s|re|ve|ll|d|m))\b"
 
 
 class WordVectorizer(keras.layers.Layer):
@@ -274,18 +274,44 @@ def split_words(
         `tf.RaggedTensor` of strings `(batch, None)`, int64 row splits.
     """
     codes, boundaries = decode(texts, unicode_form)
-    table = _folded_code_points(lowercase)
-    folded = tf.gather(tf.constant(table), tf.minimum(codes, len(table) - 1))
-    folded = tf.where(codes < len(table), folded, codes)
-    flat = collapse(folded, boundaries, SPACE, max_chars)
+    flat = collapse(fold(codes, lowercase), boundaries, SPACE, max_chars)
     # Texts may overlap in a space, and what was cut off lies between them.
     inside = tf.ragged.range(flat.starts, flat.ends)
     inside = inside.with_row_splits_dtype(tf.int64)
-    clean = tf.strings.unicode_encode(
-        inside.with_values(tf.gather(flat.symbols, inside.values)), "UTF-8", errors="replace"
-    )
-    clean = tf.strings.regex_replace(clean, _CONTRACTION, r"\1 \2")
-    clean = tf.strings.regex_replace(clean, _TOKEN, r" \0 ")
+    return split_folded(inside.with_values(tf.gather(flat.symbols, inside.values)))
+
+
+def fold(codes: tf.Tensor, lowercase: bool) -> tf.Tensor:
+    """Maps code points to those that texts are split by, one to one.
+
+    White space and invisible separators become U+0020, apostrophes ASCII ones.
+
+    Args:
+        codes: int32, of any shape.
+        lowercase: Lower-case them.
+    """
+    table = _folded_code_points(lowercase)
+    folded = tf.gather(tf.constant(table), tf.minimum(codes, len(table) - 1))
+    return tf.where(codes < len(table), folded, codes)
+
+
+def split_folded(
+    codes: tf.RaggedTensor, splits: Sequence[str] = (CONTRACTION,), token: str = TOKEN
+) -> tf.RaggedTensor:
+    """Splits folded texts; only spaces get lost.
+
+    Args:
+        codes: Code points of each text as `fold` gives them, int32 `(batch, None)`.
+        splits: Expressions of two groups, which are put apart, applied first and in order.
+        token: What is a token, if not all between two spaces.
+
+    Returns:
+        `tf.RaggedTensor` of strings `(batch, None)`, int64 row splits.
+    """
+    clean = tf.strings.unicode_encode(codes, "UTF-8", errors="replace")
+    for pattern in splits:
+        clean = tf.strings.regex_replace(clean, pattern, r"\1 \2")
+    clean = tf.strings.regex_replace(clean, token, r" \0 ")
     return _whitespace_tokenizer().tokenize(clean)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import RunConfig
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.text.batches import to_bytes
@@ -21,8 +21,8 @@ from tf_charagram.training.word_vectors import add_vector_words, check_width, pr
 
 #: Settings that only some encoders have, and that count the units of only some vectorizers.
 _ENCODER_OPTIONS = (
-    "activation", "num_layers", "filters", "dense", "dropout", "use_output_gate", "use_peepholes",
-    "word_dropout",
+    "activation", "num_layers", "filters", "dense", "dropout", "char_dim", "use_output_gate",
+    "use_peepholes", "word_dropout",
 )  # fmt: skip
 _COUNT_OPTIONS = ("ngrams", "min_count", "max_per_order", "hash_buckets", "rows_per_ngram")
 #: Settings of the word vectors, which only word encoders have.
@@ -32,7 +32,7 @@ _COUNTED = {"ngrams": _COUNT_OPTIONS, "words": ("min_count",), "characters": ()}
 UNKNOWN_WORDS = ("shared", "ngrams")
 
 
-def check_options(config: TrainConfig) -> None:
+def check_options(config: RunConfig) -> None:
     """Checks that every option was meant for the encoder that was chosen, and fits the others.
 
     Raises:
@@ -46,7 +46,7 @@ def check_options(config: TrainConfig) -> None:
         has.update(_WORD_OPTIONS)
         if config.unknown_words == "ngrams":
             has.add("ngrams")
-    defaults = {field.name: field.default for field in dataclasses.fields(TrainConfig)}
+    defaults = {field.name: field.default for field in dataclasses.fields(config)}
     for name in (*_ENCODER_OPTIONS, *_COUNT_OPTIONS, *_WORD_OPTIONS):
         if name not in has and getattr(config, name) != defaults[name]:
             raise ConfigError(
@@ -58,7 +58,7 @@ def check_options(config: TrainConfig) -> None:
     make_encoder(config, num_rows=1)
 
 
-def _check_word_options(config: TrainConfig) -> None:
+def _check_word_options(config: RunConfig) -> None:
     if config.unknown_words not in UNKNOWN_WORDS:
         raise ConfigError(
             unknown_name("value of `unknown_words`", config.unknown_words, UNKNOWN_WORDS)
@@ -86,7 +86,7 @@ def _arguments(encoder: type[keras.layers.Layer]) -> set[str]:
 
 
 def make_encoder(
-    config: TrainConfig, num_rows: int, *, num_words: int | None = None
+    config: RunConfig, num_rows: int, *, num_words: int | None = None
 ) -> keras.layers.Layer:
     """Builds the encoder that the settings ask for; options left open have its own defaults.
 
@@ -124,26 +124,29 @@ def make_encoder(
     return encoder
 
 
-def encoder_for(config: TrainConfig, vectorizer: keras.layers.Layer) -> keras.layers.Layer:
+def encoder_for(config: RunConfig, vectorizer: keras.layers.Layer) -> keras.layers.Layer:
     """Builds the encoder that the settings ask for, for the ids of a vectorizer."""
     has_parts = isinstance(vectorizer, WordVectorizer) and vectorizer.ngrams is not None
     num_words = vectorizer.num_words if has_parts else None
     return make_encoder(config, vectorizer.num_rows, num_words=num_words)
 
 
-def make_vectorizer(config: TrainConfig, texts: Iterable[str]) -> keras.layers.Layer:
+def make_vectorizer(
+    config: RunConfig, texts: Iterable[str], *, lowercase: bool = True
+) -> keras.layers.Layer:
     """Builds the vectorizer of the encoder.
 
     Args:
         config: Settings of the run.
         texts: What it is built from, read once; not read at all for `hash_buckets`.
+        lowercase: Whether it lower-cases texts.
 
     Raises:
         ConfigError: The texts have no unit to give a row to.
         DataError: The file of word vectors cannot be read, or a line is bad.
     """
     kind = encoder_class(config.encoder).vectorizer
-    options: dict[str, Any] = {"unicode_form": config.unicode_form}
+    options: dict[str, Any] = {"unicode_form": config.unicode_form, "lowercase": lowercase}
     if config.max_chars is not None:
         options["max_chars"] = config.max_chars
     if config.hash_buckets is not None:

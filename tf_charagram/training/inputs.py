@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import RunConfig, TrainConfig
 from tf_charagram.data import starter
 from tf_charagram.data.corpus import PairSource
 from tf_charagram.data.download import fetch
 from tf_charagram.data.pairs import read_pairs
+from tf_charagram.data.scored import SUFFIX
 from tf_charagram.data.sources import SOURCES
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 from tf_charagram.evaluation.sets import STARTER
@@ -42,7 +44,7 @@ def _source(config: TrainConfig, name: str, weight: float) -> PairSource:
     )
 
 
-def input_files(config: TrainConfig) -> list[Path]:
+def input_files(config: RunConfig) -> list[Path]:
     """Returns all files that decide what the weights become; errors as for `pair_sources`."""
     files = [path for name in data_names(config) if (path := data_file(name))]
     if config.word_vectors is not None:
@@ -50,20 +52,59 @@ def input_files(config: TrainConfig) -> list[Path]:
     return files if config.init is None else [*files, *model_files(config.init)]
 
 
-def data_names(config: TrainConfig) -> tuple[str, ...]:
-    """Returns the `--data` values; words have a default.
+def data_names(config: RunConfig) -> tuple[str, ...]:
+    """Returns the `--data` values; all tasks but sentences have a default.
 
     Raises:
         ConfigError: There is none, and the task has no default.
     """
     if config.data:
         return config.data
-    if config.task != "words":
+    if config.task == "sentences":
         raise ConfigError(
             f"The task '{config.task}' needs --data: files of text pairs, two tab-separated texts "
             "a line. For a first try, `--data starter`: pairs of words."
         )
     return (STARTER,)
+
+
+def named_sets(eval_data: Sequence[str], data: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Returns what labelled examples are scored on: name of the set, file or `starter`, split.
+
+    The starter set stands for two, `starter.dev` and `starter.test`, which are scored where nothing
+    else is trained on or asked for. A file has its name without suffix, or its whole path if that
+    is the name of another.
+
+    Args:
+        eval_data: The `--eval-data` values.
+        data: The `--data` values.
+    """
+    if not eval_data and set(data) == {STARTER}:
+        eval_data = (STARTER,)
+    names = [SUFFIX.sub("", Path(place).name) for place in eval_data]
+    found = []
+    for place, name in zip(eval_data, names, strict=True):
+        if place == STARTER:
+            found += [(f"{STARTER}.{split}", STARTER, split) for split in ("dev", "test")]
+        else:
+            found.append((place if names.count(name) > 1 else name, place, "test"))
+    return found
+
+
+def labelled_file(name: str) -> Path | None:
+    """Returns the file of a `--data` or `--eval-data` of labelled examples; `None` for starter.
+
+    Raises:
+        DataError: There is no such file.
+    """
+    if name == STARTER:
+        return None
+    path = Path(name)
+    if path.is_dir():
+        raise DataError(path, "is a folder. Give its files, one --data or --eval-data each")
+    if not path.is_file():
+        raise DataError(path, "no such file")
+    return path
 
 
 def data_file(name: str) -> Path | None:

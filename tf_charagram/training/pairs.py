@@ -23,8 +23,8 @@ logger = logging.getLogger(__name__)
 _FREE = (
     "eval_data", "out", "epochs", "max_minutes", "batch_size", "mega_batches", "negatives",
     "mask_duplicates", "mask_related", "margin", "l2", "l2_words", "l2_composition", "dense_l2",
-    "optimizer", "learning_rate", "decay", "clip_norm", "freeze_words", "word_dropout",
-    "activation", "num_layers", "filters", "dense", "dropout", "use_output_gate",
+    "optimizer", "learning_rate", "momentum", "decay", "clip_norm", "freeze_words", "word_dropout",
+    "activation", "num_layers", "filters", "dense", "dropout", "char_dim", "use_output_gate",
     "use_peepholes", "dim", "evaluations_per_epoch", "checkpoint_every_s", "select",
     "threads",
 )  # fmt: skip

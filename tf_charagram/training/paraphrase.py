@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import resource
-import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
 import numpy as np
+from rich.table import Table
 
 from tf_charagram.config import TrainConfig
 from tf_charagram.data.lines import BadLines
@@ -24,13 +23,13 @@ from tf_charagram.models.paraphrase import ParaphraseModel
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.runs import RunFolder, run_config
-from tf_charagram.training.building import (
-    check_options,
-    encoder_for,
-)
+from tf_charagram.tables import neighbor_table, score_table
+from tf_charagram.training.building import check_options, encoder_for
 from tf_charagram.training.inputs import input_files
 from tf_charagram.training.loop import LAST, STEPS_PER_EXECUTION, Scores, TrainingLoop
+from tf_charagram.training.metrics import loop_metrics
 from tf_charagram.training.pairs import TrainingPairs
+from tf_charagram.training.schedule import set_decay
 from tf_charagram.training.tensorboard import write_projector
 from tf_charagram.training.transfer import check_init, grow_from, with_settings_of
 from tf_charagram.training.word_vectors import load_pretrained
@@ -38,6 +37,8 @@ from tf_charagram.training.word_vectors import load_pretrained
 logger = logging.getLogger(__name__)
 
 _NUM_PROJECTED = 5_000
+# Texts among which the sample neighbours are searched.
+_NUM_SEARCHED = 20_000
 #: What each task is scored on while it trains.
 KINDS = {"words": ("wordsim",), "sentences": ("sts", "phrases", "wordsim")}
 
@@ -79,7 +80,7 @@ class ParaphraseRun:
             mask_related=config.mask_related,
             seed=config.seed,
         )
-        optimizer = make_optimizer(config.optimizer, config.learning_rate)
+        optimizer = make_optimizer(config.optimizer, config.learning_rate, config.momentum)
         if config.init is not None:
             check_init(config.init, config.out)
         self.folder = RunFolder.open(
@@ -142,11 +143,7 @@ class ParaphraseRun:
         self, sampler: NegativeSampler, optimizer: keras.optimizers.Optimizer
     ) -> ParaphraseModel:
         config = self.config
-        if config.decay == "linear":
-            steps = max(1, round(config.epochs * self.stream.updates_per_epoch))
-            optimizer.learning_rate = keras.optimizers.schedules.PolynomialDecay(
-                config.learning_rate, steps, end_learning_rate=0.0
-            )
+        set_decay(optimizer, config, self.stream.updates_per_epoch)
         model = ParaphraseModel(self.embedder.encoder)
         model.compile(
             optimizer,
@@ -161,6 +158,17 @@ class ParaphraseRun:
             steps_per_execution=max(1, STEPS_PER_EXECUTION // config.mega_batches),
         )
         return model
+
+    def describe(self) -> str:
+        """Says in a line what is trained on."""
+        rows = self.embedder.vectorizer.num_rows
+        return f"{self.corpus.num_pairs:,} pairs, {rows:,} rows"
+
+    def tables(self) -> list[Table]:
+        """Returns tables of the final scores, and of neighbours of some texts."""
+        texts = self.corpus.listed[:_NUM_SEARCHED]
+        shown = neighbor_table(self.embedder, sample_queries(texts), texts)
+        return [score_table(self.scores), shown]
 
     def run(self, *, resume: bool, export: bool = True) -> dict[str, Any]:
         """Trains, exports, and returns the results that `metrics.json` holds.
@@ -178,7 +186,6 @@ class ParaphraseRun:
         finally:
             self.store.remove()
         self.loop.release()
-        last = self.folder.read_history()[-1]
         embedder = TextEmbedder.load(self.folder.model, folded=True)
         if export:
             embedder.export(self.folder.saved_model)
@@ -195,12 +202,7 @@ class ParaphraseRun:
             "words_found_in_vectors": self.num_words_found,
             "empty_pairs_left_out": self.corpus.num_empty,
             "bad_lines_skipped": self.bad_lines.count,
-            "steps": self.loop.step,
-            "updates": int(self.loop.model.optimizer.iterations.numpy()),
-            "pairs_per_second": round(last["examples"] / max(last["seconds"], 1e-9), 1),
-            "training_seconds": last["seconds"],
-            "seconds": round(time.perf_counter() - start, 2),
-            "peak_memory_mb": peak_memory_mb(),
+            **loop_metrics(self.loop, start),
             "paths": self._paths(export),
         }
         write_json(self.folder.metrics, metrics)
@@ -230,9 +232,3 @@ def sample_queries(texts: list[str], number: int = 5) -> list[str]:
     """Returns texts spread evenly over those trained on."""
     step = max(1, len(texts) // number)
     return texts[step // 2 :: step][:number]
-
-
-def peak_memory_mb() -> float:
-    """Returns the largest resident size of this process so far, in MB (10^6 bytes)."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak * (1 if sys.platform == "darwin" else 1024) / 1e6, 1)

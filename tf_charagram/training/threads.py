@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import RunConfig
 from tf_charagram.encoders import encoder_class
 
 
-def default_threads(config: TrainConfig) -> int | None:
+def default_threads(config: RunConfig) -> int | None:
     """Returns the threads that suit a run best, or `None` for one for each core.
 
     Operations on words, and on averages of a few words, are so small that threads wait for each
@@ -19,7 +19,7 @@ def default_threads(config: TrainConfig) -> int | None:
     return 1 if is_small and not getattr(encoder, "is_padded", False) else None
 
 
-def set_threads(config: TrainConfig) -> None:
+def set_threads(config: RunConfig) -> None:
     """Sets the threads of an operation for this process, if TensorFlow has not begun to work."""
     number = config.threads or default_threads(config)
     if number is None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import RunConfig
 from tf_charagram.encoders import encoder_name
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.padding import PaddedEmbedding
@@ -24,8 +24,11 @@ from tf_charagram.models.storage import read_config
 from tf_charagram.text.growing import settings_of
 from tf_charagram.text.words import WordVectorizer
 
+ConfigT = TypeVar("ConfigT", bound=RunConfig)
+
+_ONLY_TRAINING = ("dropout", "word_dropout")
 #: Settings that a second stage may change: how many units there are, and what only training sees.
-_FREE = ("num_rows", "num_words", "seed", "dropout", "word_dropout")
+_FREE = ("num_rows", "num_words", "seed", *_ONLY_TRAINING)
 #: Settings that are given in other words than by a flag of their name.
 _FLAGS = {"orders": "--ngrams", "word_dim": "--word-vectors of width"}
 
@@ -84,7 +87,7 @@ def check_init(init: str | Path, out: str | Path | None) -> None:
         )
 
 
-def with_settings_of(config: TrainConfig) -> TrainConfig:
+def with_settings_of(config: ConfigT) -> ConfigT:
     """Returns the settings of a run, what they leave open taken from the model of `config.init`.
 
     Raises:
@@ -96,6 +99,33 @@ def with_settings_of(config: TrainConfig) -> TrainConfig:
     settings = {**saved["vectorizer"], **saved["encoder"]["config"]}
     names = (field.name for field in fields(config) if getattr(config, field.name) is None)
     return replace(config, **{name: settings[name] for name in names if name in settings})
+
+
+def as_saved(config: ConfigT) -> ConfigT:
+    """Returns the settings of a run whose encoder is that of `config.init`, if there is one.
+
+    What is at its default is taken from the model; what was set to something else stays, and
+    `grow_from` says so if it does not fit.
+
+    Raises:
+        RunError: The folder holds no model, or a damaged one.
+    """
+    if config.init is None:
+        return config
+    saved = read_config(config.init)
+    encoder, vectorizer = saved["encoder"], saved["vectorizer"]
+    settings = {**vectorizer, **encoder["config"], "encoder": encoder["name"]}
+    if "orders" in vectorizer:
+        settings["ngrams"] = tuple(vectorizer["orders"])
+    kept = {"seed", *_ONLY_TRAINING}
+    values = {
+        field.name: settings[field.name]
+        for field in fields(config)
+        if field.name in settings
+        and field.name not in kept
+        and getattr(config, field.name) == field.default
+    }
+    return replace(config, **values)
 
 
 def check_same_settings(
@@ -188,7 +218,7 @@ def _settings(vectorizer: keras.layers.Layer, encoder: keras.layers.Layer) -> di
 def _flag(name: str, value: Any) -> str:
     """Returns the flag that gives a setting a value; without one, the setting."""
     flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
-    if name not in _FLAGS and name not in {field.name for field in fields(TrainConfig)}:
+    if name not in _FLAGS and name not in {field.name for field in fields(RunConfig)}:
         return f"{name}={_shown(value)}"
     if value is None:
         return f"no {flag}"

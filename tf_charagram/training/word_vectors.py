@@ -7,7 +7,7 @@ import logging
 import keras
 import tensorflow as tf
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import RunConfig
 from tf_charagram.data.lines import BadLines
 from tf_charagram.data.word_vectors import load_word_vectors, read_words, word_vectors_dim
 from tf_charagram.errors import ConfigError
@@ -23,7 +23,7 @@ _CHUNK_CHARS = 1_000_000
 
 
 def load_pretrained(
-    config: TrainConfig,
+    config: RunConfig,
     vectorizer: WordVectorizer,
     encoder: keras.layers.Layer,
     bad_lines: BadLines | None = None,
@@ -73,7 +73,7 @@ def load_pretrained(
     return number
 
 
-def add_vector_words(config: TrainConfig, vectorizer: WordVectorizer) -> WordVectorizer:
+def add_vector_words(config: RunConfig, vectorizer: WordVectorizer) -> WordVectorizer:
     """Returns a vectorizer that also has the words of `config.word_vectors`, after its own.
 
     Words that no text can give are left out: those in capitals where texts are lower-cased, or of
@@ -97,7 +97,7 @@ def add_vector_words(config: TrainConfig, vectorizer: WordVectorizer) -> WordVec
     return vectorizer.grown(WordVectorizer(**vectorizer.get_config(), words=[*words]))[0]
 
 
-def pretrained_width(config: TrainConfig) -> int | None:
+def pretrained_width(config: RunConfig) -> int | None:
     """Returns the width of the vectors in `config.word_vectors`; `None` if there is no such file.
 
     Raises:

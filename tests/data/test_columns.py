@@ -1,0 +1,230 @@
+"""`read_columns`: which columns are taken, and what is said of the wrong ones."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tf_charagram.data.columns import read_columns
+from tf_charagram.data.lines import BadLines
+from tf_charagram.errors import ConfigError, DataError
+
+SICK = (
+    "pair_ID\tsentence_A\tsentence_B\tentailment_label\trelatedness_score\tentailment_AB\t"
+    "SemEval_set\n"
+    "1\ta dog runs\ta dog\tENTAILMENT\t4.5\tx\tTRAIN\n"
+    "2\ta cat\ta bird sings\tNEUTRAL\t1.5\tx\tTEST\n"
+    "3\tno cat\ta cat sleeps\tCONTRADICTION\t3\tx\tTRAIN\n"
+)
+REVIEWS = "".join(f"{i % 2}\tthe review number {i} is long\n" for i in range(20))
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="x.tsv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def cells(rows):
+    return [(*row.texts, row.label) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "expected"),
+    [
+        ("0\ta b\n\n1\tc\n", {}, [("a b", "0"), ("c", "1")]),
+        ("a b\tx\tneg\nc\ty\tpos\n", {"text_columns": ["0"], "label_column": "2"},
+         [("a b", "neg"), ("c", "pos")]),
+        ("label\ttext\n0\ta b\n1\tc\n", {}, [("a b", "0"), ("c", "1")]),
+        ("Sentence\tLabel\na b\t0\nc\t1\n", {}, [("a b", "0"), ("c", "1")]),
+        ("id\tBody\tstars\n7\ta b\t1\n8\tc\t5\n",
+         {"text_columns": ["body"], "label_column": "Stars"}, [("a b", "1"), ("c", "5")]),
+        ("id\tBody\tstars\n7\ta b\t1\n", {"text_columns": ["body"], "label_column": "2"},
+         [("a b", "1")]),
+        ("foo\tbar\n0\ta b\n", {"header": True, "text_columns": ["1"], "label_column": "0"},
+         [("a b", "0")]),
+        ("label\ttext\n", {"header": False}, [("text", "label")]),
+        ("0\ta b\n", {"split": "train"}, [("a b", "0")]),
+        ("x\ta\tb\n", {"num_texts": 2}, [("a", "b", "x")]),
+        ("3.5\ta\tb\n", {"num_texts": 2, "is_scored": True}, [("a", "b", "3.5")]),
+        ("3.5\ta\tb\tYES\n", {"num_texts": 2}, [("a", "b", "YES")]),
+        ("3.5\ta\tb\tYES\n", {"num_texts": 2, "is_scored": True}, [("a", "b", "3.5")]),
+        ("gold_label\tpremise\thypothesis\nno\ta\tb\n", {"num_texts": 2}, [("a", "b", "no")]),
+    ],
+)  # fmt: skip
+def test_columns(write, content, arguments, expected):
+    assert cells(read_columns(write(content), **arguments)) == expected
+
+
+@pytest.mark.parametrize("is_scored", [False, True])
+@pytest.mark.parametrize("name", ["SICK.txt", "sick.tsv.gz"])
+def test_official_sick(write, name, is_scored):
+    content = "\ufeff" + SICK.replace("\n", "\r\n")
+    path = write(gzip.compress(content.encode()) if name.endswith("gz") else content, name)
+    rows = read_columns(path, num_texts=2, is_scored=is_scored, split="train")
+    labels = ["4.5", "3"] if is_scored else ["ENTAILMENT", "CONTRADICTION"]
+    assert cells(rows) == [
+        ("a dog runs", "a dog", labels[0]),
+        ("no cat", "a cat sleeps", labels[1]),
+    ]
+    assert [row.line for row in rows] == [2, 4]
+    with pytest.raises(DataError, match=r"holds the splits train, trial and test\. Say which"):
+        read_columns(path, num_texts=2, is_scored=is_scored)
+    with pytest.raises(DataError, match=r"no rows found: no bad lines\. Check the columns and the"):
+        read_columns(path, num_texts=2, is_scored=is_scored, split="trial")
+
+
+def test_csv(write):
+    path = write('label,text\n1,"one, ""two"""\n\n0,"three\nfour"\n1,five\n', "x.CSV")
+    rows = read_columns(path)
+    assert cells(rows) == [('one, "two"', "1"), ("three\nfour", "0"), ("five", "1")]
+    assert [row.line for row in rows] == [2, 4, 6]
+
+
+@pytest.mark.parametrize("content", ['1,a\n0,"b"c\n', '1,a\n0,"b\nc\n'])
+def test_broken_csv(write, content):
+    with pytest.raises(DataError, match=r"x\.csv:2: the row is no CSV \(.*\)\. Check its quotes"):
+        read_columns(write(content, "x.csv"))
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(str.strip)
+
+
+@settings(max_examples=50, deadline=None)
+@given(rows=st.lists(st.tuples(st.sampled_from(["yes", "no"]), TEXT), min_size=1, max_size=9))
+def test_round_trip(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("rows") / "x.tsv"
+    path.write_bytes("".join(f"{label}\tx {text}\n" for label, text in rows).encode())
+    found = read_columns(path, header=False)
+    assert cells(found) == [(f"x {text}".strip(), label) for label, text in rows]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("1", "expected 2 columns as in line 1, found 1"),
+        ("1\ta\tb", "expected 2 columns as in line 1, found 3"),
+        ("1\t ", "expected a text in column 1, but it is empty"),
+        ("\ta", "expected a label in column 0, but it is empty"),
+        ("\t", "expected a text in column 1, but it is empty"),
+    ],
+)
+def test_bad_lines(write, line, message):
+    path = write(f"0\tgood\n{line}\n1\tbetter\n")
+    with pytest.raises(DataError, match=rf"x\.tsv:2: {message}\. Mend the line"):
+        read_columns(path)
+    bad = BadLines("skip")
+    assert cells(read_columns(path, on_bad_line=bad)) == [("good", "0"), ("better", "1")]
+    assert (bad.count, bad.messages) == (1, [f"{path}:2: {message}"])
+
+
+def test_bad_lines_name_the_column_of_the_header(write):
+    path = write("premise\thypothesis\tlabel\na\t\tno\n")
+    with pytest.raises(DataError, match=r":2: expected a text in column hypothesis, but"):
+        read_columns(path, num_texts=2)
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        ("", {}, "no rows found: the file is empty"),
+        ("label\ttext\n", {}, r"no rows found: no bad lines\. Check the columns"),
+        ("0\ta\n", {"text_columns": ["2"]}, ":1: expected a column 2, counted from 0; found 2 col"),
+        ("id\ttext\n", {"label_column": "stars"},
+         ":1: expected a column stars; found 2 columns: id, text"),
+        ("sentence_A\tsentence_B\n", {"num_texts": 2, "is_scored": True},
+         r":1: expected one of these in the header: score, relatedness_score, .*; found "
+         r"sentence_A, sentence_B\. Say which column it is with `label_column`"),
+        ("label\tscore\tbody\n", {}, r"one of these .*: text, .*; found label, .*`text_columns`"),
+        ("label\tscore\n", {"num_texts": 2}, "in the header: sentence_a and sentence_b, premise"),
+    ],
+)  # fmt: skip
+def test_wrong_files(write, content, arguments, message):
+    with pytest.raises(DataError, match=message):
+        read_columns(write(content), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"text_columns": ["1", "2"]}, r"must name 1 column\. Received: text_columns=1,2"),
+        ({"text_columns": ["1"], "num_texts": 2}, r"must name 2 columns\. Received: .*=1"),
+        ({"label_column": "1"}, r"must be different columns\. Received: text_columns=1, label_c"),
+        ({"label_column": "stars", "header": False}, r"must be numbers .* Received: stars"),
+        ({"on_bad_line": "skp"}, "Did you mean 'skip'"),
+    ],
+)
+def test_wrong_arguments(write, arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        read_columns(write("0\ta b\n"), **arguments)
+
+
+def test_swapped(write):
+    path = write(REVIEWS)
+    with pytest.raises(
+        DataError,
+        match=r"column 1 should hold the labels and holds 'the review number 0 is long', column 0 "
+        r"should hold texts and holds '0'\. Swap them: label_column=0, text_columns=1$",
+    ):
+        read_columns(path, text_columns=["0"], label_column="1")
+    words = write(REVIEWS.replace("0\t", "bad\t").replace("1\t", "good\t"))
+    with pytest.raises(DataError, match=r"Swap them: label_column=0, text_columns=1$"):
+        read_columns(words, text_columns=["0"], label_column="1")
+
+
+PAIRS = "".join(
+    f"{1 + i % 4}.5\tthe premise number {i}\tguess {i}\t{'YES' if i % 2 else 'NO'}\n"
+    for i in range(20)
+)
+
+
+@pytest.mark.parametrize(
+    ("texts", "label", "is_scored", "message"),
+    [
+        ("01", "2", True, "Swap them: label_column=0, text_columns=1,2$"),
+        ("01", "2", False, "Swap them: label_column=0, text_columns=1,2$"),
+        ("23", "1", False, "Swap them: label_column=3, text_columns=1,2$"),
+        ("32", "1", False, "Swap them: label_column=3, text_columns=1,2$"),
+        ("12", "0", False, r"column 0 should hold labels and holds scores, such as '1\.5'\. Give"),
+        ("13", "2", False, "Swap them: label_column=3, text_columns=1,2$"),
+    ],
+)
+def test_swapped_pairs(write, texts, label, is_scored, message):
+    with pytest.raises(DataError, match=message):
+        read_columns(
+            write(PAIRS), text_columns=texts, label_column=label, num_texts=2, is_scored=is_scored
+        )
+
+
+def test_numbers_where_texts_are_expected(write):
+    path = write("".join(f"{i % 2}\t{i}.5\tsome text {i}\n" for i in range(20)))
+    with pytest.raises(
+        DataError, match=r"column 1 should hold texts and holds numbers, such as '0"
+    ):
+        read_columns(path)
+    assert len(read_columns(path, text_columns=["2"])) == 20
+
+
+def test_labels_that_are_all_different(write):
+    path = write("".join(f"{i}\tthe very same text {i}\n" for i in range(20)))
+    with pytest.raises(DataError, match="should hold labels and holds 20 different values in 20 r"):
+        read_columns(path)
+
+
+def test_header_of_unknown_names(write):
+    path = write(f"klass\tbody\n{REVIEWS}")
+    with pytest.raises(DataError, match=r"x\.tsv:1: looks like a header, .* label like 'klass'"):
+        read_columns(path)
+    columns = {"text_columns": ["1"], "label_column": "0"}
+    assert len(read_columns(path, header=True, **columns)) == 20
+    assert len(read_columns(path, header=False)) == 21
+    scored = write("rating\tone\tother\n3\ta\tb\n3\tc\td\n")
+    with pytest.raises(DataError, match="looks like a header"):
+        read_columns(scored, num_texts=2, is_scored=True)

@@ -1,0 +1,67 @@
+"""Batches of labelled examples are a function of the step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tf_charagram.data.examples import ExampleStream
+
+
+def make_stream(num_examples=103, batch_size=10, seed=0, lengths=None):
+    return ExampleStream(
+        num_examples, lambda chosen: chosen, batch_size=batch_size, unit="texts", seed=seed,
+        lengths=lengths,
+    )  # fmt: skip
+
+
+def batches_of(stream, first, count):
+    return [
+        batch.numpy().tolist()
+        for segment in stream.segments(first, count)
+        for batch in stream.dataset(segment)
+    ]
+
+
+@pytest.mark.parametrize("has_lengths", [False, True])
+@pytest.mark.parametrize(("size", "batch_size"), [(103, 10), (100, 10), (1, 10), (900, 2), (7, 1)])
+def test_an_epoch_visits_every_example_once(size, batch_size, has_lengths):
+    lengths = np.arange(size) % 13 if has_lengths else None
+    stream = make_stream(size, batch_size, lengths=lengths)
+    for epoch in (0, 1):
+        batches = batches_of(stream, epoch * stream.steps_per_epoch, stream.steps_per_epoch)
+        assert sorted(np.concatenate(batches).tolist()) == list(range(size))
+        assert all(len(batch) == batch_size for batch in batches[:-1])
+
+
+@pytest.mark.parametrize("has_lengths", [False, True])
+def test_any_step_can_be_the_first(has_lengths):
+    lengths = np.arange(103) % 13 if has_lengths else None
+    stream = make_stream(lengths=lengths)
+    steps = 3 * stream.steps_per_epoch
+    whole = batches_of(stream, 0, steps)
+    for first in (1, 10, 11, 12, 25):
+        assert batches_of(make_stream(lengths=lengths), first, steps - first) == whole[first:]
+
+
+def test_epochs_and_seeds_differ():
+    stream = make_stream()
+    first, second = (stream.epoch(epoch)[0].tolist() for epoch in (0, 1))
+    assert first != second
+    assert first != make_stream(seed=1).epoch(0)[0].tolist()
+
+
+@pytest.mark.parametrize("size", [100, 103])
+def test_num_examples_is_what_was_seen(size):
+    stream = make_stream(size, lengths=np.arange(size))
+    seen = np.cumsum([0, *map(len, batches_of(stream, 0, 25))])
+    assert [stream.num_examples(step) for step in range(26)] == seen.tolist()
+
+
+def test_examples_of_a_batch_are_of_like_length():
+    lengths = np.random.default_rng(0).integers(1, 100, 640)
+    stream = make_stream(640, 20, lengths=lengths)
+    spread = [np.ptp(lengths[batch]) for batch in stream.epoch(0)]
+    assert max(spread) < 15
+    means = [lengths[batch].mean() for batch in stream.epoch(0)]
+    assert means != sorted(means)

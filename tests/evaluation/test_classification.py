@@ -1,0 +1,147 @@
+"""Scores of predicted labels against a slow reference, and by hand."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.reference import classification as reference
+from tf_charagram.errors import ConfigError
+from tf_charagram.evaluation.bootstrap import resample_counts
+from tf_charagram.evaluation.classification import score_differences, score_labels
+
+LABELS = ("a", "b", "c", "d")
+
+
+def times_100(value):
+    return None if value is None else pytest.approx(100 * value)
+
+
+def draw(num_examples, seed, right=0.6):
+    """Returns labels, and predictions of which that share and some more are right."""
+    random = np.random.default_rng(seed)
+    gold = random.choice(["a", "b", "c"], num_examples)
+    predicted = random.choice(["a", "b", "c"], num_examples)
+    return gold.tolist(), np.where(random.random(num_examples) < right, gold, predicted).tolist()
+
+
+def test_by_hand():
+    """Gold a a a b, predicted a a b b.
+
+    Accuracy 3 / 4. a: precision 2 / 2, recall 2 / 3, F1 4 / 5. b: precision 1 / 2, recall 1 / 1,
+    F1 2 / 3. Macro-F1 (4 / 5 + 2 / 3) / 2 = 11 / 15, because c is nowhere.
+    """
+    score = score_labels(["a", "a", "a", "b"], ["a", "a", "b", "b"], ["a", "b", "c"])
+    assert score.accuracy == 75 and score.macro_f1 == pytest.approx(1100 / 15)
+    a, b, c = score.labels
+    assert (a.support, a.precision, a.f1) == (3, 100, 80) and a.recall == pytest.approx(200 / 3)
+    assert (b.support, b.precision, b.recall) == (1, 50, 100) and b.f1 == pytest.approx(200 / 3)
+    assert (c.support, c.precision, c.recall, c.f1) == (0, None, None, None)
+    assert score.confusion.tolist() == [[2, 1, 0], [0, 1, 0], [0, 0, 0]]
+
+
+PAIRS = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=1)
+
+
+@settings(max_examples=100, deadline=None)
+@given(PAIRS)
+def test_equals_reference(pairs):
+    gold, predicted = (list(side) for side in zip(*pairs, strict=True))
+    score = score_labels(gold, predicted, LABELS, num_resamples=0)
+    assert score.accuracy == times_100(reference.accuracy(gold, predicted))
+    assert score.macro_f1 == times_100(reference.macro_f1(gold, predicted))
+    assert score.confusion.tolist() == reference.confusion(gold, predicted, LABELS)
+    for found in score.labels:
+        assert found.support == gold.count(found.label)
+        for name in ("precision", "recall", "f1"):
+            expected = getattr(reference, name)(gold, predicted, found.label)
+            assert getattr(found, name) == times_100(expected)
+    assert (score.intervals, score.draws) == ({}, {})
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_draws_equal_reference(seed):
+    """Ten examples, so that labels are missing in some resamples."""
+    gold, predicted = draw(10, seed)
+    score = score_labels(gold, predicted, LABELS, num_resamples=40, seed=seed)
+    (counts,) = resample_counts(10, 40, np.random.default_rng(seed))
+    for i, row in enumerate(counts):
+        sides = [reference.written_out(side, row) for side in (gold, predicted)]
+        assert score.draws["accuracy"][i] == times_100(reference.accuracy(*sides))
+        assert score.draws["macro_f1"][i] == times_100(reference.macro_f1(*sides))
+    for name in ("accuracy", "macro_f1"):
+        low, high = score.intervals[name]
+        assert (low, high) == pytest.approx(np.quantile(score.draws[name], [0.025, 0.975]))
+
+
+def test_chunks_change_nothing(monkeypatch):
+    gold, predicted = draw(50, 0)
+    whole = score_labels(gold, predicted, LABELS, num_resamples=20)
+    monkeypatch.setattr("tf_charagram.evaluation.bootstrap._MAX_CELLS", 150)
+    chunks = score_labels(gold, predicted, LABELS, num_resamples=20)
+    for name, values in whole.draws.items():
+        np.testing.assert_array_equal(chunks.draws[name], values)
+
+
+def test_interval_holds_the_accuracy_of_the_population():
+    """True accuracy 0.6 + 0.4 / 3; of 40 intervals of 95 %, at least 33 hold it."""
+    held = 0
+    for seed in range(40):
+        score = score_labels(*draw(200, seed), LABELS, num_resamples=300, seed=seed)
+        low, high = score.intervals["accuracy"]
+        held += low < 100 * (0.6 + 0.4 / 3) < high
+    assert held >= 33
+
+
+def test_differences():
+    gold, predicted = draw(400, 0)
+    worse = list(predicted)
+    worse[:40] = [LABELS[(LABELS.index(label) + 1) % 3] for label in gold[:40]]
+    first, second = (score_labels(gold, side, LABELS) for side in (worse, predicted))
+    accuracy, macro = score_differences(first, second)
+    assert (accuracy.name, macro.name) == ("accuracy", "macro_f1")
+    assert accuracy.value == pytest.approx(second.accuracy - first.accuracy)
+    low, high = accuracy.interval
+    assert 0 < low < accuracy.value < high
+    # Paired: narrower than the intervals of both systems.
+    assert high - low < np.ptp(first.intervals["accuracy"])
+    same = score_differences(first, first)[1]
+    assert (same.value, same.interval) == (0, (0, 0))
+    without = score_labels(gold, predicted, LABELS, num_resamples=0)
+    assert score_differences(first, without)[0].interval is None
+
+
+def test_to_dict():
+    score = score_labels(["a", "b"], ["a", "a"], ["a", "b"], num_resamples=50)
+    found = json.loads(json.dumps(score.to_dict()))
+    assert (found["num_examples"], found["accuracy"]) == (2, 50)
+    assert found["macro_f1"] == pytest.approx(100 / 3)
+    assert found["confusion"] == [[1, 0], [1, 0]]
+    assert found["labels"][1] == {
+        "label": "b", "support": 1, "precision": None, "recall": 0, "f1": 0
+    }  # fmt: skip
+    assert found["intervals"]["accuracy"] == [0, 100]
+    assert "draws" not in found and "draws" not in repr(score)
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "labels", "message"),
+    [
+        ([], [], "ab", r"equally many labels, at least 1\. Received: 0 and 0"),
+        (["a"], ["a", "b"], "ab", r"Received: 1 and 2"),
+        (
+            ["a", "x"],
+            ["a", "y"],
+            "ab",
+            r"once\. Received: labels=\['a', 'b'\], and also \['x', 'y'",
+        ),
+        (["a"], ["a"], "aa", r"Received: labels=\['a', 'a'\]"),
+    ],
+)
+def test_errors(gold, predicted, labels, message):
+    with pytest.raises(ConfigError, match=message):
+        score_labels(gold, predicted, labels)

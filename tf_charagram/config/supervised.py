@@ -1,0 +1,64 @@
+"""Settings of a training run with labels: `similarity`, `entailment`, `sentiment`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tf_charagram.config.run import RunConfig, check_at_least, option
+from tf_charagram.errors import ConfigError, unknown_name
+
+_CLASS_WEIGHTS = ("none", "balanced")
+
+
+@dataclass(frozen=True)
+class SupervisedConfig(RunConfig):
+    """Everything that decides a training run with labels (Universal, section 4.4).
+
+    Raises:
+        ConfigError: A value is out of range, or two do not go together.
+    """
+
+    TASKS: ClassVar[tuple[str, ...]] = ("similarity", "entailment", "sentiment")
+
+    task: str = option("similarity", "what to train")
+    data: tuple[str, ...] = option(
+        (), "labelled texts: SICK, SST, columns of a table, or starter; repeatable [starter]"
+    )
+    eval_data: tuple[str, ...] = option(
+        (), "what to score on, as --data; repeatable [with the starter set: its other sentences]"
+    )
+    epochs: float = option(10, "passes over the data; may be a fraction")
+    batch_size: int | None = option(25, "examples a batch")
+    evaluations_per_epoch: int = option(1, "evaluations each epoch")
+    hidden_dim: int = option(50, "width of the sigmoid layer before the answer")
+    num_classes: int = option(5, "similarity: scores go from 1 to this")
+    class_weights: str = option("none", "weights of labels: none, or balanced, all count the same")
+    freeze: bool = option(False, "train the head only, on vectors computed once; needs --init")
+    pull_back: bool = option(False, "let --l2-composition pull to the weights of --init, not to 0")
+    l2_head: float = option(0.0, "lambda_s: L2 penalty on the weights of the head")
+    text_columns: tuple[str, ...] = option(
+        (), "columns of the texts in a table, by name or number from 0, comma-separated"
+    )
+    label_column: str | None = option(None, "column of the label or score in a table")
+    fine_labels: bool = option(False, "SST: five labels, not positive and negative")
+    phrases: bool = option(False, "SST trees: train on all phrases, not on sentences only")
+
+    def __post_init__(self) -> None:
+        """Checks what no other part checks."""
+        super().__post_init__()
+        check_at_least(self, {"hidden_dim": 1, "num_classes": 2, "l2_head": 0})
+        if self.class_weights not in _CLASS_WEIGHTS:
+            raise ConfigError(unknown_name("class_weights", self.class_weights, _CLASS_WEIGHTS))
+        if self.class_weights != "none" and self.task == "similarity":
+            raise ConfigError("`class_weights` is for labels, and similarity has scores.")
+        for name in ("freeze", "pull_back"):
+            if getattr(self, name) and self.init is None:
+                raise ConfigError(f"`{name}` needs `init`, the run whose encoder it is about.")
+        if self.freeze and (self.pull_back or self.l2 or self.l2_words or self.l2_composition):
+            raise ConfigError("`freeze` leaves the encoder as it is: no penalty acts on it.")
+        if self.pull_back and not (self.l2_composition or self.l2_words):
+            raise ConfigError(
+                "`pull_back` needs its strength: `l2_composition` (lambda_c), and `l2_words` "
+                "(lambda_w) where the encoder has word vectors."
+            )

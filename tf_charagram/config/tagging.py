@@ -1,0 +1,59 @@
+"""Settings of a training run on tagged sentences: the task `pos`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tf_charagram.config.run import RunConfig, check_at_least, option
+from tf_charagram.errors import ConfigError, unknown_name
+
+_COLUMNS = ("xpos", "upos")
+_CHAR_DIM = 50
+
+
+@dataclass(frozen=True)
+class TaggingConfig(RunConfig):
+    """Everything that decides a training run on tagged sentences (Charagram, section 4.2).
+
+    Raises:
+        ConfigError: A value is out of range, or two do not go together.
+    """
+
+    TASKS: ClassVar[tuple[str, ...]] = ("pos",)
+
+    task: str = option("pos", "what to train")
+    data: tuple[str, ...] = option(
+        (),
+        "sentences: CoNLL-U, word TAB tag, word/TAG, trees, or starter; repeatable [starter]",
+    )
+    eval_data: tuple[str, ...] = option(
+        (), "what to score on, as --data; repeatable [with the starter set: its other sentences]"
+    )
+    epochs: float = option(10, "passes over the sentences; may be a fraction")
+    batch_size: int | None = option(100, "sentences a batch")
+    optimizer: str = option("sgd", "sgd, with momentum, or adam or adagrad, both row-sparse")
+    learning_rate: float = option(0.2, "step size")
+    dim: int = option(150, "width of the word vectors that characters are composed to")
+    evaluations_per_epoch: int = option(1, "evaluations each epoch")
+    column: str = option("xpos", "tags of CoNLL-U to learn: xpos or upos")
+    lstm_dim: int = option(150, "width of each direction of the LSTM over words")
+    hidden_dim: int = option(150, "width of the tanh layer before the tags")
+    use_word_peepholes: bool = option(False, "peepholes in the LSTM over words, which is slower")
+    use_capitals: bool | None = option(
+        None, "lower-case words, and say which have a capital [only charagram]"
+    )
+    l2_head: float = option(0.0, "lambda_s: L2 penalty on all weights above the word vectors")
+
+    def __post_init__(self) -> None:
+        """Checks what no other part checks."""
+        super().__post_init__()
+        check_at_least(self, {"lstm_dim": 1, "hidden_dim": 1, "l2_head": 0})
+        if self.column not in _COLUMNS:
+            raise ConfigError(unknown_name("column", self.column, _COLUMNS))
+
+    def _fill_in(self) -> None:
+        if self.char_dim is None and self.encoder in ("char_cnn", "char_lstm"):
+            self._set(char_dim=_CHAR_DIM)
+        if self.use_capitals is None:
+            self._set(use_capitals=self.encoder == "charagram")

@@ -1,0 +1,105 @@
+"""Trees in brackets, as the Penn Treebank writes them: `( (S (NP (DT the) (NN cat)) ...) )`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+#: A word and its tag.
+Token = tuple[str, str]
+
+_PIECE = re.compile(r"[()]|[^()\s]+")
+_EMPTY_ELEMENT = "-NONE-"
+
+
+def bracketed_sentences(
+    lines: Iterable[tuple[int, str]], report: Callable[[int, str], None]
+) -> Iterator[tuple[int, list[Token]]]:
+    """Yields the words of each tree with their tags, without empty elements (`-NONE-`).
+
+    A tree may be on several lines, and several may be on one. After a bad tree, reading goes on at
+    the next line that begins with a bracket.
+
+    Args:
+        lines: Line numbers from 1, and texts.
+        report: Called with the line and the rule where a tree is bad.
+
+    Yields:
+        The line a tree begins on, and its words, perhaps none.
+    """
+    tree: _Tree | None = None
+    is_lost = False
+    for number, text in lines:
+        if is_lost and not text.startswith("("):
+            continue
+        is_lost = False
+        for piece in _PIECE.findall(text):
+            if tree is not None and tree.is_at_another(piece):
+                report(tree.line, f"the tree is not closed before another begins on line {number}")
+                tree = _Tree(number)
+                tree.take("(")
+            tree = tree or _Tree(number)
+            try:
+                tree.take(piece)
+            except ValueError as error:
+                report(number, str(error))
+                tree, is_lost = None, True
+                break
+            if not tree.depth:
+                yield tree.line, tree.tokens
+                tree = None
+    if tree is not None:
+        report(tree.line, f"the tree is not closed at the end of the file, depth {tree.depth}")
+
+
+class _Tree:
+    """A tree that is being read.
+
+    Args:
+        line: The line it begins on.
+    """
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self.tokens: list[Token] = []
+        # What stands in each open bracket; `None` for a bracket.
+        self._open: list[list[str | None]] = []
+
+    @property
+    def depth(self) -> int:
+        return len(self._open)
+
+    def is_at_another(self, piece: str) -> bool:
+        """Says whether a bracket is in one without a label, which only the outermost may be."""
+        return piece == "(" and self.depth > 1 and not self._open[-1]
+
+    def take(self, piece: str) -> None:
+        """Reads on by a bracket, a label or a word.
+
+        Raises:
+            ValueError: It must not stand here.
+        """
+        if piece == "(":
+            if self._open:
+                self._open[-1].append(None)
+            self._open.append([])
+        elif not self._open:
+            raise ValueError(f"expected a bracket that opens a tree, found {piece!r}")
+        elif piece == ")":
+            self._close(self._open.pop())
+        else:
+            self._open[-1].append(piece)
+
+    def _close(self, inside: list[str | None]) -> None:
+        match inside:
+            case [str(tag), str(word)]:
+                if tag != _EMPTY_ELEMENT:
+                    self.tokens.append((word, tag))
+            case [None, *rest] | [str(), None, *rest] if not any(rest):
+                pass
+            case _:
+                found = " ".join("(...)" if part is None else part for part in inside)
+                raise ValueError(
+                    "expected a tag and a word, or a label and brackets, in a bracket, "
+                    f"found ({found})"
+                )

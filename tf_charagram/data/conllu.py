@@ -1,0 +1,51 @@
+"""Tagged sentences as CoNLL-U."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from tf_charagram.data.tagged import COLUMNS
+
+_NUM_COLUMNS = 10
+_EMPTY = "_"
+
+
+class Token(Protocol):
+    """A tagged word.
+
+    Attributes:
+        token: The word, without white space.
+        tag: Its tag.
+        start: Where it begins in the text, in characters; `None` if there is no text.
+        end: Where it ends.
+    """
+
+    token: str
+    tag: str
+    start: int | None
+    end: int | None
+
+
+def to_conllu(text: str, tokens: Sequence[Token], column: str = "xpos") -> str:
+    """Returns one sentence: its text, a line for each word, and a blank line.
+
+    Where words know their places, the last column has them as `TokenRange=start:end`, counted in
+    characters, and `SpaceAfter=No` where the next word follows at once.
+
+    Args:
+        text: The sentence; shown on one line.
+        tokens: Its words.
+        column: `"xpos"` or `"upos"`.
+    """
+    lines = [f"# text = {' '.join(text.split())}"]
+    for place, token in enumerate(tokens):
+        cells = [_EMPTY] * _NUM_COLUMNS
+        cells[0], cells[1] = str(place + 1), token.token
+        cells[COLUMNS[column]] = token.tag
+        if token.start is not None:
+            following = tokens[place + 1].start if place + 1 < len(tokens) else None
+            notes = [f"TokenRange={token.start}:{token.end}"]
+            cells[-1] = "|".join(["SpaceAfter=No"] * (following == token.end) + notes)
+        lines.append("\t".join(cells))
+    return "\n".join(lines) + "\n\n"

@@ -1,0 +1,88 @@
+"""Small sets for the supervised tasks that ship with the package: for first runs and tests.
+
+Both tables were written by hand for this project. `inference.tsv` has pairs of everyday scenes
+with a score and a label, the pairs of one premise after each other; some neutral ones join the
+sentences of two scenes. `sentiment.tsv` has short reviews, in turn ten that are positive and ten
+that are negative.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+
+import numpy as np
+
+from tf_charagram.data.labelled import LabelledPairs, LabelledTexts
+from tf_charagram.data.scored import ScoredPairs
+from tf_charagram.errors import ConfigError, unknown_name
+
+SPLITS = ("train", "dev", "test")
+#: Of ten premises, or ten reviews, the places that are not for training.
+_HELD_OUT = {8: "dev", 9: "test"}
+
+
+def relatedness(split: str) -> ScoredPairs:
+    """Returns pairs of sentences with their relatedness, from 1 to 5.
+
+    Args:
+        split: `"train"`, `"dev"` or `"test"`; no sentence is in two of them.
+
+    Raises:
+        ConfigError: `split` is unknown.
+    """
+    scores, left, right, _ = _pairs(split)
+    return ScoredPairs(f"starter.{split}", left, right, np.array(scores, np.float64), "pearson")
+
+
+def inference(split: str) -> LabelledPairs:
+    """Returns the same pairs with `"ENTAILMENT"`, `"NEUTRAL"` or `"CONTRADICTION"` each.
+
+    Args:
+        split: `"train"`, `"dev"` or `"test"`; no sentence is in two of them.
+
+    Raises:
+        ConfigError: `split` is unknown.
+    """
+    _, left, right, labels = _pairs(split)
+    return LabelledPairs(f"starter.{split}", left, right, labels)
+
+
+def sentiment(split: str) -> LabelledTexts:
+    """Returns reviews with `"0"`, negative, or `"1"`, positive, each.
+
+    Args:
+        split: `"train"`, `"dev"` or `"test"`; no review is in two of them.
+
+    Raises:
+        ConfigError: `split` is unknown.
+    """
+    _check(split)
+    rows = [row for place, row in enumerate(_rows("sentiment.tsv")) if _split(place) == split]
+    labels, texts = (list(column) for column in zip(*rows, strict=True))
+    return LabelledTexts(f"starter.{split}", texts, labels)
+
+
+def _pairs(split: str) -> tuple[list[str], ...]:
+    """Returns scores, premises, hypotheses and labels."""
+    _check(split)
+    premises: dict[str, int] = {}
+    rows = [
+        row
+        for row in _rows("inference.tsv")
+        if _split(premises.setdefault(row[1], len(premises))) == split
+    ]
+    return tuple(list(column) for column in zip(*rows, strict=True))
+
+
+def _rows(name: str) -> list[list[str]]:
+    text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines()]
+
+
+def _split(place: int) -> str:
+    return _HELD_OUT.get(place % 10, "train")
+
+
+def _check(split: str) -> None:
+    if split not in SPLITS:
+        raise ConfigError(unknown_name("split", split, SPLITS))

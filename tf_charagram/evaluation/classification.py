@@ -1,0 +1,201 @@
+"""How well labels were predicted: accuracy, macro-F1, each label, and who was taken for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.evaluation.bootstrap import interval, resample_counts
+from tf_charagram.evaluation.comparison import Difference
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LabelScore:
+    """How well one label was predicted; x 100.
+
+    Attributes:
+        label: The label.
+        support: Examples that have it.
+        precision: Share of those it was predicted for that have it; `None` if it never was.
+        recall: Share of those that have it that it was predicted for; `None` if none has it.
+        f1: Their harmonic mean; `None` only if no example has it and it never was predicted.
+    """
+
+    label: str
+    support: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class ClassificationScore:
+    """How well labels were predicted; rates x 100.
+
+    Attributes:
+        num_examples: Examples scored.
+        accuracy: Share of the examples whose label was predicted.
+        macro_f1: Mean of the F1 of the labels that an example has or that were predicted.
+        labels: The score of each label.
+        confusion: Examples with the label of the row that the label of the column was predicted
+            for, int64 `(num_labels, num_labels)`, in the order of `labels`.
+        intervals: 95 % interval by bootstrap of `"accuracy"` and `"macro_f1"`, if asked for.
+        draws: Their values in the resamples, `(num_resamples,)` each, if asked for.
+    """
+
+    num_examples: int
+    accuracy: float
+    macro_f1: float
+    labels: tuple[LabelScore, ...]
+    confusion: NDArray[np.int64]
+    intervals: dict[str, tuple[float, float] | None] = field(default_factory=dict)
+    draws: dict[str, Floats] = field(default_factory=dict, repr=False)
+
+    @property
+    def metrics(self) -> dict[str, float | None]:
+        """The numbers that two systems are compared by."""
+        return {"accuracy": self.accuracy, "macro_f1": self.macro_f1}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the attributes, but for the draws, for JSON."""
+        return {
+            "num_examples": self.num_examples,
+            **self.metrics,
+            "intervals": {name: bounds and list(bounds) for name, bounds in self.intervals.items()},
+            "labels": [vars(label) for label in self.labels],
+            "confusion": self.confusion.tolist(),
+        }
+
+
+class Scored(Protocol):
+    """What two systems need to be compared: numbers, and draws of the same resamples."""
+
+    @property
+    def metrics(self) -> Mapping[str, float | None]:
+        """The numbers, by name."""
+
+    @property
+    def draws(self) -> Mapping[str, Floats]:
+        """Their values in the resamples, by name; empty if there are none."""
+
+
+def score_labels(
+    gold: Sequence[str],
+    predicted: Sequence[str],
+    labels: Sequence[str],
+    *,
+    num_resamples: int = 1000,
+    seed: int = 0,
+) -> ClassificationScore:
+    """Scores predicted labels.
+
+    Two systems that are scored with one seed get the same resamples of the same examples.
+
+    Args:
+        gold: The label of each example.
+        predicted: The label that was predicted for it.
+        labels: Every label there is, in the order of the result.
+        num_resamples: Resamples of the bootstrap; 0 for no intervals.
+        seed: Seed of the resamples.
+
+    Raises:
+        ConfigError: There are no examples, not as many predictions, or other labels.
+    """
+    if not gold or len(gold) != len(predicted):
+        raise ConfigError(
+            "`gold` and `predicted` must have equally many labels, at least 1. Received: "
+            f"{len(gold)} and {len(predicted)}"
+        )
+    unknown = sorted({*gold, *predicted}.difference(labels))
+    if unknown or len(set(labels)) < len(labels):
+        raise ConfigError(
+            "`labels` must hold every label of `gold` and `predicted` once. Received: "
+            f"labels={list(labels)}, and also {unknown}"
+        )
+    places = {label: place for place, label in enumerate(labels)}
+    rows = np.array([places[label] for label in gold])
+    columns = np.array([places[label] for label in predicted])
+    confusion = np.zeros((len(labels), len(labels)), np.int64)
+    np.add.at(confusion, (rows, columns), 1)
+    hits, supports, guesses = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
+    per_label = tuple(
+        LabelScore(
+            label,
+            int(support),
+            _rate(hit, guess),
+            _rate(hit, support),
+            _rate(2 * hit, support + guess),
+        )
+        for label, hit, support, guess in zip(labels, hits, supports, guesses, strict=True)
+    )
+    draws = _draws(rows, columns, len(labels), num_resamples, seed) if num_resamples else {}
+    return ClassificationScore(
+        len(gold),
+        100.0 * float(hits.sum()) / len(gold),
+        float(np.mean([label.f1 for label in per_label if label.f1 is not None])),
+        per_label,
+        confusion,
+        {name: interval(values) for name, values in draws.items()},
+        draws,
+    )
+
+
+def score_differences(first: Scored, second: Scored) -> list[Difference]:
+    """Returns the second score less the first, metric by metric.
+
+    Args:
+        first: Score of one system.
+        second: Score of the other on the same examples, of the same kind and seed.
+    """
+    values = [
+        (name, first.metrics[name], other, first.draws.get(name), second.draws.get(name))
+        for name, other in second.metrics.items()
+    ]
+    return [_difference(*value) for value in values]
+
+
+def _difference(
+    name: str,
+    one: float | None,
+    other: float | None,
+    of_one: Floats | None,
+    of_other: Floats | None,
+) -> Difference:
+    if one is None or other is None:
+        return Difference(name, None, None)
+    bounds = None if of_one is None or of_other is None else interval(of_other - of_one)
+    return Difference(name, other - one, bounds)
+
+
+def _rate(part: np.int64, whole: np.int64) -> float | None:
+    return 100.0 * float(part) / float(whole) if whole else None
+
+
+def _draws(
+    rows: NDArray[np.intp],
+    columns: NDArray[np.intp],
+    num_labels: int,
+    num_resamples: int,
+    seed: int,
+) -> dict[str, Floats]:
+    """Returns accuracy and macro-F1 of resamples, x 100."""
+    is_gold, is_guess = np.eye(num_labels)[rows], np.eye(num_labels)[columns]
+    accuracies, macros = [], []
+    random = np.random.default_rng(seed)
+    for counts in resample_counts(len(rows), num_resamples, random):
+        hits = counts @ (is_gold * is_guess)
+        occurring = counts @ (is_gold + is_guess)
+        f1 = 2.0 * hits / np.maximum(occurring, 1.0)
+        accuracies.append(hits.sum(axis=1) / len(rows))
+        macros.append(f1.sum(axis=1) / (occurring > 0).sum(axis=1))
+    return {
+        "accuracy": 100.0 * np.concatenate(accuracies),
+        "macro_f1": 100.0 * np.concatenate(macros),
+    }

@@ -1,0 +1,56 @@
+"""Rows of very different lengths through layers that pad, in little memory and little time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import tensorflow as tf
+
+
+def by_length(
+    function: Callable[[tf.RaggedTensor], tf.Tensor],
+    rows: tf.RaggedTensor,
+    max_steps: int,
+    dim: int,
+    *,
+    per_value: bool,
+) -> tf.Tensor:
+    """Applies a function to rows of like length at a time, as many as are padded to `max_steps`.
+
+    For inference: what one long row costs, all others would cost too if padded with it. A single
+    row may be longer than `max_steps`.
+
+    Args:
+        function: From some of the rows, at least one, to float32 `(n, dim)`, a row for each of
+            them, or for each of their values.
+        rows: `(num_rows, None)`.
+        max_steps: Most steps of a group, padding included.
+        dim: Width of the result.
+        per_value: Whether the function has a result for each value.
+
+    Returns:
+        float32 `(num_rows, dim)`, or `(num_values, dim)`, in the order of `rows`.
+    """
+    lengths = tf.cast(rows.row_lengths(), tf.int32)
+    order = tf.argsort(lengths, direction="DESCENDING", stable=True)
+    num_rows = tf.shape(order)[0]
+    results = tf.TensorArray(
+        tf.float32, 0, dynamic_size=True, infer_shape=False, element_shape=[None, dim]
+    )
+
+    def step(first: tf.Tensor, results: tf.TensorArray) -> tuple[tf.Tensor, tf.TensorArray]:
+        longest = tf.maximum(lengths[order[first]], 1)
+        stop = tf.minimum(first + tf.maximum(max_steps // longest, 1), num_rows)
+        found = function(tf.gather(rows, order[first:stop]))
+        return stop, results.write(results.size(), found)
+
+    _, results = tf.while_loop(
+        lambda first, _: first < num_rows, step, (0, results), parallel_iterations=2
+    )
+    place = tf.math.invert_permutation(order)
+    if not per_value:
+        return tf.gather(results.concat(), place)
+    ragged = tf.RaggedTensor.from_row_lengths(
+        results.concat(), tf.gather(lengths, order), validate=False
+    )
+    return tf.gather(ragged, place).flat_values

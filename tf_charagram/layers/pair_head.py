@@ -1,0 +1,104 @@
+"""The heads that judge two texts (Tai et al. 2015; Universal, section 4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import tensorflow as tf
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.layers.pair_features import pair_features
+from tf_charagram.layers.sigmoid_head import SigmoidHead, checked_labels
+
+
+class PairHead(SigmoidHead):
+    """Gives logits for pairs of vectors: Wp hs + bp, with hs = sigmoid(W* h* + W+ h+ + b).
+
+    h* is the product of the two vectors and h+ their distance, see `pair_features`.
+
+    Args:
+        dim: Width of the vectors.
+        num_outputs: Number of logits, at least 2.
+        hidden_dim: Width of hs.
+        seed: Seed of the initial weights.
+        **kwargs: Name and type, as for every layer.
+
+    Call arguments:
+        vectors: Of B pairs, lefts first, then rights, float32 `(2B, dim)`.
+
+    Returns:
+        float32 `(B, num_outputs)`.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    feature_names = ("product", "distance")
+
+    def features(self, vectors: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        """Returns h* and h+."""
+        return pair_features(*tf.split(vectors, 2))
+
+
+class PairScoreHead(PairHead):
+    """A `PairHead` for scores from 1 to K: one logit for each whole score.
+
+    Args:
+        dim: Width of the vectors.
+        num_classes: K, at least 2.
+        hidden_dim: Width of hs.
+        seed: Seed of the initial weights.
+        **kwargs: Name and type, as for every layer.
+
+    Call arguments:
+        vectors: Of B pairs, lefts first, then rights, float32 `(2B, dim)`.
+
+    Returns:
+        float32 `(B, num_classes)`.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(self, *, dim: int, num_classes: int = 5, **kwargs: Any) -> None:
+        if num_classes < 2:
+            raise ConfigError(
+                f"`num_classes` must be at least 2. Received: num_classes={num_classes}"
+            )
+        super().__init__(dim=dim, num_outputs=num_classes, **kwargs)
+        self.num_classes = num_classes
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {**super().get_config(), "num_classes": self.num_classes}
+
+
+class PairLabelHead(PairHead):
+    """A `PairHead` for labels: one logit for each.
+
+    Args:
+        dim: Width of the vectors.
+        labels: At least 2, all different.
+        hidden_dim: Width of hs.
+        seed: Seed of the initial weights.
+        **kwargs: Name and type, as for every layer.
+
+    Call arguments:
+        vectors: Of B pairs, lefts first, then rights, float32 `(2B, dim)`.
+
+    Returns:
+        float32 `(B, num_labels)`.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(self, *, dim: int, labels: Iterable[str], **kwargs: Any) -> None:
+        labels = checked_labels(labels)
+        super().__init__(dim=dim, num_outputs=len(labels), **kwargs)
+        self.labels = labels
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {**super().get_config(), "labels": list(self.labels)}

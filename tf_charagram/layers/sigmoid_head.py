@@ -1,0 +1,124 @@
+"""What the heads of supervised tasks share: a sigmoid layer, and one logit for each answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.errors import ConfigError
+
+# Variance of a hidden unit before the sigmoid at the start, for each feature of size 1: next to
+# the middle, where all examples have a gradient.
+_INITIAL_VARIANCE = 0.03
+
+
+class SigmoidHead(keras.layers.Layer):
+    """Base of the heads: logits = Wp sigmoid(W1 f1 + ... + b) + bp over features of vectors.
+
+    Vectors are divided by `scale`, a weight that is not trained, before anything else. Encoders
+    give vectors of very different size: means of word vectors of 0.02 in each dimension, sums of
+    n-grams of 0.5 or of 5. What one learning rate makes of them is as different, and large ones
+    saturate the sigmoid. `adapt` makes their size 1. What can be computed is the same as without,
+    for the factor could be part of W.
+
+    Args:
+        dim: Width of the vectors.
+        num_outputs: Number of logits, at least 2.
+        hidden_dim: Width of the sigmoid layer.
+        seed: Seed of the initial weights.
+        **kwargs: Name and type, as for every layer.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    #: Name of each feature that `features` returns.
+    feature_names: ClassVar[tuple[str, ...]]
+
+    def __init__(
+        self, *, dim: int, num_outputs: int, hidden_dim: int = 50, seed: int = 0, **kwargs: Any
+    ) -> None:
+        super().__init__(**{"name": "head", **kwargs})
+        for name, value in (("dim", dim), ("hidden_dim", hidden_dim)):
+            if value < 1:
+                raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
+        self.dim = dim
+        self.hidden_dim = hidden_dim
+        self.seed = seed
+        # Vectors of some encoders still carry the mask of their words, which has done its work.
+        self.supports_masking = True
+        self.scale = self.add_weight(shape=(), initializer="ones", trainable=False, name="scale")
+        self.kernels = [
+            self.add_weight(
+                shape=(dim, hidden_dim),
+                initializer=keras.initializers.VarianceScaling(
+                    _INITIAL_VARIANCE, "fan_in", "untruncated_normal", seed=seed + place
+                ),
+                name=f"{name}_kernel",
+            )
+            for place, name in enumerate(self.feature_names)
+        ]
+        self.bias = self.add_weight(shape=(hidden_dim,), initializer="zeros", name="bias")
+        self.output_kernel = self.add_weight(
+            shape=(hidden_dim, num_outputs),
+            initializer=keras.initializers.GlorotUniform(seed=seed + len(self.kernels)),
+            name="output_kernel",
+        )
+        self.output_bias = self.add_weight(
+            shape=(num_outputs,), initializer="zeros", name="output_bias"
+        )
+        self.built = True
+
+    def features(self, vectors: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        """Returns what `vectors` are judged by, float32 `(batch, dim)` each."""
+        raise NotImplementedError
+
+    def call(self, vectors: tf.Tensor) -> tf.Tensor:
+        """Returns the logits, float32 `(batch, num_outputs)`."""
+        features = self.features(vectors / self.scale.value)
+        products = [
+            feature @ kernel.value for feature, kernel in zip(features, self.kernels, strict=True)
+        ]
+        hidden = tf.sigmoid(tf.add_n(products) + self.bias.value)
+        return hidden @ self.output_kernel.value + self.output_bias.value
+
+    def adapt(self, vectors: tf.Tensor | np.ndarray) -> None:
+        """Sets `scale` to the size of the numbers in some vectors, their root mean square.
+
+        To be called before training, with vectors like those to train on; no vectors, or zeros
+        only, leave it as it is.
+
+        Args:
+            vectors: float32 `(n, dim)`.
+        """
+        numbers = np.asarray(vectors, np.float64)
+        size = np.sqrt(np.mean(np.square(numbers))) if numbers.size else 0.0
+        if np.isfinite(size) and size > 1e-6:
+            self.scale.assign(size)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {
+            **super().get_config(),
+            "dim": self.dim,
+            "hidden_dim": self.hidden_dim,
+            "seed": self.seed,
+        }
+
+
+def checked_labels(labels: Iterable[str]) -> tuple[str, ...]:
+    """Returns the labels of a head.
+
+    Raises:
+        ConfigError: There are fewer than two, or one is not a string, or occurs twice.
+    """
+    labels = tuple(labels)
+    if len(labels) < 2 or len(set(labels)) < len(labels):
+        raise ConfigError(f"`labels` must be at least 2, all different. Received: {list(labels)}")
+    if not all(isinstance(label, str) for label in labels):
+        raise ConfigError(f"`labels` must be strings. Received: {list(labels)}")
+    return labels

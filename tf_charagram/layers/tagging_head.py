@@ -1,0 +1,119 @@
+"""From the vectors of words to the tags of the words of sentences (Charagram, section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.errors import ConfigError
+from tf_charagram.layers.bilstm import BiLstm
+from tf_charagram.layers.padding import gather_rows, to_padded
+
+
+class TaggingHead(keras.layers.Layer):
+    """LSTM over the words of a sentence in both directions, dense tanh layer, linear layer.
+
+    The vectors are those of distinct words; where a word stands twice, it is named twice.
+
+    Args:
+        labels: The tags, each once.
+        word_dim: Width of the word vectors.
+        lstm_dim: Width of each direction of the LSTM.
+        hidden_dim: Width of the dense layer.
+        use_capitals: Whether a word vector gets one more number, 1 if the word has a capital.
+        use_peepholes: Whether the gates of the LSTM see its cell state.
+        seed: Seed of the initial weights.
+
+    Call arguments:
+        word_vectors: float32 `(num_distinct, word_dim)`.
+        capitals: bool `(num_distinct,)`; not read without `use_capitals`.
+        positions: Which word stands where, `tf.RaggedTensor` int32 `(num_sentences, None)`, values
+            in `[0, num_distinct)`.
+        training: Whether cuDNN may be used; see `PlainLSTM`.
+
+    Returns:
+        Logits, float32 `(num_tokens, num_labels)`, in the order of `positions.flat_values`.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        labels: Sequence[str],
+        word_dim: int,
+        lstm_dim: int = 150,
+        hidden_dim: int = 150,
+        use_capitals: bool = False,
+        use_peepholes: bool = False,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**{"name": "tagging_head", **kwargs})
+        sizes = {"word_dim": word_dim, "lstm_dim": lstm_dim, "hidden_dim": hidden_dim}
+        for name, value in sizes.items():
+            if value < 1:
+                raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
+        self.labels = list(labels)
+        if not self.labels or len(set(self.labels)) != len(self.labels):
+            raise ConfigError(
+                f"`labels` must be distinct, and at least one. Received: {len(self.labels)} labels"
+            )
+        self.word_dim = word_dim
+        self.lstm_dim = lstm_dim
+        self.hidden_dim = hidden_dim
+        self.use_capitals = use_capitals
+        self.use_peepholes = use_peepholes
+        self.seed = seed
+        self.lstm = BiLstm(lstm_dim, use_peepholes=use_peepholes, seed=seed, name="bilstm")
+        self.lstm.build((None, None, word_dim + use_capitals))
+        self.hidden, self.scores = (
+            keras.layers.Dense(
+                width, activation=activation, name=name,
+                kernel_initializer=keras.initializers.GlorotUniform(seed=own),
+            )
+            for name, width, activation, own in (
+                ("hidden", hidden_dim, "tanh", seed + 4),
+                ("scores", len(self.labels), None, seed + 5),
+            )
+        )  # fmt: skip
+        self.hidden.build((None, 2 * lstm_dim))
+        self.scores.build((None, hidden_dim))
+        self.built = True
+
+    def call(
+        self,
+        word_vectors: tf.Tensor,
+        capitals: tf.Tensor,
+        positions: tf.RaggedTensor,
+        training: bool = False,
+    ) -> tf.Tensor:
+        """Returns the logits of all words of all sentences."""
+        if self.use_capitals:
+            column = tf.cast(capitals, word_vectors.dtype)[:, tf.newaxis]
+            word_vectors = tf.concat([word_vectors, column], axis=1)
+        # Row 0 is the padding.
+        rows = tf.pad(word_vectors, [[1, 0], [0, 0]])
+        padded, mask = to_padded(positions + 1)
+        vectors = gather_rows(rows, tf.reshape(padded, [-1]))
+        width = self.word_dim + self.use_capitals
+        vectors = tf.reshape(vectors, tf.concat([tf.shape(mask), [width]], axis=0))
+        states = self.lstm(vectors, mask=mask, training=training)
+        return self.scores(self.hidden(tf.boolean_mask(states, mask)))
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {
+            **super().get_config(),
+            "labels": self.labels,
+            "word_dim": self.word_dim,
+            "lstm_dim": self.lstm_dim,
+            "hidden_dim": self.hidden_dim,
+            "use_capitals": self.use_capitals,
+            "use_peepholes": self.use_peepholes,
+            "seed": self.seed,
+        }

@@ -1,0 +1,113 @@
+"""Models of pairs of texts: how related they are, or what one says about the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.typing import NDArray
+
+from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
+from tf_charagram.models.answering import (
+    AnsweringModel,
+    Classified,
+    checked_pairs,
+    classified,
+    label_outputs,
+)
+from tf_charagram.objectives.relatedness import expected_score
+
+
+class PairScorer(AnsweringModel):
+    """Says how related two texts are, from 1 to K: a vectorizer, an encoder and a head.
+
+    Args:
+        vectorizer: Keras layer from strings `(batch,)` to ragged ids.
+        encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
+        head: `PairScoreHead`.
+
+    Example:
+        >>> from tf_charagram.encoders.charagram import Charagram
+        >>> from tf_charagram.text.vectorizer import NgramVectorizer
+        >>> vectorizer = NgramVectorizer.from_texts(["a cat", "a dog"])
+        >>> encoder = Charagram(num_rows=vectorizer.num_rows, dim=8)
+        >>> scorer = PairScorer(vectorizer, encoder, PairScoreHead(dim=8, num_classes=5))
+        >>> scorer.score(["a cat", "a dog"], ["some cats", "a man"]).shape
+        (2,)
+    """
+
+    kind = "pair_scorer"
+    head_class = PairScoreHead
+
+    def answers(self, vectors: tf.Tensor) -> tf.Tensor:
+        """Returns the scores of pairs, float32 `(B,)`, from their vectors, lefts first."""
+        return expected_score(self.head(vectors))
+
+    def score(
+        self, left: Sequence[str], right: Sequence[str], *, batch_size: int = 1000
+    ) -> NDArray[np.float32]:
+        """Returns the scores of corresponding texts, float32 `(num_pairs,)`, from 1 to K.
+
+        Args:
+            left: Any texts; empty ones and broken UTF-8 have a defined score too.
+            right: As many.
+            batch_size: Texts encoded at a time.
+
+        Raises:
+            ConfigError: The two differ in length, one is a single string, or `batch_size` is below
+                1.
+        """
+        return self.answers_to(*checked_pairs(left, right), batch_size=batch_size)
+
+    def signatures(self) -> dict[str, Any]:
+        """Returns `serving_default(texts_a, texts_b) -> {"score": float32 (n,)}`."""
+        return {"serving_default": self.pair_function(lambda scores: {"score": scores})}
+
+
+class PairClassifier(AnsweringModel):
+    """Gives a pair of texts a label, such as entailment: a vectorizer, an encoder and a head.
+
+    Args:
+        vectorizer: Keras layer from strings `(batch,)` to ragged ids.
+        encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
+        head: `PairLabelHead`.
+    """
+
+    kind = "pair_classifier"
+    head_class = PairLabelHead
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, in the order of `probabilities`."""
+        return self.head.labels
+
+    def probabilities(
+        self, left: Sequence[str], right: Sequence[str], *, batch_size: int = 1000
+    ) -> NDArray[np.float32]:
+        """Returns how probable each label is, float32 `(num_pairs, num_labels)`.
+
+        Args:
+            left: Any texts, such as premises.
+            right: As many, such as hypotheses.
+            batch_size: Texts encoded at a time.
+
+        Raises:
+            ConfigError: The two differ in length, one is a single string, or `batch_size` is below
+                1.
+        """
+        return self.answers_to(*checked_pairs(left, right), batch_size=batch_size)
+
+    def classify(
+        self, left: Sequence[str], right: Sequence[str], *, batch_size: int = 1000
+    ) -> list[Classified]:
+        """Returns the most probable label of each pair; arguments as `probabilities`."""
+        return classified(self.labels, self.probabilities(left, right, batch_size=batch_size))
+
+    def signatures(self) -> dict[str, Any]:
+        """Returns `serving_default(texts_a, texts_b) -> {"label", "scores"}`.
+
+        `label` is a string `(n,)`, `scores` are the probabilities, float32 `(n, num_labels)`.
+        """
+        return {"serving_default": self.pair_function(lambda p: label_outputs(self.labels, p))}

@@ -1,0 +1,68 @@
+"""Models of single texts: what a text says, such as whether it praises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.layers.text_head import TextHead
+from tf_charagram.models.answering import (
+    AnsweringModel,
+    Classified,
+    checked_texts,
+    classified,
+    label_outputs,
+)
+
+
+class TextClassifier(AnsweringModel):
+    """Gives a text a label, such as its sentiment: a vectorizer, an encoder and a head.
+
+    Args:
+        vectorizer: Keras layer from strings `(batch,)` to ragged ids.
+        encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
+        head: `TextHead`.
+
+    Example:
+        >>> from tf_charagram.encoders.charagram import Charagram
+        >>> from tf_charagram.text.vectorizer import NgramVectorizer
+        >>> vectorizer = NgramVectorizer.from_texts(["good", "bad"])
+        >>> encoder = Charagram(num_rows=vectorizer.num_rows, dim=8)
+        >>> head = TextHead(dim=8, labels=["negative", "positive"])
+        >>> len(TextClassifier(vectorizer, encoder, head).classify(["good", "too bad", ""]))
+        3
+    """
+
+    kind = "text_classifier"
+    head_class = TextHead
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, in the order of `probabilities`."""
+        return self.head.labels
+
+    def probabilities(self, texts: Sequence[str], *, batch_size: int = 1000) -> NDArray[np.float32]:
+        """Returns how probable each label is, float32 `(num_texts, num_labels)`.
+
+        Args:
+            texts: Any texts; empty ones and broken UTF-8 have defined probabilities too.
+            batch_size: Texts encoded at a time.
+
+        Raises:
+            ConfigError: `texts` is a single string, or `batch_size` is below 1.
+        """
+        return self.answers_to(checked_texts("texts", texts), batch_size=batch_size)
+
+    def classify(self, texts: Sequence[str], *, batch_size: int = 1000) -> list[Classified]:
+        """Returns the most probable label of each text; arguments as `probabilities`."""
+        return classified(self.labels, self.probabilities(texts, batch_size=batch_size))
+
+    def signatures(self) -> dict[str, Any]:
+        """Returns `serving_default(texts) -> {"label", "scores"}`.
+
+        `label` is a string `(n,)`, `scores` are the probabilities, float32 `(n, num_labels)`.
+        """
+        return {"serving_default": self.text_function(lambda p: label_outputs(self.labels, p))}

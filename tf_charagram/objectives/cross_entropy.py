@@ -1,0 +1,63 @@
+"""The cross entropy of labels, some of which may count more than others."""
+
+from __future__ import annotations
+
+import numpy as np
+import tensorflow as tf
+from numpy.typing import ArrayLike, NDArray
+
+
+def cross_entropy(
+    logits: tf.Tensor, labels: tf.Tensor, class_weights: tf.Tensor | None = None
+) -> tf.Tensor:
+    """Returns the weighted mean of `-log softmax(logits)[label]` over the examples.
+
+    The sum over the examples is divided by the sum of their weights. So only the ratios of the
+    weights matter.
+
+    Args:
+        logits: float32 `(batch, num_labels)`.
+        labels: Indices of labels, int32 `(batch,)`.
+        class_weights: Weight of an example of each label, float32 `(num_labels,)`. Default: all
+            count the same.
+
+    Returns:
+        Scalar; 0 for an empty batch, or one whose weights are all 0.
+
+    Example:
+        Logits `(log 3, 0)` are `(0.75, 0.25)`. Labels 0 and 1 cost `-log 0.75 = 0.2877` and
+        `-log 0.25 = 1.3863`: 0.8370 on the average, `(0.2877 + 3 * 1.3863) / 4 = 1.1116` with
+        weights 1 and 3.
+
+        >>> logits, labels = tf.math.log([[3.0, 1.0], [3.0, 1.0]]), tf.constant([0, 1])
+        >>> round(float(cross_entropy(logits, labels)), 4)
+        0.837
+        >>> round(float(cross_entropy(logits, labels, tf.constant([1.0, 3.0]))), 4)
+        1.1116
+    """
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    if class_weights is None:
+        weights = tf.ones_like(losses)
+    else:
+        weights = tf.gather(class_weights, labels)
+    return tf.math.divide_no_nan(tf.reduce_sum(weights * losses), tf.reduce_sum(weights))
+
+
+def balanced_weights(labels: ArrayLike, num_labels: int) -> NDArray[np.float32]:
+    """Returns class weights with which the examples of each label weigh the same together.
+
+    Args:
+        labels: Indices of labels, `(num_examples,)`.
+        num_labels: How many labels there are.
+
+    Returns:
+        `num_examples / (num_labels * count)`, float32 `(num_labels,)`; 0 for a label without
+        examples.
+
+    Example:
+        >>> balanced_weights([0, 0, 0, 1], 3).round(3).tolist()
+        [0.4440000057220459, 1.3329999446868896, 0.0]
+    """
+    counts = np.bincount(np.asarray(labels, np.int64), minlength=num_labels)
+    weights = len(np.asarray(labels)) / (num_labels * np.maximum(counts, 1))
+    return np.where(counts > 0, weights, 0.0).astype(np.float32)
