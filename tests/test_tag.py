@@ -51,7 +51,9 @@ def test_tokens_and_column(tagger, tmp_path, capsys):
 
 
 def test_standard_input(tagger, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"one \xff two\n"), "utf-8"))
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"one \xff two\n")), "utf-8")
+    )
     assert main([tagger]) == 0
     assert "1\tone\t" in capsys.readouterr().out
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.comparison import differences
 from tf_charagram.evaluation.set_score import SetScore
 from tf_charagram.flags import FlagParser, run_command
+from tf_charagram.models.storage import EMBEDDER, read_kind
 
 # A thousand take about 2 s for 43,000 pairs; a bound then moves from seed to seed by some 2 % of
 # the interval's width (standard error of the 2.5 % quantile of a normal distribution).
@@ -82,9 +83,12 @@ def evaluate(arguments: Sequence[str]) -> int:
     for name in ("typos", "bootstrap", "seed"):
         if (values[name] or 0) < 0:
             raise ConfigError(f"`{name}` must not be negative. Received: {name}={values[name]}")
+    kinds = {model: read_kind(model) for model in values.model}
+    bad = BadLines(values.on_bad_line)
+    if set(kinds.values()) != {EMBEDDER}:
+        return _evaluate_labelled(values, kinds, bad)
     from tf_charagram.evaluation.sets import evaluation_sets
 
-    bad = BadLines(values.on_bad_line)
     sets = evaluation_sets(values.eval_data, on_bad_line=bad)
     if bad.count:
         sys.stderr.write(f"{bad.summary()}\n")
@@ -101,12 +105,55 @@ def evaluate(arguments: Sequence[str]) -> int:
     if values.json:
         sys.stdout.write(json.dumps(results_json(results)) + "\n")
     else:
-        console = Console(highlight=False)
-        if not console.is_terminal:
-            console.width = _PIPED_WIDTH
-        for table in results_tables(results):
-            console.print(table)
+        _print_tables(results_tables(results))
     return 0
+
+
+def _evaluate_labelled(values: Any, kinds: dict[str, str], bad: BadLines) -> int:
+    """Scores models that answer with tags, scores or labels; arguments as the flags."""
+    if len(set(kinds.values())) > 1:
+        named = ", ".join(f"{model} ({kind})" for model, kind in kinds.items())
+        raise ConfigError(f"Models of different kinds cannot be compared: {named}.")
+    if values.typos:
+        raise ConfigError("`typos` is for models that embed texts. Leave it out.")
+    from tf_charagram.evaluation_tables import difference_table
+    from tf_charagram.training.evaluation import evaluate_labelled, labelled_differences
+
+    results = [
+        evaluate_labelled(
+            model, values.eval_data, bad_lines=bad, seed=values.seed,
+            num_resamples=_NUM_RESAMPLES if values.bootstrap is None else values.bootstrap,
+        )
+        for model in values.model
+    ]  # fmt: skip
+    if bad.count:
+        sys.stderr.write(f"{bad.summary()}\n")
+    changes = labelled_differences(*results) if len(results) == 2 else {}
+    if values.json:
+        found: dict[str, Any] = results[0].to_dict()
+        if len(results) > 1:
+            found = {"models": [result.to_dict() for result in results]}
+        if changes:
+            found["differences"] = {
+                name: [change.to_dict() for change in some] for name, some in changes.items()
+            }
+        sys.stdout.write(json.dumps(found) + "\n")
+        return 0
+    for result in results:
+        if len(results) > 1:
+            sys.stdout.write(f"{result.model}\n")
+        _print_tables(result.tables())
+    if changes:
+        _print_tables([difference_table(name, some) for name, some in changes.items()])
+    return 0
+
+
+def _print_tables(tables: Iterable[Table]) -> None:
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _PIPED_WIDTH
+    for table in tables:
+        console.print(table)
 
 
 def evaluate_model(

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.evaluation.classification import ClassificationScore
+from tf_charagram.evaluation.comparison import Difference
 from tf_charagram.evaluation.relatedness import RelatednessScore
 
 _INTERVAL = "95 % interval"
@@ -51,6 +52,14 @@ def label_table(score: ClassificationScore, title: str = "Labels: rates x 100") 
             escape(label.label), f"{label.support:,}", *rates, *(f"{count:,}" for count in counts)
         )
     table.caption = "->: how many of the examples of a row were taken for what."
+    return table
+
+
+def difference_table(name: str, differences: Sequence[Difference]) -> Table:
+    """Returns a table of what the second of two models has more than the first on a set."""
+    table = _table(f"{name}: second less first", ["metric", "difference", _INTERVAL])
+    for change in differences:
+        table.add_row(change.name, _number(change.value, 4), _interval(change.interval, 4))
     return table
 
 

@@ -12,7 +12,12 @@ from tensorflow.python.framework import op_def_registry
 from tensorflow.python.framework.kernels import get_registered_kernels_for_op
 
 from tf_charagram.encoders import ENCODERS, encoder_class
+from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
+from tf_charagram.layers.text_head import TextHead
+from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.models.paraphrase import ParaphraseModel
+from tf_charagram.models.tagging import TaggingModel
+from tf_charagram.models.supervised import SupervisedModel
 from tf_charagram.objectives.negatives import STRATEGIES
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
 
@@ -40,6 +45,37 @@ def step_nodes(name, optimizer, options=None, **settings):
     nodes = [*graph.node, *(node for f in graph.library.function for node in f.node_def)]
     assert len(nodes) > 100
     return nodes
+
+
+HEADS = {
+    "scores": lambda: PairScoreHead(dim=6, num_classes=5),
+    "pairs": lambda: PairLabelHead(dim=6, labels=["no", "maybe", "yes"]),
+    "texts": lambda: TextHead(dim=6, labels=["no", "yes"]),
+}
+
+
+def supervised_nodes(task, encoder, **settings):
+    """Returns the nodes of a step of a supervised task; without an encoder, on vectors."""
+    made = None if encoder is None else encoder_class(encoder)(num_rows=50, dim=6)
+    model = SupervisedModel(made, HEADS[task]())
+    model.compile(make_optimizer("adam", 0.01), l2_head=0.1, clip_norm=1.0, **settings)
+    step = tf.function(lambda inputs, targets: model.train_step((inputs, targets)))
+    inputs = SPEC[0] if made is not None else tf.TensorSpec([None, 6])
+    targets = tf.TensorSpec([None], tf.float32 if task == "scores" else tf.int32)
+    graph = step.get_concrete_function(inputs, targets).graph.as_graph_def()
+    return [*graph.node, *(node for f in graph.library.function for node in f.node_def)]
+
+
+def tagger_nodes(name, optimizer="sgd", options=None, **settings):
+    """Returns the nodes of a traced training step of a tagger."""
+    encoder = encoder_class(name)(num_rows=50, dim=6)
+    head = TaggingHead(labels=["A", "B"], word_dim=6, lstm_dim=4, hidden_dim=3, **options or {})
+    model = TaggingModel(encoder, head)
+    model.compile(make_optimizer(optimizer, 0.01), **settings)
+    step = tf.function(lambda *batch: model.train_step(batch))
+    specs = SPEC[0], tf.TensorSpec([None], tf.bool), SPEC[0], SPEC[1]
+    graph = step.get_concrete_function(*specs).graph.as_graph_def()
+    return [*graph.node, *(node for f in graph.library.function for node in f.node_def)]
 
 
 def types_of(node, attribute):
@@ -121,6 +157,29 @@ def test_train_step_with_settings_of_word_vectors(name, dense_l2):
 def test_train_step_with_options(name, options):
     """Without peepholes, and with n-grams for unknown words."""
     check(step_nodes(name, "adam", options))
+
+
+@pytest.mark.parametrize("encoder", ["charagram", "cse", None])
+@pytest.mark.parametrize("task", HEADS)
+def test_supervised_step(task, encoder):
+    pulled = {} if encoder is None else {"l2_composition": 0.1, "pull_back": True}
+    weights = {"pairs": [1.0, 2.0, 3.0], "texts": [1.0, 2.0]}.get(task)
+    check(supervised_nodes(task, encoder, class_weights=weights, **pulled))
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("use_peepholes", [False, True])
+def test_train_step_of_the_tagger(optimizer, use_peepholes):
+    options = {"use_capitals": True, "use_peepholes": use_peepholes}
+    settings = {"l2": 0.1, "l2_head": 0.1, "dense_l2": use_peepholes, "clip_norm": 1.0}
+    nodes = tagger_nodes("charagram", optimizer, options, **settings)
+    assert len(nodes) > 100
+    check(nodes)
+
+
+@pytest.mark.parametrize("name", ["char_cnn", "char_lstm"])
+def test_train_step_of_the_tagger_on_characters(name):
+    check(tagger_nodes(name))
 
 
 @pytest.mark.parametrize("name", ENCODERS)

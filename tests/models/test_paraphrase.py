@@ -84,6 +84,8 @@ class NumpyTraining:
         lazy, dense = {
             "adam": (optimizer_reference.LazyAdam, optimizer_reference.Adam),
             "adagrad": (optimizer_reference.LazyAdagrad, optimizer_reference.Adagrad),
+            # Not lazy: a row without a gradient moves on.
+            "sgd": (optimizer_reference.MomentumSgd, optimizer_reference.MomentumSgd),
         }[name]
         self.optimizers = {
             key: (lazy if key == "W" and not (dense_l2 and l2) else dense)(learning_rate)

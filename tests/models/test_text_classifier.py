@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.models.answers import TEXTS, TOLERANCE, parts, randomized, served
+from tests.models.answers import TEXTS, TOLERANCE, decided, parts, randomized, served
 from tests.reference import supervised as reference
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.text_head import TextHead
@@ -18,7 +18,8 @@ LABELS = ("negative", "positive")
 
 def make(encoder="charagram"):
     vectorizer, made = parts(encoder)
-    return TextClassifier(vectorizer, made, randomized(TextHead(dim=6, labels=LABELS), seed=3))
+    model = TextClassifier(vectorizer, made, randomized(TextHead(dim=6, labels=LABELS), seed=3))
+    return decided(model, model.embedder.encode(TEXTS))
 
 
 @pytest.mark.parametrize("encoder", ["charagram", "cse"])

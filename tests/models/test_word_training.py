@@ -85,8 +85,10 @@ class NumpyTraining:
         lazy, dense = {
             "adam": (optimizer_reference.LazyAdam, optimizer_reference.Adam),
             "adagrad": (optimizer_reference.LazyAdagrad, optimizer_reference.Adagrad),
+            # Not lazy: a row without a gradient moves on.
+            "sgd": (optimizer_reference.MomentumSgd, optimizer_reference.MomentumSgd),
         }[optimizer]
-        self.is_lazy = not dense_l2
+        self.is_lazy = not dense_l2 and lazy is not dense
         self.optimizers = {
             name: (lazy if name == "W" and self.is_lazy else dense)(0.05) for name in weights
         }
@@ -162,7 +164,8 @@ def test_penalties_equal_numpy(name, twin, dense_l2, optimizer):
             assert_allclose(weight, expected.weights[key], rtol=2e-3, atol=2e-4, err_msg=key)
 
 
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+# A step of sgd as long as this pull asks for would overshoot.
+@pytest.mark.parametrize("optimizer", ["adam", "adagrad"])
 def test_a_strong_pull_keeps_words_where_they_began(optimizer):
     moved = []
     for strength in (0.0, 1.0, 100.0):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import tensorflow as tf
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from tests.reference import supervised as reference
 from tests.reference.paraphrase import numerical_gradient
-from tf_charagram.objectives.cross_entropy import balanced_weights, cross_entropy
+from tf_charagram.objectives.cross_entropy import cross_entropy
 
 
 @pytest.mark.parametrize("weights", [None, [1.0, 1.0, 1.0], [0.5, 3.0, 0.0]])
@@ -47,13 +47,3 @@ def test_nothing_counts():
     no_labels = tf.zeros([0], tf.int32)
     assert float(cross_entropy(tf.zeros([0, 3]), no_labels)) == 0.0
     assert float(cross_entropy(tf.zeros([1, 2]), tf.constant([0]), tf.constant([0.0, 1.0]))) == 0.0
-
-
-def test_balanced_weights():
-    labels = [0, 0, 0, 2, 2, 0]
-    weights = balanced_weights(labels, 3)
-    assert weights.dtype == np.float32
-    assert_allclose(weights, [6 / 12, 0.0, 6 / 6])
-    totals = np.bincount(labels, weights=weights[labels])
-    assert_allclose(totals[[0, 2]], 2.0)
-    assert_array_equal(balanced_weights([], 2), [0.0, 0.0])

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.reference import optimizers as reference
 from tf_charagram.errors import ConfigError
-from tf_charagram.optimizers import OPTIMIZERS, LazyAdagrad, LazyAdam, make_optimizer
+from tf_charagram.optimizers import OPTIMIZERS, LazyAdagrad, LazyAdam, MomentumSgd, make_optimizer
 
 KINDS = [
     (LazyAdam, reference.Adam, reference.LazyAdam),
@@ -190,7 +190,8 @@ def test_learning_rate_can_be_changed_and_config_restored(optimizer_class, dense
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_make_optimizer(name):
     optimizer = make_optimizer(name, 0.25)
-    assert type(optimizer) is {"adam": LazyAdam, "adagrad": LazyAdagrad}[name]
+    classes = {"adam": LazyAdam, "adagrad": LazyAdagrad, "sgd": MomentumSgd}
+    assert type(optimizer) is classes[name]
     assert float(optimizer.learning_rate) == 0.25
 
 
@@ -199,7 +200,7 @@ def test_make_optimizer(name):
     [
         (
             ("adma", 0.1),
-            r"Unknown optimizer 'adma'. Did you mean 'adam'\? Available: adagrad, adam.",
+            r"Unknown optimizer 'adma'. Did you mean 'adam'\? Available: adagrad, adam, sgd.",
         ),
         (("adam", 0.0), "`learning_rate` must be above 0. Received: 0.0"),
         (("adagrad", -1.0), "`learning_rate` must be above 0. Received: -1.0"),

@@ -1,4 +1,4 @@
-"""Adam and AdaGrad in Keras' form, dense and row-sparse; clipping and L2 penalties."""
+"""Adam, AdaGrad and SGD in Keras' form, two of them row-sparse; clipping and L2 penalties."""
 
 from collections.abc import Sequence
 
@@ -151,6 +151,27 @@ class LazyAdagrad(Adagrad):
         """Returns the table after one step; shapes as for `LazyAdam.step`."""
         rows, gradients = sum_rows(rows, gradients)
         return self._update(w, gradients, rows)
+
+
+class MomentumSgd:
+    """Gradient descent with momentum as Keras has it.
+
+        m = momentum m - learning_rate g;  w = w + m
+
+    Args:
+        learning_rate: The step size.
+        momentum: Share of the last step that is kept.
+    """
+
+    def __init__(self, learning_rate: float = 0.2, momentum: float = 0.95):
+        self.learning_rate = learning_rate
+        self.momentum = momentum
+        self.m: np.ndarray | float = 0.0
+
+    def step(self, w: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """Returns the weights after one step; shapes as for `Adam.step`."""
+        self.m = self.momentum * self.m - self.learning_rate * np.asarray(gradient, float)
+        return np.asarray(w, float) + self.m
 
 
 def global_norm(gradients: Sequence[np.ndarray]) -> float:

@@ -11,7 +11,8 @@ import tensorflow as tf
 from tf_charagram.models.tagger import Tagger
 from tf_charagram.train import main
 
-QUICK = ["--task", "pos", "--dim", "16", "--lstm-dim", "8", "--hidden-dim", "8", "--epochs", "3"]
+QUICK = ["--task", "pos", "--dim", "16", "--lstm-dim", "8", "--hidden-dim", "8", "--epochs", "3",
+         "--batch-size", "4"]  # fmt: skip
 
 
 @pytest.fixture

@@ -10,6 +10,9 @@ from tf_charagram.errors import ConfigError, unknown_name
 
 _COLUMNS = ("xpos", "upos")
 _CHAR_DIM = 50
+# The starter set has a few hundred sentences, four batches of the paper's size.
+_STARTER = "starter"
+_BATCH, _SMALL_BATCH = 100, 10
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class TaggingConfig(RunConfig):
         (), "what to score on, as --data; repeatable [with the starter set: its other sentences]"
     )
     epochs: float = option(10, "passes over the sentences; may be a fraction")
-    batch_size: int | None = option(100, "sentences a batch")
+    batch_size: int | None = option(None, "sentences a batch [100; 10 for starter]")
     optimizer: str = option("sgd", "sgd, with momentum, or adam or adagrad, both row-sparse")
     learning_rate: float = option(0.2, "step size")
     dim: int = option(150, "width of the word vectors that characters are composed to")
@@ -53,6 +56,9 @@ class TaggingConfig(RunConfig):
             raise ConfigError(unknown_name("column", self.column, _COLUMNS))
 
     def _fill_in(self) -> None:
+        if self.batch_size is None:
+            is_small = set(self.data) <= {_STARTER}
+            self._set(batch_size=_SMALL_BATCH if is_small else _BATCH)
         if self.char_dim is None and self.encoder in ("char_cnn", "char_lstm"):
             self._set(char_dim=_CHAR_DIM)
         if self.use_capitals is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from tf_charagram.evaluation.bootstrap import interval, resample_counts
 
 Tags = Sequence[Sequence[str]]
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
 
@@ -57,6 +58,7 @@ class TaggingScore:
         confusions: `(gold, predicted, count)` of wrong tags, most frequent first.
         unseen_tags: `(tag, count)` of tags that were not seen in training, most frequent first:
             words that no tagger trained so can get right.
+        draws: `"accuracy"` in the resamples, `(num_resamples,)`, where asked for.
     """
 
     num_sentences: int
@@ -71,14 +73,27 @@ class TaggingScore:
     tags: tuple[TagScore, ...]
     confusions: tuple[tuple[str, str, int], ...]
     unseen_tags: tuple[tuple[str, int], ...] = ()
+    draws: dict[str, Floats] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def metrics(self) -> dict[str, float | None]:
+        """The numbers that two systems are compared by."""
+        return {
+            "accuracy": self.accuracy,
+            "known_accuracy": self.known_accuracy,
+            "unknown_accuracy": self.unknown_accuracy,
+            "sentence_accuracy": self.sentence_accuracy,
+        }
 
     def top_confusions(self, k: int = 10) -> tuple[tuple[str, str, int], ...]:
         """Returns the `k` most frequent mistakes as `(gold, predicted, count)`."""
         return self.confusions[:k]
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the attributes as lists, dictionaries and numbers, for JSON."""
-        return {name: _as_json(value) for name, value in asdict(self).items()}
+        """Returns the attributes, but for the draws, as lists, dictionaries and numbers."""
+        found = {name: _as_json(value) for name, value in asdict(self).items()}
+        del found["draws"]
+        return found
 
 
 def score_tags(
@@ -116,13 +131,14 @@ def score_tags(
     is_known = _flat(frozenset(known).__contains__, words, lengths).astype(bool)
     is_right = gold_ids == ids
     num_right = np.add.reduceat(is_right, np.cumsum(lengths) - lengths, dtype=np.int64)
+    draws = _draws(num_right, lengths, num_resamples, seed) if num_resamples else None
     tags = tuple(_tag_scores(names, gold_ids, ids))
     unseen = () if known_tags is None else set(names).difference(known_tags)
     return TaggingScore(
         num_sentences=len(lengths),
         num_tokens=len(ids),
         accuracy=100 * float(np.mean(is_right)),
-        interval=_interval(num_right, lengths, num_resamples, seed),
+        interval=None if draws is None else interval(draws),
         num_known=int(np.sum(is_known)),
         known_accuracy=_accuracy(is_right[is_known]),
         num_unknown=int(np.sum(~is_known)),
@@ -133,6 +149,7 @@ def score_tags(
         unseen_tags=_most_frequent(
             (score.tag, score.count) for score in tags if score.count and score.tag in unseen
         ),
+        draws={} if draws is None else {"accuracy": draws},
     )
 
 
@@ -189,17 +206,13 @@ def _most_frequent(rows: Iterable[Row]) -> tuple[Row, ...]:
     return tuple(sorted(rows, key=lambda row: (-row[-1], row)))
 
 
-def _interval(
-    num_right: Ints, lengths: Ints, num_resamples: int, seed: int
-) -> tuple[float, float] | None:
-    """Returns the interval of the accuracy over resampled sentences."""
+def _draws(num_right: Ints, lengths: Ints, num_resamples: int, seed: int) -> Floats:
+    """Returns the accuracy over resampled sentences, `(num_resamples,)`."""
     sums = np.stack([num_right, lengths], axis=1).astype(np.float64)
     random = np.random.default_rng(seed)
     chunks = [counts @ sums for counts in resample_counts(len(lengths), num_resamples, random)]
-    if not chunks:
-        return None
     right, total = np.concatenate(chunks).T
-    return interval(100 * right / total)
+    return 100 * right / total
 
 
 def _accuracy(is_right: NDArray[np.bool_]) -> float | None:

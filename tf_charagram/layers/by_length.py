@@ -35,8 +35,10 @@ def by_length(
     order = tf.argsort(lengths, direction="DESCENDING", stable=True)
     num_rows = tf.shape(order)[0]
     results = tf.TensorArray(
-        tf.float32, 0, dynamic_size=True, infer_shape=False, element_shape=[None, dim]
+        tf.float32, 1, dynamic_size=True, infer_shape=False, element_shape=[None, dim]
     )
+    # Without rows this is all there is.
+    results = results.write(0, tf.zeros([0, dim]))
 
     def step(first: tf.Tensor, results: tf.TensorArray) -> tuple[tf.Tensor, tf.TensorArray]:
         longest = tf.maximum(lengths[order[first]], 1)

@@ -69,6 +69,8 @@ class TaggingHead(keras.layers.Layer):
         self.use_capitals = use_capitals
         self.use_peepholes = use_peepholes
         self.seed = seed
+        # Word vectors may come with a mask of characters, which says nothing here.
+        self.supports_masking = True
         self.lstm = BiLstm(lstm_dim, use_peepholes=use_peepholes, seed=seed, name="bilstm")
         self.lstm.build((None, None, word_dim + use_capitals))
         self.hidden, self.scores = (

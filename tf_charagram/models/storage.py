@@ -101,7 +101,7 @@ def load_model(
     """
     path = _model_folder(Path(path))
     config = read_config(path)
-    found = config.get("kind", EMBEDDER)
+    found = read_kind(path)
     if found != kind:
         raise RunError(f"{path} holds a model of the kind '{found}', where '{kind}' is needed.")
     try:
@@ -156,6 +156,11 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     with open(path, "rb") as file:
         arrays = np.load(file, allow_pickle=False)
         return {name: arrays[name] for name in arrays}
+
+
+def read_kind(path: str | Path) -> str:
+    """Returns what kind of model a folder holds, such as `"embedder"`; errors as `load_model`."""
+    return str(read_config(path).get("kind", EMBEDDER))
 
 
 def read_config(path: str | Path) -> dict[str, Any]:

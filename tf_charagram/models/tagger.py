@@ -22,7 +22,7 @@ from tf_charagram.text.tokens import split_tokens
 
 _STYLE = "penn"
 # Most characters of words, and most words of sentences, that are padded at a time.
-_MAX_CHAR_STEPS, _MAX_WORD_STEPS = 32_768, 8_192
+_MAX_CHAR_STEPS, _MAX_WORD_STEPS = 32_768, 2_048
 # Most characters, or tokens, in a batch of `tag`.
 _MAX_BATCH_LENGTH = 500_000
 _SURROGATES = re.compile("[\ud800-\udfff]")

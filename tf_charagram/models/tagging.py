@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
 import tensorflow as tf
 
-from tf_charagram.models.step_model import StepModel
+from tf_charagram.models.step_model import StepModel, check_finite
 from tf_charagram.objectives.penalties import L2Penalties
 from tf_charagram.objectives.tagging import tagging_loss
+from tf_charagram.optimizers.row_sparse import Gradient
 
 
 class TaggingModel(StepModel):
@@ -82,3 +84,7 @@ class TaggingModel(StepModel):
         """Returns the mean cross entropy of a batch, without penalties."""
         vectors = self.encoder(ids, training=training)
         return tagging_loss(self.head(vectors, capitals, positions, training=training), labels)
+
+    def checked(self, loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
+        """Returns the loss, once it and `gradients` are known to be finite."""
+        return check_finite(loss, gradients)

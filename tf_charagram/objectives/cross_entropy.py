@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
 import tensorflow as tf
-from numpy.typing import ArrayLike, NDArray
 
 
 def cross_entropy(
@@ -41,23 +39,3 @@ def cross_entropy(
     else:
         weights = tf.gather(class_weights, labels)
     return tf.math.divide_no_nan(tf.reduce_sum(weights * losses), tf.reduce_sum(weights))
-
-
-def balanced_weights(labels: ArrayLike, num_labels: int) -> NDArray[np.float32]:
-    """Returns class weights with which the examples of each label weigh the same together.
-
-    Args:
-        labels: Indices of labels, `(num_examples,)`.
-        num_labels: How many labels there are.
-
-    Returns:
-        `num_examples / (num_labels * count)`, float32 `(num_labels,)`; 0 for a label without
-        examples.
-
-    Example:
-        >>> balanced_weights([0, 0, 0, 1], 3).round(3).tolist()
-        [0.4440000057220459, 1.3329999446868896, 0.0]
-    """
-    counts = np.bincount(np.asarray(labels, np.int64), minlength=num_labels)
-    weights = len(np.asarray(labels)) / (num_labels * np.maximum(counts, 1))
-    return np.where(counts > 0, weights, 0.0).astype(np.float32)

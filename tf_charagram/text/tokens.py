@@ -25,7 +25,7 @@ _PENN_TOKEN = "|".join(
     (
         r"(?i:https?://|www\.)[^\s<>\"]*[\pL\pN/]",
         # Bounded, for else each letter of a long text would search to its end for the sign.
-        r"[\pL\pN][\pL\pN._%+-]{0,63}@[\pL\pN.-]*[\pL\pN]",
+        r"[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@[\pL\pN.-]*[\pL\pN]",
         r"(?:\p{Nd}-)?(?:\p{Nd}{3}[.-]){1,2}\p{Nd}{4}\b",  # 713-555-0123
         r"\p{Nd}+(?:[.,:/]\p{Nd}+)+",  # 3.14, 1,000, 10:30 and 9/11
         r"(?:[A-Za-z]\.){2,}|[A-HJ-Z]\.",  # U.S., p.m. and J., but not I.

@@ -32,11 +32,20 @@ class LabelledSet(Protocol):
     name: str
 
 
-class LabelledScore(Protocol):
-    """How well a model does on a set."""
+class LabelledTask(Protocol):
+    """What is read and how it is scored."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Returns it for JSON."""
+    def read(self, place: str, split: str, name: str) -> Any:
+        """Reads a set: from a file, or a split of the starter set."""
+
+    def score(self, model: Any, one: Any, *, num_resamples: int, seed: int = 0) -> Any:
+        """Scores a model on a set."""
+
+    def value(self, score: Any) -> float | None:
+        """Returns the number of a score that counts, larger is better."""
+
+    def tables(self, scores: Sequence[tuple[str, Any]]) -> list[Table]:
+        """Returns tables of the scores of some sets."""
 
 
 class LabelledRun(ABC):
@@ -48,12 +57,15 @@ class LabelledRun(ABC):
         overwrite: Replace the run in `config.out`.
 
     Attributes:
+        task: What is read and how it is scored.
         product: What is trained.
         sets: What it is scored on.
 
     Raises:
         CharagramError: Settings, data or folder cannot be used; the message says why.
     """
+
+    task: LabelledTask
 
     def __init__(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
         config = as_saved(config)
@@ -101,26 +113,19 @@ class LabelledRun(ABC):
         """Returns the compiled model that trains `product`."""
 
     @abstractmethod
-    def score(self, one: Any, *, num_resamples: int = 0) -> LabelledScore:
-        """Scores `product`, as it is now, on a set."""
-
-    @abstractmethod
-    def value(self, score: Any) -> float | None:
-        """Returns the number of a score that counts, larger is better."""
-
-    @abstractmethod
     def describe(self) -> str:
         """Says in a line what is trained on."""
 
-    @abstractmethod
     def tables(self) -> list[Table]:
         """Returns tables of the final scores."""
+        return self.task.tables(list(self.scores.items())) if self.scores else []
 
     def _quick_scores(self, check: Callable[[], None]) -> Scores:
         scores: Scores = {}
         for one in self.sets:
             check()
-            scores[one.name] = self.value(self.score(one))
+            score = self.task.score(self.product, one, num_resamples=0)
+            scores[one.name] = self.task.value(score)
         return scores
 
     def run(self, *, resume: bool, num_resamples: int = 1000) -> dict[str, Any]:
@@ -137,13 +142,16 @@ class LabelledRun(ABC):
         self.loop.release()
         self.product = type(self.product).load(self.folder.model)
         self.product.export(self.folder.saved_model)
-        self.scores = {one.name: self.score(one, num_resamples=num_resamples) for one in self.sets}
+        self.scores = {
+            one.name: self.task.score(self.product, one, num_resamples=num_resamples)
+            for one in self.sets
+        }
         details = [{"name": name, **score.to_dict()} for name, score in self.scores.items()]
         names = ("model", "saved_model", "history", "metrics", "tensorboard")
         metrics = {
             "task": self.config.task,
             "encoder": self.config.encoder,
-            "scores": {name: self.value(score) for name, score in self.scores.items()},
+            "scores": {name: self.task.value(score) for name, score in self.scores.items()},
             "details": details,
             "num_rows": self.product.vectorizer.num_rows,
             "num_parameters": sum(weight.value.shape.num_elements()

@@ -9,7 +9,6 @@ from typing import Any
 import keras
 import numpy as np
 import tensorflow as tf
-from rich.table import Table
 
 from tf_charagram.config import SupervisedConfig
 from tf_charagram.data.examples import ExampleStream
@@ -21,7 +20,7 @@ from tf_charagram.training.building import encoder_for, ids_function, make_vecto
 from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.inputs import data_names, named_sets
 from tf_charagram.training.labelled import LabelledRun
-from tf_charagram.training.supervised_tasks import SUPERVISED, Score, SupervisedTask
+from tf_charagram.training.supervised_tasks import SUPERVISED, SupervisedTask
 from tf_charagram.training.transfer import grow_from
 from tf_charagram.training.word_vectors import load_pretrained
 
@@ -118,19 +117,7 @@ class SupervisedRun(LabelledRun):
         model.adapt(self._sample)
         return model
 
-    def score(self, one: Any, *, num_resamples: int = 0) -> Score:
-        """Scores the model on a set."""
-        return self.task.score(self.product, one, num_resamples=num_resamples)
-
-    def value(self, score: Any) -> float | None:
-        """Returns Pearson's r of scores, or the accuracy of labels."""
-        return self.task.value(score)
-
     def describe(self) -> str:
         """Says in a line what is trained on."""
         rows = self.product.vectorizer.num_rows
         return f"{self.stream.size:,} {self.stream.unit}, {rows:,} rows"
-
-    def tables(self) -> list[Table]:
-        """Returns tables of the final scores."""
-        return self.task.tables(list(self.scores.items())) if self.scores else []

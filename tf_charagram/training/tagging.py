@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 import keras
 import numpy as np
 import tensorflow as tf
+from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.config import TaggingConfig
@@ -46,6 +47,67 @@ class TaggedSet:
     sentences: list[TaggedSentence]
 
 
+class TaggingTask:
+    """The task `pos`: what is read and how it is scored.
+
+    Args:
+        config: Settings of the run.
+        bad_lines: What to do about bad lines.
+        known: The words that were seen in training.
+    """
+
+    model_class = Tagger
+
+    def __init__(
+        self, config: TaggingConfig, bad_lines: BadLines, known: Collection[str] = ()
+    ) -> None:
+        self.known = frozenset(known)
+        self._column = config.column
+        self._bad_lines = bad_lines
+
+    def read(self, place: str, split: str, name: str) -> TaggedSet:
+        """Reads tagged sentences.
+
+        Args:
+            place: A file, or `starter`.
+            split: Which split of the starter set.
+            name: Name of the set.
+
+        Raises:
+            DataError: The file is missing or bad.
+        """
+        path = labelled_file(place)
+        if path is None:
+            return TaggedSet(name, tagged_sentences(split))
+        found = read_tagged(path, column=self._column, on_bad_line=self._bad_lines)
+        return TaggedSet(name, list(found))
+
+    def score(
+        self, model: Tagger, one: TaggedSet, *, num_resamples: int, seed: int = 0
+    ) -> TaggingScore:
+        """Compares predicted tags with those of people."""
+        words = [list(sentence.words) for sentence in one.sentences]
+        predicted = [[token.tag for token in tokens] for tokens in model.tag(words)]
+        gold = [sentence.tags for sentence in one.sentences]
+        return score_tags(
+            gold, predicted, words, self.known, known_tags=model.head.labels,
+            num_resamples=num_resamples, seed=seed,
+        )  # fmt: skip
+
+    def value(self, score: TaggingScore) -> float | None:
+        """Returns the accuracy."""
+        return score.accuracy
+
+    def tables(self, scores: Sequence[tuple[str, TaggingScore]]) -> list[Table]:
+        """Returns tables of the scores of some sets."""
+        tables = []
+        for name, score in scores:
+            for table in tagging_tables(score):
+                table.title = f"{escape(name)}: {table.title}"
+                tables.append(table)
+        return tables
+
+
 class TaggingRun(LabelledRun):
     """One training run on tagged sentences; see `LabelledRun`.
 
@@ -63,16 +125,17 @@ class TaggingRun(LabelledRun):
                 "The task 'pos' composes words from characters: choose the encoder charagram, "
                 f"char_cnn or char_lstm. Received: encoder={config.encoder}"
             )
+        self.task = TaggingTask(config, self.bad_lines)
+        names = data_names(config)
         self.sentences = [
-            one
-            for name in data_names(config)
-            for one in read_sentences(name, "train", config.column, self.bad_lines)
+            one for name in names for one in self.task.read(name, "train", name).sentences
         ]
         self.words = list(dict.fromkeys(chain(*(one.words for one in self.sentences))))
         self.tags = sorted(set(chain(*(one.tags for one in self.sentences))))
+        self.task.known = frozenset(self.words)
         return [
-            TaggedSet(name, read_sentences(place, split, config.column, self.bad_lines))
-            for name, place, split in named_sets(config.eval_data, data_names(config))
+            self.task.read(place, split, name)
+            for name, place, split in named_sets(config.eval_data, names)
         ]
 
     def build(self) -> Tagger:
@@ -147,14 +210,6 @@ class TaggingRun(LabelledRun):
         )
         return model
 
-    def score(self, one: TaggedSet, *, num_resamples: int = 0) -> TaggingScore:
-        """Scores the tagger on a set."""
-        return score_tagger(self.product, one, self.words, num_resamples=num_resamples)
-
-    def value(self, score: TaggingScore) -> float | None:
-        """Returns the accuracy."""
-        return score.accuracy
-
     def describe(self) -> str:
         """Says in a line what is trained on."""
         return (
@@ -162,53 +217,9 @@ class TaggingRun(LabelledRun):
             f"{len(self.tags)} tags"
         )
 
-    def tables(self) -> list[Table]:
-        """Returns tables of the final scores."""
-        return [table for name, score in self.scores.items()
-                for table in tagging_tables(score, name)]  # fmt: skip
-
     def run(self, *, resume: bool, num_resamples: int = 1000) -> dict[str, object]:
         """Trains, exports, and writes the words it knows; see `LabelledRun.run`."""
         metrics = super().run(resume=resume, num_resamples=num_resamples)
         with whole_file(self.folder.texts, "w") as file:
             file.writelines(f"{word}\n" for word in self.words)
         return metrics
-
-
-def read_sentences(
-    place: str, split: str, column: str, on_bad_line: str | BadLines
-) -> list[TaggedSentence]:
-    """Reads tagged sentences.
-
-    Args:
-        place: A file, or `starter`.
-        split: Which split of the starter set.
-        column: See `read_tagged`.
-        on_bad_line: See `read_tagged`.
-
-    Raises:
-        DataError: The file is missing or bad.
-    """
-    path = labelled_file(place)
-    if path is None:
-        return tagged_sentences(split)
-    return list(read_tagged(path, column=column, on_bad_line=on_bad_line))
-
-
-def score_tagger(
-    tagger: Tagger, one: TaggedSet, known: Sequence[str], *, num_resamples: int = 0
-) -> TaggingScore:
-    """Scores a tagger on a set.
-
-    Args:
-        tagger: The tagger.
-        one: The set.
-        known: The words that were seen in training.
-        num_resamples: Of the bootstrap of the interval.
-    """
-    words = [list(sentence.words) for sentence in one.sentences]
-    predicted = [[token.tag for token in tokens] for tokens in tagger.tag(words)]
-    gold = [sentence.tags for sentence in one.sentences]
-    return score_tags(
-        gold, predicted, words, set(known), known_tags=tagger.tags, num_resamples=num_resamples
-    )

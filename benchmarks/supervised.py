@@ -1,0 +1,121 @@
+"""An epoch of training a head on vectors computed once, against computing them in every epoch.
+
+    python benchmarks/supervised.py [--data SICK] [--encoders charagram,cse]
+
+All train the same head on the same batches; the encoder is not trained. "from_ids" is a forward
+pass over the ids of the texts of each batch, which are at hand; "from_strings" reads the texts too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Callable
+
+import common
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.data.examples import ExampleStream
+from tf_charagram.data.labelled import read_scored_pairs
+from tf_charagram.data.stream import rows_of
+from tf_charagram.encoders import encoder_class
+from tf_charagram.layers.pair_head import PairScoreHead
+from tf_charagram.models.answering import distinct
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.supervised import SupervisedModel
+from tf_charagram.optimizers import make_optimizer
+from tf_charagram.text.kinds import VECTORIZERS
+from tf_charagram.training.building import ids_function
+from tf_charagram.training.features import cached_vectors
+from tf_charagram.training.loop import STEPS_PER_EXECUTION
+
+DIM = 300
+NUM_CLASSES = 5
+
+
+def scored_pairs(path: str | None, seed: int = 0) -> tuple[list[str], list[str], np.ndarray]:
+    """Returns the pairs of a file, or as many made-up sentences as SICK has."""
+    if path is not None:
+        pairs = read_scored_pairs(path, num_classes=NUM_CLASSES)
+        return pairs.left, pairs.right, pairs.scores
+    rng = random.Random(seed)
+    words = ["".join(rng.choices(common.LETTERS, k=rng.randint(2, 9))) for _ in range(2300)]
+    texts = [" ".join(rng.choices(words, k=rng.randint(5, 15))) for _ in range(4900)]
+    left, right = (rng.choices(texts, k=4500) for _ in range(2))
+    return left, right, np.array([rng.uniform(1, NUM_CLASSES) for _ in left])
+
+
+def epoch(
+    encoder: tf.keras.layers.Layer | None,
+    take: Callable[[tf.Tensor], tf.Tensor | tf.RaggedTensor],
+    rows: tf.Tensor,
+    scores: tf.Tensor,
+    batch_size: int,
+) -> Callable[[], object]:
+    """Returns a function that trains a head for an epoch.
+
+    Args:
+        encoder: What makes vectors of ids in every step; `None` where they are at hand.
+        take: Gives the ids or the vectors of some of the distinct texts.
+        rows: Which of these are the left and the right texts, `(2, num_pairs)`.
+        scores: Of the pairs.
+        batch_size: Pairs a batch.
+    """
+    model = SupervisedModel(encoder, PairScoreHead(dim=DIM, num_classes=NUM_CLASSES))
+    model.compile(make_optimizer("adam", 0.001), steps_per_execution=STEPS_PER_EXECUTION)
+
+    def batch(chosen: tf.Tensor) -> tuple[tf.Tensor | tf.RaggedTensor, tf.Tensor]:
+        texts = tf.reshape(tf.gather(rows, chosen, axis=1), [-1])
+        return take(texts), tf.gather(scores, chosen)
+
+    stream = ExampleStream(len(scores), batch, batch_size=batch_size, unit="pairs")
+    return lambda: common.train(model, stream, stream.steps_per_epoch)
+
+
+def rates(
+    name: str, left: list[str], right: list[str], scores: np.ndarray, options: argparse.Namespace
+) -> dict[str, float]:
+    """Times the epochs of one encoder."""
+    texts = [*left, *right]
+    encoder_type = encoder_class(name)
+    vectorizer = VECTORIZERS[encoder_type.vectorizer].from_texts(texts)
+    encoder = encoder_type(num_rows=vectorizer.num_rows, dim=DIM)
+    encoder.trainable = False
+    embedder = TextEmbedder(vectorizer, encoder)
+    matrix, places = cached_vectors(embedder, texts)
+    cache_s = common.seconds(lambda: cached_vectors(embedder, texts))
+    vectors, rows = tf.constant(matrix), tf.constant(places.reshape(2, -1))
+    known = distinct(texts)[0]
+    ids, strings = ids_function(vectorizer)(known), tf.constant(known)
+    examples = rows, tf.constant(scores, tf.float32), options.batch_size
+    runs = {
+        "cached": epoch(None, lambda wanted: tf.gather(vectors, wanted), *examples),
+        "from_ids": epoch(encoder, lambda wanted: rows_of(ids, wanted), *examples),
+        "from_strings": epoch(
+            encoder, lambda wanted: vectorizer(tf.gather(strings, wanted)), *examples
+        ),
+    }
+    return common.compare(options.rounds, runs, len(scores)) | {"cache_s": round(cache_s, 2)}
+
+
+def main() -> None:
+    """Runs the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    default = common.SHARED / "sts" / "SICK.train.tsv"
+    parser.add_argument("--data", default=str(default) if default.is_file() else None)
+    parser.add_argument("--encoders", default="charagram,cse")
+    parser.add_argument("--batch-size", type=int, default=25)
+    parser.add_argument("--rounds", type=int, default=7)
+    arguments = parser.parse_args()
+    left, right, scores = scored_pairs(arguments.data)
+    result = {"num_pairs": len(scores), "dim": DIM, "batch_size": arguments.batch_size}
+    for name in arguments.encoders.split(","):
+        result[name] = rates(name, left, right, scores, arguments)
+        print(f"{name}: {result[name]} (pairs/s)", flush=True)
+    common.finish("supervised", result)
+
+
+if __name__ == "__main__":
+    tf.get_logger().setLevel("ERROR")
+    main()

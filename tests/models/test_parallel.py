@@ -1,0 +1,37 @@
+"""Batches in threads come back in order, and errors come through."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tf_charagram.models.parallel import in_threads
+
+
+def test_results_come_in_order(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    read = []
+
+    def batches():
+        for number in range(30):
+            read.append(number)
+            yield number
+
+    def slower_at_first(number):
+        time.sleep(0.002 * (number % 3 == 0))
+        return number**2
+
+    for count, found in enumerate(in_threads(slower_at_first, batches())):
+        assert found == (count, count**2)
+        assert len(read) <= count + 7
+    assert count == 29
+
+
+def test_errors_come_through():
+    with pytest.raises(ZeroDivisionError):
+        list(in_threads(lambda number: 1 / number, [1, 0, 2]))
+
+
+def test_nothing():
+    assert list(in_threads(str, [])) == []
