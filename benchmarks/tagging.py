@@ -9,11 +9,9 @@ same. The SavedModel gets raw sentences from two threads, in batches in the orde
 from __future__ import annotations
 
 import argparse
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 import random
-import statistics
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 import common
 import numpy as np

@@ -40,7 +40,7 @@ def test_not_saturated(dim):
 
 
 def test_errors():
-    with pytest.raises(ConfigError, match="`labels` must be at least 2, all different. Received"):
+    with pytest.raises(ConfigError, match=r"`labels` must be at least 2, all different. Received"):
         make(labels=["good"])
-    with pytest.raises(ConfigError, match="`dim` must be at least 1. Received: dim=0"):
+    with pytest.raises(ConfigError, match=r"`dim` must be at least 1. Received: dim=0"):
         make(dim=0)

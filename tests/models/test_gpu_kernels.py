@@ -13,11 +13,11 @@ from tensorflow.python.framework.kernels import get_registered_kernels_for_op
 
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
-from tf_charagram.layers.text_head import TextHead
 from tf_charagram.layers.tagging_head import TaggingHead
+from tf_charagram.layers.text_head import TextHead
 from tf_charagram.models.paraphrase import ParaphraseModel
-from tf_charagram.models.tagging import TaggingModel
 from tf_charagram.models.supervised import SupervisedModel
+from tf_charagram.models.tagging import TaggingModel
 from tf_charagram.objectives.negatives import STRATEGIES
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
 

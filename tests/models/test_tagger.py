@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -63,7 +64,7 @@ def tagger(taggers):
 def check_same(found, expected):
     """The same tokens and tags; scores but for rounding."""
     assert [len(sentence) for sentence in found] == [len(sentence) for sentence in expected]
-    for one, other in zip(sum(found, []), sum(expected, []), strict=True):
+    for one, other in zip(chain(*found), chain(*expected), strict=True):
         assert one._replace(score=0.0) == other._replace(score=0.0)
         assert one.score == pytest.approx(other.score, abs=1e-5)
 
@@ -82,7 +83,7 @@ def test_equals_reference(tagger):
     expected = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     found = tagger.tag(SENTENCES)
     assert [[token.token for token in sentence] for sentence in found] == SENTENCES
-    tokens = sum(found, [])
+    tokens = list(chain(*found))
     assert [token.tag for token in tokens] == [TAGS[i] for i in expected.argmax(axis=1)]
     assert len({token.tag for token in tokens}) > 2
     assert_allclose([token.score for token in tokens], expected.max(axis=1), rtol=1e-4)
@@ -123,27 +124,31 @@ def test_any_text(taggers, name):
 
 
 def test_one_long_sentence_among_many(tagger):
-    """5,000 tokens among 999 short ones: no group is padded to more than it may be."""
-    padded, original = [], module.TaggingHead.call
+    """5,000 tokens among 999 short ones change nothing."""
+    sentences = [["a", "cat"]] * 500 + [["cat", "mat"] * 2_500] + [["The", "dog", "sat"]] * 499
+    found = tagger.tag(sentences)
+    assert [len(sentence) for sentence in found] == [2] * 500 + [5_000] + [3] * 499
+    places = (0, 500, 501)
+    expected = tagger.tag([sentences[i] for i in places], batch_size=1)
+    check_same([found[i] for i in places], expected)
+
+
+def test_no_group_is_padded_to_more_than_it_may_be(tagger, monkeypatch):
+    padded, original = [], TaggingHead.call
 
     def call(self, vectors, capitals, positions, training=False):
-        padded.append((positions.nrows(), positions.bounding_shape()[1]))
+        padded.append([int(size) for size in positions.bounding_shape()])
         return original(self, vectors, capitals, positions, training=training)
 
-    sentences = [["a", "cat"]] * 500 + [["cat", "mat"] * 2_500] + [["The", "dog", "sat"]] * 499
-    expected = [tagger.tag([sentences[i]])[0] for i in (0, 500, 501)]
-    watched = Tagger(*tagger.parts)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module.TaggingHead, "call", call)
-        # Not in a graph, so that numbers are seen.
-        probabilities = watched.call(tf.ragged.constant(sentences, row_splits_dtype=tf.int64))
-    assert len(probabilities) == 5_000 + 500 * 2 + 499 * 3
-    sizes = [(int(rows), int(time)) for rows, time in padded]
-    assert sizes[0] == (1, 5_000)
-    assert all(rows * time <= module._MAX_WORD_STEPS for rows, time in sizes[1:])
-    assert len(sizes) < 5
-    found = tagger.tag(sentences)
-    check_same([found[i] for i in (0, 500, 501)], expected)
+    monkeypatch.setattr(TaggingHead, "call", call)
+    monkeypatch.setattr(module, "_MAX_WORD_STEPS", 20)
+    sentences = [["a", "cat"]] * 9 + [["cat"] * 50] + [["The", "dog", "sat"]] * 9
+    # Not in a graph, so that numbers are seen.
+    probabilities = tagger.call(tf.ragged.constant(sentences, row_splits_dtype=tf.int64))
+    assert len(probabilities) == 9 * 2 + 50 + 9 * 3
+    assert padded[0] == [1, 50] and sum(rows for rows, _ in padded) == 19
+    assert all(rows * time <= 20 for rows, time in padded[1:])
+    assert len(padded) == 4
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 1000])
@@ -233,7 +238,7 @@ def test_served_by_a_fresh_process(taggers, exported):
             assert ends[-1] == len(found)
             check_same([[found[i] for i in part] for part in split], tagger.tag(TEXTS))
         served = results[f"{name}|tag_tokens"]
-        expected = sum(tagger.tag(SENTENCES), [])
+        expected = list(chain(*tagger.tag(SENTENCES)))
         assert served["tags"] == [token.tag for token in expected]
         assert_allclose(served["scores"], [token.score for token in expected], atol=1e-5)
 
@@ -293,7 +298,7 @@ def test_errors(tagger, sentences, message):
 
 
 def test_batch_size_out_of_range(tagger):
-    with pytest.raises(ConfigError, match="`batch_size` must be at least 1. Received: 0"):
+    with pytest.raises(ConfigError, match=r"`batch_size` must be at least 1. Received: 0"):
         tagger.tag(["a"], batch_size=0)
 
 

@@ -74,7 +74,7 @@ def test_no_texts():
 
 
 def test_errors():
-    with pytest.raises(ConfigError, match="`texts` must be a list of texts. Received a single st"):
+    with pytest.raises(ConfigError, match=r"`texts` must be a list of texts. Received a single st"):
         make().classify("good")
-    with pytest.raises(ConfigError, match="`batch_size` must be at least 1. Received: 0"):
+    with pytest.raises(ConfigError, match=r"`batch_size` must be at least 1. Received: 0"):
         make().classify(["good"], batch_size=0)
