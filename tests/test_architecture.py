@@ -12,7 +12,16 @@ TIERS = (
     {"objectives", "optimizers"},
     {"models"},
     {"data", "evaluation", "analysis"},
-    {"runs", "flags", "training", "tables", "tagging_tables", "evaluation_tables", "bulk", "search"},
+    {
+        "runs",
+        "flags",
+        "training",
+        "tables",
+        "tagging_tables",
+        "evaluation_tables",
+        "bulk",
+        "search",
+    },
     {"__init__", "train", "evaluate", "embed", "tag", "neighbors", "cli"},
     {"tuning", "export"},
 )

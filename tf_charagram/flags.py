@@ -119,16 +119,17 @@ def repeatable(arguments: Sequence[str], flags: Sequence[str] = ("--data",)) -> 
 
 def value_of(arguments: Sequence[str], name: str, file_flag: str = "--config") -> str | None:
     """Returns the value of a flag before all are parsed: the last given, else that of the file."""
-    found = {f"--{name}": None, file_flag: None}
+    found: dict[str, str | None] = {f"--{name}": None, file_flag: None}
     values = iter(arguments)
     for argument in values:
-        flag, equals, value = argument.partition("=")
+        flag, equals, text = argument.partition("=")
         if flag in found:
-            found[flag] = value if equals else next(values, None)
-    if found[f"--{name}"] is not None or found[file_flag] is None:
-        return found[f"--{name}"]
+            found[flag] = text if equals else next(values, None)
+    value, path = found.values()
+    if value is not None or path is None:
+        return value
     try:
-        settings = yaml.safe_load(Path(found[file_flag]).read_text(encoding="utf-8"))
+        settings = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError):
         return None  # The parser will say what is wrong.
     return settings.get(name) if isinstance(settings, dict) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TextIO
+from typing import IO, Any
 
 from tf_charagram.data.conllu import to_conllu
 from tf_charagram.data.tagged import COLUMNS
@@ -61,7 +61,7 @@ def tag(arguments: Sequence[str]) -> int:
 
 
 @contextlib.contextmanager
-def _output(path: str) -> Iterator[TextIO]:
+def _output(path: str) -> Iterator[IO[Any]]:
     """Gives the stream to write to; a file appears once it is complete."""
     if path == _STDOUT:
         yield sys.stdout

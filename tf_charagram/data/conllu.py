@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from tf_charagram.data.tagged import COLUMNS
+
+if TYPE_CHECKING:
+    from tf_charagram.models.tagger import TaggedToken
 
 _NUM_COLUMNS = 10
 _EMPTY = "_"
 
 
-class Token(Protocol):
-    """A tagged word.
-
-    Attributes:
-        token: The word, without white space.
-        tag: Its tag.
-        start: Where it begins in the text, in characters; `None` if there is no text.
-        end: Where it ends.
-    """
-
-    token: str
-    tag: str
-    start: int | None
-    end: int | None
-
-
-def to_conllu(text: str, tokens: Sequence[Token], column: str = "xpos") -> str:
+def to_conllu(text: str, tokens: Sequence[TaggedToken], column: str = "xpos") -> str:
     """Returns one sentence: its text, a line for each word, and a blank line.
 
     Where words know their places, the last column has them as `TokenRange=start:end`, counted in

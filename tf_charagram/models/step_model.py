@@ -98,9 +98,8 @@ class StepModel(keras.Model):
         """The mean loss since the last reset."""
         return [self.loss_tracker]
 
-    def loss_of(self, *batch: Any, training: bool) -> tf.Tensor:
-        """Returns the loss of a batch, without penalties."""
-        raise NotImplementedError
+    #: `loss_of(*batch, training)`, which a subclass has: the loss of a batch, without penalties.
+    loss_of: Callable[..., tf.Tensor]
 
     def checked(self, loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
         """Returns the loss; to be overridden where it and `gradients` are not checked yet."""

@@ -73,15 +73,9 @@ class TaggingModel(StepModel):
         )
         self.prepare(optimizer, penalties=penalties, clip_norm=clip_norm, **kwargs)
 
-    def loss_of(
-        self,
-        ids: tf.RaggedTensor,
-        capitals: tf.Tensor,
-        positions: tf.RaggedTensor,
-        labels: tf.Tensor,
-        training: bool,
-    ) -> tf.Tensor:
+    def loss_of(self, *batch: Any, training: bool) -> tf.Tensor:
         """Returns the mean cross entropy of a batch, without penalties."""
+        ids, capitals, positions, labels = batch
         vectors = self.encoder(ids, training=training)
         return tagging_loss(self.head(vectors, capitals, positions, training=training), labels)
 

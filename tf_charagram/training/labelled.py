@@ -26,12 +26,6 @@ from tf_charagram.training.schedule import set_decay
 from tf_charagram.training.transfer import as_saved, check_init
 
 
-class LabelledSet(Protocol):
-    """Examples to score on."""
-
-    name: str
-
-
 class LabelledTask(Protocol):
     """What is read and how it is scored."""
 
@@ -97,7 +91,7 @@ class LabelledRun(ABC):
         )  # fmt: skip
 
     @abstractmethod
-    def read(self) -> Sequence[LabelledSet]:
+    def read(self) -> Sequence[Any]:
         """Reads what is trained on, and returns what is scored on."""
 
     @abstractmethod

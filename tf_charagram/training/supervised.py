@@ -20,6 +20,7 @@ from tf_charagram.training.building import encoder_for, ids_function, make_vecto
 from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.inputs import data_names, named_sets
 from tf_charagram.training.labelled import LabelledRun
+from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.supervised_tasks import SUPERVISED, SupervisedTask
 from tf_charagram.training.transfer import grow_from
 from tf_charagram.training.word_vectors import load_pretrained
@@ -113,6 +114,7 @@ class SupervisedRun(LabelledRun):
             pull_back=config.pull_back,
             dense_l2=config.dense_l2,
             clip_norm=config.clip_norm,
+            steps_per_execution=STEPS_PER_EXECUTION,
         )
         model.adapt(self._sample)
         return model
@@ -120,4 +122,4 @@ class SupervisedRun(LabelledRun):
     def describe(self) -> str:
         """Says in a line what is trained on."""
         rows = self.product.vectorizer.num_rows
-        return f"{self.stream.size:,} {self.stream.unit}, {rows:,} rows"
+        return f"{len(self.sides[0]):,} {self.stream.unit}, {rows:,} rows"
