@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tf_charagram._version import __version__
@@ -9,14 +10,31 @@ from tf_charagram.errors import CharagramError, ConfigError, DataError, RunError
 
 if TYPE_CHECKING:
     from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.models.pair_classifier import PairClassifier, PairScorer
+    from tf_charagram.models.tagger import Tagger
+    from tf_charagram.models.text_classifier import TextClassifier
     from tf_charagram.text.vectorizer import NgramVectorizer
+
+# TensorFlow takes seconds to import; `--help` and a wrong flag should not.
+_LAZY = {
+    "NgramVectorizer": "tf_charagram.text.vectorizer",
+    "PairClassifier": "tf_charagram.models.pair_classifier",
+    "PairScorer": "tf_charagram.models.pair_classifier",
+    "Tagger": "tf_charagram.models.tagger",
+    "TextClassifier": "tf_charagram.models.text_classifier",
+    "TextEmbedder": "tf_charagram.models.embedder",
+}
 
 __all__ = [
     "CharagramError",
     "ConfigError",
     "DataError",
     "NgramVectorizer",
+    "PairClassifier",
+    "PairScorer",
     "RunError",
+    "Tagger",
+    "TextClassifier",
     "TextEmbedder",
     "TrainingError",
     "__version__",
@@ -24,13 +42,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # TensorFlow takes seconds to import; `--help` and a wrong flag should not.
-    if name == "TextEmbedder":
-        from tf_charagram.models.embedder import TextEmbedder
-
-        return TextEmbedder
-    if name == "NgramVectorizer":
-        from tf_charagram.text.vectorizer import NgramVectorizer
-
-        return NgramVectorizer
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

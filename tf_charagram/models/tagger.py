@@ -176,7 +176,7 @@ class Tagger(HeadedModel):
           flat; row lengths that do not fit them are an invalid argument.
 
         Sentences of like length are tagged together, so one long sentence among many costs its own
-        length only; the memory it takes grows with it, about 10 KB a token.
+        length only; the memory it takes grows with it.
         """
         return {
             "serving_default": self._tag_texts, "tag": self._tag_texts,
