@@ -6,12 +6,12 @@ import dataclasses
 import logging
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import jsonargparse
 from rich.console import Console
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import CONFIGS, RunConfig, TrainConfig, config_class
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
 from tf_charagram.flags import (
     FlagParser,
@@ -19,35 +19,42 @@ from tf_charagram.flags import (
     file_first,
     from_flags,
     repeatable,
+    repeatable_flags,
     run_command,
+    value_of,
 )
 from tf_charagram.tuning.config import TuneConfig
 from tf_charagram.tuning.search import Search, SearchFolder
-from tf_charagram.tuning.spaces import SPACES
+from tf_charagram.tuning.spaces import SPACES, without
 
 if TYPE_CHECKING:
     from tf_charagram.tuning.chief import Role
 
-_TRIAL_EPOCHS = {"words": 1.0, "sentences": 5.0}
+_TRIAL_EPOCHS = {"words": 1.0, "sentences": 5.0, "pos": 5.0}
+_OTHER_EPOCHS = 10.0
 #: `--trial-epochs` takes its place.
 _NO_FLAG = ("epochs",)
 
 
-def make_parser() -> FlagParser:
-    """Returns the command line: the fields of `TuneConfig`, those of `TrainConfig`, and a few."""
+def make_parser(task: str = "words") -> FlagParser:
+    """Returns the command line: the fields of `TuneConfig`, those of the task, and a few more."""
+    task_config = config_class(task)
     parser = FlagParser(
         prog="charagram tune",
-        description=f"{__doc__} A flag for a field of the space fixes it: it is not searched.",
+        description=f"{__doc__} A flag for a field of the space fixes it: it is not searched. "
+        f"Tasks: {', '.join(CONFIGS)}. These are the flags of {task}; `--task TASK --help` shows "
+        "those of another.",
     )
     parser.add_argument("--config", action=jsonargparse.ActionConfigFile)
     add_fields(parser, TuneConfig)
-    types = get_type_hints(TrainConfig)
+    types = get_type_hints(task_config)
     shared = [
         (one.name, types[one.name], dataclasses.field(default=one.default, metadata=one.metadata))
-        for one in dataclasses.fields(TrainConfig)
+        for one in dataclasses.fields(task_config)
         if one.name not in _NO_FLAG
     ]
     add_fields(parser, dataclasses.make_dataclass("Shared", shared))
+    parser.set_defaults(task=task)
     parser.add_argument("--plan", action="store_true", help="say what would be run, how long")
     parser.add_argument("--resume", action="store_true", help="go on with the search in --out")
     parser.add_argument("--overwrite", action="store_true", help="replace the search in --out")
@@ -56,12 +63,13 @@ def make_parser() -> FlagParser:
 
 def tune(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    parser = make_parser()
-    arguments = file_first(repeatable(arguments))
+    task = value_of(arguments, "task") or "words"
+    parser = make_parser(task)
+    arguments = file_first(repeatable(arguments, repeatable_flags(config_class(task))))
     values = parser.parse_args(arguments).as_dict()
     given = parser.parse_args(arguments, defaults=False).as_dict()
     settings = from_flags(TuneConfig, values)
-    config = from_flags(TrainConfig, values)
+    config = from_flags(config_class(task), values)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     # One process trains many models, and TensorFlow warns of each that it traces.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
@@ -93,7 +101,7 @@ def tune(arguments: Sequence[str]) -> int:
     return 0
 
 
-def make_search(settings: TuneConfig, config: TrainConfig, fixed: set[str]) -> Search:
+def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Search:
     """Returns the search that the flags describe; checks all that can be checked before it runs.
 
     Args:
@@ -103,29 +111,33 @@ def make_search(settings: TuneConfig, config: TrainConfig, fixed: set[str]) -> S
 
     Raises:
         ConfigError: The encoder or the set to select by is unknown, or there is nothing to search.
-        DataError: Pairs or sets cannot be read.
+        DataError: Pairs or sets cannot be read, or are missing.
+        RunError: There is no model in `config.init`.
     """
     from tf_charagram.encoders import encoder_class
-    from tf_charagram.evaluation.scores import score_names
-    from tf_charagram.evaluation.sets import evaluation_sets
-    from tf_charagram.training.inputs import data_names, input_files
-    from tf_charagram.training.paraphrase import KINDS
+    from tf_charagram.training.inputs import data_names
+    from tf_charagram.training.transfer import as_saved
 
+    if not isinstance(config, TrainConfig):
+        config = as_saved(config)
     encoder_class(config.encoder)
-    make_space = SPACES[settings.space]
-    space = make_space(config.task, config.encoder, has_vectors=config.word_vectors is not None)
-    input_files(config)
-    sets = evaluation_sets(
-        config.eval_data, kinds=KINDS[config.task], on_bad_line=config.on_bad_line
+    space = SPACES[settings.space](
+        config.task,
+        config.encoder,
+        has_vectors=config.word_vectors is not None,
+        has_init=config.init is not None,
+        freeze=getattr(config, "freeze", False),
     )
-    names = score_names(sets)
+    names = _set_names(config)
+    if not names:
+        raise ConfigError("A search needs --eval-data, and the set of --select in it.")
     if config.select not in names:
         raise ConfigError(unknown_name("set for --select", config.select, names))
-    epochs = settings.trial_epochs or _TRIAL_EPOCHS[config.task]
+    epochs = settings.trial_epochs or _TRIAL_EPOCHS.get(config.task, _OTHER_EPOCHS)
     config = dataclasses.replace(config, out=None, epochs=epochs, data=data_names(config))
     return Search(
         config,
-        {name: choices for name, choices in space.items() if name not in fixed},
+        without(space, fixed),
         tuner=settings.tuner,
         objective=settings.objective,
         stop_hopeless=settings.stop_hopeless,
@@ -134,10 +146,35 @@ def make_search(settings: TuneConfig, config: TrainConfig, fixed: set[str]) -> S
     )
 
 
-def _share(config: TrainConfig, number: int | None) -> float:
+def _set_names(config: Any) -> list[str]:
+    """Returns the names of the sets that trials are scored on; the data is there."""
+    from tf_charagram.evaluation.scores import score_names
+    from tf_charagram.evaluation.sets import evaluation_sets
+    from tf_charagram.training.inputs import data_names, input_files, labelled_file, named_sets
+    from tf_charagram.training.paraphrase import KINDS
+
+    if isinstance(config, TrainConfig):
+        input_files(config)
+        sets = evaluation_sets(
+            config.eval_data, kinds=KINDS[config.task], on_bad_line=config.on_bad_line
+        )
+        return score_names(sets)
+    names = data_names(config)
+    found = named_sets(config.eval_data, names)
+    for place in (*names, *(place for _, place, _ in found)):
+        labelled_file(place)
+    return [name for name, _, _ in found]
+
+
+def _share(config: RunConfig, number: int | None) -> float:
     """Returns the share of the pairs that is about so many."""
     if number is None:
         return 1.0
+    if not isinstance(config, TrainConfig):
+        raise ConfigError(
+            f"`trial_examples` is for pairs, and {config.task} trains on all examples of --data. "
+            "Shorten trials by --trial-epochs, which may be a fraction, or give a smaller file."
+        )
     from collections import deque
 
     from tf_charagram.data.lines import BadLines
@@ -184,8 +221,9 @@ def _plan(console: Console, search: Search, num_workers: int) -> None:
     found = estimate(search)
     trials = "" if search.num_trials else ", for as many whole trials as there are combinations"
     console.print(
-        f"{found.num_pairs:,} pairs; a trial of {search.config.epochs:g} epochs with the first "
-        f"values takes about {found.seconds(search, search.num_trials or search.size):,.0f} s\n"
+        f"{found.num_examples:,} {found.unit}; a trial of {search.config.epochs:g} epochs with the "
+        "first values takes about "
+        f"{found.seconds(search, search.num_trials or search.size):,.0f} s\n"
         f"about {found.seconds(search, num_workers) / 60:,.1f} minutes in all{trials}"
     )
 

@@ -23,7 +23,7 @@ def _option(default: Any, text: str) -> Any:
 
 @dataclass(frozen=True)
 class TuneConfig:
-    """How to search; the flags of `tune` are made from it and from `TrainConfig`.
+    """How to search; the flags of `tune` are made from it and from those of the task.
 
     Raises:
         ConfigError: A name is unknown, or a number out of range.
@@ -34,9 +34,11 @@ class TuneConfig:
     max_trials: int | None = _option(
         None, "run at most so many trials [grid: all; hyperband: all it needs; others: 20]"
     )
-    trial_epochs: float | None = _option(None, "epochs of a trial [1; 5 for sentences]")
+    trial_epochs: float | None = _option(
+        None, "epochs of a trial [words: 1; sentences, pos: 5; else 10]"
+    )
     trial_examples: int | None = _option(
-        None, "train trials on about so many pairs, drawn by lot [all]"
+        None, "words, sentences: train trials on about so many pairs, drawn by lot [all]"
     )
     objective: str = _option(
         "max", "a trial's score on the set of --select: max over its evaluations, or the final one"
@@ -47,7 +49,7 @@ class TuneConfig:
     )
     workers: int = _option(1, "processes that run trials")
     keep: int = _option(3, "keep the models of so many best trials")
-    finish: float | None = _option(None, "then train the winner for so many epochs, on all pairs")
+    finish: float | None = _option(None, "then train the winner for so many epochs, on all data")
 
     def __post_init__(self) -> None:
         """Checks every value."""

@@ -11,10 +11,11 @@ from tempfile import TemporaryDirectory
 from rich.markup import escape
 from rich.table import Table
 
+from tf_charagram.config import TrainConfig
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
-from tf_charagram.training.paraphrase import ParaphraseRun
 from tf_charagram.tuning.search import Search
 from tf_charagram.tuning.spaces import label
+from tf_charagram.tuning.trials import make_run
 
 _MOST_ROWS = 100
 
@@ -53,18 +54,20 @@ class Estimate:
     Attributes:
         reading: Seconds until pairs are read and turned into ids, once for all trials.
         fixed: Seconds of each trial that do not depend on its length.
-        per_example: Seconds for each pair trained on.
-        num_pairs: Pairs of an epoch.
+        per_example: Seconds for each example trained on.
+        num_examples: How many an epoch has.
+        unit: What they are called, for instance `"pairs"`.
     """
 
     reading: float
     fixed: float
     per_example: float
-    num_pairs: int
+    num_examples: int
+    unit: str
 
     def seconds(self, search: Search, num_workers: int = 1) -> float:
         """Returns about how long a search takes that runs whole trials."""
-        examples = search.config.epochs * self.num_pairs
+        examples = search.config.epochs * self.num_examples
         trials = -(-(search.num_trials or search.size) // num_workers)
         return self.reading + trials * (self.fixed + self.per_example * examples)
 
@@ -79,7 +82,7 @@ def estimate(search: Search) -> Estimate:
         config = search.trial_config(search.combination(0), Path(place) / "run")
         with open(Path(place) / "log.txt", "w", encoding="utf-8") as log, redirect_stderr(log):
             start = time.perf_counter()
-            run = ParaphraseRun(config, resume=False, overwrite=False)
+            run = make_run(config, resume=False)
             reading = time.perf_counter() - start
             # One stretch is an evaluation: two of them train about so many steps each.
             stretches = max(1, run.stream.steps_per_epoch // STEPS_PER_EXECUTION)
@@ -91,4 +94,8 @@ def estimate(search: Search) -> Estimate:
     examples = second["examples"] - first["examples"]
     per_example = (second["seconds"] - first["seconds"]) / examples
     fixed = max(0.0, seconds - per_example * second["examples"])
-    return Estimate(reading, fixed, per_example, run.corpus.num_pairs)
+    if not isinstance(config, TrainConfig):
+        # Only pairs are shared.
+        reading, fixed = 0.0, reading + fixed
+    num_examples = run.stream.num_examples(run.stream.steps_per_epoch)
+    return Estimate(reading, fixed, per_example, num_examples, run.stream.unit)

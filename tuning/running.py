@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from tf_charagram.training.paraphrase import ParaphraseRun
 from tf_charagram.tuning.chief import Role, serve_until_done
 from tf_charagram.tuning.display import Display
 from tf_charagram.tuning.local import run_local
 from tf_charagram.tuning.oracles import open_oracle
 from tf_charagram.tuning.results import Result, read_results, write_tables
 from tf_charagram.tuning.search import Search, SearchFolder
-from tf_charagram.tuning.trials import prune
+from tf_charagram.tuning.trials import make_run, prune
 from tf_charagram.tuning.tuner import TrialTuner
 
 
@@ -87,7 +86,7 @@ def train_winner(search: Search, folder: SearchFolder, winner: Result, epochs: f
         epochs: For how long.
 
     Raises:
-        CharagramError: See `ParaphraseRun`; the folder may hold a winner with other settings.
+        CharagramError: See `make_run`; the folder may hold a winner with other settings.
     """
     config = search.final_config(winner.values, folder.winner, epochs)
-    ParaphraseRun(config, resume=True, overwrite=False).run(resume=True)
+    make_run(config, resume=True).run(resume=True)

@@ -8,17 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import RunConfig, TrainConfig, config_class
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.flags import from_flags
 from tf_charagram.runs import RunFolder
-from tf_charagram.tuning.spaces import (
-    Space,
-    combination,
-    label,
-    num_combinations,
-    settings_of,
-)
+from tf_charagram.tuning.grids import Space
+from tf_charagram.tuning.spaces import combination, label, num_combinations, settings_of
 
 _LAST = "last"
 _DEFAULT_TRIALS = 20
@@ -33,19 +28,19 @@ class Search:
 
     Args:
         config: What trials share: `select` names the set they are scored on, `epochs` is the
-            length of a trial, and `data` has the names of all pairs.
+            length of a trial, and `data` has the names of all data.
         space: What they vary.
         tuner: One of `config.TUNERS`.
         objective: One of `config.OBJECTIVES`.
         stop_hopeless: See `TuneConfig`.
-        share: Share of the pairs that trials are trained on.
+        share: Share of the pairs that trials are trained on; labelled examples are all used.
         max_trials: See `TuneConfig`; may change when a search is resumed.
 
     Raises:
         ConfigError: Every field was fixed, or the trials are too short for Hyperband.
     """
 
-    config: TrainConfig
+    config: RunConfig
     space: Space
     tuner: str = "grid"
     objective: str = "max"
@@ -56,7 +51,9 @@ class Search:
     def __post_init__(self) -> None:
         """Checks what no part checks alone."""
         if not self.space:
-            raise ConfigError("There is nothing to search: every field is fixed by a flag.")
+            raise ConfigError(
+                "There is nothing to search: every field is fixed by a flag or by --init."
+            )
         epochs = self.config.epochs
         if self.tuner == "hyperband" and (epochs < _HYPERBAND_EPOCHS or epochs % 1):
             raise ConfigError(
@@ -90,7 +87,7 @@ class Search:
 
     def trial_config(
         self, values: dict[str, Any], out: Path, *, epochs: float | None = None
-    ) -> TrainConfig:
+    ) -> RunConfig:
         """Returns the settings of one trial.
 
         Args:
@@ -102,18 +99,21 @@ class Search:
             ConfigError: The values do not go together with the settings that are shared.
         """
         config = self.config
-        weights = config.data_weights or (1.0,) * len(config.data)
+        pairs: dict[str, Any] = {}
+        if isinstance(config, TrainConfig):
+            weights = config.data_weights or (1.0,) * len(config.data)
+            pairs = {"data_weights": tuple(weight * self.share for weight in weights)}
         return dataclasses.replace(
             config,
             **settings_of(values),
             out=str(out),
             epochs=config.epochs if epochs is None else epochs,
             select=config.select if self.objective == "max" else _LAST,
-            data_weights=tuple(weight * self.share for weight in weights),
+            **pairs,
         )
 
-    def final_config(self, values: dict[str, Any], out: Path, epochs: float) -> TrainConfig:
-        """Returns the settings of the run that trains a combination for good, on all pairs."""
+    def final_config(self, values: dict[str, Any], out: Path, epochs: float) -> RunConfig:
+        """Returns the settings of the run that trains a combination for good, on all data."""
         return dataclasses.replace(self.config, **settings_of(values), out=str(out), epochs=epochs)
 
     def settings(self) -> dict[str, Any]:
@@ -133,7 +133,7 @@ class Search:
             if name.startswith(_SPACE)
         }
         own = {name: settings[f"search.{name}"] for name in _OWN}
-        return cls(from_flags(TrainConfig, settings), space, **own)
+        return cls(from_flags(config_class(settings["task"]), settings), space, **own)
 
 
 class SearchFolder(RunFolder):

@@ -1,161 +1,152 @@
-"""What can be searched: fields of `TrainConfig` and their values, for a task and an encoder.
-
-Sources: C is Charagram (2016), appendix B and section 4.3; U is Towards Universal Paraphrastic
-Sentence Embeddings (2016), section 4.2.1; S is CSE (2018), section 4.1.
-"""
+"""What can be searched: fields of a task's settings and their values, for a task and an encoder."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from tf_charagram.config import SupervisedConfig
 from tf_charagram.errors import ConfigError
-
-#: Field -> values. A grid goes through them in order, the last field fastest.
-Space = dict[str, tuple[Any, ...]]
+from tf_charagram.tuning import grids
+from tf_charagram.tuning.grids import Space
 
 #: The value of `l2_words` that means: do not train the word vectors at all.
 FROZEN = "frozen"
 
-_C_WORDS: Space = {"batch_size": (25, 50), "negatives": ("max", "mix")}
-_C_L2: Space = {"l2": (1e-4, 1e-5, 1e-6)}
-_C_ENCODERS: dict[str, Space] = {
-    "charagram": {"activation": ("tanh", "linear")},
-    "char_cnn": {
-        "activation": ("relu", "tanh"),
-        "dense": ("tanh", "linear"),
-        "filters": ("small", "kim"),
-    },
-    "char_lstm": {"use_output_gate": (True, False)},
-}
-
-_U: Space = {
-    "l2_composition": (1e-3, 1e-4, 1e-5, 1e-6),
-    "batch_size": (25, 50, 100),
-    "l2_words": (1e-5, 1e-6, 1e-7, 1e-8),
-    "margin": (0.4, 0.6, 0.8),
-    "optimizer": ("adagrad", "adam"),
-    "learning_rate": (0.05, 0.005, 0.0005),
-    "clip_norm": (1.0, None),
-    "negatives": ("mix", "max"),
-}
-_U_ENCODERS: dict[str, Space] = {
-    "word_average": {},
-    "projection": {},
-    "dan": {"activation": ("tanh", "relu"), "num_layers": (1, 2)},
-    "rnn": {"activation": ("tanh", "relu")},
-    "identity_rnn": {"l2_composition": (1000.0, 100.0, 10.0, 1.0)},
-    "lstm": {"use_output_gate": (True, False)},
-}
-
-_S_CSE: Space = {
-    "margin": (0.4, 0.6, 0.8),
-    "l2_words": (1e-4, 1e-5, 1e-6),
-    "l2_composition": (1e-5, 1e-6, 1e-7, 0.0),
-    "batch_size": (32, 64, 128, 256),
-}
-
-_WIDE: Space = {
-    "dim": (100, 200, 300),
-    "batch_size": (25, 50, 100, 200),
-    "negatives": ("max", "mix", "random"),
-    "margin": (0.2, 0.4, 0.6, 0.8),
-    "optimizer": ("adam", "adagrad"),
-    "learning_rate": (0.05, 0.005, 0.001, 0.0005),
-    "decay": ("none", "linear"),
-}
-_WIDE_CHARACTERS: Space = {"l2": (0.0, 1e-6, 1e-5, 1e-4)}
-_WIDE_WORDS: Space = {
-    "l2_words": (0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4),
-    "l2_composition": (0.0, 1e-6, 1e-5, 1e-4),
-    "word_dropout": (0.0, 0.1, 0.3),
-}
-_WIDE_ENCODERS: dict[str, Space] = {
-    # What ids depend on changes slowest, so that trials share them.
-    "charagram": {
-        "ngrams": ((2, 3, 4), (3, 4), (2, 3, 4, 5), (3, 4, 5, 6), (2, 3, 4, 5, 6)),
-        "hash_buckets": (None, 2**16, 2**18, 2**20),
-        **_WIDE,
-        **_WIDE_CHARACTERS,
-        "activation": ("linear", "tanh", "relu"),
-        "num_layers": (1, 2),
-    },
-    "char_cnn": {
-        **_WIDE,
-        **_WIDE_CHARACTERS,
-        **_C_ENCODERS["char_cnn"],
-        "dense": ("tanh", "linear", "none"),
-        "dropout": (0.0, 0.2),
-    },
-    "char_lstm": {
-        **_WIDE,
-        **_WIDE_CHARACTERS,
-        "use_output_gate": (True, False),
-        "use_peepholes": (True, False),
-    },
-    **{name: {**_WIDE, **_WIDE_WORDS, **own} for name, own in _U_ENCODERS.items()},
-    "identity_rnn": {
-        **_WIDE,
-        **_WIDE_WORDS,
-        "l2_composition": _U_ENCODERS["identity_rnn"]["l2_composition"],
-    },
-    "cse": {**_WIDE, **_WIDE_WORDS, "activation": ("linear", "tanh")},
-    "gran": {**_WIDE, **_WIDE_WORDS, "use_output_gate": (True, False)},
-}
+#: Between the names of fields that vary together.
+_TIE = "+"
+#: What a model has and a run that goes on from it cannot choose.
+_OF_MODEL = (
+    "dim", "ngrams", "hash_buckets", "activation", "num_layers", "filters", "dense",
+    "use_output_gate", "use_peepholes",
+)  # fmt: skip
+#: What is about the training of an encoder.
+_OF_TRAINING = ("l2", "l2_words", "l2_composition", "pull_back", "dropout", "word_dropout")
+_OF_WORDS = ("l2_words", "word_dropout")
 
 
-def paper_space(task: str, encoder: str, *, has_vectors: bool = False) -> Space:
+def paper_space(
+    task: str,
+    encoder: str,
+    *,
+    has_vectors: bool = False,
+    has_init: bool = False,
+    freeze: bool = False,
+) -> Space:
     """Returns the papers' grid, whole and in their order.
 
     For words that of C: 24 trials for `charagram`, 96 for `char_cnn`, 24 for `char_lstm`. For
     sentences that of C for these, where batch size and negatives are fixed, that of U for
     `word_average` to `lstm`, and that of S for `cse`. The dropout that S tries in its second stage
-    has no values there; `wide` has some.
+    has no values there; `wide` has some. For tags that of C, 12, 8 and 2 trials. For labels that
+    of U, also for encoders that it does not have, but that of S for the similarity of `cse`.
 
     Args:
-        task: `"words"` or `"sentences"`.
+        task: One of the tasks of `train`.
         encoder: Name of the encoder.
         has_vectors: Whether there are pretrained word vectors, which U also keeps as they are.
+        has_init: Whether training goes on from a model; what that model decides is not searched.
+        freeze: Whether only a head is trained on top of it.
 
     Raises:
         ConfigError: The papers tuned no such encoder for this task.
     """
-    if encoder in _C_ENCODERS:
+    _check_pos(task, encoder)
+    space: Space
+    if encoder == "cse" and task == "sentences":
+        return dict(grids.S_PAIRS)
+    if encoder == "cse" and task == "similarity" and not freeze:
+        return {**grids.S_SIMILARITY, **({"pull_back": (True,)} if has_init else {})}
+    if task == "pos":
+        space = grids.C_POS[encoder]
+    elif task in SupervisedConfig.TASKS and freeze:
+        space = grids.U_FEATURES
+    elif task in SupervisedConfig.TASKS:
+        base = grids.U_UNIVERSAL if has_init else grids.U_LABELS
+        space = {**base, **grids.LABEL_ENCODERS[encoder]}
+    elif encoder in grids.C_ENCODERS:
         is_words = task == "words"
-        return {**(_C_WORDS if is_words else {}), **_C_L2, **_C_ENCODERS[encoder]}
-    if task == "sentences" and encoder in _U_ENCODERS:
-        return _for_words({**_U, **_U_ENCODERS[encoder]}, encoder, has_vectors)
-    if task == "sentences" and encoder == "cse":
-        return dict(_S_CSE)
-    raise ConfigError(
-        f"The papers have no grid for the encoder '{encoder}' on {task}. Search --space wide."
-    )
+        space = {
+            **(grids.C_WORDS if is_words else {}), **grids.C_L2, **grids.C_ENCODERS[encoder],
+        }  # fmt: skip
+    elif task == "sentences" and encoder in grids.U_ENCODERS:
+        space = {**grids.U_PAIRS, **grids.U_ENCODERS[encoder]}
+    else:
+        raise ConfigError(
+            f"The papers have no grid for the encoder '{encoder}' on {task}. Search --space wide."
+        )
+    return _fitting(space, encoder, has_vectors, has_init, freeze)
 
 
-def wide_space(task: str, encoder: str, *, has_vectors: bool = False) -> Space:
+def wide_space(
+    task: str,
+    encoder: str,
+    *,
+    has_vectors: bool = False,
+    has_init: bool = False,
+    freeze: bool = False,
+) -> Space:
     """Returns more than the papers tried; meant for other tuners than the grid.
 
-    The arguments are those of `paper_space`; the task makes no difference.
+    The arguments are those of `paper_space`.
+
+    Raises:
+        ConfigError: The encoder cannot be trained for this task.
     """
-    return _for_words(_WIDE_ENCODERS[encoder], encoder, has_vectors)
+    _check_pos(task, encoder)
+    ids, own = grids.WIDE_IDS, grids.WIDE_PAIRS
+    if task == "pos":
+        ids, own = grids.WIDE_POS_IDS, grids.WIDE_POS
+    elif task in SupervisedConfig.TASKS:
+        own = grids.WIDE_LABELS
+    space = {**(ids if encoder == "charagram" else {}), **own, **grids.WIDE_ENCODERS[encoder]}
+    if has_init and task in SupervisedConfig.TASKS:
+        space = {**without(space, ["l2"]), **grids.WIDE_UNIVERSAL}
+    return _fitting(space, encoder, has_vectors, has_init, freeze)
 
 
 #: The spaces by name.
 SPACES = {"paper": paper_space, "wide": wide_space}
 
 
-def _for_words(space: Space, encoder: str, has_vectors: bool) -> Space:
-    """Returns a space without what an encoder over words cannot vary."""
-    space = dict(space)
+def _check_pos(task: str, encoder: str) -> None:
+    if task == "pos" and encoder not in grids.C_POS:
+        raise ConfigError(
+            "The task 'pos' composes words from characters: choose the encoder "
+            f"{', '.join(grids.C_POS)}. Received: encoder={encoder}"
+        )
+
+
+def _fitting(space: Space, encoder: str, has_vectors: bool, has_init: bool, freeze: bool) -> Space:
+    """Returns a space without what cannot be varied."""
+    left_out = {*(_OF_MODEL if has_init else ()), *(_OF_TRAINING if freeze else ())}
+    if has_vectors:
+        left_out.add("dim")
+    if encoder in grids.C_ENCODERS:
+        left_out.update(_OF_WORDS)
     if encoder == "word_average":
         # All its weights are word vectors: nothing is left to compose, or to train if frozen.
-        space.pop("l2_composition", None)
-    elif has_vectors and "l2_words" in space:
+        left_out.update(("l2_composition", "pull_back"))
+    space = without(space, left_out)
+    # Word vectors that are pulled back are trained.
+    must_train = encoder == "word_average" or "pull_back" in space
+    if has_vectors and not must_train and "l2_words" in space:
         space["l2_words"] = (*space["l2_words"], FROZEN)
-    if has_vectors:
-        space.pop("dim", None)
     return space
+
+
+def without(space: Space, names: Collection[str]) -> Space:
+    """Returns a space without some fields; one that was tied to one of them varies alone."""
+    result: Space = {}
+    for name, choices in space.items():
+        fields = name.split(_TIE)
+        left = [place for place, field in enumerate(fields) if field not in names]
+        if len(left) == len(fields):
+            result[name] = choices
+        for place in left if len(left) < len(fields) else ():
+            result[fields[place]] = tuple(dict.fromkeys(choice[place] for choice in choices))
+    return result
 
 
 def num_combinations(space: Space) -> int:
@@ -178,10 +169,14 @@ def combination(space: Space, index: int) -> dict[str, Any]:
 
 
 def settings_of(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the fields of `TrainConfig` that a combination stands for."""
-    if values.get("l2_words") == FROZEN:
-        return {**values, "l2_words": 0.0, "freeze_words": True}
-    return dict(values)
+    """Returns the fields of a task's settings that a combination stands for."""
+    settings: dict[str, Any] = {}
+    for name, value in values.items():
+        fields = name.split(_TIE)
+        settings.update(zip(fields, value if len(fields) > 1 else (value,), strict=True))
+    if settings.get("l2_words") == FROZEN:
+        settings |= {"l2_words": 0.0, "freeze_words": True}
+    return settings
 
 
 def label(value: Any) -> str:

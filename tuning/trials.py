@@ -8,15 +8,19 @@ import shutil
 import statistics
 from collections.abc import Callable
 from contextlib import redirect_stderr
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import RunConfig, TrainConfig
 from tf_charagram.errors import ConfigError, RunError, TrainingError
 from tf_charagram.files import write_problem
+from tf_charagram.models.headed import HeadedModel
 from tf_charagram.runs import RunFolder
+from tf_charagram.train import RUNS
+from tf_charagram.training.labelled import LabelledRun
 from tf_charagram.training.pairs import TrainingPairs
 from tf_charagram.training.paraphrase import ParaphraseRun
 from tf_charagram.tuning.results import (
@@ -38,6 +42,7 @@ _FAILURES = (TrainingError, ConfigError, MemoryError, tf.errors.ResourceExhauste
 _LEAST_TRIALS = 3
 
 Watch = Callable[[dict[str, Any]], None]
+Run = ParaphraseRun | LabelledRun
 
 
 class Hopeless(Exception):
@@ -110,12 +115,12 @@ class TrialRunner:
         result.write(path)
         return result
 
-    def _train(self, config: TrainConfig) -> None:
+    def _train(self, config: RunConfig) -> None:
         """Trains one run to its end; says what it has to say in a file."""
         folder = RunFolder(str(config.out))
         if folder.metrics.is_file():
             return
-        if self._pairs is not None and not self._pairs.fits(config):
+        if not self._fits(config):
             self._pairs = None
         gc.collect()
         try:
@@ -124,15 +129,26 @@ class TrialRunner:
         except OSError as error:
             raise RunError(f"Cannot write {folder.path}: {write_problem(error)}") from error
         with log, redirect_stderr(log):
-            run = ParaphraseRun(config, resume=True, overwrite=False, pairs=self._pairs)
-            self._pairs = run.pairs
+            run = self._make_run(config)
             run.loop.folder = WatchedFolder(folder.path, lambda record: self._look(config, record))
             try:
                 run.run(resume=True, export=False)
             finally:
                 _release(run)
 
-    def _look(self, config: TrainConfig, record: dict[str, Any]) -> None:
+    def _fits(self, config: RunConfig) -> bool:
+        """Returns whether a run can share the pairs of the last one, if there was one."""
+        pairs = self._pairs
+        return pairs is None or (isinstance(config, TrainConfig) and pairs.fits(config))
+
+    def _make_run(self, config: RunConfig) -> Run:
+        if not isinstance(config, TrainConfig):
+            return make_run(config, resume=True)
+        run = make_run(config, resume=True, pairs=self._pairs)
+        self._pairs = run.pairs
+        return run
+
+    def _look(self, config: RunConfig, record: dict[str, Any]) -> None:
         """Looks at an evaluation.
 
         Raises:
@@ -186,21 +202,42 @@ class TrialRunner:
             score = max((value for value in found if value is not None), default=None)
             if score is None:
                 status = FAILED
-                reason = f"no score on {self._search.config.select}: all cosines are the same"
+                reason = f"no score on {self._search.config.select}: all pairs have the same"
         return Result(
             trial_id, status, values, score, scores, last["epoch"], last["seconds"], reason
         )
 
 
-def _release(run: ParaphraseRun) -> None:
+def make_run(config: RunConfig, *, resume: bool, **options: Any) -> Any:
+    """Returns the training run of a task.
+
+    Args:
+        config: Its settings.
+        resume: Go on with the run in `config.out`.
+        **options: Arguments that only the class of the task has.
+
+    Raises:
+        CharagramError: Settings, data or folder cannot be used.
+    """
+    module, name = RUNS[config.task]
+    run_class = getattr(import_module(module), name)
+    return run_class(config, resume=resume, overwrite=False, **options)
+
+
+def _release(run: Run) -> None:
     """Gives back the memory of a run that is over.
 
     TensorFlow keeps every graph with a custom gradient for good, and with it the variables.
     """
     run.loop.release()
-    for embedder in (run.loop.product, run.embedder):
-        for weight in embedder.encoder.weights:
-            tf.raw_ops.AssignVariableOp(resource=weight.value.handle, value=tf.zeros([0]))
+    final = run.product if isinstance(run, LabelledRun) else run.embedder
+    variables = list(run.loop.model.penalties.targets)
+    product: Any
+    for product in (run.loop.product, final):
+        parts = product.parts if isinstance(product, HeadedModel) else product.encoder
+        variables += [weight.value for weight in parts.weights]
+    for variable in variables:
+        tf.raw_ops.AssignVariableOp(resource=variable.handle, value=tf.zeros([0]))
 
 
 def prune(folder: SearchFolder, results: list[Result], keep: int) -> None:

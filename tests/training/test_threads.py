@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.commands import run
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import SupervisedConfig, TaggingConfig, TrainConfig
 from tf_charagram.errors import ConfigError
 from tf_charagram.training.threads import default_threads
 
@@ -27,6 +27,12 @@ def test_default(task, encoder, expected):
     assert default_threads(TrainConfig(task=task, encoder=encoder)) == expected
 
 
+def test_default_of_a_head_alone():
+    config = SupervisedConfig(task="similarity", encoder="lstm", init="runs/one", freeze=True)
+    assert default_threads(config) == 1
+    assert default_threads(TaggingConfig()) is None
+
+
 def test_none_are_too_few():
     with pytest.raises(ConfigError, match=r"`threads` must be at least 1 or None\. Received: 0"):
         TrainConfig(threads=0)
@@ -37,7 +43,7 @@ def test_set(tmp_path, threads, expected):
     """In a process where TensorFlow has not begun to work; here it has."""
     script = f"""
 import tensorflow as tf
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import SupervisedConfig, TaggingConfig, TrainConfig
 from tf_charagram.training.threads import set_threads
 set_threads(TrainConfig(threads={threads}))
 assert tf.config.threading.get_intra_op_parallelism_threads() == {expected}

@@ -34,7 +34,7 @@ def tune(data, *more):
         (["--keep", -1], "`keep` must be at least 0."),
         (["--tuner", "hyperband"], "Hyperband stops trials after whole epochs"),
         (["--batch-size", 10, "--negatives", "max", "--l2", 0, "--activation", "tanh"],
-         "There is nothing to search: every field is fixed by a flag."),
+         "There is nothing to search: every field is fixed by a flag or by --init."),
     ],
 )  # fmt: skip
 def test_bad_input(data, tmp_path, capsys, monkeypatch, flags, message):

@@ -162,7 +162,7 @@ def test_a_trial_without_a_score_has_failed(search, folder, monkeypatch):
     monkeypatch.setattr("tf_charagram.runs.RunFolder.read_history", lambda self: [record(None)])
     (result,) = run_search(dataclasses.replace(search, max_trials=1), folder)
     assert result.status == "failed"
-    assert result.reason == "no score on scored: all cosines are the same"
+    assert result.reason == "no score on scored: all pairs have the same"
 
 
 def test_hopeless_trials_are_stopped(search, folder):

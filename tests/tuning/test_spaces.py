@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from tests.texts import words
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import CONFIGS, TrainConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError
 from tf_charagram.training.building import check_options
@@ -19,10 +19,14 @@ from tf_charagram.tuning.spaces import (
     paper_space,
     settings_of,
     wide_space,
+    without,
 )
 
 # l2_composition, batch_size, l2_words, margin, optimizer, learning_rate, clip_norm, negatives.
 U_SIZE = 4 * 3 * 4 * 3 * 2 * 3 * 2 * 2
+# batch_size, hidden_dim, l2_composition with l2_head, l2_words, optimizer with learning_rate.
+U_LABELS = 3 * 3 * 4 * 6 * 2
+LABELS = ("similarity", "entailment", "sentiment")
 
 
 @pytest.mark.parametrize(
@@ -41,10 +45,53 @@ U_SIZE = 4 * 3 * 4 * 3 * 2 * 3 * 2 * 2
         ("sentences", "identity_rnn", U_SIZE),
         ("sentences", "lstm", 2 * U_SIZE),
         ("sentences", "cse", 144),
+        ("pos", "charagram", 12),
+        ("pos", "char_cnn", 8),
+        ("pos", "char_lstm", 2),
+        *((task, "word_average", U_LABELS) for task in LABELS),
+        ("sentiment", "projection", U_LABELS),
+        ("sentiment", "identity_rnn", U_LABELS),
+        ("sentiment", "dan", 4 * U_LABELS),
+        ("sentiment", "rnn", 2 * U_LABELS),
+        ("sentiment", "lstm", 2 * U_LABELS),
+        ("similarity", "charagram", 2 * U_LABELS // 6),
+        ("similarity", "cse", 3 * 4 * 4 * 4),
+        ("entailment", "cse", U_LABELS),
     ],
 )
 def test_sizes_of_the_papers_grids(task, encoder, size):
     assert num_combinations(paper_space(task, encoder)) == size
+
+
+def test_a_model_to_go_on_from_is_pulled_back_to_and_decides_what_it_is():
+    space = paper_space("sentiment", "lstm", has_init=True)
+    assert num_combinations(space) == 3 * 3 * 4 * 5 * 6 * 2
+    assert space["pull_back"] == (True,) and "use_output_gate" not in space
+    averaged = paper_space("similarity", "word_average", has_init=True)
+    assert num_combinations(averaged) == U_LABELS
+    assert not {"pull_back", "l2_composition"} & averaged.keys()
+    assert list(paper_space("pos", "charagram", has_init=True)) == ["min_count"]
+
+
+@pytest.mark.parametrize("encoder", ["charagram", "lstm", "cse"])
+def test_a_frozen_model_leaves_the_head_to_search(encoder):
+    space = paper_space("entailment", encoder, has_init=True, freeze=True)
+    assert space == {
+        "l2_head": (1e-3, 1e-4, 1e-5, 1e-6),
+        "optimizer+learning_rate": (("adagrad", 0.05), ("adam", 0.001)),
+    }
+
+
+def test_fields_that_vary_together():
+    space = {"dim": (1, 2), "optimizer+learning_rate": (("adagrad", 0.05), ("adam", 0.001))}
+    assert num_combinations(space) == 4
+    assert settings_of(combination(space, 3)) == {
+        "dim": 2, "optimizer": "adam", "learning_rate": 0.001,
+    }  # fmt: skip
+    assert without(space, ["dim", "optimizer"]) == {"learning_rate": (0.05, 0.001)}
+    assert without(space, ["optimizer", "learning_rate"]) == {"dim": (1, 2)}
+    # A word average has nothing to compose.
+    assert paper_space("similarity", "word_average")["l2_head"] == (1e-3, 1e-4, 1e-5, 1e-6)
 
 
 def test_charagram_is_in_the_order_of_the_paper():
@@ -68,6 +115,12 @@ def test_combinations_are_the_product_in_order():
 def test_no_grid_in_the_papers(task, encoder):
     with pytest.raises(ConfigError, match=f"no grid for the encoder '{encoder}' on {task}.*wide"):
         paper_space(task, encoder)
+
+
+@pytest.mark.parametrize("make_space", [paper_space, wide_space])
+def test_words_do_not_tag(make_space):
+    with pytest.raises(ConfigError, match=r"from characters: choose .*Received: encoder=dan"):
+        make_space("pos", "dan")
 
 
 def test_word_vectors_may_be_frozen_where_something_else_is_trained():
@@ -109,6 +162,29 @@ def test_the_encoder_has_every_value(encoder, make_space, tmp_path):
                 **({"word_vectors": str(vectors), "dim": 3} if is_over_words else {}), **values,
             )  # fmt: skip
             check_options(config)
+
+
+@pytest.mark.parametrize("make_space", [paper_space, wide_space])
+@pytest.mark.parametrize("task", ["pos", *LABELS])
+def test_every_value_of_the_labelled_tasks_is_fit_to_train(task, make_space, tmp_path):
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("".join(f"{word} 1 2 3\n" for word in words(3)))
+    states = [{}] if task == "pos" else [{}, {"init": "run"}, {"init": "run", "freeze": True}]
+    for encoder, state in itertools.product(ENCODERS, states):
+        has_words = encoder not in ("charagram", "char_cnn", "char_lstm")
+        if task == "pos" and has_words:
+            continue
+        shared = {"word_vectors": str(vectors), "dim": 3} if has_words else {}
+        space = make_space(
+            task, encoder, has_vectors=has_words, has_init="init" in state,
+            freeze="freeze" in state,
+        )  # fmt: skip
+        for name, choices in space.items():
+            assert len({label(choice) for choice in choices}) == len(choices)
+            for choice in choices:
+                values = settings_of({**combination(space, 0), name: choice})
+                config = CONFIGS[task](task=task, encoder=encoder, **shared, **state, **values)
+                check_options(config)
 
 
 @pytest.mark.parametrize("make_space", [paper_space, wide_space])

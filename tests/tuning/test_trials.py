@@ -122,7 +122,7 @@ def test_a_trial_gives_its_memory_back(search, folder, monkeypatch):
             super().__init__(*args, **kwargs)
             runs.append(self)
 
-    monkeypatch.setattr("tf_charagram.tuning.trials.ParaphraseRun", Kept)
+    monkeypatch.setattr("tf_charagram.training.paraphrase.ParaphraseRun", Kept)
     result = TrialRunner(search, folder).run("0", search.combination(0))
     assert result.status == "completed"
     (run,) = runs

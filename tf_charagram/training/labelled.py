@@ -122,12 +122,15 @@ class LabelledRun(ABC):
             scores[one.name] = self.task.value(score)
         return scores
 
-    def run(self, *, resume: bool, num_resamples: int = 1000) -> dict[str, Any]:
+    def run(
+        self, *, resume: bool, num_resamples: int = 1000, export: bool = True
+    ) -> dict[str, Any]:
         """Trains, exports, and returns the results that `metrics.json` holds.
 
         Args:
             resume: Go on from the newest checkpoint.
             num_resamples: Of the bootstrap of the intervals.
+            export: Whether to leave a SavedModel; without it a short run costs less.
         """
         start = time.perf_counter()
         if resume:
@@ -135,13 +138,15 @@ class LabelledRun(ABC):
         self.loop.run()
         self.loop.release()
         self.product = type(self.product).load(self.folder.model)
-        self.product.export(self.folder.saved_model)
+        if export:
+            self.product.export(self.folder.saved_model)
         self.scores = {
             one.name: self.task.score(self.product, one, num_resamples=num_resamples)
             for one in self.sets
         }
         details = [{"name": name, **score.to_dict()} for name, score in self.scores.items()]
         names = ("model", "saved_model", "history", "metrics", "tensorboard")
+        kept = [name for name in names if export or name != "saved_model"]
         metrics = {
             "task": self.config.task,
             "encoder": self.config.encoder,
@@ -153,7 +158,7 @@ class LabelledRun(ABC):
             "bad_lines_skipped": self.bad_lines.count,
             **loop_metrics(self.loop, start),
             "paths": {"run": str(self.folder.path)}
-            | {name: str(getattr(self.folder, name)) for name in names},
+            | {name: str(getattr(self.folder, name)) for name in kept},
         }  # fmt: skip
         write_json(self.folder.metrics, metrics)
         return metrics

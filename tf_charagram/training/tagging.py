@@ -217,9 +217,13 @@ class TaggingRun(LabelledRun):
             f"{len(self.tags)} tags"
         )
 
-    def run(self, *, resume: bool, num_resamples: int = 1000) -> dict[str, object]:
+    def run(
+        self, *, resume: bool, num_resamples: int = 1000, export: bool = True
+    ) -> dict[str, object]:
         """Trains, exports, and writes the words it knows; see `LabelledRun.run`."""
-        metrics = super().run(resume=resume, num_resamples=num_resamples)
+        metrics = super().run(resume=resume, num_resamples=num_resamples, export=export)
+        if not export:
+            return metrics
         with whole_file(self.folder.texts, "w") as file:
             file.writelines(f"{word}\n" for word in self.words)
         return metrics

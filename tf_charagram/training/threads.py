@@ -11,9 +11,12 @@ from tf_charagram.encoders import encoder_class
 def default_threads(config: RunConfig) -> int | None:
     """Returns the threads that suit a run best, or `None` for one for each core.
 
-    Operations on words, and on averages of a few words, are so small that threads wait for each
-    other longer than they work; different operations still run side by side.
+    Operations on words, on averages of a few words, and on the vectors that a head alone learns
+    from are so small that threads wait for each other longer than they work; different operations
+    still run side by side.
     """
+    if getattr(config, "freeze", False):
+        return 1
     encoder = encoder_class(config.encoder)
     is_small = config.task == "words" or encoder.vectorizer == "words"
     return 1 if is_small and not getattr(encoder, "is_padded", False) else None

@@ -1,0 +1,165 @@
+"""Searches of the tasks with labels: their flags, sets and trials."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from tests.commands import QUICK, call, interrupt_training_at
+from tf_charagram.config import SupervisedConfig, TaggingConfig
+from tf_charagram.training.supervised import SupervisedRun
+from tf_charagram.tuning.plan import estimate
+from tf_charagram.tuning.results import read_results
+from tf_charagram.tuning.search import Search, SearchFolder
+
+SMALL = ("--dim", 6)
+POS = (
+    "--task", "pos", *SMALL, "--lstm-dim", 4, "--hidden-dim", 5, "--select", "starter.dev",
+    "--trial-epochs", 0.2, "--evaluations-per-epoch", 10, "--batch-size", 40, "--num-layers", 1,
+    "--activation", "tanh",
+)  # fmt: skip
+SIMILARITY = (
+    "--task", "similarity", *SMALL, "--encoder", "word_average", "--select", "starter.dev",
+    "--trial-epochs", 0.5, "--batch-size", 50, "--l2-head", 1e-4, "--l2-words", 1e-5,
+)  # fmt: skip
+
+
+def tune(*flags):
+    return call("tuning.command", *flags)
+
+
+@pytest.fixture(scope="module")
+def tagged(tmp_path_factory):
+    """Returns the folder of a finished search of two taggers, one stopped on its way."""
+    folder = SearchFolder(tmp_path_factory.mktemp("tuning") / "pos")
+    with pytest.MonkeyPatch.context() as patch:
+        interrupt_training_at(patch, 2)
+        assert tune(*POS, "--keep", 1, "--out", folder.path) == 130
+    flags = ["--resume", "--keep", 1, "--finish", 0.1]
+    assert tune(*POS, *flags, "--out", folder.path) == 0
+    return folder
+
+
+def test_taggers(tagged):
+    results = read_results(tagged)
+    assert [result.values for result in results] == [{"min_count": 1}, {"min_count": 2}]
+    assert {result.status for result in results} == {"completed"}
+    for result in results:
+        history = (tagged.trials / result.id / "history.jsonl").read_text().splitlines()
+        scores = [json.loads(line)["scores"] for line in history]
+        assert len(scores) == 2
+        assert result.score == max(score["starter.dev"] for score in scores)
+        assert result.scores in scores
+    assert len(list(tagged.trials.glob("*/model"))) == 1
+    assert not list(tagged.trials.glob("*/saved_model")) + list(tagged.trials.glob("*/texts.txt"))
+    metrics = json.loads((tagged.trials / "0" / "metrics.json").read_text())
+    assert "saved_model" not in metrics["paths"]
+
+
+def test_the_winner_is_exported(tagged):
+    assert (tagged.winner / "saved_model" / "1" / "saved_model.pb").is_file()
+    assert (tagged.winner / "texts.txt").is_file()
+    winner = json.loads((tagged.winner / "config.json").read_text())["settings"]
+    assert (winner["task"], winner["epochs"], winner["lstm_dim"]) == ("pos", 0.1, 4)
+
+
+def test_tables(tagged):
+    with open(tagged.path / "results.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == [
+        "id", "status", "min_count", "score", "score.starter.dev", "score.starter.test", "epochs",
+        "seconds", "reason",
+    ]  # fmt: skip
+    assert (tagged.path / "plots" / "scores.png").is_file()
+
+
+def test_a_changed_search_is_not_resumed(tagged, capsys):
+    assert tune(*POS, "--resume", "--lstm-dim", 8, "--out", tagged.path) == 1
+    assert "lstm_dim was 4, is 8" in capsys.readouterr().err
+    assert tune(*SIMILARITY, "--resume", "--out", tagged.path) == 1
+    assert "task was pos, is similarity" in capsys.readouterr().err
+
+
+def test_similarity(tmp_path, monkeypatch):
+    runs = []
+    begin = SupervisedRun.__init__
+    monkeypatch.setattr(
+        SupervisedRun, "__init__", lambda run, *a, **k: runs.append(run) or begin(run, *a, **k)
+    )
+    folder = SearchFolder(tmp_path / "search")
+    assert tune(*SIMILARITY, "--max-trials", 2, "--out", folder.path) == 0
+    results = read_results(folder)
+    tied = "optimizer+learning_rate"
+    assert [result.values for result in results] == [
+        {"hidden_dim": 50, tied: ["adagrad", 0.05]}, {"hidden_dim": 50, tied: ["adam", 0.001]},
+    ]  # fmt: skip
+    found = json.loads((folder.trials / "0" / "config.json").read_text())["settings"]
+    assert (found["optimizer"], found["learning_rate"]) == ("adagrad", 0.05)
+    assert isinstance(folder.read_search().config, SupervisedConfig)
+    assert len(runs) == 2
+    for run in runs:
+        weights = [*run.product.parts.weights, *run.loop.product.parts.weights]
+        assert {tuple(weight.value.read_value().shape) for weight in weights} == {(0,)}
+
+
+def test_on_top_of_a_model_of_paraphrases(data, tmp_path):
+    init = tmp_path / "paraphrases"
+    pairs = ["--data", data[0], "--eval-data", data[1], *QUICK, "--out", init]
+    assert call("train", *pairs, "--encoder", "word_average") == 0
+    flags = ["--task", "similarity", "--init", init, "--select", "starter.dev"]
+    flags += ["--trial-epochs", 0.2, "--max-trials", 2]
+    frozen = SearchFolder(tmp_path / "frozen")
+    assert tune(*flags, "--freeze", "--optimizer", "adagrad", "--out", frozen.path) == 0
+    # The encoder is that of the model; what was tied to `optimizer` varies alone.
+    assert frozen.read_search().config.encoder == "word_average"
+    assert [result.values for result in read_results(frozen)] == [
+        {"l2_head": 0.001, "learning_rate": 0.05}, {"l2_head": 0.001, "learning_rate": 0.001},
+    ]  # fmt: skip
+    wide = SearchFolder(tmp_path / "wide")
+    assert tune(*flags, "--space", "wide", "--tuner", "random", "--out", wide.path) == 0
+    assert all(result.values["l2_words"] > 0 for result in read_results(wide))
+    assert all(result.status == "completed" for result in read_results(wide))
+
+
+def test_how_long_it_takes():
+    config = TaggingConfig(
+        data=("starter",), select="starter.dev", dim=6, lstm_dim=4, hidden_dim=5, batch_size=100,
+        epochs=2,
+    )  # fmt: skip
+    search = Search(config, {"min_count": (1, 2)})
+    found = estimate(search)
+    assert found.unit == "sentences" and found.num_examples > 100
+    assert found.seconds(search) > found.seconds(search, num_workers=2) > 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--task", "poss"], "Unknown task 'poss'. Did you mean 'pos'?"),
+        (["--task", "pos"], "Unknown set for --select 'last'. Available: starter.dev, starter.t"),
+        (["--task", "pos", "--encoder", "cse"], "The task 'pos' composes words from characters"),
+        (["--task", "pos", "--data", "none.conllu"], "none.conllu: no such file"),
+        (["--task", "sentiment", "--eval-data", "none.tsv"], "none.tsv: no such file"),
+        (["--task", "entailment", "--data", __file__], "A search needs --eval-data"),
+        (["--task", "similarity", "--select", "starter.dev", "--trial-examples", 100],
+         "`trial_examples` is for pairs, and similarity trains on all examples"),
+        (["--task", "similarity", "--select", "starter.dev", "--pull-back"],
+         "`pull_back` needs `init`"),
+        (["--task", "similarity", "--init", "none"], "none"),
+    ],
+)  # fmt: skip
+def test_bad_input(tmp_path, capsys, monkeypatch, flags, message):
+    monkeypatch.chdir(tmp_path)
+    assert tune(*flags) == 1
+    assert f"error: {message}" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_flags_are_those_of_the_task(capsys):
+    assert tune("--task", "pos", "--margin", 0.4) == 2
+    assert "unknown flag --margin" in capsys.readouterr().err
+    assert tune("--task", "pos", "--help") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "--lstm-dim" in said and "These are the flags of pos" in said

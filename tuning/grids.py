@@ -1,0 +1,162 @@
+"""The values that are searched, for each task and encoder; `spaces` puts them together.
+
+Sources: C is Charagram (2016), appendix B and sections 4.2 and 4.3; U is Towards Universal
+Paraphrastic Sentence Embeddings (2016), sections 4.2.1 and 4.4; S is CSE (2018), section 4.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: Field -> values. A grid goes through them in order, the last field fastest. Fields that vary
+#: together are one, `"first+second"`, whose values are pairs.
+Space = dict[str, tuple[Any, ...]]
+
+C_WORDS: Space = {"batch_size": (25, 50), "negatives": ("max", "mix")}
+C_L2: Space = {"l2": (1e-4, 1e-5, 1e-6)}
+#: The encoders of characters; the others have word vectors.
+C_ENCODERS: dict[str, Space] = {
+    "charagram": {"activation": ("tanh", "linear")},
+    "char_cnn": {
+        "activation": ("relu", "tanh"),
+        "dense": ("tanh", "linear"),
+        "filters": ("small", "kim"),
+    },
+    "char_lstm": {"use_output_gate": (True, False)},
+}
+#: Only these can tag.
+C_POS: dict[str, Space] = {
+    **C_ENCODERS,
+    "charagram": {
+        "min_count": (1, 2),
+        "activation": ("tanh", "linear", "relu"),
+        "num_layers": (1, 2),
+    },
+}
+
+U_PAIRS: Space = {
+    "l2_composition": (1e-3, 1e-4, 1e-5, 1e-6),
+    "batch_size": (25, 50, 100),
+    "l2_words": (1e-5, 1e-6, 1e-7, 1e-8),
+    "margin": (0.4, 0.6, 0.8),
+    "optimizer": ("adagrad", "adam"),
+    "learning_rate": (0.05, 0.005, 0.0005),
+    "clip_norm": (1.0, None),
+    "negatives": ("mix", "max"),
+}
+U_ENCODERS: dict[str, Space] = {
+    "word_average": {},
+    "projection": {},
+    "dan": {"activation": ("tanh", "relu"), "num_layers": (1, 2)},
+    "rnn": {"activation": ("tanh", "relu")},
+    "identity_rnn": {"l2_composition": (1000.0, 100.0, 10.0, 1.0)},
+    "lstm": {"use_output_gate": (True, False)},
+}
+
+_U_SIZES: Space = {"batch_size": (25, 50, 100), "hidden_dim": (50, 150, 300)}
+_U_L2_WORDS: Space = {"l2_words": (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)}
+_U_L2_HEAD: Space = {"l2_head": (1e-3, 1e-4, 1e-5, 1e-6)}
+_U_OPTIMIZERS: Space = {"optimizer+learning_rate": (("adagrad", 0.05), ("adam", 0.001))}
+#: Labels, from word vectors: footnote 16 of U.
+U_LABELS: Space = {
+    **_U_SIZES,
+    "l2_composition+l2_head": ((1e-3, 1e-3), (1e-4, 1e-4), (1e-5, 1e-5), (1e-6, 1e-6)),
+    **_U_L2_WORDS,
+    **_U_OPTIMIZERS,
+}
+#: What encoders have besides; U's without its other lambda_c, and for those it does not have what
+#: their own paper tunes on pairs.
+LABEL_ENCODERS: dict[str, Space] = {
+    **C_ENCODERS, **U_ENCODERS, "identity_rnn": {}, "cse": {}, "gran": {},
+}  # fmt: skip
+#: Labels, from a model of paraphrases that is pulled back to: footnote 17.
+U_UNIVERSAL: Space = {
+    **_U_SIZES,
+    **_U_L2_HEAD,
+    "l2_composition": (1e-2, 1e-3, 1e-4, 1e-5, 1e-6),
+    **_U_L2_WORDS,
+    **_U_OPTIMIZERS,
+    "pull_back": (True,),
+}
+#: Labels, from the vectors of such a model: section 4.4.2.
+U_FEATURES: Space = {**_U_L2_HEAD, **_U_OPTIMIZERS}
+
+S_PAIRS: Space = {
+    "margin": (0.4, 0.6, 0.8),
+    "l2_words": (1e-4, 1e-5, 1e-6),
+    "l2_composition": (1e-5, 1e-6, 1e-7, 0.0),
+    "batch_size": (32, 64, 128, 256),
+}
+S_SIMILARITY: Space = {
+    **{name: choices for name, choices in S_PAIRS.items() if name != "margin"},
+    "l2": (1e-5, 1e-6, 1e-7, 0.0),
+}
+
+_WIDE_STEPS: Space = {
+    "optimizer": ("adam", "adagrad"),
+    "learning_rate": (0.05, 0.005, 0.001, 0.0005),
+    "decay": ("none", "linear"),
+}
+WIDE_PAIRS: Space = {
+    "dim": (100, 200, 300),
+    "batch_size": (25, 50, 100, 200),
+    "negatives": ("max", "mix", "random"),
+    "margin": (0.2, 0.4, 0.6, 0.8),
+    **_WIDE_STEPS,
+}
+WIDE_POS: Space = {
+    "dim": (75, 150, 300),
+    "lstm_dim": (75, 150, 300),
+    "hidden_dim": (75, 150, 300),
+    "batch_size": (10, 25, 50, 100),
+    "learning_rate": (0.05, 0.1, 0.2, 0.4),
+    "decay": ("none", "linear"),
+}
+WIDE_LABELS: Space = {
+    "dim": (100, 200, 300),
+    "hidden_dim": (50, 150, 300),
+    "batch_size": (10, 25, 50, 100),
+    "l2_head": (0.0, 1e-6, 1e-5, 1e-4, 1e-3),
+    **_WIDE_STEPS,
+}
+#: In place of the other penalties on an encoder that goes on from another run.
+WIDE_UNIVERSAL: Space = {
+    "l2_words": (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3),
+    "l2_composition": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2),
+    "pull_back": (True, False),
+}
+
+_WIDE_NGRAMS: Space = {
+    "ngrams": ((2, 3, 4), (3, 4), (2, 3, 4, 5), (3, 4, 5, 6), (2, 3, 4, 5, 6)),
+}
+#: What the ids of n-grams depend on. It changes slowest, so that trials share them.
+WIDE_IDS: Space = {**_WIDE_NGRAMS, "hash_buckets": (None, 2**16, 2**18, 2**20)}
+WIDE_POS_IDS: Space = {**_WIDE_NGRAMS, "min_count": (1, 2)}
+
+_WIDE_CHARACTERS: Space = {"l2": (0.0, 1e-6, 1e-5, 1e-4)}
+_WIDE_WORDS: Space = {
+    "l2_words": (0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4),
+    "l2_composition": (0.0, 1e-6, 1e-5, 1e-4),
+    "word_dropout": (0.0, 0.1, 0.3),
+}
+WIDE_ENCODERS: dict[str, Space] = {
+    "charagram": {
+        **_WIDE_CHARACTERS,
+        "activation": ("linear", "tanh", "relu"),
+        "num_layers": (1, 2),
+    },
+    "char_cnn": {
+        **_WIDE_CHARACTERS,
+        **C_ENCODERS["char_cnn"],
+        "dense": ("tanh", "linear", "none"),
+        "dropout": (0.0, 0.2),
+    },
+    "char_lstm": {
+        **_WIDE_CHARACTERS,
+        "use_output_gate": (True, False),
+        "use_peepholes": (True, False),
+    },
+    **{name: {**_WIDE_WORDS, **own} for name, own in U_ENCODERS.items()},
+    "cse": {**_WIDE_WORDS, "activation": ("linear", "tanh")},
+    "gran": {**_WIDE_WORDS, "use_output_gate": (True, False)},
+}
