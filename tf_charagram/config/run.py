@@ -78,7 +78,7 @@ class RunConfig:
     rows_per_ngram: int = option(1, "rows each n-gram is hashed to")
     unicode_form: str | None = option(None, "normalize first: NFC, NFD, NFKC, NFKD")
     max_chars: int | None = option(
-        None, "characters after which a text is cut [10000; 1000 for char_cnn, char_lstm]"
+        None, "characters after which a text is cut [10000; char_cnn, char_lstm: 1000, 30 for pos]"
     )
     word_vectors: str | None = option(
         None, "file of pretrained word vectors, word2vec or GloVe text, to start from"

@@ -10,6 +10,8 @@ from tf_charagram.errors import ConfigError, unknown_name
 
 _COLUMNS = ("xpos", "upos")
 _CHAR_DIM = 50
+# A batch is padded to its longest word, which is often an address.
+_MAX_CHARS = 30
 # The starter set has a few hundred sentences, four batches of the paper's size.
 _STARTER = "starter"
 _BATCH, _SMALL_BATCH = 100, 10
@@ -59,7 +61,10 @@ class TaggingConfig(RunConfig):
         if self.batch_size is None:
             is_small = set(self.data) <= {_STARTER}
             self._set(batch_size=_SMALL_BATCH if is_small else _BATCH)
-        if self.char_dim is None and self.encoder in ("char_cnn", "char_lstm"):
-            self._set(char_dim=_CHAR_DIM)
+        if self.encoder in ("char_cnn", "char_lstm"):
+            self._set(
+                char_dim=_CHAR_DIM if self.char_dim is None else self.char_dim,
+                max_chars=_MAX_CHARS if self.max_chars is None else self.max_chars,
+            )
         if self.use_capitals is None:
             self._set(use_capitals=self.encoder == "charagram")
