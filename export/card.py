@@ -6,11 +6,21 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tf_charagram.export.inputs import make_inputs
 from tf_charagram.files import whole_file
 from tf_charagram.models.model_card import CARD
+from tf_charagram.models.storage import EMBEDDER
 from tf_charagram.runs import RunFolder
 
 PAGE = "README.md"
+#: What each kind of model does, and what its scores are.
+_DOES = {
+    EMBEDDER: ("Embeds texts", "correlation x 100"),
+    "tagger": ("Tags words", "accuracy, %"),
+    "pair_scorer": ("Says how related two texts are", "Pearson's r x 100"),
+    "pair_classifier": ("Labels pairs of texts", "accuracy, %"),
+    "text_classifier": ("Labels texts", "accuracy, %"),
+}
 _FROM_METRICS = ("scores", "num_pairs", "steps", "training_seconds")
 
 
@@ -52,14 +62,15 @@ def write_page(version: str | Path, name: str) -> None:
 
 def page(card: dict[str, Any], name: str) -> str:
     """Returns the page of a card."""
-    parts = [f"# {name}", _summary(card), "## How to call", _calls(card, name)]
+    calls = _calls(card, name) if _kind(card) == EMBEDDER else _signatures(card, name)
+    parts = [f"# {name}", _summary(card), "## How to call", calls]
     smaller = card.get("made_smaller")
     if smaller:
         parts += ["## Made smaller", _list(smaller)]
     training = card.get("training", {})
     if training.get("scores"):
         before = "Before it was made smaller.\n\n" if smaller else ""
-        parts += ["## Scores", before + _scores(training["scores"])]
+        parts += ["## Scores", before + _scores(training["scores"], _DOES[_kind(card)][1])]
     if training:
         files = [f"`{Path(path).name}`, SHA-256 `{digest}`"
                  for path, digest in training["data_files"].items()]  # fmt: skip
@@ -68,6 +79,8 @@ def page(card: dict[str, Any], name: str) -> str:
         parts += ["## Training data", pairs + data]
     settings = {key: value for key, value in card["encoder"].items() if key != "name"}
     parts += ["## Encoder", _list(settings), "## Text", _list(card["vectorizer"])]
+    if "head" in card:
+        parts += ["## Head", _list(card["head"])]
     parts += ["## Made with", _list(card["versions"])]
     return "\n\n".join(parts) + "\n"
 
@@ -76,8 +89,9 @@ def _summary(card: dict[str, Any]) -> str:
     needed = {library: len(ops) for library, ops in card["required_ops"].items()}
     ops = ", ".join(f"{count} of {library}" for library, count in needed.items())
     return (
-        f"Embeds texts: `{card['encoder']['name']}`, {card['dim']} dimensions, "
-        f"{card['vectorizer']['num_rows']:,} rows, {card['num_parameters']:,} parameters, "
+        f"{_DOES[_kind(card)][0]}: `{card['encoder']['name']}`, {card['dim']} dimensions, "
+        f"{card['vectorizer']['num_rows']:,} rows, {card['num_parameters']:,} parameters"
+        f"{'' if _kind(card) == EMBEDDER else ' below the head'}, "
         f"{card['size_bytes'] / 1e6:,.1f} MB.\n\n"
         f"Operations besides TensorFlow's own: {ops or 'none'}."
     )
@@ -100,16 +114,61 @@ model.signatures["serving_default"](texts=tf.constant(["colour", "color"]))["emb
 ```"""
 
 
+def _signatures(card: dict[str, Any], name: str) -> str:
+    """Returns how to call each signature of a model that is no embedder."""
+    rows = ["| signature | takes | gives |", "|---|---|---|"]
+    examples = []
+    for key, signature in card["signatures"].items():
+        sides = (_tensors(signature[side]) for side in ("inputs", "outputs"))
+        rows.append(f"| `{key}` | {' | '.join(sides)} |")
+        inputs = make_inputs(signature["inputs"], [b"It works", b"Does it"], [b"It runs", b"No"])
+        sent = {
+            key: [value.decode() if isinstance(value, bytes) else value for value in values]
+            for key, values in inputs.items()
+        }
+        body = json.dumps({"signature_name": key, "inputs": sent})
+        call = f"    curl -d '{body}' \\\n        http://localhost:8501/v1/models/{name}:predict"
+        arguments = ", ".join(f"{key}=tf.constant({values})" for key, values in sent.items())
+        examples.append((call, f'model.signatures["{key}"]({arguments})'))
+    table, calls = "\n".join(rows), "\n".join(call for call, _ in examples)
+    return f"""\
+Any texts, as UTF-8; empty ones and broken bytes have an answer too. (n) is any number.
+
+{table}
+
+{calls}
+
+```python
+import tensorflow as tf{_text_import(card)}
+
+model = tf.saved_model.load("models/{name}/1")
+{examples[0][1]}
+```"""
+
+
+def _tensors(tensors: dict[str, Any]) -> str:
+    """Returns tensors as `name` type (shape), where n is any number."""
+    return ", ".join(
+        f"`{name}` {one['dtype']} "
+        f"({', '.join('n' if size < 0 else str(size) for size in one['shape'])})"
+        for name, one in tensors.items()
+    )
+
+
+def _kind(card: dict[str, Any]) -> str:
+    return str(card.get("kind", EMBEDDER))
+
+
 def _text_import(card: dict[str, Any]) -> str:
     """Returns the import that a model with operations of tensorflow-text needs."""
     has_text = "tensorflow-text" in card["required_ops"]
     return "\nimport tensorflow_text  # registers the operations it needs" if has_text else ""
 
 
-def _scores(scores: dict[str, float | None]) -> str:
+def _scores(scores: dict[str, float | None], title: str) -> str:
     rows = (f"| {name} | {'-' if value is None else f'{value:.2f}'} |"
             for name, value in scores.items())  # fmt: skip
-    return "\n".join(["| set | correlation x 100 |", "|---|---:|", *rows])
+    return "\n".join([f"| set | {title} |", "|---|---:|", *rows])
 
 
 def _list(values: dict[str, Any]) -> str:

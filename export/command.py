@@ -22,7 +22,8 @@ def make_parser() -> FlagParser:
     parser.add_argument("--to", type=str, required=True, help="folder of the model: models/NAME")
     parser.add_argument(
         "--texts", type=str | None, default=None,
-        help="file of texts for warm-up requests, one a line [those the run was trained on]",
+        help="file of texts for warm-up requests, one a line "
+        "[what an embedder was trained on; else sentences of the starter set]",
     )  # fmt: skip
     parser.add_argument("--warmup", type=int, default=16, help="warm-up requests, 0 to 1,000")
     parser.add_argument(
@@ -49,21 +50,29 @@ def export(arguments: Sequence[str]) -> int:
     from tf_charagram.export.shrink.shrinking import shrink
     from tf_charagram.export.version import write_version
     from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.models.kinds import load_any
+    from tf_charagram.models.storage import EMBEDDER, read_kind
 
     folder = ServingFolder(values.to)
-    embedder = TextEmbedder.load(values.model)
-    texts = real_texts(values.texts, values.model)
+    kind = read_kind(values.model)
+    if kind != EMBEDDER and options != ShrinkOptions():
+        raise ConfigError(
+            "`dtype`, `max_ngrams`, `dim` and `max_mb` make embedders smaller. "
+            f"{values.model} is of the kind '{kind}'."
+        )
+    model = load_any(values.model)
+    texts = real_texts(values.texts, values.model, kind)
     about = about_run(values.model)
     if options != ShrinkOptions():
         if options.max_mb is not None:
             # What comes on top of the SavedModel: golden vectors, and a little else.
-            extra_mb = most_golden_bytes(texts, embedder.dim) / 1e6 + 0.05
+            extra_mb = most_golden_bytes(texts, model.dim) / 1e6 + 0.05
             options = fitting_options(
-                embedder.vectorizer, embedder.encoder, max(options.max_mb - extra_mb, 1e-3)
+                model.vectorizer, model.encoder, max(options.max_mb - extra_mb, 1e-3)
             )
-        embedder = TextEmbedder(*shrink(embedder.vectorizer, embedder.encoder, options))
+        model = TextEmbedder(*shrink(model.vectorizer, model.encoder, options))
         about["made_smaller"] = dataclasses.asdict(options)
-    version = write_version(embedder, folder, about, texts, values.warmup)
+    version = write_version(model, folder, about, texts, values.warmup)
     removed = folder.prune(values.keep) if values.keep else []
     models = folder.path.parent
     written = write_serving_files(models)
@@ -83,20 +92,23 @@ def export(arguments: Sequence[str]) -> int:
     return 0
 
 
-def real_texts(path: str | None, model: str) -> list[bytes]:
+def real_texts(path: str | None, model: str, kind: str = "embedder") -> list[bytes]:
     """Returns up to a thousand texts of a file, spread over it, or of those a run was trained on.
 
     Args:
         path: A file, one text a line.
-        model: Run folder, whose texts count where no file is given; without these, five words.
+        model: Run folder of an embedder, whose texts count where no file is given.
+        kind: Of the model; there are samples for each where there is nothing else.
     """
     from tf_charagram.data.lines import read_lines
+    from tf_charagram.export.inputs import sample_texts
+    from tf_charagram.models.storage import EMBEDDER
     from tf_charagram.runs import RunFolder
     from tf_charagram.text.batches import to_bytes
 
     file = Path(path) if path is not None else RunFolder(model).texts
-    if path is None and not file.is_file():
-        return [b"character", b"charachter", b"n-grams", b"of a word", b"a sentence of six words"]
+    if path is None and (kind != EMBEDDER or not file.is_file()):
+        return sample_texts(kind)
     texts = [text for _, text in read_lines(file) if text.strip()]
     if not texts:
         raise ConfigError(f"{file} has no text for warm-up requests.")

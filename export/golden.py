@@ -1,14 +1,20 @@
-"""Golden vectors: what a version must give for some texts, wherever it is loaded."""
+"""Golden vectors and answers: what a version must give for some texts, wherever it is loaded."""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import tensorflow as tf
+
+from tf_charagram.export.check.probe import encode_array, encode_inputs
+from tf_charagram.export.inputs import dtype_of, make_inputs
 from tf_charagram.files import whole_file
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.headed import HeadedModel
 
 GOLDEN = "golden.json"
 _NUM_TEXTS = 50
@@ -48,3 +54,44 @@ def read_golden(path: str | Path) -> tuple[list[bytes], list[list[float]]]:
     """Returns the texts and vectors that `write_golden` wrote."""
     golden = json.loads((Path(path) / GOLDEN).read_text(encoding="utf-8"))
     return [base64.b64decode(text) for text in golden["texts"]], golden["embedding"]
+
+
+def write_golden_answers(
+    path: str | Path,
+    model: HeadedModel,
+    signatures: Mapping[str, Iterable[str]],
+    texts: Sequence[bytes],
+) -> None:
+    """Writes what each signature is asked and what it answers in Python, as `{"calls": [...]}`.
+
+    A call has `signature`, `inputs` and `outputs`; strings are in base64, as `probe` takes them.
+
+    Args:
+        path: Folder `assets.extra` of the version.
+        model: The model that was exported.
+        signatures: Names of the inputs of each signature.
+        texts: Real texts; the first 50 count. Each makes a pair with the next.
+    """
+    chosen = [*texts[:_NUM_TEXTS], *_HARD]
+    functions, calls = model.signatures(), []
+    for name, names in signatures.items():
+        inputs = make_inputs(names, chosen, [*chosen[1:], chosen[0]])
+        answer = functions[name](
+            **{key: tf.constant(values, dtype_of(key)) for key, values in inputs.items()}
+        )
+        outputs = {key: encode_array(value.numpy()) for key, value in answer.items()}
+        calls.append({"signature": name, "inputs": encode_inputs(inputs), "outputs": outputs})
+    with whole_file(Path(path) / GOLDEN, "w") as file:
+        json.dump({"calls": calls}, file)
+
+
+def read_golden_answers(path: str | Path) -> list[dict[str, Any]]:
+    """Returns the calls that `write_golden_answers` wrote."""
+    golden = json.loads((Path(path) / GOLDEN).read_text(encoding="utf-8"))
+    return [
+        {"signature": call["signature"], "inputs": {**call["inputs"]}, "outputs": {
+            name: {"shape": tuple(one["shape"]), "value": [*one["value"]]}
+            for name, one in call["outputs"].items()
+        }}
+        for call in golden["calls"]
+    ]  # fmt: skip

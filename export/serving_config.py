@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tf_charagram.files import whole_file
 
@@ -13,7 +15,8 @@ IMAGE = "tensorflow/serving:2.19.1"
 _OURS = "# Written by `charagram export`; written anew by each export.\n"
 
 _BATCHING = """\
-# Requests that come at the same time are run together.
+# Requests that come at the same time are run together. The threads are those of the server; each
+# export copies the file into its version, whose numbers are what counts for that model.
 max_batch_size { value: 1024 }
 batch_timeout_micros { value: 500 }
 max_enqueued_batches { value: 1000 }
@@ -40,6 +43,7 @@ services:
       - --model_config_file_poll_wait_seconds=60
       - --enable_batching=true
       - --batching_parameters_file=/models/batching.config
+      - --enable_per_model_batching_parameters=true
       - --monitoring_config_file=/models/monitoring.config
     restart: unless-stopped
 """
@@ -73,6 +77,26 @@ def write_serving_files(folder: str | Path) -> list[Path]:
         with whole_file(folder / name, "w") as file:
             file.write(text)
     return [folder / name for name in texts]
+
+
+def is_batchable(card: Mapping[str, Any]) -> bool:
+    """Returns whether a server may run requests to a model together, and split the answers.
+
+    That needs as many rows in each input and output as there are texts: taggers have more.
+
+    Args:
+        card: Of the model.
+    """
+    return not any(
+        "row_lengths" in (*signature["inputs"], *signature["outputs"])
+        for signature in card["signatures"].values()
+    )
+
+
+def batching_parameters(folder: str | Path) -> str:
+    """Returns what `batching.config` says, or will say once it is written."""
+    path = Path(folder) / "batching.config"
+    return path.read_text(encoding="utf-8") if path.exists() else _BATCHING
 
 
 def lists_models(folder: str | Path) -> bool:

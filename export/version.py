@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tf_charagram.export.card import write_page
-from tf_charagram.export.golden import write_golden
+from tf_charagram.export.golden import write_golden, write_golden_answers
+from tf_charagram.export.inputs import signatures_of
+from tf_charagram.export.serving_config import batching_parameters, is_batchable
 from tf_charagram.export.serving_folder import ServingFolder
 from tf_charagram.export.warmup import write_warmup
-from tf_charagram.files import partial_folder
+from tf_charagram.files import partial_folder, whole_file
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.headed import HeadedModel
+from tf_charagram.models.model_card import CARD
 from tf_charagram.models.saved_model import write_saved_model
 
 EXTRA = "assets.extra"
+#: TensorFlow Serving looks for it here, and batches no model without it.
+BATCHING = "batching_params.pbtxt"
 
 
 def write_version(
-    embedder: TextEmbedder,
+    model: TextEmbedder | HeadedModel,
     folder: ServingFolder,
     about: dict[str, Any],
     texts: Sequence[bytes],
@@ -27,10 +34,10 @@ def write_version(
     """Writes the next version of a model; it appears when it is complete.
 
     Args:
-        embedder: What is served.
+        model: What is served.
         folder: The versions of the model.
         about: What the card says besides; see `about_run`.
-        texts: Real texts, for warm-up requests and golden vectors.
+        texts: Real texts, for warm-up requests and golden vectors or answers.
         num_warmup: Warm-up requests; 0 for none.
 
     Returns:
@@ -40,9 +47,19 @@ def write_version(
         RunError: The disk is full or the folder cannot be written. Older versions stay.
     """
     with partial_folder(folder.path / "new") as partial:
-        write_saved_model(embedder.vectorizer, embedder.encoder, partial, about)
-        write_golden(partial / EXTRA, embedder, texts)
+        if isinstance(model, TextEmbedder):
+            write_saved_model(model.vectorizer, model.encoder, partial, about)
+            write_golden(partial / EXTRA, model, texts)
+        else:
+            model.write_saved_model(partial, about)
+        card = json.loads((partial / CARD).read_text(encoding="utf-8"))
+        signatures = signatures_of(card)
+        if isinstance(model, HeadedModel):
+            write_golden_answers(partial / EXTRA, model, signatures, texts)
         if num_warmup:
-            write_warmup(partial / EXTRA, folder.name, texts, num_warmup)
+            write_warmup(partial / EXTRA, folder.name, signatures, texts, num_warmup)
+        if is_batchable(card):
+            with whole_file(partial / BATCHING, "w") as file:
+                file.write(batching_parameters(folder.path.parent))
         write_page(partial, folder.name)
         return folder.publish(partial)

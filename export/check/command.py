@@ -32,7 +32,7 @@ def make_parser() -> FlagParser:
     parser.add_argument(
         "--url", type=list[str], default=[],
         help="server to check, http://HOST:8501/v1/models/NAME or grpc://HOST:8500/NAME; "
-        "repeatable; the folder gives the golden vectors",
+        "repeatable; the folder gives the golden vectors; embedders only",
     )  # fmt: skip
     parser.add_argument(
         "--batches", type=str, default="1,32,1000", help="batch sizes to time, as 1,32,1000"
@@ -63,6 +63,7 @@ def check(arguments: Sequence[str]) -> int:
     folder = version_folder(values.model)
     clients = [connect(url) for url in values.url]
     from tf_charagram.export.check.checks import VersionChecks
+    from tf_charagram.models.storage import EMBEDDER
 
     checks = VersionChecks(
         folder, batches=[*map(int, sizes)], repeats=values.repeats, seconds=values.seconds
@@ -82,11 +83,11 @@ def check(arguments: Sequence[str]) -> int:
     if values.json:
         sys.stdout.write(json.dumps(found) + "\n")
     else:
-        _print(found)
+        _print(found, "words" if checks.kind == EMBEDDER else "sentences")
     return 0 if found["ok"] else 1
 
 
-def _print(found: dict[str, Any]) -> None:
+def _print(found: dict[str, Any], unit: str) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = _PIPED_WIDTH
@@ -97,11 +98,11 @@ def _print(found: dict[str, Any]) -> None:
         checks.add_row(*map(escape, (row["where"], row["name"], _STATES[row["ok"]], row["detail"])))
     console.print(checks)
     if found["latency"]:
-        console.print(_latency_table(found["latency"]))
+        console.print(_latency_table(found["latency"], unit))
 
 
-def _latency_table(rows: Sequence[dict[str, Any]]) -> Table:
-    table = Table("where", title="Latency of English words")
+def _latency_table(rows: Sequence[dict[str, Any]], unit: str) -> Table:
+    table = Table("where", title=f"Latency of English {unit}")
     for name in ("batch", "calls", "p50 ms", "p99 ms", "texts/s"):
         table.add_column(name, justify="right")
     for row in rows:

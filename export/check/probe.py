@@ -1,8 +1,8 @@
-"""Asks a model for vectors and times it; what the answers are worth is judged elsewhere.
+"""Asks a model for vectors, or for answers, and times it; they are judged elsewhere.
 
-`measure` takes anything with `embed` and `similarity`. As a program, `probe.py RUNTIME REQUEST
-ANSWER`, it does so in a process that has only that runtime: this file imports nothing of
-`tf_charagram` for itself. Both files are JSON.
+`measure` takes anything with `embed` and `similarity`, `measure_answers` any signatures. As a
+program, `probe.py RUNTIME REQUEST ANSWER`, it does so in a process that has only that runtime: this
+file imports nothing of `tf_charagram` for itself. Both files are JSON.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import importlib
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,6 +22,10 @@ import numpy as np
 _NUM_WARMUPS = 10
 _FEWEST_CALLS = 20
 _LONGEST = 300
+
+
+#: Calls a signature: its name, and the values of each input by keyword.
+Call = Callable[..., Mapping[str, np.ndarray]]
 
 
 class Model(Protocol):
@@ -62,11 +66,62 @@ def measure(load: Callable[[], Model], request: dict[str, Any]) -> dict[str, Any
         "alone": {name: _attempt(model.embed, [text]) for name, text in bad.items()},
         "together": _attempt(model.embed, list(bad.values())),
         "empty": _attempt(model.embed, []),
-        "latency": [
-            _latency(model, request["words"], batch, request["repeats"], request["seconds"])
-            for batch in request["batches"]
-        ],
+        "latency": [_latency(model.embed, request, batch) for batch in request["batches"]],
     }
+
+
+def measure_answers(load: Callable[[], Call], request: dict[str, Any]) -> dict[str, Any]:
+    """Loads a model, calls its signatures and times `serving_default`.
+
+    Args:
+        load: Returns what calls a signature.
+        request: `calls`, by name, each with `signature` and `inputs`; `text_inputs`, the inputs of
+            `serving_default`; and what it is timed with, as of `measure`.
+
+    Returns:
+        `load_s`; under `answers`, for each call, its outputs as `{"shape", "value"}`, or
+        `{"error"}`; and under `latency` a list. `{"error"}` alone if the model does not load.
+    """
+    start = time.perf_counter()
+    try:
+        call = load()
+    except Exception as error:
+        return {"error": _message(error)}
+
+    def ask(texts: Sequence[bytes]) -> object:
+        return call("serving_default", **dict.fromkeys(request["text_inputs"], texts))
+
+    return {
+        "load_s": time.perf_counter() - start,
+        "answers": {name: _answer(call, **asked) for name, asked in request["calls"].items()},
+        "latency": [_latency(ask, request, batch) for batch in request["batches"]],
+    }
+
+
+def _answer(call: Call, signature: str, inputs: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    decoded = {
+        name: [base64.b64decode(value) if isinstance(value, str) else value for value in values]
+        for name, values in inputs.items()
+    }
+    try:
+        outputs = call(signature, **decoded)
+    except Exception as error:  # Whatever it is, it is the finding.
+        return {"error": _message(error)}
+    return {name: encode_array(array) for name, array in outputs.items()}
+
+
+def encode_inputs(inputs: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """Returns inputs with strings in base64, as `measure_answers` takes them."""
+    return {name: [_encode(value) for value in values] for name, values in inputs.items()}
+
+
+def encode_array(array: np.ndarray) -> dict[str, Any]:
+    """Returns an array for JSON; strings in base64."""
+    return {"shape": array.shape, "value": [_encode(value) for value in array.ravel().tolist()]}
+
+
+def _encode(value: Any) -> Any:
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
 def _attempt(call: Callable[..., np.ndarray], *texts: Sequence[bytes]) -> dict[str, Any]:
@@ -78,19 +133,20 @@ def _attempt(call: Callable[..., np.ndarray], *texts: Sequence[bytes]) -> dict[s
 
 
 def _latency(
-    model: Model, words: Sequence[str], batch: int, repeats: int, seconds: float
+    ask: Callable[[Sequence[bytes]], object], request: dict[str, Any], batch: int
 ) -> dict[str, Any]:
     """Times calls with one batch size; other words come each time."""
-    stream = cycle([word.encode() for word in words])
+    stream = cycle([word.encode() for word in request["words"]])
+    repeats, seconds = request["repeats"], request["seconds"]
     times: list[float] = []
     try:
         for _ in range(min(repeats, _NUM_WARMUPS)):
-            model.embed(list(islice(stream, batch)))
+            ask(list(islice(stream, batch)))
         end = time.perf_counter() + seconds
         while len(times) < repeats and (len(times) < _FEWEST_CALLS or time.perf_counter() < end):
             texts = list(islice(stream, batch))
             start = time.perf_counter()
-            model.embed(texts)
+            ask(texts)
             times.append(time.perf_counter() - start)
     except Exception as error:
         return {"batch": batch, "error": _message(error)}
@@ -109,9 +165,9 @@ def _message(error: Exception) -> str:
 
 
 class _Signatures:
-    """A model by what calls its signatures."""
+    """An embedder by what calls its signatures."""
 
-    def __init__(self, call: Callable[..., dict[str, np.ndarray]]) -> None:
+    def __init__(self, call: Call) -> None:
         self._call = call
 
     def embed(self, texts: Sequence[bytes]) -> np.ndarray:
@@ -121,7 +177,7 @@ class _Signatures:
         return self._call("similarity", texts_a=left, texts_b=right)["cosine"]
 
 
-def _tensorflow(libraries: Sequence[str]) -> Callable[[str], Model]:
+def _tensorflow(libraries: Sequence[str]) -> Callable[[str], Call]:
     """Imports TensorFlow and what the model needs besides; returns what loads a SavedModel."""
     # tensorflow-text imports Keras.
     _forbid("tf_charagram", *(() if libraries else ("keras", "tensorflow_text")))
@@ -129,22 +185,26 @@ def _tensorflow(libraries: Sequence[str]) -> Callable[[str], Model]:
     for name in libraries:
         importlib.import_module(name)
 
-    def load(folder: str) -> Model:
-        model = tf.saved_model.load(folder)
-
-        def call(name: str, **texts: Sequence[bytes]) -> dict[str, np.ndarray]:
-            inputs = {
-                key: tf.constant(value, tf.string, [len(value)]) for key, value in texts.items()
-            }
-            outputs = model.signatures[name](**inputs)
-            return {key: value.numpy() for key, value in outputs.items()}
-
-        return _Signatures(call)
-
-    return load
+    return lambda folder: saved_model(tf, folder)
 
 
-def _c_library(libraries: Sequence[str]) -> Callable[[str], Model]:
+def saved_model(tf: Any, folder: str) -> Call:
+    """Loads a SavedModel by the module `tensorflow`."""
+    model = tf.saved_model.load(folder)
+
+    def call(name: str, **inputs: Sequence[Any]) -> dict[str, np.ndarray]:
+        signature = model.signatures[name]
+        specs = signature.structured_input_signature[1]
+        tensors = {
+            key: tf.constant(values, specs[key].dtype, [len(values)])
+            for key, values in inputs.items()
+        }
+        return {key: value.numpy() for key, value in signature(**tensors).items()}
+
+    return call
+
+
+def _c_library(libraries: Sequence[str]) -> Callable[[str], Call]:
     """Opens TensorFlow's C library, which loads no other; returns what loads a SavedModel."""
     del libraries
     from tf_charagram.export import _c_api
@@ -153,9 +213,9 @@ def _c_library(libraries: Sequence[str]) -> Callable[[str], Model]:
     _c_api.library()  # Looks for the package `tensorflow`, and imports none of it.
     _forbid("tensorflow", "keras")
 
-    def load(folder: str) -> Model:
+    def load(folder: str) -> Call:
         runtime = CRuntime(folder)
-        return _Signatures(lambda name, **texts: runtime.run(name, texts))
+        return lambda name, **inputs: runtime.run(name, inputs)
 
     return load
 
@@ -175,7 +235,10 @@ def main(runtime: str, request_path: str, answer_path: str) -> None:
     """Measures a SavedModel in this process."""
     request = json.loads(Path(request_path).read_text(encoding="utf-8"))
     load = RUNTIMES[runtime](request["libraries"])
-    answer = measure(lambda: load(request["folder"]), request)
+    if "calls" in request:
+        answer = measure_answers(lambda: load(request["folder"]), request)
+    else:
+        answer = measure(lambda: _Signatures(load(request["folder"])), request)
     Path(answer_path).write_text(json.dumps(answer), encoding="utf-8")
 
 

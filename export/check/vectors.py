@@ -33,7 +33,7 @@ def check_vectors(
     checks: dict[str, Callable[[], str]] = {
         "bad texts": lambda: _bad_texts(measured, dim),
         "empty batch": lambda: _empty(measured, dim),
-        "latency": lambda: _latency(measured),
+        "latency": lambda: check_latency(measured),
     }
     results = [Result(where, "loads", True, f"in {measured['load_s']:.2f} s")]
     if golden is None:
@@ -47,28 +47,28 @@ def check_vectors(
     for name, check in checks.items():
         try:
             results.append(Result(where, name, True, check()))
-        except _Failed as failure:
+        except Failed as failure:
             results.append(Result(where, name, False, str(failure)))
     return results
 
 
-class _Failed(Exception):
+class Failed(Exception):
     """A check did not pass, and why."""
 
 
 def _array(answer: dict[str, Any], shape: Sequence[int | None]) -> np.ndarray:
     """Returns the array of an answer; `None` in `shape` is any size."""
     if "error" in answer:
-        raise _Failed(answer["error"])
+        raise Failed(answer["error"])
     found = tuple(answer["shape"])
     if len(found) != len(shape) or any(
         size not in (None, number) for size, number in zip(shape, found, strict=True)
     ):
-        raise _Failed(f"expected the shape {tuple(shape)}, found {found}".replace("None", "any"))
+        raise Failed(f"expected the shape {tuple(shape)}, found {found}".replace("None", "any"))
     array = np.array(answer["value"], np.float32).reshape(found)
     if not np.isfinite(array).all():
         rows = np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(axis=1))
-        raise _Failed(f"{len(rows)} of {len(array)} vectors have numbers that are not finite")
+        raise Failed(f"{len(rows)} of {len(array)} vectors have numbers that are not finite")
     return array
 
 
@@ -77,7 +77,7 @@ def _golden(measured: dict[str, Any], golden: np.ndarray) -> str:
     different = _different(found, golden)
     largest = np.abs(found - golden).max(initial=0)
     if different.any():
-        raise _Failed(
+        raise Failed(
             f"{different.sum()} of {len(found)} vectors differ, the first is that of text "
             f"{different.argmax()}; by up to {largest:.2g}"
         )
@@ -89,7 +89,7 @@ def _cosines(measured: dict[str, Any], golden: np.ndarray) -> str:
     expected = np.sum(unit * unit[::-1], axis=1)
     largest = np.abs(_array(measured["similarity"], expected.shape) - expected).max(initial=0)
     if largest > _COSINE:
-        raise _Failed(f"cosines differ by up to {largest:.2g}")
+        raise Failed(f"cosines differ by up to {largest:.2g}")
     return f"{len(expected)} cosines, differences up to {largest:.1g}"
 
 
@@ -99,17 +99,17 @@ def _bad_texts(measured: dict[str, Any], dim: int | None) -> str:
         try:
             alone.append(_array(answer, (1, dim)))
             dim = alone[0].shape[1]
-        except _Failed as failure:
+        except Failed as failure:
             problems.append(f"{name}: {failure}")
     if problems:
-        raise _Failed("; ".join(problems))
+        raise Failed("; ".join(problems))
     vectors = np.concatenate(alone)
     different = _different(_array(measured["together"], vectors.shape), vectors)
     if different.any():
         names = [
             name for name, changed in zip(measured["alone"], different, strict=True) if changed
         ]
-        raise _Failed(f"other texts of a batch change the vector of: {', '.join(names)}")
+        raise Failed(f"other texts of a batch change the vector of: {', '.join(names)}")
     return f"{len(vectors)} texts, alone and in one batch"
 
 
@@ -117,10 +117,15 @@ def _empty(measured: dict[str, Any], dim: int | None) -> str:
     return f"shape {_array(measured['empty'], (0, dim)).shape}"
 
 
-def _latency(measured: dict[str, Any]) -> str:
+def check_latency(measured: dict[str, Any]) -> str:
+    """Says how many calls were timed.
+
+    Raises:
+        Failed: One failed.
+    """
     for row in measured["latency"]:
         if "error" in row:
-            raise _Failed(f"batch of {row['batch']}: {row['error']}")
+            raise Failed(f"batch of {row['batch']}: {row['error']}")
     return f"{sum(row['calls'] for row in measured['latency']):,} calls, see the table"
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tf_charagram.errors import DataError, RunError
+
+T = TypeVar("T")
 
 _SAVED_MODEL = "saved_model.pb"
 
@@ -55,14 +58,35 @@ def read_golden_vectors(folder: Path) -> tuple[list[bytes], np.ndarray] | None:
     Raises:
         DataError: They cannot be read.
     """
-    from tf_charagram.export.golden import GOLDEN, read_golden
+    from tf_charagram.export.golden import read_golden
+
+    def read(path: Path) -> tuple[list[bytes], np.ndarray]:
+        texts, rows = read_golden(path)
+        return texts, np.array(rows, np.float32).reshape(len(texts), len(rows[0]))
+
+    return _read(folder, read)
+
+
+def read_golden_calls(folder: Path) -> list[dict[str, Any]]:
+    """Returns what `write_golden_answers` wrote; an empty list if there is nothing.
+
+    Raises:
+        DataError: They cannot be read.
+    """
+    from tf_charagram.export.golden import read_golden_answers
+
+    return _read(folder, read_golden_answers) or []
+
+
+def _read(folder: Path, read: Callable[[Path], T]) -> T | None:
+    """Reads the golden file of a version, if there is one."""
+    from tf_charagram.export.golden import GOLDEN
     from tf_charagram.export.version import EXTRA
 
     path = folder / EXTRA / GOLDEN
     if not path.is_file():
         return None
     try:
-        texts, rows = read_golden(path.parent)
-        return texts, np.array(rows, np.float32).reshape(len(texts), len(rows[0]))
+        return read(path.parent)
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise DataError(path, f"is damaged ({error!r}). Export the model again.") from error

@@ -26,6 +26,8 @@ from tf_charagram.export.warmup import WARMUP, prediction_log, write_warmup
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.training.loop import TrainingLoop
 
+SIGNATURES = {"serving_default": ["texts"], "similarity": ["texts_a", "texts_b"]}
+
 
 def export(*arguments):
     return main([str(argument) for argument in arguments])
@@ -249,7 +251,7 @@ class TestWarmup:
         from tensorflow_serving.apis import prediction_log_pb2
 
         texts = ["caf\u00e9".encode(), b"\xff", b"x" * 300]
-        assert write_warmup(tmp_path, "words", texts, 9) == 9
+        assert write_warmup(tmp_path, "words", SIGNATURES, texts, 9) == 9
         records = [record.numpy() for record in tf.data.TFRecordDataset(str(tmp_path / WARMUP))]
         assert len(records) == 9
         for index, record in enumerate(records):
@@ -271,7 +273,7 @@ class TestWarmup:
         assert log[0] == 6 << 3 | 2 and (log[1] & 0x7F | log[2] << 7) == len(log) - 3
 
     def test_at_most_a_thousand(self, tmp_path):
-        assert write_warmup(tmp_path, "words", [b"a"], 5000) == 1000
+        assert write_warmup(tmp_path, "words", SIGNATURES, [b"a"], 5000) == 1000
 
 
 def test_real_texts(trained, tmp_path):

@@ -77,17 +77,18 @@ class AnsweringModel(HeadedModel):
             answers.append(self._answers(vectors[batch]).numpy())
         return np.concatenate(answers)
 
-    def export(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
-        """Writes a SavedModel with `signatures()`, and `model_card.json` in it.
+    def write_saved_model(self, path: str | Path, about: dict[str, Any] | None = None) -> None:
+        """Writes a SavedModel whose n-grams are folded, see `tf_charagram.models.folding`.
 
-        The n-grams are folded, see `tf_charagram.models.folding`. The folder appears only once it
-        is complete. An existing one is replaced.
+        Args:
+            path: The folder, which does not exist.
+            about: What the card says besides.
 
         Raises:
-            RunError: It cannot be written, for instance because the disk is full.
+            RunError: It cannot be written.
         """
         vectorizer, encoder = fold(self.vectorizer, self.encoder)
-        HeadedModel.export(type(self)(vectorizer, encoder, self.head), path, *args, **kwargs)
+        HeadedModel.write_saved_model(type(self)(vectorizer, encoder, self.head), path, about)
 
     def text_function(self, name_answers: Any) -> tf.types.experimental.PolymorphicFunction:
         """Returns the signature of a model of texts.

@@ -11,6 +11,7 @@ import tensorflow as tf
 from tf_charagram.models.model_card import write_card
 from tf_charagram.models.saved_model import replaced_folder, write_module
 from tf_charagram.models.storage import Parts, load_model, save_model
+from tf_charagram.text.growing import settings_of
 
 
 class ServedModel(tf.Module):
@@ -92,13 +93,25 @@ class HeadedModel(keras.Model):
         """
         del args, kwargs
         with replaced_folder(path) as partial:
-            functions = self.signatures()
-            write_module(ServedModel(self.parts, functions), functions, partial)
-            write_card(self.vectorizer, self.encoder, partial, self.card())
+            self.write_saved_model(partial)
+
+    def write_saved_model(self, path: str | Path, about: dict[str, Any] | None = None) -> None:
+        """Writes the same into a folder that nobody reads yet, file by file.
+
+        Args:
+            path: The folder, which does not exist.
+            about: What the card says besides.
+
+        Raises:
+            RunError: It cannot be written.
+        """
+        functions = self.signatures()
+        write_module(ServedModel(self.parts, functions), functions, path)
+        write_card(self.vectorizer, self.encoder, path, {**self.card(), **(about or {})})
 
     def card(self) -> dict[str, Any]:
         """Returns what the card of an exported model says besides the usual."""
-        return {"kind": self.kind, "head": self.head.get_config()}
+        return {"kind": self.kind, "head": settings_of(self.head)}
 
     def get_config(self) -> dict[str, Any]:
         """Not supported: a vocabulary is no setting. Use `save` and `load`."""

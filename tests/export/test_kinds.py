@@ -1,0 +1,321 @@
+"""`charagram export` and `charagram check` for models that tag, score and classify."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from importlib import import_module
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorflow.core.framework.tensor_pb2 import TensorProto
+
+from tests.commands import call
+from tests.models.answers import TEXTS, decided, parts, randomized
+from tf_charagram.export._wire import read_fields
+from tf_charagram.export.c_runtime import CRuntime
+from tf_charagram.export.check.answers import check_answers
+from tf_charagram.export.check.checks import VersionChecks
+from tf_charagram.export.check.probe import measure_answers, saved_model
+from tf_charagram.export.golden import GOLDEN, read_golden_answers
+from tf_charagram.export.inputs import make_inputs, sample_texts
+from tf_charagram.export.version import BATCHING, EXTRA
+from tf_charagram.export.warmup import WARMUP
+from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
+from tf_charagram.layers.tagging_head import TaggingHead
+from tf_charagram.layers.text_head import TextHead
+from tf_charagram.models.kinds import KINDS, load_any
+
+LABELS = ["NO", "YES", "\u00e9"]
+HEADS = {
+    "tagger": lambda: TaggingHead(labels=LABELS, word_dim=6, lstm_dim=4, hidden_dim=5),
+    "pair_scorer": lambda: PairScoreHead(dim=6, num_classes=4),
+    "pair_classifier": lambda: PairLabelHead(dim=6, labels=LABELS),
+    "text_classifier": lambda: TextHead(dim=6, labels=LABELS),
+}
+CHECKS = ["loads", "golden answers", "bad texts", "inputs that do not fit", "empty batch",
+          "latency"]  # fmt: skip
+COMMAND = "export.check.command"
+QUICK = ("--batches", "1,3", "--repeats", "2")
+
+
+@pytest.fixture(scope="module")
+def export(tmp_path_factory):
+    """Returns a function that exports a model of a kind, once; it gives model and version."""
+    folder, done = tmp_path_factory.mktemp("kinds"), {}
+
+    def export(kind):
+        if kind not in done:
+            module, name = KINDS[kind]
+            model_class = getattr(import_module(f"tf_charagram.models.{module}"), name)
+            model = model_class(*parts(), randomized(HEADS[kind](), seed=1))
+            if kind != "tagger":
+                decided(model, model.embedder.encode([*TEXTS, *reversed(TEXTS)]))
+            model.save(folder / kind)
+            assert call("export.command", folder / kind, "--to", folder / "models" / kind) == 0
+            done[kind] = load_any(folder / kind), folder / "models" / kind / "1"
+        return done[kind]
+
+    return export
+
+
+@pytest.fixture
+def text_classifier(export, tmp_path):
+    """Returns a version that a test may break."""
+    return shutil.copytree(export("text_classifier")[1], tmp_path / "texts" / "1")
+
+
+def judge(version, load):
+    """Returns what each check says: name -> (ok, detail)."""
+    checks = VersionChecks(version, batches=[1, 3], repeats=2, seconds=1)
+    golden = read_golden_answers(version / EXTRA)
+    results = check_answers("here", measure_answers(load, checks._request), golden)
+    assert [result.name for result in results] == CHECKS
+    return {result.name: (result.ok, result.detail) for result in results}
+
+
+@pytest.mark.parametrize("kind", HEADS)
+def test_round_trip(export, kind):
+    _, version = export(kind)
+    found = judge(version, lambda: saved_model(tf, str(version)))
+    assert all(ok for ok, _ in found.values()), found
+    if kind == "tagger":  # It needs tensorflow-text, which the C library does not load.
+        return
+    with CRuntime(version) as runtime:
+        found = judge(version, lambda: lambda name, **inputs: runtime.run(name, inputs))
+        assert all(ok for ok, _ in found.values()), found
+
+
+def outputs_of(version):
+    """Returns the golden outputs of each signature, with strings decoded."""
+
+    def decode(value):
+        return base64.b64decode(value).decode() if isinstance(value, str) else value
+
+    return {
+        one["signature"]: {
+            name: np.array([decode(value) for value in array["value"]]).reshape(array["shape"])
+            for name, array in one["outputs"].items()
+        }
+        for one in read_golden_answers(version / EXTRA)
+    }
+
+
+def inputs_of(version, signature):
+    (found,) = (one["inputs"] for one in read_golden_answers(version / EXTRA)
+                if one["signature"] == signature)  # fmt: skip
+    return {name: [base64.b64decode(value) if isinstance(value, str) else value
+                   for value in values] for name, values in found.items()}  # fmt: skip
+
+
+def test_golden_tags(export):
+    tagger, version = export("tagger")
+    outputs = outputs_of(version)
+    assert set(outputs) == {"serving_default", "tag", "tag_tokens"}
+    texts = inputs_of(version, "tag")["texts"]
+    tagged = tagger.tag([text.decode(errors="replace") for text in texts])
+    flat = [token for sentence in tagged for token in sentence]
+    for name in ("serving_default", "tag"):
+        assert outputs[name]["row_lengths"].tolist() == [*map(len, tagged)]
+        assert outputs[name]["tags"].tolist() == [token.tag for token in flat]
+        np.testing.assert_allclose(
+            outputs[name]["scores"], [token.score for token in flat], rtol=1e-4
+        )
+    inputs = inputs_of(version, "tag_tokens")
+    tokens = iter([token.decode(errors="replace") for token in inputs["tokens"]])
+    sentences = [[next(tokens) for _ in range(length)] for length in inputs["row_lengths"]]
+    tags = [token.tag for sentence in tagger.tag(sentences) for token in sentence]
+    assert outputs["tag_tokens"]["tags"].tolist() == tags
+    assert len(set(tags)) > 1
+
+
+@pytest.mark.parametrize("kind", ["pair_scorer", "pair_classifier", "text_classifier"])
+def test_golden_answers(export, kind):
+    model, version = export(kind)
+    inputs, outputs = inputs_of(version, "serving_default"), outputs_of(version)["serving_default"]
+    assert b"caf\xe9" in next(iter(inputs.values())) and len(outputs) == 1 + (kind != "pair_scorer")
+    if kind == "pair_scorer":
+        expected = model.score(*inputs.values())
+        np.testing.assert_allclose(outputs["score"], expected, rtol=1e-4)
+        assert inputs["texts_a"] != inputs["texts_b"]
+    else:
+        expected = model.probabilities(*inputs.values())
+        np.testing.assert_allclose(outputs["scores"], expected, rtol=1e-4, atol=1e-6)
+        labels = [answer.label for answer in model.classify(*inputs.values())]
+        assert outputs["label"].tolist() == labels and len(set(labels)) > 1
+
+
+@pytest.mark.parametrize("kind", ["tagger", "pair_classifier"])
+def test_warmup(export, kind):
+    """The model answers the requests, which are for all its signatures."""
+    _, version = export(kind)
+    ask = saved_model(tf, str(version))
+    seen = []
+    for record in tf.data.TFRecordDataset(str(version / EXTRA / WARMUP)):
+        log = read_fields(memoryview(record.numpy()))[6][0]
+        request = read_fields(read_fields(log)[1][0])
+        signature = bytes(read_fields(request[1][0])[3][0]).decode()
+        entries = [read_fields(entry) for entry in request[2]]
+        inputs = {
+            bytes(entry[1][0]).decode(): tf.make_ndarray(TensorProto.FromString(bytes(entry[2][0])))
+            for entry in entries
+        }
+        if signature == "tag_tokens":
+            assert inputs["row_lengths"].dtype == np.int64
+            assert sum(inputs["row_lengths"]) == len(inputs["tokens"]) > 0
+        assert ask(signature, **{name: values.tolist() for name, values in inputs.items()})
+        seen.append(signature)
+    assert len(seen) == 16
+    assert set(seen) == set(json.loads((version / "model_card.json").read_text())["signatures"])
+
+
+def test_card_page_and_batching(export):
+    for kind in HEADS:
+        _, version = export(kind)
+        card = json.loads((version / "model_card.json").read_text())
+        assert card["kind"] == kind and "dtype" not in card["head"]
+        text = (version / "README.md").read_text()
+        for signature in card["signatures"]:
+            assert f"| `{signature}` |" in text and f'"signature_name": "{signature}"' in text
+        # Requests to a tagger cannot be run together: it has more rows than texts.
+        assert (version / BATCHING).is_file() is (kind != "tagger")
+    text = (export("tagger")[1] / "README.md").read_text()
+    assert "`row_lengths` int64 (n), `tokens` string (n)" in text
+    assert '"row_lengths": [2, 2], "tokens": ["It", "works", "Does", "it"]' in text
+    assert "import tensorflow_text" in text
+
+
+def test_batching_as_a_person_set_it(export, tmp_path):
+    folder = export("pair_scorer")[1].parents[2] / "pair_scorer"
+    (tmp_path / "batching.config").write_text("max_batch_size { value: 7 }")
+    assert call("export.command", folder, "--to", tmp_path / "scores") == 0
+    assert (tmp_path / "scores" / "1" / BATCHING).read_text() == "max_batch_size { value: 7 }"
+
+
+def test_only_embedders_are_made_smaller(export, tmp_path, capsys):
+    folder = export("tagger")[1].parents[2] / "tagger"
+    assert call("export.command", folder, "--to", tmp_path / "small", "--dtype", "int8") == 1
+    assert "make embedders smaller" in capsys.readouterr().err
+    assert not (tmp_path / "small").exists()
+
+
+def test_samples():
+    assert make_inputs(["texts_b", "texts_a"], [b"a"], [b"b"]) == {
+        "texts_b": [b"b"], "texts_a": [b"a"],
+    }  # fmt: skip
+    for kind in KINDS:
+        assert all(text.strip() for text in sample_texts(kind))
+
+
+class TestJudge:
+    """A bad model fails the check meant for it, and no other."""
+
+    @pytest.fixture
+    def failures(self, export):
+        def failures(change, kind="text_classifier"):
+            _, version = export(kind)
+            ask = saved_model(tf, str(version))
+
+            def changed(name, **inputs):
+                return change(ask(name, **inputs), inputs)
+
+            found = judge(version, lambda: changed)
+            return {name: detail for name, (ok, detail) in found.items() if not ok}
+
+        return failures
+
+    def test_other_labels(self, failures):
+        def change(outputs, inputs):
+            return {**outputs, "label": np.roll(outputs["label"], 1)}
+
+        found = failures(change)
+        assert set(found) == {"golden answers", "bad texts"}
+        assert "values of `label` differ, the first is number" in found["golden answers"]
+        assert "other texts of a batch change an answer" in found["bad texts"]
+
+    def test_other_scores(self, failures):
+        found = failures(lambda outputs, _: {**outputs, "scores": outputs["scores"] * 0.999})
+        assert set(found) == {"golden answers"}
+        assert "serving_default: " in found["golden answers"] and "`scores`" in str(found)
+
+    def test_rounding(self, failures):
+        assert not failures(lambda outputs, _: {**outputs, "scores": outputs["scores"] * 1.00001})
+
+    def test_not_finite(self, failures):
+        def change(outputs, inputs):
+            bad = np.array([text == b"\0" for text in inputs["texts"]])
+            return {**outputs, "scores": np.where(bad[:, np.newaxis], np.nan, outputs["scores"])}
+
+        found = failures(change)
+        assert set(found) == {"bad texts"}
+        assert found["bad texts"] == "NUL: `scores` has numbers that are not finite"
+
+    def test_missing_output(self, failures):
+        found = failures(lambda outputs, _: {"label": outputs["label"]})
+        assert set(found) == {"golden answers"}
+        assert found["golden answers"].endswith("expected label, scores, found label")
+
+    def test_unfit_inputs_are_answered(self, failures, export):
+        _, version = export("pair_scorer")
+        ask = saved_model(tf, str(version))
+
+        def cut(name, texts_a, texts_b):
+            return ask(name, texts_a=texts_a[: len(texts_b)], texts_b=texts_b)
+
+        found = judge(version, lambda: cut)
+        assert {name for name, (ok, _) in found.items() if not ok} == {"inputs that do not fit"}
+
+    def test_empty_batch(self, failures):
+        def change(outputs, inputs):
+            return outputs if inputs["texts"] else {"label": np.array([b"?"], object)}
+
+        assert set(failures(change)) == {"empty batch"}
+
+    def test_it_does_not_load(self):
+        def load():
+            raise OSError("gone")
+
+        (result,) = check_answers("here", measure_answers(load, {}), [])
+        assert (result.name, result.ok, result.detail) == ("loads", False, "OSError: gone")
+
+
+class TestCommand:
+    @pytest.mark.parametrize(
+        "kind", ["pair_classifier", pytest.param("tagger", marks=pytest.mark.slow)]
+    )
+    def test_check(self, export, capsys, kind):
+        _, version = export(kind)
+        capsys.readouterr()
+        status = call(COMMAND, version, *QUICK, "--json")
+        found = json.loads(capsys.readouterr().out)
+        assert status == 0, found
+        names = [(row["name"], row["ok"]) for row in found["checks"]]
+        once = [(name, True) for name in CHECKS]
+        if kind == "tagger":
+            assert names == [("operations", True), *once, ("loads", None)]
+            assert "tensorflow-text" in found["operations"]
+        else:
+            assert names == [("operations", True), *once, *once]
+            assert list(found["operations"]) == ["TensorFlow"]
+
+    def test_without_golden_answers(self, text_classifier):
+        (text_classifier / EXTRA / GOLDEN).unlink()
+        checks = VersionChecks(text_classifier, batches=[1], repeats=1, seconds=1)
+        load = lambda: saved_model(tf, str(text_classifier))  # noqa: E731
+        results = checks._judge("here", measure_answers(load, checks._request))
+        assert [result.ok for result in results] == [True, None, True, True, True, True]
+
+    @pytest.mark.parametrize("content", ["{", "[1]", '{"calls": [{"signature": "tag"}]}'])
+    def test_damaged_golden_answers(self, text_classifier, capsys, content):
+        (text_classifier / EXTRA / GOLDEN).write_text(content)
+        assert call(COMMAND, text_classifier) == 1
+        assert f"{GOLDEN}: is damaged" in capsys.readouterr().err
+
+    def test_url(self, export, capsys):
+        _, version = export("pair_scorer")
+        assert call(COMMAND, version, "--url", "http://localhost:1/v1/models/pairs") == 1
+        message = "`url` is for embedders, and "
+        printed = capsys.readouterr().err
+        assert message in printed and "'pair_scorer'" in printed
