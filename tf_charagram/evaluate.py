@@ -20,7 +20,6 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.comparison import differences
 from tf_charagram.evaluation.set_score import SetScore
 from tf_charagram.flags import FlagParser, run_command
-from tf_charagram.models.storage import EMBEDDER, read_kind
 
 # A thousand take about 2 s for 43,000 pairs; a bound then moves from seed to seed by some 2 % of
 # the interval's width (standard error of the 2.5 % quantile of a normal distribution).
@@ -83,6 +82,8 @@ def evaluate(arguments: Sequence[str]) -> int:
     for name in ("typos", "bootstrap", "seed"):
         if (values[name] or 0) < 0:
             raise ConfigError(f"`{name}` must not be negative. Received: {name}={values[name]}")
+    from tf_charagram.models.storage import EMBEDDER, read_kind
+
     kinds = {model: read_kind(model) for model in values.model}
     bad = BadLines(values.on_bad_line)
     if set(kinds.values()) != {EMBEDDER}:
