@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,10 @@ import pytest
 
 from tests.commands import QUICK, process, run
 from tests.texts import write_pairs, write_scored
+
+# Several workers of pytest share the cores; threads of one operation would wait for each other.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 
 
 @dataclass(frozen=True)
