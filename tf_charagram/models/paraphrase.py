@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -11,7 +12,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.models.step_model import StepModel
 from tf_charagram.objectives.margin import margin_loss
 from tf_charagram.objectives.negatives import NegativeSampler
-from tf_charagram.objectives.penalties import L2Penalties
+from tf_charagram.objectives.penalties import Gradient
 from tf_charagram.objectives.similarity import normalize_rows
 
 
@@ -41,11 +42,6 @@ class ParaphraseModel(StepModel):
         margin: float = 0.4,
         negatives: str | NegativeSampler = "max",
         batch_size: int | None = None,
-        l2: float = 0.0,
-        l2_words: float = 0.0,
-        l2_composition: float = 0.0,
-        dense_l2: bool = False,
-        clip_norm: float | None = None,
         **kwargs: Any,
     ) -> None:
         """Sets how to train.
@@ -57,13 +53,7 @@ class ParaphraseModel(StepModel):
             batch_size: If given, what comes to `fit` is a pool of several batches of so many pairs:
                 negatives are chosen in the whole pool, with the weights at its beginning, and then
                 one update is made for each batch (the "pool of phrases" of Universal, 4.2.1).
-            l2: lambda of `0.5 * lambda * ||weights||^2`.
-            l2_words: The same for the distance of the word vectors to what they are now.
-            l2_composition: The same for all weights but the word vectors, or for their distance
-                to `encoder.pull_back_targets()`; see `L2Penalties`.
-            dense_l2: Whether penalties act on all rows at every step, not on touched ones.
-            clip_norm: Largest global norm of the gradient; `None` for no clipping.
-            **kwargs: Passed to `keras.Model.compile`, for instance `steps_per_execution`.
+            **kwargs: As for `StepModel.compile`.
 
         Raises:
             ConfigError: An argument is out of range, or no weight is left to train.
@@ -72,14 +62,7 @@ class ParaphraseModel(StepModel):
             raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={margin}")
         if batch_size is not None and batch_size < 1:
             raise ConfigError(f"`batch_size` must be at least 1 or None. Received: {batch_size}")
-        penalties = L2Penalties(
-            self.encoder,
-            l2=l2,
-            l2_words=l2_words,
-            l2_composition=l2_composition,
-            dense=dense_l2,
-        )
-        self.prepare(optimizer, penalties=penalties, clip_norm=clip_norm, **kwargs)
+        super().compile(optimizer, **kwargs)
         self.margin = margin
         self.negatives = NegativeSampler(negatives) if isinstance(negatives, str) else negatives
         self.batch_size = batch_size
@@ -90,6 +73,10 @@ class ParaphraseModel(StepModel):
         normalized = normalize_rows(tf.stop_gradient(embeddings))
         chosen, exists = self.negatives(normalized, text_ids, self.step)
         return margin_loss(embeddings, chosen, exists, self.margin)
+
+    def checked(self, loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
+        """Returns the loss: `margin_loss` checks it and its gradient."""
+        return loss
 
     def train_step(self, data: tuple[tf.RaggedTensor, tf.Tensor]) -> dict[str, tf.Tensor]:
         """Trains on one batch, or on one pool of batches; returns the mean loss."""

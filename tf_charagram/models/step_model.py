@@ -24,7 +24,8 @@ class StepModel(keras.Model):
         loss_tracker: The mean loss since its last reset.
 
     Args:
-        layers: What is trained, the encoder first; their weights are part of a checkpoint.
+        layers: What is trained: the encoder, and the head on top of it if there is one. Their
+            weights are part of a checkpoint.
     """
 
     def __init__(self, layers: Sequence[keras.layers.Layer], **kwargs: Any) -> None:
@@ -35,29 +36,51 @@ class StepModel(keras.Model):
         self.penalties = L2Penalties(self._parts[0])
         self.built = True
 
-    def prepare(
+    def compile(
         self,
         optimizer: keras.optimizers.Optimizer,
         *,
-        penalties: L2Penalties,
+        l2: float = 0.0,
+        l2_words: float = 0.0,
+        l2_composition: float = 0.0,
+        l2_head: float = 0.0,
+        pull_back: bool = False,
+        dense_l2: bool = False,
         clip_norm: float | None = None,
         **kwargs: Any,
     ) -> None:
-        """Sets how weights are changed; for the `compile` of a subclass.
+        """Sets how weights are changed.
 
         Args:
             optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
-            penalties: Added to the gradient.
+            l2: lambda of `0.5 * lambda * ||weights||^2`, on all weights.
+            l2_words: The same for the distance of the word vectors to what they are now.
+            l2_composition: The same for all weights of the encoder but the word vectors, or for
+                their distance to `encoder.pull_back_targets()`; see `L2Penalties`.
+            l2_head: The same for the weights of the head, if there is one.
+            pull_back: Whether `l2_composition` pulls weights to what they are now.
+            dense_l2: Whether penalties act on all rows at every step, not on touched ones.
             clip_norm: Largest global norm of the gradient; `None` for no clipping.
             **kwargs: Passed to `keras.Model.compile`, for instance `steps_per_execution`.
 
         Raises:
             ConfigError: An argument is out of range, or no weight is left to train.
         """
+        encoder, *heads = self._parts
+        penalties = L2Penalties(
+            encoder,
+            l2=l2,
+            l2_words=l2_words,
+            l2_composition=l2_composition,
+            head=heads[0] if heads else None,
+            l2_head=l2_head,
+            pull_back=pull_back,
+            dense=dense_l2,
+        )
         if clip_norm is not None and not clip_norm > 0.0:
             raise ConfigError(f"`clip_norm` must be above 0 or None. Received: {clip_norm}")
         if not self.trained_variables:
-            raise ConfigError(f"The encoder '{self._parts[0].name}' has no weight that is trained.")
+            raise ConfigError(f"The encoder '{encoder.name}' has no weight that is trained.")
         # XLA can compile neither ragged nor CSR operations; "auto" would try on a GPU.
         super().compile(optimizer=optimizer, **{"jit_compile": False, **kwargs})
         self.penalties = penalties
@@ -102,9 +125,16 @@ class StepModel(keras.Model):
     loss_of: Callable[..., tf.Tensor]
 
     def checked(self, loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
-        """Returns the loss; to be overridden where it and `gradients` are not checked yet."""
-        del gradients
-        return loss
+        """Returns the loss, once it and all gradients are known to be finite.
+
+        To be overridden where the loss has seen to that already.
+        """
+        values = [g.values if isinstance(g, tf.IndexedSlices) else g for g in gradients]
+        # A sum is finite only if all its terms are.
+        total = tf.add_n([loss, *(tf.reduce_sum(value) for value in values)])
+        total = tf.debugging.check_numerics(total, "The loss or its gradient is not finite")
+        with tf.control_dependencies([total]):
+            return tf.identity(loss)
 
     def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Trains on one batch; returns the mean loss."""
@@ -135,13 +165,3 @@ class StepModel(keras.Model):
         """Returns the mean loss without training."""
         self.loss_tracker.update_state(self.loss_of(*data, training=False))
         return {"loss": self.loss_tracker.result()}
-
-
-def check_finite(loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
-    """Returns the loss, once it and all gradients are known to be finite."""
-    values = [g.values if isinstance(g, tf.IndexedSlices) else g for g in gradients]
-    # A sum is finite only if all its terms are.
-    total = tf.add_n([loss, *(tf.reduce_sum(value) for value in values)])
-    total = tf.debugging.check_numerics(total, "The loss or its gradient is not finite")
-    with tf.control_dependencies([total]):
-        return tf.identity(loss)

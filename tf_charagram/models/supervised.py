@@ -11,9 +11,8 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.pair_head import PairScoreHead
-from tf_charagram.models.step_model import StepModel, check_finite
+from tf_charagram.models.step_model import StepModel
 from tf_charagram.objectives.cross_entropy import cross_entropy
-from tf_charagram.objectives.penalties import Gradient, L2Penalties
 from tf_charagram.objectives.relatedness import relatedness_loss, spread_scores
 
 
@@ -44,13 +43,6 @@ class SupervisedModel(StepModel):
         optimizer: keras.optimizers.Optimizer,
         *,
         class_weights: Sequence[float] | np.ndarray | None = None,
-        l2: float = 0.0,
-        l2_words: float = 0.0,
-        l2_composition: float = 0.0,
-        l2_head: float = 0.0,
-        pull_back: bool = False,
-        dense_l2: bool = False,
-        clip_norm: float | None = None,
         **kwargs: Any,
     ) -> None:
         """Sets how to train.
@@ -58,38 +50,21 @@ class SupervisedModel(StepModel):
         Args:
             optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
             class_weights: Weight of the examples of each label, `(num_labels,)`; only for labels.
-            l2: lambda of `0.5 * lambda * ||weights||^2`, on encoder and head.
-            l2_words: The same for the distance of the word vectors to what they are now.
-            l2_composition: The same for all other weights of the encoder; see `L2Penalties`.
-            l2_head: The same for the weights of the head.
-            pull_back: Whether `l2_composition` pulls weights to what they are now.
-            dense_l2: Whether penalties act on all rows at every step, not on touched ones.
-            clip_norm: Largest global norm of the gradient; `None` for no clipping.
-            **kwargs: Passed to `keras.Model.compile`, for instance `steps_per_execution`.
+            **kwargs: As for `StepModel.compile`.
 
         Raises:
             ConfigError: An argument is out of range, or is about an encoder that is not trained.
         """
         self.class_weights = self._checked_weights(class_weights)
         if self.encoder is None:
-            if l2_words or l2_composition or pull_back:
+            if any(kwargs.get(name) for name in ("l2_words", "l2_composition", "pull_back")):
                 raise ConfigError(
                     "`l2_words`, `l2_composition` and `pull_back` are about an encoder, and the "
                     "head is trained alone. Leave them out."
                 )
-            penalties = L2Penalties(self.head, l2=l2, l2_composition=l2_head, dense=dense_l2)
-        else:
-            penalties = L2Penalties(
-                self.encoder,
-                l2=l2,
-                l2_words=l2_words,
-                l2_composition=l2_composition,
-                head=self.head,
-                l2_head=l2_head,
-                pull_back=pull_back,
-                dense=dense_l2,
-            )
-        self.prepare(optimizer, penalties=penalties, clip_norm=clip_norm, **kwargs)
+            # The only layer there is stands in the place of the encoder.
+            kwargs["l2_composition"] = kwargs.pop("l2_head", 0.0)
+        super().compile(optimizer, **kwargs)
 
     def _checked_weights(self, weights: Any) -> tf.Tensor | None:
         if weights is None:
@@ -124,10 +99,6 @@ class SupervisedModel(StepModel):
         if isinstance(self.head, PairScoreHead):
             return relatedness_loss(logits, spread_scores(targets, self.head.num_classes))
         return cross_entropy(logits, targets, self.class_weights)
-
-    def checked(self, loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
-        """Returns the loss, once it and all gradients are known to be finite."""
-        return check_finite(loss, gradients)
 
     def _vectors(self, inputs: Any, training: bool) -> tf.Tensor:
         return inputs if self.encoder is None else self.encoder(inputs, training=training)

@@ -45,6 +45,7 @@ class L2Penalties:
     Attributes:
         initial_words: The word vectors as they came, `(num_rows, word_dim)`: part of the state of
             a training. `None` if `l2_words` is 0.
+        targets: All weights as they came that are pulled back to, the word vectors first.
 
     Raises:
         ConfigError: A strength is negative or not finite, or there are no word vectors to pull.

@@ -29,7 +29,7 @@ from tf_charagram.training.inputs import input_files
 from tf_charagram.training.loop import LAST, STEPS_PER_EXECUTION, Scores, TrainingLoop
 from tf_charagram.training.metrics import loop_metrics
 from tf_charagram.training.pairs import TrainingPairs
-from tf_charagram.training.schedule import set_decay
+from tf_charagram.training.schedule import set_decay, step_options
 from tf_charagram.training.tensorboard import write_projector
 from tf_charagram.training.transfer import check_init, grow_from, with_settings_of
 from tf_charagram.training.word_vectors import load_pretrained
@@ -150,11 +150,7 @@ class ParaphraseRun:
             margin=config.margin,
             negatives=sampler,
             batch_size=config.batch_size if config.mega_batches > 1 else None,
-            l2=config.l2,
-            l2_words=config.l2_words,
-            l2_composition=config.l2_composition,
-            dense_l2=config.dense_l2,
-            clip_norm=config.clip_norm,
+            **step_options(config),
             steps_per_execution=max(1, STEPS_PER_EXECUTION // config.mega_batches),
         )
         return model

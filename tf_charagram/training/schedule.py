@@ -1,6 +1,8 @@
-"""How the learning rate falls."""
+"""How the weights of a run change: penalties, clipping, and a learning rate that falls."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import keras
 
@@ -22,3 +24,9 @@ def set_decay(
         optimizer.learning_rate = keras.optimizers.schedules.PolynomialDecay(
             config.learning_rate, steps, end_learning_rate=0.0
         )
+
+
+def step_options(config: RunConfig) -> dict[str, Any]:
+    """Returns what `StepModel.compile` takes from the settings that all runs have."""
+    names = ("l2", "l2_words", "l2_composition", "dense_l2", "clip_norm")
+    return {name: getattr(config, name) for name in names}

@@ -21,6 +21,7 @@ from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.inputs import data_names, named_sets
 from tf_charagram.training.labelled import LabelledRun
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
+from tf_charagram.training.schedule import step_options
 from tf_charagram.training.supervised_tasks import SUPERVISED, SupervisedTask
 from tf_charagram.training.transfer import grow_from
 from tf_charagram.training.word_vectors import load_pretrained
@@ -107,13 +108,9 @@ class SupervisedRun(LabelledRun):
         model.compile(
             optimizer,
             class_weights=self.task.class_weights(self.examples),
-            l2=config.l2,
-            l2_words=config.l2_words,
-            l2_composition=config.l2_composition,
             l2_head=config.l2_head,
             pull_back=config.pull_back,
-            dense_l2=config.dense_l2,
-            clip_norm=config.clip_norm,
+            **step_options(config),
             steps_per_execution=STEPS_PER_EXECUTION,
         )
         model.adapt(self._sample)

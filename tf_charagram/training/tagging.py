@@ -31,6 +31,7 @@ from tf_charagram.text.capitals import has_capital
 from tf_charagram.training.building import encoder_for, ids_function, make_vectorizer
 from tf_charagram.training.inputs import data_names, labelled_file, named_sets
 from tf_charagram.training.labelled import LabelledRun
+from tf_charagram.training.schedule import step_options
 from tf_charagram.training.transfer import grow_from
 
 
@@ -197,17 +198,8 @@ class TaggingRun(LabelledRun):
 
     def make_model(self, optimizer: keras.optimizers.Optimizer) -> TaggingModel:
         """Returns the compiled model that trains the tagger."""
-        config = self.config
         model = TaggingModel(self.product.encoder, self.product.head)
-        model.compile(
-            optimizer,
-            l2=config.l2,
-            l2_words=config.l2_words,
-            l2_composition=config.l2_composition,
-            l2_head=config.l2_head,
-            dense_l2=config.dense_l2,
-            clip_norm=config.clip_norm,
-        )
+        model.compile(optimizer, l2_head=self.config.l2_head, **step_options(self.config))
         return model
 
     def describe(self) -> str:
