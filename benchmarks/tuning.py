@@ -57,7 +57,10 @@ def measure_overhead(search: Search, folder: Path, rounds: int) -> dict[str, flo
         shutil.rmtree(place.path)
 
     alone()
-    times = [(common.seconds(alone), common.seconds(tuned)) for _ in range(rounds)]
+    times = []
+    for _ in range(rounds):
+        times.append((common.seconds(alone), common.seconds(tuned)))
+        print("alone {:.1f} s, tuned {:.1f} s".format(*times[-1]), flush=True)
     run_s, trial_s = (statistics.median(column) / num_trials for column in zip(*times, strict=True))
     return {
         "run_s": round(run_s, 3),
@@ -90,7 +93,8 @@ def main() -> None:
     parser.add_argument("--eval-data")
     parser.add_argument("--num-pairs", type=int, default=190_000, help="of made-up ones")
     parser.add_argument("--trials", type=int, default=4)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=5, help="of overhead; 0 leaves it out")
+    parser.add_argument("--workers", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--dim", type=int, default=300)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
@@ -106,13 +110,16 @@ def main() -> None:
         )
         space = paper_space("words", "charagram")
         search = Search(config, space, max_trials=arguments.trials)
-        result = {"overhead": measure_overhead(search, folder, arguments.rounds)}
-        print(result["overhead"], flush=True)
+        result = {}
+        if arguments.rounds:
+            result["overhead"] = measure_overhead(search, folder, arguments.rounds)
+            print(result["overhead"], flush=True)
         flags = ["--data", data, "--select", select, "--max-trials", str(arguments.trials)]
         flags += ["--dim", str(arguments.dim)]
         if arguments.eval_data is not None:
             flags += ["--eval-data", arguments.eval_data]
-        result["workers"] = measure_workers(flags, folder)
+        if arguments.workers:
+            result["workers"] = measure_workers(flags, folder)
     common.finish("tuning", result)
 
 

@@ -15,6 +15,7 @@ TIERS = (
     {
         "runs",
         "flags",
+        "printing",
         "training",
         "tables",
         "tagging_tables",

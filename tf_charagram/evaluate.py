@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from tf_charagram.data.lines import BadLines
@@ -20,11 +19,11 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.comparison import differences
 from tf_charagram.evaluation.set_score import SetScore
 from tf_charagram.flags import FlagParser, run_command
+from tf_charagram.printing import table_console
 
 # A thousand take about 2 s for 43,000 pairs; a bound then moves from seed to seed by some 2 % of
 # the interval's width (standard error of the 2.5 % quantile of a normal distribution).
 _NUM_RESAMPLES = 1000
-_PIPED_WIDTH = 160
 
 
 @dataclass(frozen=True)
@@ -150,9 +149,7 @@ def _evaluate_labelled(values: Any, kinds: dict[str, str], bad: BadLines) -> int
 
 
 def _print_tables(tables: Iterable[Table]) -> None:
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _PIPED_WIDTH
+    console = table_console()
     for table in tables:
         console.print(table)
 

@@ -43,13 +43,14 @@ class FlagParser(jsonargparse.ArgumentParser):
 def add_fields(parser: jsonargparse.ArgumentParser, config_class: type) -> None:
     """Adds one flag for each field of a dataclass, with its default, type and help."""
     types = get_type_hints(config_class)
+    lists = repeatable_flags(config_class)
     for field in dataclasses.fields(config_class):
         flag = "--" + field.name.replace("_", "-")
         kind: Any = types[field.name]
         default: Any = field.default
         if kind is tuple or getattr(kind, "__origin__", None) is tuple:
             element = kind.__args__[0]
-            if flag in repeatable_flags(config_class):
+            if flag in lists:
                 kind, default = list[str], []
             else:
                 default = ",".join(map(str, default)) or None
@@ -100,7 +101,7 @@ def repeatable_flags(config_class: type) -> list[str]:
     return ["--" + name.replace("_", "-") for name in names]
 
 
-def repeatable(arguments: Sequence[str], flags: Sequence[str] = ("--data",)) -> list[str]:
+def repeatable(arguments: Sequence[str], flags: Sequence[str]) -> list[str]:
     """Makes a list of all uses of a flag; the first takes the place of what a file says."""
     result: list[str] = []
     values = iter(arguments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.markup import escape
 from rich.table import Table
@@ -10,9 +10,9 @@ from rich.table import Table
 from tf_charagram.evaluation.comparison import Difference
 from tf_charagram.evaluation.scores import SetScore
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.printing import INTERVAL, interval, make_table, number
 
 _TITLE = "Correlation x 100"
-_INTERVAL = "95 % interval"
 _PRIMARY = "*"
 _LONGEST = 60
 
@@ -23,17 +23,17 @@ def score_table(scores: Sequence[SetScore]) -> Table:
     Sets and means are apart. What is missing, left out or constant is said below the table.
     """
     has_intervals = any(score.interval for score in scores)
-    numbers = ["pairs", "Spearman", "Pearson", "paper", *([_INTERVAL] if has_intervals else [])]
-    table = _table(["set"], numbers)
+    numbers = ["pairs", "Spearman", "Pearson", "paper", *([INTERVAL] if has_intervals else [])]
+    table = make_table(_TITLE, ["set"], numbers)
     for score in _with_sections(table, scores):
         cells = [
-            _number(value) + (_PRIMARY if metric == score.metric and value is not None else " ")
+            number(value) + (_PRIMARY if metric == score.metric and value is not None else " ")
             for metric, value in (("spearman", score.spearman), ("pearson", score.pearson))
         ]
         if has_intervals:
-            cells += [_number(score.paper), _interval(score.interval)]
+            cells += [number(score.paper), interval(score.interval)]
         else:
-            cells += [_number(score.paper)]
+            cells += [number(score.paper)]
         table.add_row(_label(score), f"{score.num_pairs:,}", *cells)
     table.caption = escape("\n".join([f"{_PRIMARY} the one that counts", *score_notes(scores)]))
     return table
@@ -57,18 +57,17 @@ def comparison_table(
     names = ["pairs"]
     for name, scores in columns:
         names.append(name)
-        texts.append([_number(score.value) for score in scores])
+        texts.append([number(score.value) for score in scores])
     if columns:
         names.append("paper")
-        texts.append([_number(score.paper) for score in rows])
+        texts.append([number(score.paper) for score in rows])
     for name, changes in comparisons:
         names.append(name)
-        texts.append([_number(change.value, "+") for change in changes])
+        texts.append([number(change.value, "+.2f") for change in changes])
         if any(change.interval for change in changes):
-            names.append(_INTERVAL)
-            texts.append([_interval(change.interval, "+") for change in changes])
-    table = _table(["set", "metric"], names)
-    table.title = escape(_TITLE + title)
+            names.append(INTERVAL)
+            texts.append([interval(change.interval, "+.2f") for change in changes])
+    table = make_table(_TITLE + title, ["set", "metric"], names)
     lines = zip(*texts, strict=True)
     for score, line in zip(_with_sections(table, rows), lines, strict=True):
         table.add_row(_label(score), score.metric, f"{score.num_pairs:,}", *line)
@@ -115,15 +114,6 @@ def _short(text: str) -> str:
     return escape(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
 
 
-def _table(texts: Iterable[str], numbers: Iterable[str]) -> Table:
-    table = Table(title=_TITLE, caption_justify="left")
-    for name in texts:
-        table.add_column(escape(name))
-    for name in numbers:
-        table.add_column(escape(name), justify="right", no_wrap=True)
-    return table
-
-
 def _with_sections(table: Table, scores: Sequence[SetScore]) -> Iterator[SetScore]:
     """Yields the scores; draws a line before the first mean."""
     is_mean = False
@@ -149,11 +139,3 @@ def _names(names: Sequence[str]) -> str:
         group, dot, rest = name.partition(".")
         groups.setdefault(group, []).extend([rest] if dot else [])
     return "; ".join(" ".join([group, *rest]) for group, rest in groups.items())
-
-
-def _number(value: float | None, sign: str = "") -> str:
-    return "-" if value is None else f"{value:{sign}.2f}"
-
-
-def _interval(bounds: tuple[float, float] | None, sign: str = "") -> str:
-    return "-" if bounds is None else f"{bounds[0]:{sign}.2f} to {bounds[1]:{sign}.2f}"

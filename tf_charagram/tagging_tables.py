@@ -6,6 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.evaluation.tagging import TaggingScore
+from tf_charagram.printing import INTERVAL, interval, make_table, number
 
 _TITLE = "Accuracy x 100"
 _NUM_CONFUSIONS = 10
@@ -22,25 +23,24 @@ def tagging_tables(score: TaggingScore) -> list[Table]:
 
 
 def _accuracy_table(score: TaggingScore) -> Table:
-    table = _table(_TITLE, ["of"], ["count", "accuracy", "95 % interval"])
-    bounds = score.interval
-    interval = "-" if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}"
-    table.add_row("all words", f"{score.num_tokens:,}", _number(score.accuracy), interval)
-    table.add_row("known words", f"{score.num_known:,}", _number(score.known_accuracy), "-")
-    table.add_row("unknown words", f"{score.num_unknown:,}", _number(score.unknown_accuracy), "-")
+    table = make_table(_TITLE, ["of"], ["count", "accuracy", INTERVAL])
+    bounds = interval(score.interval)
+    table.add_row("all words", f"{score.num_tokens:,}", number(score.accuracy), bounds)
+    table.add_row("known words", f"{score.num_known:,}", number(score.known_accuracy), "-")
+    table.add_row("unknown words", f"{score.num_unknown:,}", number(score.unknown_accuracy), "-")
     table.add_section()
     table.add_row(
-        "whole sentences", f"{score.num_sentences:,}", _number(score.sentence_accuracy), "-"
+        "whole sentences", f"{score.num_sentences:,}", number(score.sentence_accuracy), "-"
     )
     return table
 
 
 def _tag_table(score: TaggingScore) -> Table:
-    table = _table("Tags", ["tag"], ["count", "predicted", "precision", "recall", "F1"])
+    table = make_table("Tags", ["tag"], ["count", "predicted", "precision", "recall", "F1"])
     for tag in sorted(score.tags, key=lambda tag: -tag.count):
         table.add_row(
             escape(tag.tag), f"{tag.count:,}", f"{tag.num_predicted:,}",
-            _number(tag.precision), _number(tag.recall), _number(tag.f1),
+            number(tag.precision), number(tag.recall), number(tag.f1),
         )  # fmt: skip
     if score.unseen_tags:
         names = ", ".join(f"{tag} ({count:,})" for tag, count in score.unseen_tags)
@@ -49,23 +49,10 @@ def _tag_table(score: TaggingScore) -> Table:
 
 
 def _confusion_table(score: TaggingScore) -> Table:
-    table = _table("Most frequent mistakes", ["tag", "predicted"], ["count", "share"])
+    table = make_table("Most frequent mistakes", ["tag", "predicted"], ["count", "share"])
     num_wrong = sum(count for _, _, count in score.confusions)
     for gold, predicted, count in score.top_confusions(_NUM_CONFUSIONS):
         table.add_row(
             escape(gold), escape(predicted), f"{count:,}", f"{100 * count / num_wrong:.1f} %"
         )
     return table
-
-
-def _table(title: str, texts: list[str], numbers: list[str]) -> Table:
-    table = Table(title=title, caption_justify="left")
-    for name in texts:
-        table.add_column(name)
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from importlib import import_module
 
 import jsonargparse
-from rich.console import Console
 
 from tf_charagram.config import CONFIGS, config_class
 from tf_charagram.flags import (
@@ -22,8 +21,8 @@ from tf_charagram.flags import (
     run_command,
     value_of,
 )
+from tf_charagram.printing import table_console
 
-_PIPED_WIDTH = 160
 #: Task -> the module and the class that run it.
 RUNS = {
     "words": ("tf_charagram.training.paraphrase", "ParaphraseRun"),
@@ -63,9 +62,7 @@ def train(arguments: Sequence[str]) -> int:
     from tf_charagram.training.threads import set_threads
 
     set_threads(config)
-    console = Console(stderr=values["json"], highlight=False)
-    if not console.is_terminal:
-        console.width = _PIPED_WIDTH
+    console = table_console(stderr=values["json"])
     module, name = RUNS[task]
     make_run = getattr(import_module(module), name)
     run = make_run(config, resume=values["resume"], overwrite=values["overwrite"])

@@ -40,6 +40,8 @@ class LocalWorker:
             **os.environ,
             ID: tuner_id, IP: _HOST, PORT: str(port),
             "TF_NUM_INTRAOP_THREADS": str(num_threads),
+            # Threads without work look for some, and take the core of another worker to do so.
+            "TF_NUM_INTEROP_THREADS": str(num_threads),
             # Else the first worker takes all memory of a GPU.
             "TF_FORCE_GPU_ALLOW_GROWTH": "true",
         }  # fmt: skip

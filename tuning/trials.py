@@ -130,6 +130,7 @@ class TrialRunner:
             raise RunError(f"Cannot write {folder.path}: {write_problem(error)}") from error
         with log, redirect_stderr(log):
             run = self._make_run(config)
+            run.loop.checkpoint_at_end = False
             run.loop.folder = WatchedFolder(folder.path, lambda record: self._look(config, record))
             try:
                 run.run(resume=True, export=False)

@@ -11,14 +11,13 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.flags import FlagParser, repeatable, run_command
+from tf_charagram.printing import table_console
 
-_PIPED_WIDTH = 160
 _STATES = {True: "pass", False: "FAIL", None: "skip"}
 
 
@@ -88,9 +87,7 @@ def check(arguments: Sequence[str]) -> int:
 
 
 def _print(found: dict[str, Any], unit: str) -> None:
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _PIPED_WIDTH
+    console = table_console()
     for owner, names in found["operations"].items():
         console.print(escape(f"Operations of {owner}: {', '.join(names)}"))
     checks = Table("where", "check", "", "found", title=escape(found["model"]))

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.reference import classification as reference
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.bootstrap import resample_counts
-from tf_charagram.evaluation.classification import score_differences, score_labels
+from tf_charagram.evaluation.classification import score_labels
+from tf_charagram.evaluation.comparison import score_differences
 
 LABELS = ("a", "b", "c", "d")
 

@@ -10,7 +10,7 @@ import pytest
 from tests.reference import bootstrap, correlation
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.bootstrap import resample_counts
-from tf_charagram.evaluation.classification import score_differences
+from tf_charagram.evaluation.comparison import score_differences
 from tf_charagram.evaluation.relatedness import score_relatedness
 
 

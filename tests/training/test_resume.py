@@ -71,6 +71,14 @@ def assert_same_run(folder, whole):
     assert not list(folder.rglob("*.part"))
 
 
+def test_checkpoints_are_as_far_apart_as_asked_for(arguments, tmp_path):
+    """A short run leaves the one of its end, from which a longer one can go on."""
+    arguments = [*arguments, "--checkpoint-every-s", "1000", "--out", tmp_path / "run"]
+    assert call("train", *arguments) == 0
+    (index,) = (tmp_path / "run" / "checkpoints").glob("*.index")
+    assert index.name == f"ckpt-{TOTAL}.index"
+
+
 def start(arguments, folder, **kwargs):
     """Starts a run and returns it once its first checkpoint is complete."""
     child = subprocess.Popen(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.stream import BUCKET_BATCHES, Segment, cut
+from tf_charagram.data.stream import BUCKET_BATCHES, Segment, cut, ready
 
 #: Batches that are ready before they are asked for.
 _PREFETCH = 16
@@ -74,9 +74,10 @@ class ExampleStream:
         splits = tf.constant(np.cumsum([0, *map(len, batches)]))
         examples = tf.constant(np.concatenate(batches))
         steps = tf.data.Dataset.range(segment.num)
-        return steps.map(
+        made = steps.map(
             lambda number: self._make_batch(examples[splits[number] : splits[number + 1]])
-        ).prefetch(_PREFETCH)
+        )
+        return ready(made, _PREFETCH)
 
     def epoch(self, epoch: int) -> list[np.ndarray]:
         """Returns the examples of each batch of an epoch."""

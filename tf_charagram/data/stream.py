@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -31,6 +31,29 @@ class Segment(NamedTuple):
     epoch: int
     block: int
     offset: int
+
+
+class Stream(Protocol):
+    """Batches as a function of the step.
+
+    Attributes:
+        unit: What an epoch visits each of once, for instance "pairs".
+    """
+
+    unit: str
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches that cover everything once."""
+
+    def num_examples(self, step: int) -> int:
+        """Returns how much is in the steps before a step."""
+
+    def segments(self, first_step: int, count: int) -> Iterator[Segment]:
+        """Yields stretches of steps."""
+
+    def dataset(self, segment: Segment) -> tf.data.Dataset:
+        """Returns the batches of a stretch."""
 
 
 class PairStream:
@@ -140,7 +163,7 @@ class PairStream:
 
         # Few operations a batch, one thread: on two cores, what the input pipeline uses the
         # training lacks.
-        return tf.data.Dataset.range(segment.num).map(batch).prefetch(64)
+        return ready(tf.data.Dataset.range(segment.num).map(batch), 64)
 
     def _texts_of(self, segment: Segment, block: PairBlock) -> tuple[np.ndarray, np.ndarray]:
         """Returns the rows of a segment's steps in one vector, and where each step begins."""
@@ -181,6 +204,14 @@ class PairStream:
         seed = tf.constant([self.seed, number], tf.int64)
         last = self.store.size_of(segment.block) - 1
         return tf.random.experimental.index_shuffle(tf.constant(places), seed, last).numpy()
+
+
+def ready(batches: tf.data.Dataset, number: int) -> tf.data.Dataset:
+    """Returns batches of which some are ready before they are asked for."""
+    options = tf.data.Options()
+    # Its thread sleeps for longer and longer, and the end of an iterator waits for it: up to 2 s.
+    options.autotune.enabled = False
+    return batches.prefetch(number).with_options(options)
 
 
 def cut(places: np.ndarray, size: int) -> list[np.ndarray]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.bootstrap import interval, resample_counts
-from tf_charagram.evaluation.comparison import Difference
 
 Floats = NDArray[np.float64]
 
@@ -74,18 +73,6 @@ class ClassificationScore:
         }
 
 
-class Scored(Protocol):
-    """What two systems need to be compared: numbers, and draws of the same resamples."""
-
-    @property
-    def metrics(self) -> Mapping[str, float | None]:
-        """The numbers, by name."""
-
-    @property
-    def draws(self) -> Mapping[str, Floats]:
-        """Their values in the resamples, by name; empty if there are none."""
-
-
 def score_labels(
     gold: Sequence[str],
     predicted: Sequence[str],
@@ -145,33 +132,6 @@ def score_labels(
         {name: interval(values) for name, values in draws.items()},
         draws,
     )
-
-
-def score_differences(first: Scored, second: Scored) -> list[Difference]:
-    """Returns the second score less the first, metric by metric.
-
-    Args:
-        first: Score of one system.
-        second: Score of the other on the same examples, of the same kind and seed.
-    """
-    values = [
-        (name, first.metrics[name], other, first.draws.get(name), second.draws.get(name))
-        for name, other in second.metrics.items()
-    ]
-    return [_difference(*value) for value in values]
-
-
-def _difference(
-    name: str,
-    one: float | None,
-    other: float | None,
-    of_one: Floats | None,
-    of_other: Floats | None,
-) -> Difference:
-    if one is None or other is None:
-        return Difference(name, None, None)
-    bounds = None if of_one is None or of_other is None else interval(of_other - of_one)
-    return Difference(name, other - one, bounds)
 
 
 def _rate(part: np.int64, whole: np.int64) -> float | None:

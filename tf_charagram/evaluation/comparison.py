@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tf_charagram.evaluation.bootstrap import interval
 from tf_charagram.evaluation.set_score import SetScore
+
+Floats = NDArray[np.float64]
+
+
+class Scored(Protocol):
+    """What two systems need to be compared: numbers, and draws of the same resamples."""
+
+    @property
+    def metrics(self) -> Mapping[str, float | None]:
+        """The numbers, by name."""
+
+    @property
+    def draws(self) -> Mapping[str, Floats]:
+        """Their values in the resamples, by name; empty if there are none."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +55,34 @@ def differences(first: Sequence[SetScore], second: Sequence[SetScore]) -> list[D
     return [_difference(one, other) for one, other in zip(first, second, strict=True)]
 
 
+def score_differences(first: Scored, second: Scored) -> list[Difference]:
+    """Returns the second score less the first, metric by metric.
+
+    Args:
+        first: Score of one system.
+        second: Score of the other on the same examples, of the same kind and seed.
+    """
+    found = []
+    for name, other in second.metrics.items():
+        one = first.metrics[name]
+        if one is None or other is None:
+            found.append(Difference(name, None, None))
+        else:
+            bounds = _interval(first.draws.get(name), second.draws.get(name))
+            found.append(Difference(name, other - one, bounds))
+    return found
+
+
 def _difference(first: SetScore, second: SetScore) -> Difference:
     if first.value is None or second.value is None or first.sets != second.sets:
         return Difference(first.name, None, None)
-    bounds = None
-    if first.draws is not None and second.draws is not None:
-        bounds = interval(second.draws - first.draws)
+    bounds = _interval(first.draws, second.draws)
     return Difference(
         first.name,
         round(second.value - first.value, 2),
         None if bounds is None else (round(bounds[0], 2), round(bounds[1], 2)),
     )
+
+
+def _interval(first: Floats | None, second: Floats | None) -> tuple[float, float] | None:
+    return None if first is None or second is None else interval(second - first)

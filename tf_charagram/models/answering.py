@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import keras
 import numpy as np
@@ -77,18 +76,9 @@ class AnsweringModel(HeadedModel):
             answers.append(self._answers(vectors[batch]).numpy())
         return np.concatenate(answers)
 
-    def write_saved_model(self, path: str | Path, about: dict[str, Any] | None = None) -> None:
-        """Writes a SavedModel whose n-grams are folded, see `tf_charagram.models.folding`.
-
-        Args:
-            path: The folder, which does not exist.
-            about: What the card says besides.
-
-        Raises:
-            RunError: It cannot be written.
-        """
-        vectorizer, encoder = fold(self.vectorizer, self.encoder)
-        HeadedModel.write_saved_model(type(self)(vectorizer, encoder, self.head), path, about)
+    def as_served(self) -> Self:
+        """Returns the same function with folded n-grams, see `tf_charagram.models.folding`."""
+        return type(self)(*fold(self.vectorizer, self.encoder), self.head)
 
     def text_function(self, name_answers: Any) -> tf.types.experimental.PolymorphicFunction:
         """Returns the signature of a model of texts.

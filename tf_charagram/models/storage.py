@@ -14,6 +14,7 @@ from zipfile import BadZipFile
 
 import keras
 import numpy as np
+import tensorflow as tf
 
 from tf_charagram._version import __version__
 from tf_charagram.encoders import encoder_from_config, encoder_name
@@ -78,7 +79,7 @@ def save_model(path: str | Path, parts: Parts, kind: str = EMBEDDER) -> None:
     }
     for name, arrays in (
         (FILES.vocabulary, parts.vectorizer.state()),
-        (FILES.weights, {weight.path: weight.numpy() for weight in parts.weights}),
+        (FILES.weights, {weight.path: _view(weight) for weight in parts.weights}),
     ):
         with whole_file(path / name) as file:
             np.savez(file, **arrays)
@@ -101,7 +102,7 @@ def load_model(
     """
     path = _model_folder(Path(path))
     config = read_config(path)
-    found = read_kind(path)
+    found = _kind_of(config)
     if found != kind:
         raise RunError(f"{path} holds a model of the kind '{found}', where '{kind}' is needed.")
     try:
@@ -121,6 +122,11 @@ def load_model(
     except _DAMAGES as problem:
         raise RunError(f"{path} is damaged: {problem}. Train again, or copy it again.") from problem
     return parts
+
+
+def _view(weight: keras.Variable) -> np.ndarray:
+    """Returns what a weight is now; not a copy, as `numpy()` is."""
+    return np.asarray(memoryview(tf.convert_to_tensor(weight)))
 
 
 def model_files(path: str | Path) -> list[Path]:
@@ -160,7 +166,11 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
 
 def read_kind(path: str | Path) -> str:
     """Returns what kind of model a folder holds, such as `"embedder"`; errors as `load_model`."""
-    return str(read_config(path).get("kind", EMBEDDER))
+    return _kind_of(read_config(path))
+
+
+def _kind_of(config: dict[str, Any]) -> str:
+    return str(config.get("kind", EMBEDDER))
 
 
 def read_config(path: str | Path) -> dict[str, Any]:

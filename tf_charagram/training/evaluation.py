@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,8 +11,7 @@ from rich.table import Table
 from tf_charagram.config import CONFIGS
 from tf_charagram.data.lines import BadLines
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.classification import score_differences
-from tf_charagram.evaluation.comparison import Difference
+from tf_charagram.evaluation.comparison import Difference, score_differences
 from tf_charagram.evaluation.sets import STARTER
 from tf_charagram.flags import from_flags
 from tf_charagram.models.storage import read_kind
@@ -77,7 +75,7 @@ def evaluate_labelled(
     if run.history.is_file():
         saved = json.loads(run.config.read_text(encoding="utf-8"))["settings"]
         config = from_flags(CONFIGS[names[0]], saved)
-    task = _TASKS[names[0]](dataclasses.replace(config), bad_lines)
+    task = _TASKS[names[0]](config, bad_lines)
     if run.texts.is_file() and isinstance(task, TaggingTask):
         task.known = frozenset(run.texts.read_text(encoding="utf-8").split("\n"))
     product = task.model_class.load(model)

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from tf_charagram.config import RunConfig
 from tf_charagram.data.lines import BadLines
+from tf_charagram.data.stream import Stream
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.files import write_json
 from tf_charagram.models.headed import HeadedModel
@@ -20,7 +21,7 @@ from tf_charagram.optimizers import make_optimizer
 from tf_charagram.runs import RunFolder, run_config
 from tf_charagram.training.building import check_options
 from tf_charagram.training.inputs import input_files
-from tf_charagram.training.loop import LAST, Scores, Stream, TrainingLoop
+from tf_charagram.training.loop import LAST, Scores, TrainingLoop
 from tf_charagram.training.metrics import loop_metrics
 from tf_charagram.training.schedule import set_decay
 from tf_charagram.training.transfer import as_saved, check_init
@@ -84,11 +85,9 @@ class LabelledRun(ABC):
         set_decay(optimizer, config, self.stream.steps_per_epoch)
         # Nothing is written, and no old run deleted, before settings and files were found right.
         self.folder.begin(settings)
-        self.loop = TrainingLoop(
-            self.product, model, self.stream, self._quick_scores, self.folder, config.epochs,
-            config.evaluations_per_epoch, config.select, config.checkpoint_every_s,
-            config.max_minutes,
-        )  # fmt: skip
+        self.loop = TrainingLoop.from_config(
+            config, self.product, model, self.stream, self._quick_scores, self.folder
+        )
 
     @abstractmethod
     def read(self) -> Sequence[Any]:

@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.stream import Segment
+from tf_charagram.config import RunConfig
+from tf_charagram.data.stream import Stream
 from tf_charagram.errors import TrainingError
 from tf_charagram.models.step_model import StepModel
 from tf_charagram.runs import RunFolder
@@ -39,29 +40,6 @@ class Savable(Protocol):
         """Writes its folder."""
 
 
-class Stream(Protocol):
-    """Batches as a function of the step.
-
-    Attributes:
-        unit: What an epoch visits each of once, for instance "pairs".
-    """
-
-    unit: str
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches that cover everything once."""
-
-    def num_examples(self, step: int) -> int:
-        """Returns how much is in the steps before a step."""
-
-    def segments(self, first_step: int, count: int) -> Iterator[Segment]:
-        """Yields stretches of steps."""
-
-    def dataset(self, segment: Segment) -> tf.data.Dataset:
-        """Returns the batches of a stretch."""
-
-
 def total_steps(stream: Stream, epochs: float) -> int:
     """Returns the number of steps of a run over so many epochs."""
     return max(1, round(epochs * stream.steps_per_epoch))
@@ -83,6 +61,8 @@ class TrainingLoop:
         select: Set whose best score decides which weights are kept, or `"last"`.
         checkpoint_every_s: Seconds between checkpoints, which are written after evaluations; one
             holds the table three times, so writing it can take longer than the training between.
+        checkpoint_at_end: Whether to write one at the end in any case, from which a longer run can
+            go on.
         max_minutes: Training time after which the run ends early, or `None`.
     """
 
@@ -96,6 +76,23 @@ class TrainingLoop:
     select: str
     checkpoint_every_s: float
     max_minutes: float | None = None
+    checkpoint_at_end: bool = True
+
+    @classmethod
+    def from_config(
+        cls,
+        config: RunConfig,
+        product: Savable,
+        model: StepModel,
+        stream: Stream,
+        score: Callable[[Callable[[], None]], Scores],
+        folder: RunFolder,
+    ) -> Self:
+        """Returns the loop for the settings of a run; arguments as the attributes."""
+        return cls(
+            product, model, stream, score, folder, config.epochs, config.evaluations_per_epoch,
+            config.select, config.checkpoint_every_s, config.max_minutes,
+        )  # fmt: skip
 
     def __post_init__(self) -> None:
         """Collects what a checkpoint holds."""
@@ -134,7 +131,7 @@ class TrainingLoop:
             max_seconds=math.inf if self.max_minutes is None else 60 * self.max_minutes,
             interrupt=self._interrupt,
         )  # fmt: skip
-        saved = -math.inf
+        saved = time.monotonic()
         with progress, self._saved_on_interrupt(progress), self._interrupt:
             for stop in self._stops():
                 if progress.is_out_of_time and self.step == self._recorded_step():
@@ -145,7 +142,8 @@ class TrainingLoop:
                 record = self._record(loss, progress.seconds)
                 self._keep(record, is_last)
                 self.folder.append_history(record)
-                if is_last or time.monotonic() - saved >= self.checkpoint_every_s:
+                is_due = time.monotonic() - saved >= self.checkpoint_every_s
+                if is_due or (is_last and self.checkpoint_at_end):
                     self._save(progress)
                     saved = time.monotonic()
                 scalars.write(self.step, {"loss": loss, **record["scores"]})

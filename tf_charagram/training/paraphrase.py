@@ -101,11 +101,9 @@ class ParaphraseRun:
         # Nothing is written, and no old run deleted, before settings and files were found right.
         self.folder.begin(settings)
         pairs.fill(self.store, vectorizer)
-        self.loop = TrainingLoop(
-            self.embedder, model, self.stream, self._score, self.folder, config.epochs,
-            config.evaluations_per_epoch, config.select, config.checkpoint_every_s,
-            config.max_minutes,
-        )  # fmt: skip
+        self.loop = TrainingLoop.from_config(
+            config, self.embedder, model, self.stream, self._score, self.folder
+        )
 
     def _score(self, check: Callable[[], None]) -> Scores:
         """Scores the weights as they are now."""

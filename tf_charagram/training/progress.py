@@ -11,6 +11,7 @@ import keras
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from tf_charagram.data.stream import Stream
 from tf_charagram.training.interrupt import Interrupt
 
 
@@ -30,7 +31,7 @@ class TrainingProgress(keras.callbacks.Callback):
     """
 
     def __init__(
-        self, stream: Any, first_step: int, total_steps: int, *, seconds: float = 0.0,
+        self, stream: Stream, first_step: int, total_steps: int, *, seconds: float = 0.0,
         max_seconds: float = math.inf, interrupt: Interrupt | None = None,
     ) -> None:  # fmt: skip
         super().__init__()

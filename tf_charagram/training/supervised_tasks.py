@@ -32,8 +32,7 @@ from tf_charagram.evaluation_tables import (
     label_table,
     relatedness_table,
 )
-from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
-from tf_charagram.layers.text_head import TextHead
+from tf_charagram.layers.pair_head import PairScoreHead
 from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.pair_classifier import PairClassifier, PairScorer
 from tf_charagram.models.text_classifier import TextClassifier
@@ -175,6 +174,27 @@ class _LabelTask(SupervisedTask):
         number = {label: i for i, label in enumerate(self.labels)}
         return np.array([number[label] for label in examples.labels], np.int32)
 
+    def head(self, dim: int) -> keras.layers.Layer:
+        """Returns a head with a logit for each label."""
+        config = self.config
+        return self.model_class.head_class(
+            dim=dim, labels=self.labels, hidden_dim=config.hidden_dim, seed=config.seed
+        )
+
+    def score(
+        self,
+        model: PairClassifier | TextClassifier,
+        examples: LabelledPairs | LabelledTexts,
+        *,
+        num_resamples: int,
+        seed: int = 0,
+    ) -> ClassificationScore:
+        """Compares predicted labels with those of people."""
+        predicted = [found.label for found in model.classify(*self.sides(examples))]
+        return score_labels(
+            examples.labels, predicted, model.labels, num_resamples=num_resamples, seed=seed
+        )
+
     def class_weights(self, examples: Sequence[Any]) -> NDArray[np.float64] | None:
         """Returns weights by which all labels together count the same."""
         if self.config.class_weights == "none":
@@ -210,22 +230,6 @@ class Entailment(_LabelTask):
         """Returns lefts and rights."""
         return examples.left, examples.right
 
-    def head(self, dim: int) -> PairLabelHead:
-        """Returns a head with a logit for each label."""
-        config = self.config
-        return PairLabelHead(
-            dim=dim, labels=self.labels, hidden_dim=config.hidden_dim, seed=config.seed
-        )
-
-    def score(
-        self, model: PairClassifier, examples: LabelledPairs, *, num_resamples: int, seed: int = 0
-    ) -> ClassificationScore:
-        """Compares predicted labels with those of people."""
-        predicted = [found.label for found in model.classify(examples.left, examples.right)]
-        return score_labels(
-            examples.labels, predicted, model.labels, num_resamples=num_resamples, seed=seed
-        )
-
 
 class Sentiment(_LabelTask):
     """What a text says: a label."""
@@ -250,20 +254,6 @@ class Sentiment(_LabelTask):
     def sides(self, examples: LabelledTexts) -> tuple[list[str], ...]:
         """Returns the texts."""
         return (examples.texts,)
-
-    def head(self, dim: int) -> TextHead:
-        """Returns a head with a logit for each label."""
-        config = self.config
-        return TextHead(dim=dim, labels=self.labels, hidden_dim=config.hidden_dim, seed=config.seed)
-
-    def score(
-        self, model: TextClassifier, examples: LabelledTexts, *, num_resamples: int, seed: int = 0
-    ) -> ClassificationScore:
-        """Compares predicted labels with those of people."""
-        predicted = [found.label for found in model.classify(examples.texts)]
-        return score_labels(
-            examples.labels, predicted, model.labels, num_resamples=num_resamples, seed=seed
-        )
 
 
 SUPERVISED: dict[str, type[SupervisedTask]] = {
