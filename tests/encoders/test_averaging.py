@@ -18,16 +18,20 @@ def test_word_average_equals_reference():
     check_against_reference(encoder, {"W": encoder.table.table}, reference.word_average)
 
 
-def test_projection_equals_reference():
-    encoder = Projection(num_rows=NUM_ROWS, dim=4)
+@pytest.mark.parametrize("word_dim", [None, 3])
+def test_projection_equals_reference(word_dim):
+    encoder = Projection(num_rows=NUM_ROWS, dim=4, word_dim=word_dim)
     weights = {"W": encoder.table.table, "K1": encoder.dense.kernel, "b1": encoder.dense.bias}
     check_against_reference(encoder, weights, reference.dense_layers("linear", 1))
 
 
+@pytest.mark.parametrize("word_dim", [None, 3])
 @pytest.mark.parametrize("num_layers", [1, 2])
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
-def test_dan_equals_reference(activation, num_layers):
-    encoder = Dan(num_rows=NUM_ROWS, dim=4, activation=activation, num_layers=num_layers)
+def test_dan_equals_reference(activation, num_layers, word_dim):
+    encoder = Dan(
+        num_rows=NUM_ROWS, dim=4, word_dim=word_dim, activation=activation, num_layers=num_layers
+    )
     weights = {"W": encoder.table.table}
     for number, dense in enumerate(encoder.dense, start=1):
         weights |= {f"K{number}": dense.kernel, f"b{number}": dense.bias}
@@ -46,7 +50,13 @@ def test_text_without_words():
 
 @pytest.mark.parametrize("check", CONTRACTS, ids=lambda check: check.__name__)
 def test_contract_with_two_layers(check, tmp_path):
-    check(lambda: Dan(num_rows=9, dim=5, activation="relu", num_layers=2, seed=3), 9, tmp_path)
+    options = {"word_dim": 4, "activation": "relu", "num_layers": 2}
+    check(lambda: Dan(num_rows=9, dim=5, seed=3, **options), 9, tmp_path)
+
+
+@pytest.mark.parametrize("check", CONTRACTS, ids=lambda check: check.__name__)
+def test_contract_of_a_wide_projection(check, tmp_path):
+    check(lambda: Projection(num_rows=9, dim=5, word_dim=2, seed=3), 9, tmp_path)
 
 
 @pytest.mark.parametrize("cls", [WordAverage, Projection, Dan])

@@ -187,7 +187,7 @@ def test_frozen_word_vectors_are_transferred_too(tmp_path):
 @pytest.mark.parametrize(
     ("old", "options", "new", "new_options", "message"),
     [
-        ("dan", {}, "dan", {"dim": 8}, r"give --dim 6 \(received: 8\)\."),
+        ("dan", {}, "dan", {"dim": 8}, r"give --dim 6 \(received: 8\), --word-dim 6 \(received: 8\)\."),
         ("dan", {}, "lstm", {}, r"give --encoder dan \(received: lstm\)\."),
         ("dan", {}, "charagram", {"dim": 8},
          r"--encoder dan \(received: charagram\), .*--dim 6 \(received: 8\).*activation tanh"),
@@ -201,7 +201,7 @@ def test_frozen_word_vectors_are_transferred_too(tmp_path):
         ("char_cnn", {"filters": "kim", "dense": "linear"}, "char_cnn", {},
          r"--filters kim \(received: small\), --dense linear \(received: tanh\)"),
         ("cse", {"word_dim": 9}, "cse", {},
-         r"give --word-vectors of width 9 \(received: 6\)\."),
+         r"give --word-dim 9 \(received: 6\)\."),
         ("cse", {"widths": (1, 2)}, "cse", {}, r"give widths=1,2 \(received: 1,2,3\)\."),
     ],
 )  # fmt: skip

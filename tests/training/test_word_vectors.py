@@ -28,6 +28,8 @@ from tf_charagram.training.word_vectors import load_pretrained
 TEXTS = ["The cat sat.", "a Cat, a dog", "don't sit"]
 #: By frequency, then by code point.
 WORDS = ["a", "cat", ",", ".", "do", "dog", "n't", "sat", "sit", "the"]
+#: The encoders whose words may have another width than the embedding.
+WITH_WORD_DIM = ("cse", "dan", "projection")
 VECTORS = ("cat 1 2 3", "dog 4 5 6", "zebra 7 8 9", "Cat 9 9 9", "new york 0 1 2", "n't 0 0 1")
 
 
@@ -133,16 +135,20 @@ def test_no_word_of_the_file_can_be_taken(tmp_path):
     assert vectorizer.words == WORDS
 
 
-def test_cse_has_the_width_of_the_file(tmp_path):
-    config = config_for(write(tmp_path, *VECTORS), "cse", dim=6)
+@pytest.mark.parametrize("name", WITH_WORD_DIM)
+def test_words_have_the_width_of_the_file(name, tmp_path):
+    config = config_for(write(tmp_path, *VECTORS), name, dim=6)
     _, table, *_ = build(config)
     assert_array_equal(table["cat"], [1, 2, 3])
     encoder = make_encoder(config, 4)
     assert (encoder.dim, encoder.word_dim) == (6, 3)
-    assert make_encoder(config_for(encoder="cse", dim=6), 4).word_dim == 6
+    assert make_encoder(config_for(encoder=name, dim=6), 4).word_dim == 6
+    assert make_encoder(config_for(encoder=name, dim=6, word_dim=2), 4).word_dim == 2
+    with pytest.raises(ConfigError, match=r"have 3 numbers each, .* 2\. Give --word-dim 3,"):
+        check_options(dataclasses.replace(config, word_dim=2))
 
 
-@pytest.mark.parametrize("name", [name for name in WORD_ENCODERS if name != "cse"])
+@pytest.mark.parametrize("name", [name for name in WORD_ENCODERS if name not in WITH_WORD_DIM])
 def test_other_widths(name, tmp_path):
     path = write(tmp_path, *VECTORS)
     message = "have 3 numbers each, those of the encoder 300. Give --dim 3, or another file."

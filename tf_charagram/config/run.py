@@ -104,6 +104,9 @@ class RunConfig:
     use_output_gate: bool = option(True, "output gate of char_lstm, lstm and gran")
     use_peepholes: bool = option(True, "peepholes of char_lstm, lstm and gran")
     dim: int = option(300, "width of the embedding")
+    word_dim: int | None = option(
+        None, "width of the word vectors of cse, dan, projection [that of --word-vectors, or --dim]"
+    )
     evaluations_per_epoch: int = option(4, "evaluations each epoch")
     checkpoint_every_s: float = option(60.0, "seconds between checkpoints, after evaluations")
     select: str = option("last", "keep the weights with the best score on this set, or the last")

@@ -46,9 +46,13 @@ class WordAverage(AveragingEncoder):
 class Projection(AveragingEncoder):
     """Embeds a text as Wp m + b, m the mean of its word vectors (Universal, section 3).
 
+    With a larger `dim` than `word_dim`, 1,200 or 2,400, it gives classifiers more features than the
+    words have (Universal, section 4.4).
+
     Args:
         num_rows: Number of word ids.
-        dim: Width of the word vectors and of the embedding.
+        dim: Width of the embedding.
+        word_dim: Width of the word vectors. Default: `dim`.
         seed: Seed of the initial weights.
         **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
 
@@ -63,13 +67,32 @@ class Projection(AveragingEncoder):
         ConfigError: An argument is out of range.
     """
 
-    def __init__(self, *, num_rows: int, dim: int = 300, seed: int = 0, **kwargs: Any) -> None:
-        super().__init__(num_rows=num_rows, dim=dim, seed=seed, **{"name": "projection", **kwargs})
-        self.dense = _dense(dim, "linear", seed + 1, "dense")
+    def __init__(
+        self,
+        *,
+        num_rows: int,
+        dim: int = 300,
+        word_dim: int | None = None,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            num_rows=num_rows,
+            dim=dim,
+            seed=seed,
+            word_dim=word_dim,
+            **{"name": "projection", **kwargs},
+        )
+        self.word_dim = self.table.dim
+        self.dense = _dense(self.word_dim, dim, "linear", seed + 1, "dense")
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
         return self.dense(self.mean(ids, training))
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {**super().get_config(), "word_dim": self.word_dim}
 
 
 class Dan(AveragingEncoder):
@@ -79,7 +102,8 @@ class Dan(AveragingEncoder):
 
     Args:
         num_rows: Number of word ids.
-        dim: Width of the word vectors, the layers and the embedding.
+        dim: Width of the layers and of the embedding.
+        word_dim: Width of the word vectors. Default: `dim`.
         activation: f, `"tanh"` or `"relu"`.
         num_layers: 1 or 2.
         seed: Seed of the initial weights.
@@ -101,6 +125,7 @@ class Dan(AveragingEncoder):
         *,
         num_rows: int,
         dim: int = 300,
+        word_dim: int | None = None,
         activation: str = "tanh",
         num_layers: int = 1,
         seed: int = 0,
@@ -109,12 +134,16 @@ class Dan(AveragingEncoder):
         check_activation(activation, ACTIVATIONS)
         if num_layers not in (1, 2):
             raise ConfigError(f"`num_layers` must be 1 or 2. Received: num_layers={num_layers}")
-        super().__init__(num_rows=num_rows, dim=dim, seed=seed, **{"name": "dan", **kwargs})
+        super().__init__(
+            num_rows=num_rows, dim=dim, seed=seed, word_dim=word_dim, **{"name": "dan", **kwargs}
+        )
+        self.word_dim = self.table.dim
         self.activation = activation
         self.num_layers = num_layers
+        widths = [self.word_dim, *[dim] * num_layers]
         self.dense = [
-            _dense(dim, activation, seed + layer, f"dense_{layer}")
-            for layer in range(1, num_layers + 1)
+            _dense(width, dim, activation, seed + layer, f"dense_{layer}")
+            for layer, width in enumerate(widths[:-1], start=1)
         ]
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
@@ -128,17 +157,18 @@ class Dan(AveragingEncoder):
         """Returns the constructor arguments."""
         return {
             **super().get_config(),
+            "word_dim": self.word_dim,
             "activation": self.activation,
             "num_layers": self.num_layers,
         }
 
 
-def _dense(dim: int, activation: str, seed: int, name: str) -> keras.layers.Dense:
+def _dense(input_dim: int, dim: int, activation: str, seed: int, name: str) -> keras.layers.Dense:
     dense = keras.layers.Dense(
         dim,
         activation=activation,
         kernel_initializer=keras.initializers.GlorotUniform(seed=seed),
         name=name,
     )
-    dense.build((None, dim))
+    dense.build((None, input_dim))
     return dense

@@ -22,7 +22,7 @@ from tf_charagram.training.word_vectors import add_vector_words, check_width, pr
 #: Settings that only some encoders have, and that count the units of only some vectorizers.
 _ENCODER_OPTIONS = (
     "activation", "num_layers", "filters", "dense", "dropout", "char_dim", "use_output_gate",
-    "use_peepholes", "word_dropout",
+    "use_peepholes", "word_dim", "word_dropout",
 )  # fmt: skip
 _COUNT_OPTIONS = ("ngrams", "min_count", "max_per_order", "hash_buckets", "rows_per_ngram")
 #: Settings of the word vectors, which only word encoders have.
@@ -82,7 +82,9 @@ def _check_word_options(config: RunConfig) -> None:
 def _arguments(encoder: type[keras.layers.Layer]) -> set[str]:
     """Returns the arguments of a class, those that it hands on to its bases included."""
     classes = takewhile(lambda cls: cls is not keras.layers.Layer, encoder.__mro__)
-    return {name for cls in classes for name in inspect.signature(cls).parameters}
+    names = {name for cls in classes for name in inspect.signature(cls).parameters}
+    # The base has it for those whose words may be of another width than the embedding.
+    return names if "word_dim" in inspect.signature(encoder).parameters else names - {"word_dim"}
 
 
 def make_encoder(
@@ -109,10 +111,10 @@ def make_encoder(
     if num_words is not None:
         options["num_words"] = num_words
     width = pretrained_width(config)
-    if width is not None and "word_dim" in inspect.signature(encoder_type).parameters:
-        options["word_dim"] = width
-    elif width is not None:
-        check_width(str(config.word_vectors), width, config.dim)
+    if width is not None:
+        flag = "word_dim" if "word_dim" in _arguments(encoder_type) else "dim"
+        own = config.dim if flag == "dim" else options.setdefault(flag, width)
+        check_width(str(config.word_vectors), width, own, flag)
     encoder = encoder_type(num_rows=num_rows, dim=config.dim, seed=config.seed, **options)
     if config.freeze_words:
         encoder.table.trainable = False

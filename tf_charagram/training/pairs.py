@@ -25,7 +25,7 @@ _FREE = (
     "mask_duplicates", "mask_related", "margin", "l2", "l2_words", "l2_composition", "dense_l2",
     "optimizer", "learning_rate", "momentum", "decay", "clip_norm", "freeze_words", "word_dropout",
     "activation", "num_layers", "filters", "dense", "dropout", "char_dim", "use_output_gate",
-    "use_peepholes", "dim", "evaluations_per_epoch", "checkpoint_every_s", "select",
+    "use_peepholes", "dim", "word_dim", "evaluations_per_epoch", "checkpoint_every_s", "select",
     "threads",
 )  # fmt: skip
 

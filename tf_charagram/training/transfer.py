@@ -30,7 +30,7 @@ _ONLY_TRAINING = ("dropout", "word_dropout")
 #: Settings that a second stage may change: how many units there are, and what only training sees.
 _FREE = ("num_rows", "num_words", "seed", *_ONLY_TRAINING)
 #: Settings that are given in other words than by a flag of their name.
-_FLAGS = {"orders": "--ngrams", "word_dim": "--word-vectors of width"}
+_FLAGS = {"orders": "--ngrams"}
 
 
 def grow_from(

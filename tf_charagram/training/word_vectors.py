@@ -111,10 +111,10 @@ def pretrained_width(config: RunConfig) -> int | None:
     return word_vectors_dim(config.word_vectors, on_bad_line=config.on_bad_line)
 
 
-def check_width(path: str, width: int, own: int) -> None:
+def check_width(path: str, width: int, own: int, field: str = "dim") -> None:
     """Raises a `ConfigError` where vectors in a file are not as wide as those of an encoder."""
     if width != own:
         raise ConfigError(
             f"The vectors in {path} have {width} numbers each, those of the encoder {own}. "
-            f"Give --dim {width}, or another file."
+            f"Give --{field.replace('_', '-')} {width}, or another file."
         )
