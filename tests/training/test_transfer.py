@@ -187,7 +187,8 @@ def test_frozen_word_vectors_are_transferred_too(tmp_path):
 @pytest.mark.parametrize(
     ("old", "options", "new", "new_options", "message"),
     [
-        ("dan", {}, "dan", {"dim": 8}, r"give --dim 6 \(received: 8\), --word-dim 6 \(received: 8\)\."),
+        ("dan", {}, "dan", {"dim": 8},
+         r"give --dim 6 \(received: 8\), --word-dim 6 \(received: 8\)\."),
         ("dan", {}, "lstm", {}, r"give --encoder dan \(received: lstm\)\."),
         ("dan", {}, "charagram", {"dim": 8},
          r"--encoder dan \(received: charagram\), .*--dim 6 \(received: 8\).*activation tanh"),
