@@ -173,9 +173,10 @@ def test_warmup(export, kind):
 
 def test_card_page_and_batching(export):
     for kind in HEADS:
-        _, version = export(kind)
+        model, version = export(kind)
         card = json.loads((version / "model_card.json").read_text())
         assert card["kind"] == kind and "dtype" not in card["head"]
+        assert card["num_parameters"] == sum(np.size(weight) for weight in model.parts.weights)
         text = (version / "README.md").read_text()
         for signature in card["signatures"]:
             assert f"| `{signature}` |" in text and f'"signature_name": "{signature}"' in text

@@ -108,7 +108,8 @@ class HeadedModel(keras.Model):
         served = self.as_served()
         functions = served.signatures()
         write_module(ServedModel(served.parts, functions), functions, path)
-        write_card(served.vectorizer, served.encoder, path, {**self.card(), **(about or {})})
+        about = {**self.card(), **(about or {})}
+        write_card(served.vectorizer, served.encoder, path, about, served.head)
 
     def as_served(self) -> Self:
         """Returns the model that is written for serving; to be overridden for a faster one."""

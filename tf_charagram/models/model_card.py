@@ -27,6 +27,7 @@ def write_card(
     encoder: keras.layers.Layer,
     path: str | Path,
     about: dict[str, Any] | None = None,
+    head: keras.layers.Layer | None = None,
 ) -> None:
     """Writes the card of a SavedModel into its folder, where TensorFlow Serving leaves it alone.
 
@@ -35,13 +36,17 @@ def write_card(
         encoder: Of the model.
         path: Folder of the SavedModel, complete.
         about: What else is known of the model; comes first.
+        head: Of the model, if it has one.
     """
     path = Path(path)
-    write_json(path / CARD, {**(about or {}), **model_card(vectorizer, encoder, path)})
+    write_json(path / CARD, {**(about or {}), **model_card(vectorizer, encoder, path, head)})
 
 
 def model_card(
-    vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, path: str | Path
+    vectorizer: keras.layers.Layer,
+    encoder: keras.layers.Layer,
+    path: str | Path,
+    head: keras.layers.Layer | None = None,
 ) -> dict[str, Any]:
     """Describes an exported model.
 
@@ -49,6 +54,7 @@ def model_card(
         vectorizer: Of the model.
         encoder: Of the model.
         path: Folder of the SavedModel.
+        head: Of the model, if it has one.
 
     Returns:
         `encoder` and `vectorizer` with their settings, `dim`, `num_parameters`, `size_bytes` of the
@@ -67,7 +73,7 @@ def model_card(
             **settings_of(vectorizer),
         },
         "dim": encoder.dim,
-        "num_parameters": int(encoder.count_params()),
+        "num_parameters": sum(part.count_params() for part in (encoder, head) if part is not None),
         "size_bytes": sum(file.stat().st_size for file in files),
         "signatures": {
             name: {"inputs": _tensors(signature.inputs), "outputs": _tensors(signature.outputs)}
