@@ -14,6 +14,7 @@ from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.models.folding import fold
 from tf_charagram.models.model_card import model_card
 from tf_charagram.models.saved_model import export_saved_model
+from tf_charagram.models.storage import Parts
 from tf_charagram.text.kinds import VECTORIZERS
 from tf_charagram.text.vectorizer import NgramVectorizer
 
@@ -55,7 +56,7 @@ def test_card(tmp_path):
     assert card["versions"]["tensorflow"] == tf.__version__
     assert {"tf-charagram", "keras", "tensorflow-text"} <= card["versions"].keys()
     assert card["vectorizer"]["longest_only"] is True
-    assert model_card(*fold(vectorizer, encoder), tmp_path / "1") == card
+    assert model_card(Parts(*fold(vectorizer, encoder)), tmp_path / "1") == card
 
 
 @pytest.mark.parametrize("name", ENCODERS)
@@ -91,7 +92,7 @@ def test_an_unknown_library(tmp_path):
     vectorizer, encoder, _ = exported(tmp_path / "1", "charagram")
     path = tmp_path / "1" / "saved_model.pb"
     path.write_bytes(path.read_bytes().replace(b"UnicodeDecode", b"UnicodeDecodf"))
-    card = model_card(vectorizer, encoder, tmp_path / "1")
+    card = model_card(Parts(vectorizer, encoder), tmp_path / "1")
     assert card["required_ops"] == {"unknown": ["UnicodeDecodf"]}
 
 

@@ -29,7 +29,7 @@ def train(*arguments):
     return main([*QUICK, *map(str, arguments)])
 
 
-@pytest.mark.parametrize("encoder", ["charagram", "char_cnn"])
+@pytest.mark.parametrize("encoder", ["charagram", "char_cnn", "char_lstm"])
 def test_trains_and_is_served(encoder, tagged, tmp_path, capsys):
     out = tmp_path / "run"
     assert train("--data", tagged, "--eval-data", tagged, "--out", out, "--encoder", encoder,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.stream import BUCKET_BATCHES, Segment, cut, ready
+from tf_charagram.data.stream import BUCKET_BATCHES, Segment, cut, step_batches
 
 #: Batches that are ready before they are asked for.
 _PREFETCH = 16
@@ -71,13 +71,8 @@ class ExampleStream:
     def dataset(self, segment: Segment) -> tf.data.Dataset:
         """Returns the batches of a segment."""
         batches = self.epoch(segment.epoch)[segment.offset : segment.offset + segment.num]
-        splits = tf.constant(np.cumsum([0, *map(len, batches)]))
-        examples = tf.constant(np.concatenate(batches))
-        steps = tf.data.Dataset.range(segment.num)
-        made = steps.map(
-            lambda number: self._make_batch(examples[splits[number] : splits[number + 1]])
-        )
-        return ready(made, _PREFETCH)
+        splits = np.cumsum([0, *map(len, batches)])
+        return step_batches(np.concatenate(batches), splits, self._make_batch, prefetch=_PREFETCH)
 
     def epoch(self, epoch: int) -> list[np.ndarray]:
         """Returns the examples of each batch of an epoch."""

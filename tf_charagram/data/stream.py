@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -155,15 +155,13 @@ class PairStream:
     def dataset(self, segment: Segment) -> tf.data.Dataset:
         """Returns the batches of a segment: the ids of lefts, then rights, and their keys."""
         block = self.store.load(segment.block, in_order=self._is_in_order(segment.epoch))
-        texts, splits = map(tf.constant, self._texts_of(segment, block))
 
-        def batch(number: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
-            chosen = texts[splits[number] : splits[number + 1]]
+        def batch(chosen: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
             return rows_of(block.ids, chosen), tf.gather(block.keys, chosen)
 
         # Few operations a batch, one thread: on two cores, what the input pipeline uses the
         # training lacks.
-        return ready(tf.data.Dataset.range(segment.num).map(batch), 64)
+        return step_batches(*self._texts_of(segment, block), batch, prefetch=64)
 
     def _texts_of(self, segment: Segment, block: PairBlock) -> tuple[np.ndarray, np.ndarray]:
         """Returns the rows of a segment's steps in one vector, and where each step begins."""
@@ -206,12 +204,28 @@ class PairStream:
         return tf.random.experimental.index_shuffle(tf.constant(places), seed, last).numpy()
 
 
-def ready(batches: tf.data.Dataset, number: int) -> tf.data.Dataset:
-    """Returns batches of which some are ready before they are asked for."""
+def step_batches(
+    rows: np.ndarray, splits: np.ndarray, make_batch: Callable[[tf.Tensor], Any], *, prefetch: int
+) -> tf.data.Dataset:
+    """Returns the batches of some steps.
+
+    Args:
+        rows: What the steps are made of, one step after the other.
+        splits: Where each step begins in `rows`, and where the last one ends.
+        make_batch: Gives the batch of the rows of a step; in the graph of the pipeline.
+        prefetch: Batches that are ready before they are asked for.
+    """
+    all_rows, places = tf.constant(rows), tf.constant(splits)
+
+    def batch(step: tf.Tensor) -> Any:
+        return make_batch(all_rows[places[step] : places[step + 1]])
+
     options = tf.data.Options()
-    # Its thread sleeps for longer and longer, and the end of an iterator waits for it: up to 2 s.
+    # The thread that tunes sleeps for longer and longer, and the end of an iterator waits for it:
+    # up to 2 s.
     options.autotune.enabled = False
-    return batches.prefetch(number).with_options(options)
+    steps = tf.data.Dataset.range(len(splits) - 1)
+    return steps.map(batch).prefetch(prefetch).with_options(options)
 
 
 def cut(places: np.ndarray, size: int) -> list[np.ndarray]:

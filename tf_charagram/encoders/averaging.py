@@ -83,7 +83,6 @@ class Projection(AveragingEncoder):
             word_dim=word_dim,
             **{"name": "projection", **kwargs},
         )
-        self.word_dim = self.table.dim
         self.dense = _dense(self.word_dim, dim, "linear", seed + 1, "dense")
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
@@ -137,7 +136,6 @@ class Dan(AveragingEncoder):
         super().__init__(
             num_rows=num_rows, dim=dim, seed=seed, word_dim=word_dim, **{"name": "dan", **kwargs}
         )
-        self.word_dim = self.table.dim
         self.activation = activation
         self.num_layers = num_layers
         widths = [self.word_dim, *[dim] * num_layers]

@@ -64,7 +64,6 @@ class Cse(SequenceEncoder):
         super().__init__(
             num_rows=num_rows, dim=dim, seed=seed, word_dim=word_dim, **{"name": "cse", **kwargs}
         )
-        self.word_dim = self.table.dim
         self.widths = widths
         self.activation = activation
         self.filters = ConvPooling(

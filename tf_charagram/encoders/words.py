@@ -30,6 +30,7 @@ class WordEncoder(keras.layers.Layer):
             among them; see `WordVectorizer`. Default: every id is a word.
 
     Attributes:
+        word_dim: Width of the word vectors.
         table: The layer that holds the word vectors, `table.table` of shape
             `(num_rows, word_dim)`.
 
@@ -69,12 +70,13 @@ class WordEncoder(keras.layers.Layer):
         self.num_rows = num_rows
         self.num_words = num_words
         self.dim = dim
+        self.word_dim = word_dim or dim
         self.seed = seed
         self.word_dropout = word_dropout
         self._dropout = keras.layers.Dropout(word_dropout, seed=seed)
         self.table = self.table_class(
             num_rows=num_rows,
-            dim=word_dim or dim,
+            dim=self.word_dim,
             initializer=keras.initializers.RandomUniform(-0.05, 0.05, seed=seed),
             name="words",
         )

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.bootstrap import interval, resample_counts
-
-Floats = NDArray[np.float64]
+from tf_charagram.evaluation.bootstrap import Floats, interval, resample_counts
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tf_charagram.evaluation.bootstrap import interval
+from tf_charagram.evaluation.bootstrap import Floats, interval
 from tf_charagram.evaluation.set_score import SetScore
-
-Floats = NDArray[np.float64]
 
 
 class Scored(Protocol):

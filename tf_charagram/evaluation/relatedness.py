@@ -6,18 +6,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.bootstrap import (
+    Floats,
     interval,
     resample_counts,
     resampled_pearson,
     resampled_spearman,
 )
 from tf_charagram.evaluation.correlation import pearson, spearman
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

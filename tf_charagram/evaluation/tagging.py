@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.bootstrap import interval, resample_counts
+from tf_charagram.evaluation.bootstrap import Floats, interval, resample_counts
 
 Tags = Sequence[Sequence[str]]
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
 

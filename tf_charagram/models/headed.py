@@ -108,8 +108,7 @@ class HeadedModel(keras.Model):
         served = self.as_served()
         functions = served.signatures()
         write_module(ServedModel(served.parts, functions), functions, path)
-        about = {**self.card(), **(about or {})}
-        write_card(served.vectorizer, served.encoder, path, about, served.head)
+        write_card(served.parts, path, {**self.card(), **(about or {})})
 
     def as_served(self) -> Self:
         """Returns the model that is written for serving; to be overridden for a faster one."""

@@ -7,13 +7,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import keras
 import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
 from tf_charagram._version import __version__
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.files import write_json
+from tf_charagram.models.storage import Parts
 from tf_charagram.text.growing import settings_of
 
 CARD = "model_card.json"
@@ -22,45 +22,31 @@ _LIBRARIES = {"tensorflow_text": "tensorflow-text"}
 _UNKNOWN_LIBRARY = "unknown"
 
 
-def write_card(
-    vectorizer: keras.layers.Layer,
-    encoder: keras.layers.Layer,
-    path: str | Path,
-    about: dict[str, Any] | None = None,
-    head: keras.layers.Layer | None = None,
-) -> None:
+def write_card(parts: Parts, path: str | Path, about: dict[str, Any] | None = None) -> None:
     """Writes the card of a SavedModel into its folder, where TensorFlow Serving leaves it alone.
 
     Args:
-        vectorizer: Of the model.
-        encoder: Of the model.
+        parts: The model.
         path: Folder of the SavedModel, complete.
         about: What else is known of the model; comes first.
-        head: Of the model, if it has one.
     """
     path = Path(path)
-    write_json(path / CARD, {**(about or {}), **model_card(vectorizer, encoder, path, head)})
+    write_json(path / CARD, {**(about or {}), **model_card(parts, path)})
 
 
-def model_card(
-    vectorizer: keras.layers.Layer,
-    encoder: keras.layers.Layer,
-    path: str | Path,
-    head: keras.layers.Layer | None = None,
-) -> dict[str, Any]:
+def model_card(parts: Parts, path: str | Path) -> dict[str, Any]:
     """Describes an exported model.
 
     Args:
-        vectorizer: Of the model.
-        encoder: Of the model.
+        parts: The model.
         path: Folder of the SavedModel.
-        head: Of the model, if it has one.
 
     Returns:
         `encoder` and `vectorizer` with their settings, `dim`, `num_parameters`, `size_bytes` of the
         folder without the card, `signatures`, `required_ops` by library, and `versions`.
     """
     path = Path(path)
+    vectorizer, encoder, _ = parts
     message = saved_model_pb2.SavedModel()
     message.ParseFromString((path / "saved_model.pb").read_bytes())
     (graph,) = message.meta_graphs
@@ -73,7 +59,7 @@ def model_card(
             **settings_of(vectorizer),
         },
         "dim": encoder.dim,
-        "num_parameters": sum(part.count_params() for part in (encoder, head) if part is not None),
+        "num_parameters": parts.num_parameters,
         "size_bytes": sum(file.stat().st_size for file in files),
         "signatures": {
             name: {"inputs": _tensors(signature.inputs), "outputs": _tensors(signature.outputs)}

@@ -16,6 +16,7 @@ from tf_charagram.errors import RunError
 from tf_charagram.files import MAKE_ROOM, partial_folder
 from tf_charagram.models.folding import fold
 from tf_charagram.models.model_card import write_card
+from tf_charagram.models.storage import Parts
 from tf_charagram.objectives.similarity import paired_cosine
 
 _TEXTS = tf.TensorSpec([None], tf.string, name="texts")
@@ -100,7 +101,7 @@ def write_saved_model(
     vectorizer, encoder = fold(vectorizer, encoder)
     module = ServedEmbedder(vectorizer, encoder)
     write_module(module, {"serving_default": module.embed, "similarity": module.similarity}, path)
-    write_card(vectorizer, encoder, path, about)
+    write_card(Parts(vectorizer, encoder), path, about)
 
 
 def write_module(module: tf.Module, signatures: dict[str, Any], path: str | Path) -> None:

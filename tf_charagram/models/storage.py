@@ -55,6 +55,11 @@ class Parts(NamedTuple):
         """The weights of encoder and head."""
         return [*self.encoder.weights, *([] if self.head is None else self.head.weights)]
 
+    @property
+    def num_parameters(self) -> int:
+        """How many numbers the weights are."""
+        return sum(weight.value.shape.num_elements() for weight in self.weights)
+
 
 def save_model(path: str | Path, parts: Parts, kind: str = EMBEDDER) -> None:
     """Writes a model folder; each file whole or not at all.

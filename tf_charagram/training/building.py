@@ -103,19 +103,20 @@ def make_encoder(
         DataError: The file of word vectors cannot be read, or its first line is bad.
     """
     encoder_type = encoder_class(config.encoder)
-    options = {
+    arguments = _arguments(encoder_type)
+    options = {"dim": config.dim, "seed": config.seed}
+    options |= {
         name: getattr(config, name)
-        for name in sorted(_arguments(encoder_type))
+        for name in sorted(arguments)
         if name in _ENCODER_OPTIONS and getattr(config, name) is not None
     }
     if num_words is not None:
         options["num_words"] = num_words
     width = pretrained_width(config)
     if width is not None:
-        flag = "word_dim" if "word_dim" in _arguments(encoder_type) else "dim"
-        own = config.dim if flag == "dim" else options.setdefault(flag, width)
-        check_width(str(config.word_vectors), width, own, flag)
-    encoder = encoder_type(num_rows=num_rows, dim=config.dim, seed=config.seed, **options)
+        field = "word_dim" if "word_dim" in arguments else "dim"
+        check_width(str(config.word_vectors), width, options.setdefault(field, width), field)
+    encoder = encoder_type(num_rows=num_rows, **options)
     if config.freeze_words:
         encoder.table.trainable = False
     if not encoder.trainable_variables:

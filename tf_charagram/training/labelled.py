@@ -152,8 +152,7 @@ class LabelledRun(ABC):
             "scores": {name: self.task.value(score) for name, score in self.scores.items()},
             "details": details,
             "num_rows": self.product.vectorizer.num_rows,
-            "num_parameters": sum(weight.value.shape.num_elements()
-                                  for weight in self.product.parts.weights),
+            "num_parameters": self.product.parts.num_parameters,
             "bad_lines_skipped": self.bad_lines.count,
             **loop_metrics(self.loop, start),
             "paths": {"run": str(self.folder.path)}

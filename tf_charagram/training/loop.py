@@ -61,9 +61,9 @@ class TrainingLoop:
         select: Set whose best score decides which weights are kept, or `"last"`.
         checkpoint_every_s: Seconds between checkpoints, which are written after evaluations; one
             holds the table three times, so writing it can take longer than the training between.
+        max_minutes: Training time after which the run ends early, or `None`.
         checkpoint_at_end: Whether to write one at the end in any case, from which a longer run can
             go on.
-        max_minutes: Training time after which the run ends early, or `None`.
     """
 
     product: Savable
