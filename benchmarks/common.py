@@ -16,7 +16,7 @@ from tf_charagram.data.corpus import Example
 from tf_charagram.data.pairs import Pair, read_pairs
 from tf_charagram.data.store import PairStore
 from tf_charagram.data.stream import PairStream
-from tf_charagram.models.paraphrase import ParaphraseModel
+from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.training.building import ids_function
 
 LETTERS = "eeeeeettttaaaooiinnsshhrrdlcumwfgypbvkjxqz"

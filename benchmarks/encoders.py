@@ -27,8 +27,8 @@ from tf_charagram.data.pairs import Pair
 from tf_charagram.data.store import PairBlock, PairStore
 from tf_charagram.data.stream import PairStream
 from tf_charagram.encoders import encoder_class
-from tf_charagram.models.paraphrase import ParaphraseModel
 from tf_charagram.optimizers import make_optimizer
+from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 

@@ -22,9 +22,9 @@ import tensorflow as tf
 from tf_charagram.data.store import PairBlock, PairStore
 from tf_charagram.data.stream import PairStream
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.models.paraphrase import ParaphraseModel
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.text.vocabulary import NgramVocabulary
+from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 
 NUM_TEXTS, NUM_PAIRS, IDS_PER_TEXT, SMALLEST = 20_000, 100_000, 22, 20_000

@@ -21,9 +21,9 @@ from tf_charagram.config import TaggingConfig
 from tf_charagram.data.tagged import TaggedSentence, read_tagged
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.models.tagger import Tagger
-from tf_charagram.models.tagging import TaggingModel
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.text.capitals import has_capital
+from tf_charagram.trainers.tagging import TaggingModel
 from tf_charagram.training.building import encoder_for, make_vectorizer
 
 NUM_TAGS = 50

@@ -19,8 +19,8 @@ import twins
 from tf_charagram.config import TrainConfig
 from tf_charagram.data.stream import PairStream
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.models.paraphrase import ParaphraseModel
 from tf_charagram.optimizers import make_optimizer
+from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 

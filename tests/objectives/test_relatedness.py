@@ -7,8 +7,8 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.models.test_gpu_kernels import check
 from tests.reference import relatedness as reference
+from tests.trainers.test_gpu_kernels import check
 from tf_charagram.errors import ConfigError
 from tf_charagram.objectives.relatedness import expected_score, relatedness_loss, spread_scores
 

@@ -16,9 +16,9 @@ from tf_charagram.data.stream import Stream
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.files import write_json
 from tf_charagram.models.headed import HeadedModel
-from tf_charagram.models.step_model import StepModel
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.runs import RunFolder, run_config
+from tf_charagram.trainers.base import StepModel
 from tf_charagram.training.building import check_options
 from tf_charagram.training.inputs import input_files
 from tf_charagram.training.loop import LAST, Scores, TrainingLoop

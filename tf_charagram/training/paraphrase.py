@@ -19,11 +19,11 @@ from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
 from tf_charagram.evaluation.sets import evaluation_sets
 from tf_charagram.files import whole_file, write_json
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
-from tf_charagram.models.paraphrase import ParaphraseModel
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.runs import RunFolder, run_config
 from tf_charagram.tables import neighbor_table, score_table
+from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.training.building import check_options, encoder_for
 from tf_charagram.training.inputs import input_files
 from tf_charagram.training.loop import LAST, STEPS_PER_EXECUTION, Scores, TrainingLoop

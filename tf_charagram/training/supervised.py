@@ -15,7 +15,7 @@ from tf_charagram.data.examples import ExampleStream
 from tf_charagram.data.stream import rows_of
 from tf_charagram.models.answering import AnsweringModel, distinct
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.supervised import SupervisedModel
+from tf_charagram.trainers.supervised import SupervisedModel
 from tf_charagram.training.building import encoder_for, ids_function, make_vectorizer
 from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.inputs import data_names, named_sets

@@ -7,8 +7,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.models.step_model import StepModel
 from tf_charagram.objectives.tagging import tagging_loss
+from tf_charagram.trainers.base import StepModel
 
 
 class TaggingModel(StepModel):

@@ -9,11 +9,11 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.step_model import StepModel
 from tf_charagram.objectives.margin import margin_loss
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.objectives.penalties import Gradient
 from tf_charagram.objectives.similarity import normalize_rows
+from tf_charagram.trainers.base import StepModel
 
 
 class ParaphraseModel(StepModel):

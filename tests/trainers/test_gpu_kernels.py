@@ -15,11 +15,11 @@ from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.layers.text_head import TextHead
-from tf_charagram.models.paraphrase import ParaphraseModel
-from tf_charagram.models.supervised import SupervisedModel
-from tf_charagram.models.tagging import TaggingModel
 from tf_charagram.objectives.negatives import STRATEGIES
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
+from tf_charagram.trainers.paraphrase import ParaphraseModel
+from tf_charagram.trainers.supervised import SupervisedModel
+from tf_charagram.trainers.tagging import TaggingModel
 
 pytestmark = pytest.mark.skipif(
     not tf.test.is_built_with_cuda(), reason="this TensorFlow has no GPU kernels at all"

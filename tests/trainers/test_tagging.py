@@ -19,11 +19,11 @@ from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.tagging_head import TaggingHead
-from tf_charagram.models.tagging import TaggingModel
 from tf_charagram.optimizers import MomentumSgd, make_optimizer
 from tf_charagram.text.capitals import has_capital
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.trainers.tagging import TaggingModel
 
 SENTENCES = [
     ["The", "cat", "sat"], ["I"], [], ["A", "cat", "saw", "the", "cat"], ["", "Unseen", "cat"],

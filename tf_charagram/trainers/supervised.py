@@ -11,9 +11,9 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.pair_head import PairScoreHead
-from tf_charagram.models.step_model import StepModel
 from tf_charagram.objectives.cross_entropy import cross_entropy
 from tf_charagram.objectives.relatedness import relatedness_loss, spread_scores
+from tf_charagram.trainers.base import StepModel
 
 
 class SupervisedModel(StepModel):

@@ -18,8 +18,8 @@ from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.averaging import Projection
 from tf_charagram.encoders.recurrent import IdentityRnn
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.paraphrase import ParaphraseModel
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
+from tf_charagram.trainers.paraphrase import ParaphraseModel
 
 NUM_ROWS = 9
 #: Texts by their word ids: of every batch the lefts, then the rights. Row 8 is in the last only.

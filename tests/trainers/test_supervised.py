@@ -17,8 +17,8 @@ from tf_charagram.encoders.cse import Cse
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
 from tf_charagram.layers.text_head import TextHead
-from tf_charagram.models.supervised import SupervisedModel
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
+from tf_charagram.trainers.supervised import SupervisedModel
 
 NUM_ROWS, DIM = 6, 4
 #: Six texts: of three pairs, or single ones. One has no ids, one repeats an id.

@@ -15,10 +15,10 @@ from tf_charagram.data.store import PairBlock, PairStore
 from tf_charagram.data.stream import PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.paraphrase import ParaphraseModel
 from tf_charagram.objectives.negatives import STRATEGIES, NegativeSampler
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
 from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.trainers.paraphrase import ParaphraseModel
 
 PAIRS = [
     ("colour", "color"), ("grey", "gray"), ("cat", "cats"), ("theatre", "theater"),
