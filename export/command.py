@@ -50,8 +50,8 @@ def export(arguments: Sequence[str]) -> int:
     from tf_charagram.export.shrink.shrinking import shrink
     from tf_charagram.export.version import write_version
     from tf_charagram.models.embedder import TextEmbedder
-    from tf_charagram.models.kinds import load_any
-    from tf_charagram.models.storage import EMBEDDER, read_kind
+    from tf_charagram.serialization.model_folder import EMBEDDER, read_kind
+    from tf_charagram.serialization.registry import load_any
 
     folder = ServingFolder(values.to)
     kind = read_kind(values.model)
@@ -102,8 +102,8 @@ def real_texts(path: str | None, model: str, kind: str = "embedder") -> list[byt
     """
     from tf_charagram.data.lines import read_lines
     from tf_charagram.export.inputs import sample_texts
-    from tf_charagram.models.storage import EMBEDDER
     from tf_charagram.runs import RunFolder
+    from tf_charagram.serialization.model_folder import EMBEDDER
     from tf_charagram.text.batches import to_bytes
 
     file = Path(path) if path is not None else RunFolder(model).texts

@@ -8,7 +8,7 @@ from typing import Any
 
 from tf_charagram.data.starter import supervised
 from tf_charagram.data.starter.tagged import tagged_sentences
-from tf_charagram.models.storage import EMBEDDER
+from tf_charagram.serialization.model_folder import EMBEDDER
 from tf_charagram.text.batches import to_bytes
 
 # Those that were not trained on come first.

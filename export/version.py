@@ -16,8 +16,8 @@ from tf_charagram.export.warmup import write_warmup
 from tf_charagram.files import partial_folder, whole_file
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.headed import HeadedModel
-from tf_charagram.models.model_card import CARD
-from tf_charagram.models.saved_model import write_saved_model
+from tf_charagram.serialization.model_card import CARD
+from tf_charagram.serialization.saved_model import write_saved_model
 
 EXTRA = "assets.extra"
 #: TensorFlow Serving looks for it here, and batches no model without it.

@@ -14,7 +14,7 @@ from tests.texts import words
 from tf_charagram.config import TrainConfig
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.storage import FORMAT_VERSION
+from tf_charagram.serialization.model_folder import FORMAT_VERSION
 
 GOOD = "".join(f"{word}\t{word}s\n" for word in words(20)).encode()
 

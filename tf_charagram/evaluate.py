@@ -81,7 +81,7 @@ def evaluate(arguments: Sequence[str]) -> int:
     for name in ("typos", "bootstrap", "seed"):
         if (values[name] or 0) < 0:
             raise ConfigError(f"`{name}` must not be negative. Received: {name}={values[name]}")
-    from tf_charagram.models.storage import EMBEDDER, read_kind
+    from tf_charagram.serialization.model_folder import EMBEDDER, read_kind
 
     kinds = {model: read_kind(model) for model in values.model}
     bad = BadLines(values.on_bad_line)

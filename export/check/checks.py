@@ -31,7 +31,7 @@ from tf_charagram.export.check.version import (
 )
 from tf_charagram.export.client import ServingClient
 from tf_charagram.export.inputs import sample_texts, signatures_of
-from tf_charagram.models.storage import EMBEDDER
+from tf_charagram.serialization.model_folder import EMBEDDER
 
 CLEAN, RUNTIME = "only tensorflow", "C++ runtime"
 _NUM_WORDS = 5000

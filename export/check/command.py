@@ -62,7 +62,7 @@ def check(arguments: Sequence[str]) -> int:
     folder = version_folder(values.model)
     clients = [connect(url) for url in values.url]
     from tf_charagram.export.check.checks import VersionChecks
-    from tf_charagram.models.storage import EMBEDDER
+    from tf_charagram.serialization.model_folder import EMBEDDER
 
     checks = VersionChecks(
         folder, batches=[*map(int, sizes)], repeats=values.repeats, seconds=values.seconds

@@ -41,7 +41,7 @@ def read_card(folder: Path) -> dict[str, Any] | None:
     Raises:
         DataError: It cannot be read.
     """
-    from tf_charagram.models.model_card import CARD
+    from tf_charagram.serialization.model_card import CARD
 
     path = folder / CARD
     if not path.is_file():

@@ -11,7 +11,7 @@ import numpy as np
 from tf_charagram.errors import ConfigError
 from tf_charagram.extras import extra_module
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.storage import read_config
+from tf_charagram.serialization.model_folder import read_config
 
 _base = extra_module("sklearn.base", "sklearn")
 _BaseEstimator: Any = _base.BaseEstimator

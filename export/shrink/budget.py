@@ -18,7 +18,7 @@ from tf_charagram.export.shrink.options import DTYPES, ShrinkOptions
 from tf_charagram.export.shrink.quantization import quantization_problem
 from tf_charagram.export.shrink.reducing import reduced
 from tf_charagram.export.shrink.tables import can_project, can_prune
-from tf_charagram.models.saved_model import export_saved_model
+from tf_charagram.serialization.saved_model import export_saved_model
 
 _NGRAMS_A_DIM = 100
 #: Below these, scores fall steeply.

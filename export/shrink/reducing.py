@@ -7,7 +7,7 @@ import keras
 from tf_charagram.export.shrink.options import ShrinkOptions
 from tf_charagram.export.shrink.quantization import QuantizedEncoder
 from tf_charagram.export.shrink.tables import projected, pruned
-from tf_charagram.models.folding import fold
+from tf_charagram.serialization.prefix_sums import fold
 
 
 def reduced(

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from tests.contracts import ragged
 from tests.reference import words as reference
 from tests.texts import NASTY
-from tf_charagram.models.saved_model import export_saved_model
+from tf_charagram.serialization.saved_model import export_saved_model
 from tf_charagram.text.words import WordVectorizer
 
 NUM_ROWS = 6

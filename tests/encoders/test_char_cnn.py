@@ -14,7 +14,7 @@ from tests.reference.lstm import numerical_gradients
 from tf_charagram.encoders import char_cnn
 from tf_charagram.encoders.char_cnn import CharCnn
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.saved_model import export_saved_model
+from tf_charagram.serialization.saved_model import export_saved_model
 from tf_charagram.text.characters import CharacterVectorizer
 
 ROWS = [[1, 3, 4, 1], [], [2], [1, 5, 5, 5, 3, 4, 1]]

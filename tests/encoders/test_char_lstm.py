@@ -11,7 +11,7 @@ from tests.contracts import CONTRACTS, ragged, randomized
 from tests.reference import lstm as reference
 from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.saved_model import export_saved_model
+from tf_charagram.serialization.saved_model import export_saved_model
 from tf_charagram.text.characters import CharacterVectorizer
 
 ROWS = [[1, 3, 4, 1], [], [2], [1, 5, 5, 5, 3, 4, 1]]

@@ -26,7 +26,7 @@ from tf_charagram.export.warmup import WARMUP
 from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.layers.text_head import TextHead
-from tf_charagram.models.kinds import KINDS, load_any
+from tf_charagram.serialization.registry import KINDS, load_any
 
 LABELS = ["NO", "YES", "\u00e9"]
 HEADS = {

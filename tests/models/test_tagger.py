@@ -23,8 +23,8 @@ from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.models import tagger as module
-from tf_charagram.models.model_card import CARD
 from tf_charagram.models.tagger import TaggedToken, Tagger
+from tf_charagram.serialization.model_card import CARD
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
 

@@ -15,7 +15,7 @@ from tf_charagram.bulk.inputs import InputFile, Shard, read_shards
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.files import sha256_of, whole_file
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.storage import model_sha256
+from tf_charagram.serialization.model_folder import model_sha256
 
 # While one shard is brought to disk, the next one is embedded.
 _SHARDS_AT_ONCE = 2

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.folding import fold
 from tf_charagram.models.headed import HeadedModel
+from tf_charagram.serialization.prefix_sums import fold
 
 T = TypeVar("T", bound=Hashable)
 
@@ -77,7 +77,7 @@ class AnsweringModel(HeadedModel):
         return np.concatenate(answers)
 
     def as_served(self) -> Self:
-        """Returns the same function with folded n-grams, see `tf_charagram.models.folding`."""
+        """Returns the same function with folded n-grams, see `tf_charagram.serialization.prefix_sums`."""
         return type(self)(*fold(self.vectorizer, self.encoder), self.head)
 
     def text_function(self, name_answers: Any) -> tf.types.experimental.PolymorphicFunction:

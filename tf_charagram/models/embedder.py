@@ -15,10 +15,10 @@ from rich.progress import Progress
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.explanation import Explanation, explain
-from tf_charagram.models.folding import fold, fold_into, foldable_prefixes
 from tf_charagram.models.parallel import in_threads
-from tf_charagram.models.saved_model import export_saved_model
-from tf_charagram.models.storage import Parts, load_model, save_model
+from tf_charagram.serialization.model_folder import Parts, load_model, save_model
+from tf_charagram.serialization.prefix_sums import fold, fold_into, foldable_prefixes
+from tf_charagram.serialization.saved_model import export_saved_model
 from tf_charagram.text.batches import bounded_batches, to_bytes
 
 _MAX_BATCH_CHARS = 4_000_000
@@ -137,7 +137,7 @@ class TextEmbedder(keras.Model):
         """Returns an embedder that gives the same vectors faster, but for rounding; or this one.
 
         A text is read with one row a position instead of one a n-gram, see
-        `tf_charagram.models.folding`. For many texts, and for those only: folding takes a second
+        `tf_charagram.serialization.prefix_sums`. For many texts, and for those only: folding takes a second
         and the memory of another table, `explain` no longer tells all n-grams apart, and training
         on would not be the same.
         """

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 import keras
 import tensorflow as tf
 
-from tf_charagram.models.model_card import write_card
-from tf_charagram.models.saved_model import replaced_folder, write_module
-from tf_charagram.models.storage import Parts, load_model, save_model
+from tf_charagram.serialization.model_card import write_card
+from tf_charagram.serialization.model_folder import Parts, load_model, save_model
+from tf_charagram.serialization.saved_model import replaced_folder, write_module
 from tf_charagram.text.growing import settings_of
 
 

@@ -15,7 +15,7 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.extras import extra_module
 from tf_charagram.files import partial_folder, sha256_of, write_json
 from tf_charagram.models.embedder import Neighbor, TextEmbedder, unit_rows
-from tf_charagram.models.storage import model_sha256
+from tf_charagram.serialization.model_folder import model_sha256
 
 FORMAT_VERSION = 1
 _SETTINGS, _GRAPH, _TEXTS = "index.json", "graph.faiss", "texts.json"

@@ -49,7 +49,7 @@ class NgramVectorizer(keras.layers.Layer):
             needs tensorflow-text also where the exported model is served.
         max_chars: Texts are cut after so many characters, so that one text cannot exhaust memory.
         longest_only: Of the n-grams of the vocabulary that start at one position, only the longest
-            gives its id; see `tf_charagram.models.folding`. Vocabulary mode only.
+            gives its id; see `tf_charagram.serialization.prefix_sums`. Vocabulary mode only.
 
     Call arguments:
         texts: String tensor `(batch,)`, UTF-8; broken bytes are read as U+FFFD.

@@ -14,7 +14,7 @@ from tf_charagram.data.scored import SUFFIX
 from tf_charagram.data.sources import SOURCES
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 from tf_charagram.evaluation.sets import STARTER
-from tf_charagram.models.storage import model_files
+from tf_charagram.serialization.model_folder import model_files
 
 
 def pair_sources(config: TrainConfig) -> list[PairSource]:

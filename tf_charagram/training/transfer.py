@@ -20,7 +20,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.layers.padding import PaddedEmbedding
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.storage import read_config
+from tf_charagram.serialization.model_folder import read_config
 from tf_charagram.text.growing import settings_of
 from tf_charagram.text.words import WordVectorizer
 

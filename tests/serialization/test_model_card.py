@@ -11,10 +11,10 @@ import tensorflow as tf
 
 from tests.commands import run
 from tf_charagram.encoders import ENCODERS, encoder_class
-from tf_charagram.models.folding import fold
-from tf_charagram.models.model_card import model_card
-from tf_charagram.models.saved_model import export_saved_model
-from tf_charagram.models.storage import Parts
+from tf_charagram.serialization.model_card import model_card
+from tf_charagram.serialization.model_folder import Parts
+from tf_charagram.serialization.prefix_sums import fold
+from tf_charagram.serialization.saved_model import export_saved_model
 from tf_charagram.text.kinds import VECTORIZERS
 from tf_charagram.text.vectorizer import NgramVectorizer
 

@@ -11,7 +11,7 @@ from tests.models.answers import parts
 from tf_charagram.errors import RunError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.headed import HeadedModel
-from tf_charagram.models.kinds import KINDS, load_any
+from tf_charagram.serialization.registry import KINDS, load_any
 
 
 def subclasses(cls):

@@ -13,7 +13,7 @@ from tensorflow.core.protobuf import saved_model_pb2
 from tf_charagram._version import __version__
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.files import write_json
-from tf_charagram.models.storage import Parts
+from tf_charagram.serialization.model_folder import Parts
 from tf_charagram.text.growing import settings_of
 
 CARD = "model_card.json"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram.errors import RunError, unknown_name
-from tf_charagram.models.storage import EMBEDDER, read_kind
+from tf_charagram.serialization.model_folder import EMBEDDER, read_kind
 
 #: Kind -> module and class.
 KINDS = {

@@ -14,10 +14,10 @@ import tensorflow as tf
 
 from tf_charagram.errors import RunError
 from tf_charagram.files import MAKE_ROOM, partial_folder
-from tf_charagram.models.folding import fold
-from tf_charagram.models.model_card import write_card
-from tf_charagram.models.storage import Parts
 from tf_charagram.objectives.similarity import paired_cosine
+from tf_charagram.serialization.model_card import write_card
+from tf_charagram.serialization.model_folder import Parts
+from tf_charagram.serialization.prefix_sums import fold
 
 _TEXTS = tf.TensorSpec([None], tf.string, name="texts")
 _TEXTS_A = tf.TensorSpec([None], tf.string, name="texts_a")
@@ -56,7 +56,7 @@ def export_saved_model(
 ) -> None:
     """Writes a SavedModel with the signatures of `ServedEmbedder`, and `model_card.json` in it.
 
-    The n-grams are folded, see `tf_charagram.models.folding`. The folder appears only once it is
+    The n-grams are folded, see `tf_charagram.serialization.prefix_sums`. The folder appears only once it is
     complete. An existing one is replaced.
 
     Raises:
