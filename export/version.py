@@ -14,8 +14,8 @@ from tf_charagram.export.serving_config import batching_parameters, is_batchable
 from tf_charagram.export.serving_folder import ServingFolder
 from tf_charagram.export.warmup import write_warmup
 from tf_charagram.files import partial_folder, whole_file
+from tf_charagram.models.base import HeadedModel
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.headed import HeadedModel
 from tf_charagram.serialization.model_card import CARD
 from tf_charagram.serialization.saved_model import write_saved_model
 

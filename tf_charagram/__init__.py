@@ -10,7 +10,7 @@ from tf_charagram.errors import CharagramError, ConfigError, DataError, RunError
 
 if TYPE_CHECKING:
     from tf_charagram.models.embedder import TextEmbedder
-    from tf_charagram.models.pair_classifier import PairClassifier, PairScorer
+    from tf_charagram.models.pair_models import PairClassifier, PairScorer
     from tf_charagram.models.tagger import Tagger
     from tf_charagram.models.text_classifier import TextClassifier
     from tf_charagram.text.vectorizer import NgramVectorizer
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 # TensorFlow takes seconds to import; `--help` and a wrong flag should not.
 _LAZY = {
     "NgramVectorizer": "tf_charagram.text.vectorizer",
-    "PairClassifier": "tf_charagram.models.pair_classifier",
-    "PairScorer": "tf_charagram.models.pair_classifier",
+    "PairClassifier": "tf_charagram.models.pair_models",
+    "PairScorer": "tf_charagram.models.pair_models",
     "Tagger": "tf_charagram.models.tagger",
     "TextClassifier": "tf_charagram.models.text_classifier",
     "TextEmbedder": "tf_charagram.models.embedder",

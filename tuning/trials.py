@@ -17,7 +17,7 @@ import tensorflow as tf
 from tf_charagram.config import RunConfig, TrainConfig
 from tf_charagram.errors import ConfigError, RunError, TrainingError
 from tf_charagram.files import write_problem
-from tf_charagram.models.headed import HeadedModel
+from tf_charagram.models.base import HeadedModel
 from tf_charagram.runs import RunFolder
 from tf_charagram.train import RUNS
 from tf_charagram.training.labelled import LabelledRun

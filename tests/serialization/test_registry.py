@@ -9,8 +9,8 @@ import pytest
 
 from tests.models.answers import parts
 from tf_charagram.errors import RunError
+from tf_charagram.models.base import HeadedModel
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.headed import HeadedModel
 from tf_charagram.serialization.registry import KINDS, load_any
 
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tf_charagram import TextEmbedder
 from tf_charagram.evaluate import main as evaluate
-from tf_charagram.models.pair_classifier import PairClassifier, PairScorer
+from tf_charagram.models.pair_models import PairClassifier, PairScorer
 from tf_charagram.models.text_classifier import TextClassifier
 from tf_charagram.train import main
 

@@ -12,8 +12,8 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.models.base import HeadedModel
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.headed import HeadedModel
 from tf_charagram.serialization.prefix_sums import fold
 
 T = TypeVar("T", bound=Hashable)

@@ -14,7 +14,7 @@ import tensorflow as tf
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.by_length import by_length
 from tf_charagram.layers.tagging_head import TaggingHead
-from tf_charagram.models.headed import HeadedModel
+from tf_charagram.models.base import HeadedModel
 from tf_charagram.models.parallel import in_threads
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.capitals import has_capital

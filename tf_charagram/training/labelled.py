@@ -15,7 +15,7 @@ from tf_charagram.data.lines import BadLines
 from tf_charagram.data.stream import Stream
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.files import write_json
-from tf_charagram.models.headed import HeadedModel
+from tf_charagram.models.base import HeadedModel
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.runs import RunFolder, run_config
 from tf_charagram.trainers.base import StepModel

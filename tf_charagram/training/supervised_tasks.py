@@ -34,7 +34,7 @@ from tf_charagram.evaluation_tables import (
 )
 from tf_charagram.layers.pair_head import PairScoreHead
 from tf_charagram.models.answering import AnsweringModel
-from tf_charagram.models.pair_classifier import PairClassifier, PairScorer
+from tf_charagram.models.pair_models import PairClassifier, PairScorer
 from tf_charagram.models.text_classifier import TextClassifier
 from tf_charagram.training.inputs import labelled_file
 

@@ -13,7 +13,7 @@ from tests.reference import supervised as reference
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.pair_classifier import PairClassifier, PairScorer
+from tf_charagram.models.pair_models import PairClassifier, PairScorer
 
 LEFT, RIGHT = TEXTS, [*TEXTS[3:], *TEXTS[:3]]
 LABELS = ("no", "maybe", "s\u00ed")
