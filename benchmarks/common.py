@@ -13,7 +13,7 @@ from pathlib import Path
 import keras
 
 from tf_charagram.data.corpus import Example
-from tf_charagram.data.pairs import Pair, read_pairs
+from tf_charagram.data.readers.pairs import Pair, read_pairs
 from tf_charagram.data.store import PairStore
 from tf_charagram.data.stream import PairStream
 from tf_charagram.trainers.paraphrase import ParaphraseModel

@@ -23,7 +23,7 @@ import tensorflow as tf
 import twins
 
 from tf_charagram.config import TrainConfig
-from tf_charagram.data.pairs import Pair
+from tf_charagram.data.readers.pairs import Pair
 from tf_charagram.data.store import PairBlock, PairStore
 from tf_charagram.data.stream import PairStream
 from tf_charagram.encoders import encoder_class

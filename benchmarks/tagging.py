@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.config import TaggingConfig
-from tf_charagram.data.tagged import TaggedSentence, read_tagged
+from tf_charagram.data.readers.tagged import TaggedSentence, read_tagged
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.models.tagger import Tagger
 from tf_charagram.optimizers import make_optimizer

@@ -23,7 +23,7 @@ from pathlib import Path
 import common
 
 from tf_charagram.config import TrainConfig
-from tf_charagram.data.lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.evaluation.scores import score_names
 from tf_charagram.evaluation.sets import evaluation_sets
 from tf_charagram.training.pairs import TrainingPairs

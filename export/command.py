@@ -100,7 +100,7 @@ def real_texts(path: str | None, model: str, kind: str = "embedder") -> list[byt
         model: Run folder of an embedder, whose texts count where no file is given.
         kind: Of the model; there are samples for each where there is nothing else.
     """
-    from tf_charagram.data.lines import read_lines
+    from tf_charagram.data.readers.lines import read_lines
     from tf_charagram.export.inputs import sample_texts
     from tf_charagram.runs import RunFolder
     from tf_charagram.serialization.model_folder import EMBEDDER

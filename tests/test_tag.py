@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tf_charagram.data.tagged import read_tagged
+from tf_charagram.data.readers.tagged import read_tagged
 from tf_charagram.tag import main
 from tf_charagram.train import main as train
 

@@ -177,7 +177,7 @@ def _share(config: RunConfig, number: int | None) -> float:
         )
     from collections import deque
 
-    from tf_charagram.data.lines import BadLines
+    from tf_charagram.data.readers.lines import BadLines
     from tf_charagram.training.pairs import make_corpus
 
     corpus = make_corpus(config, BadLines(config.on_bad_line))

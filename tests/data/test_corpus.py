@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from tf_charagram.data.corpus import PairCorpus, PairSource
-from tf_charagram.data.lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
 
 

@@ -9,7 +9,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tf_charagram.data.labelled import read_labelled_pairs, read_labelled_texts, read_scored_pairs
+from tf_charagram.data.readers.labelled import (
+    read_labelled_pairs,
+    read_labelled_texts,
+    read_scored_pairs,
+)
 from tf_charagram.data.starter import supervised
 from tf_charagram.errors import ConfigError
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from tf_charagram.data.scored import ScoredPairs
+from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation import scores as module
 from tf_charagram.evaluation.comparison import differences
 from tf_charagram.evaluation.correlation import pearson, spearman

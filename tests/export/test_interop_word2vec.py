@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands import call
 from tests.search.conftest import save_model
-from tf_charagram.data.word_vectors import read_word_vectors
+from tf_charagram.data.readers.word_vectors import read_word_vectors
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.export.interop.word2vec import write_word2vec
 from tf_charagram.models.embedder import TextEmbedder

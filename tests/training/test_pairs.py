@@ -9,7 +9,7 @@ import pytest
 
 from tf_charagram.config import TrainConfig
 from tf_charagram.data.corpus import PairCorpus
-from tf_charagram.data.lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.training import pairs as module
 from tf_charagram.training.pairs import TrainingPairs
 from tf_charagram.training.paraphrase import ParaphraseRun

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from glob import glob
 from typing import NamedTuple
 
-from tf_charagram.data.lines import STDIN, read_lines
+from tf_charagram.data.readers.lines import STDIN, read_lines
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.text.batches import bounded_batches
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tf_charagram.data.tagged import COLUMNS
+from tf_charagram.data.readers.tagged import COLUMNS
 
 if TYPE_CHECKING:
     from tf_charagram.models.tagger import TaggedToken

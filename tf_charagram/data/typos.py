@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tf_charagram.data.scored import ScoredPairs
+from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tf_charagram.data.scored import ScoredPairs
-from tf_charagram.data.sts import NO_YEAR, STS_SETS
+from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data.readers.sts import NO_YEAR, STS_SETS
 from tf_charagram.evaluation.bootstrap import interval
 from tf_charagram.evaluation.papers import PAPER, PAPER_MEAN, PAPER_SETS, paper_mean
 from tf_charagram.evaluation.set_score import SetScore

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from tf_charagram.data.sick import SICK_TEST
-from tf_charagram.data.sts import STS_SETS
-from tf_charagram.data.twitter import NAME as TWITTER
+from tf_charagram.data.readers.sick import SICK_TEST
+from tf_charagram.data.readers.sts import STS_SETS
+from tf_charagram.data.readers.twitter import NAME as TWITTER
 
 #: Name of the row with the mean over the paper's sets.
 PAPER_MEAN = "paper mean"

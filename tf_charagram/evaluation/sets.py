@@ -10,19 +10,24 @@ import numpy as np
 
 from tf_charagram.data import starter
 from tf_charagram.data.download import cached
-from tf_charagram.data.lines import BadLines, read_lines
-from tf_charagram.data.pavlick import find_pavlick, is_category, is_pavlick_file, read_pavlick
-from tf_charagram.data.scored import ScoredPairs, is_number
-from tf_charagram.data.sick import find_sick, is_sick_file, is_sick_header, read_sick
-from tf_charagram.data.sources import SOURCES
-from tf_charagram.data.sts import find_sts, read_sts, sts_name
-from tf_charagram.data.twitter import (
+from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.data.readers.pavlick import (
+    find_pavlick,
+    is_category,
+    is_pavlick_file,
+    read_pavlick,
+)
+from tf_charagram.data.readers.scored import ScoredPairs, is_number
+from tf_charagram.data.readers.sick import find_sick, is_sick_file, is_sick_header, read_sick
+from tf_charagram.data.readers.sts import find_sts, read_sts, sts_name
+from tf_charagram.data.readers.twitter import (
     find_twitter,
     is_twitter_file,
     is_twitter_row,
     read_twitter,
 )
-from tf_charagram.data.wordsim import find_wordsim, read_wordsim
+from tf_charagram.data.readers.wordsim import find_wordsim, read_wordsim
+from tf_charagram.data.sources import SOURCES
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 
 STARTER = "starter"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tf_charagram.data.lines import read_lines
+from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError
 from tf_charagram.runs import RunFolder
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from rich.table import Table
 
 from tf_charagram.config import CONFIGS
-from tf_charagram.data.lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.comparison import Difference, score_differences
 from tf_charagram.evaluation.sets import STARTER

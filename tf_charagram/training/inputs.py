@@ -9,8 +9,8 @@ from tf_charagram.config import RunConfig, TrainConfig
 from tf_charagram.data import starter
 from tf_charagram.data.corpus import PairSource
 from tf_charagram.data.download import fetch
-from tf_charagram.data.pairs import read_pairs
-from tf_charagram.data.scored import SUFFIX
+from tf_charagram.data.readers.pairs import read_pairs
+from tf_charagram.data.readers.scored import SUFFIX
 from tf_charagram.data.sources import SOURCES
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 from tf_charagram.evaluation.sets import STARTER

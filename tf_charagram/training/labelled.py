@@ -11,7 +11,7 @@ import keras
 from rich.table import Table
 
 from tf_charagram.config import RunConfig
-from tf_charagram.data.lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.stream import Stream
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.files import write_json

@@ -11,7 +11,7 @@ import keras
 
 from tf_charagram.config import TrainConfig
 from tf_charagram.data.corpus import PairCorpus
-from tf_charagram.data.lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.store import PairStore
 from tf_charagram.encoders import encoder_class
 from tf_charagram.training.building import ids_function, make_vectorizer

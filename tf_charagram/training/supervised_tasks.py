@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from tf_charagram.config import SupervisedConfig
-from tf_charagram.data.labelled import (
+from tf_charagram.data.readers.labelled import (
     LabelledPairs,
     LabelledTexts,
     check_classes,
@@ -22,8 +22,8 @@ from tf_charagram.data.labelled import (
     read_labelled_texts,
     read_scored_pairs,
 )
-from tf_charagram.data.lines import BadLines
-from tf_charagram.data.scored import ScoredPairs
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.data.starter import supervised as starter
 from tf_charagram.evaluation.classification import ClassificationScore, score_labels
 from tf_charagram.evaluation.relatedness import RelatednessScore, score_relatedness

@@ -12,8 +12,8 @@ from importlib import resources
 
 import numpy as np
 
-from tf_charagram.data.labelled import LabelledPairs, LabelledTexts
-from tf_charagram.data.scored import ScoredPairs
+from tf_charagram.data.readers.labelled import LabelledPairs, LabelledTexts
+from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.errors import ConfigError, unknown_name
 
 SPLITS = ("train", "dev", "test")

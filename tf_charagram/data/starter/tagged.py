@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-from tf_charagram.data.tagged import TaggedSentence, read_tagged
+from tf_charagram.data.readers.tagged import TaggedSentence, read_tagged
 from tf_charagram.errors import ConfigError, unknown_name
 
 # Of ten sentences in a row, eight are for training; neighbours are of one kind.

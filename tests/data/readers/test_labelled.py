@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tf_charagram.data.labelled import (
+from tf_charagram.data.readers.labelled import (
     check_classes,
     check_known_labels,
     read_labelled_pairs,
     read_labelled_texts,
     read_scored_pairs,
 )
-from tf_charagram.data.lines import BadLines
-from tf_charagram.data.sick import read_sick
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.sick import read_sick
 from tf_charagram.errors import ConfigError, DataError
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tf_charagram.data.columns import Row, read_columns
-from tf_charagram.data.lines import STDIN, BadLines, read_lines
-from tf_charagram.data.scored import SUFFIX, ScoredPairs, ScoredRows
-from tf_charagram.data.sst import is_tree, read_trees, unescape
+from tf_charagram.data.readers.columns import Row, read_columns
+from tf_charagram.data.readers.lines import STDIN, BadLines, read_lines
+from tf_charagram.data.readers.scored import SUFFIX, ScoredPairs, ScoredRows
+from tf_charagram.data.readers.sst import is_tree, read_trees, unescape
 from tf_charagram.errors import ConfigError, DataError
 
 _MOST_SHOWN = 5

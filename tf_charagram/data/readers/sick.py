@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tf_charagram.data.lines import BadLines, read_lines
-from tf_charagram.data.scored import SUFFIX, ScoredPairs, ScoredRows, files_below
+from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.data.readers.scored import SUFFIX, ScoredPairs, ScoredRows, files_below
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 
 SPLITS = ("test", "trial", "train")

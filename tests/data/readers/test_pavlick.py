@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tf_charagram.data.lines import BadLines
-from tf_charagram.data.pavlick import find_pavlick, read_pavlick
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.pavlick import find_pavlick, read_pavlick
 from tf_charagram.errors import DataError
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "phrases"

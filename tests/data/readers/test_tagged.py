@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tf_charagram.data.lines import BadLines
-from tf_charagram.data.tagged import TaggedSentence, read_tagged
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.tagged import TaggedSentence, read_tagged
 from tf_charagram.errors import ConfigError, DataError
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"

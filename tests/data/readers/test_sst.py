@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tf_charagram.data.lines import BadLines
-from tf_charagram.data.sst import constituents, is_tree, read_trees
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.sst import constituents, is_tree, read_trees
 from tf_charagram.errors import DataError
 
 TREE = "(3 (2 It) (4 (4 (2 's) (3 (2 a) (4 (3 lovely) (2 film)))) (2 .)))"

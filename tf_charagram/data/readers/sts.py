@@ -6,8 +6,14 @@ import logging
 import re
 from pathlib import Path
 
-from tf_charagram.data.lines import BadLines, read_lines
-from tf_charagram.data.scored import SUFFIX, ScoredPairs, ScoredRows, aligned_lines, files_below
+from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.data.readers.scored import (
+    SUFFIX,
+    ScoredPairs,
+    ScoredRows,
+    aligned_lines,
+    files_below,
+)
 from tf_charagram.errors import DataError
 
 logger = logging.getLogger(__name__)

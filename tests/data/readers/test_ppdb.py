@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tf_charagram.data.ppdb import PpdbEntry, PpdbFilter, parse_ppdb_line
+from tf_charagram.data.readers.ppdb import PpdbEntry, PpdbFilter, parse_ppdb_line
 from tf_charagram.errors import ConfigError, DataError
 
 V1 = (

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tf_charagram.data.lines import BadLines
-from tf_charagram.data.sick import find_sick, read_sick
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.sick import find_sick, read_sick
 from tf_charagram.errors import ConfigError, DataError
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "sts"

@@ -7,8 +7,8 @@ import gzip
 import numpy as np
 import pytest
 
-from tf_charagram.data.lines import BadLines
-from tf_charagram.data.twitter import find_twitter, read_twitter
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.twitter import find_twitter, read_twitter
 from tf_charagram.errors import DataError
 
 

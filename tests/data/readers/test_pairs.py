@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tf_charagram.data.lines import BadLines
-from tf_charagram.data.pairs import read_pairs
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.errors import ConfigError, DataError
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"

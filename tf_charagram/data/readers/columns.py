@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from tf_charagram.data.lines import BadLines, read_lines
-from tf_charagram.data.scored import is_number
+from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.data.readers.scored import is_number
 from tf_charagram.errors import ConfigError, DataError
 
 # Column names of the data sets that people have, in lower case; the first that is there counts.

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tf_charagram.data.lines import BadLines
-from tf_charagram.data.sts import find_sts, read_sts
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.sts import find_sts, read_sts
 from tf_charagram.errors import ConfigError, DataError
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "sts"

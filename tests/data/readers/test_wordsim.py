@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tf_charagram.data.lines import BadLines
-from tf_charagram.data.wordsim import find_wordsim, read_wordsim
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.wordsim import find_wordsim, read_wordsim
 from tf_charagram.errors import DataError
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
