@@ -77,7 +77,7 @@ def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict
 def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.bulk.inputs import read_texts, to_text
     from tf_charagram.bulk.progress import EmbedProgress
-    from tf_charagram.data.vectors import open_vector_writer
+    from tf_charagram.data.writers.vectors import open_vector_writer
     from tf_charagram.models.embedder import TextEmbedder
 
     embedder = TextEmbedder.load(values["model"], folded=True)

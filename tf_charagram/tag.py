@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
-from tf_charagram.data.conllu import to_conllu
 from tf_charagram.data.readers.tagged import COLUMNS
+from tf_charagram.data.writers.conllu import to_conllu
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.flags import FlagParser, repeatable, run_command
 
