@@ -23,9 +23,9 @@ import tensorflow as tf
 import twins
 
 from tf_charagram.config import TrainConfig
+from tf_charagram.data.pipeline.store import PairBlock, PairStore
+from tf_charagram.data.pipeline.stream import PairStream
 from tf_charagram.data.readers.pairs import Pair
-from tf_charagram.data.store import PairBlock, PairStore
-from tf_charagram.data.stream import PairStream
 from tf_charagram.encoders import encoder_class
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.trainers.paraphrase import ParaphraseModel

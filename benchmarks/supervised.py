@@ -16,9 +16,9 @@ import common
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.examples import ExampleStream
+from tf_charagram.data.pipeline.examples import ExampleStream
+from tf_charagram.data.pipeline.stream import rows_of
 from tf_charagram.data.readers.labelled import read_scored_pairs
-from tf_charagram.data.stream import rows_of
 from tf_charagram.encoders import encoder_class
 from tf_charagram.layers.pair_head import PairScoreHead
 from tf_charagram.models.answering import distinct

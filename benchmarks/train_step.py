@@ -17,7 +17,7 @@ import tensorflow as tf
 import twins
 
 from tf_charagram.config import TrainConfig
-from tf_charagram.data.stream import PairStream
+from tf_charagram.data.pipeline.stream import PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.trainers.paraphrase import ParaphraseModel

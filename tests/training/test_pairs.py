@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tf_charagram.config import TrainConfig
-from tf_charagram.data.corpus import PairCorpus
+from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.training import pairs as module
 from tf_charagram.training.pairs import TrainingPairs

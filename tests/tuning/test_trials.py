@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from tests.commands import call
-from tf_charagram.data.corpus import PairCorpus
+from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.training.paraphrase import ParaphraseRun
 from tf_charagram.tuning.results import read_results
 from tf_charagram.tuning.search import SearchFolder

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tf_charagram.config import RunConfig, TrainConfig
 from tf_charagram.data import starter
-from tf_charagram.data.corpus import PairSource
 from tf_charagram.data.download import fetch
+from tf_charagram.data.pipeline.corpus import PairSource
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.scored import SUFFIX
 from tf_charagram.data.sources import SOURCES

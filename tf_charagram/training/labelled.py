@@ -11,8 +11,8 @@ import keras
 from rich.table import Table
 
 from tf_charagram.config import RunConfig
+from tf_charagram.data.pipeline.stream import Stream
 from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.stream import Stream
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.files import write_json
 from tf_charagram.models.base import HeadedModel

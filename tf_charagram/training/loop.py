@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.config import RunConfig
-from tf_charagram.data.stream import Stream
+from tf_charagram.data.pipeline.stream import Stream
 from tf_charagram.errors import TrainingError
 from tf_charagram.runs import RunFolder
 from tf_charagram.trainers.base import StepModel

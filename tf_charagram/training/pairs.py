@@ -10,9 +10,9 @@ from typing import Any
 import keras
 
 from tf_charagram.config import TrainConfig
-from tf_charagram.data.corpus import PairCorpus
+from tf_charagram.data.pipeline.corpus import PairCorpus
+from tf_charagram.data.pipeline.store import PairStore
 from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.store import PairStore
 from tf_charagram.encoders import encoder_class
 from tf_charagram.training.building import ids_function, make_vectorizer
 from tf_charagram.training.inputs import pair_sources

@@ -12,8 +12,8 @@ import numpy as np
 from rich.table import Table
 
 from tf_charagram.config import TrainConfig
+from tf_charagram.data.pipeline.stream import PairStream
 from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.stream import PairStream
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
 from tf_charagram.evaluation.sets import evaluation_sets

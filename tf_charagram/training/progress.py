@@ -11,7 +11,7 @@ import keras
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from tf_charagram.data.stream import Stream
+from tf_charagram.data.pipeline.stream import Stream
 from tf_charagram.training.interrupt import Interrupt
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.config import SupervisedConfig
-from tf_charagram.data.examples import ExampleStream
-from tf_charagram.data.stream import rows_of
+from tf_charagram.data.pipeline.examples import ExampleStream
+from tf_charagram.data.pipeline.stream import rows_of
 from tf_charagram.models.answering import AnsweringModel, distinct
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.trainers.supervised import SupervisedModel

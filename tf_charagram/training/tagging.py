@@ -13,11 +13,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.config import TaggingConfig
-from tf_charagram.data.examples import ExampleStream
+from tf_charagram.data.pipeline.examples import ExampleStream
+from tf_charagram.data.pipeline.stream import rows_of
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.tagged import TaggedSentence, read_tagged
 from tf_charagram.data.starter.tagged import tagged_sentences
-from tf_charagram.data.stream import rows_of
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.tagging import TaggingScore, score_tags

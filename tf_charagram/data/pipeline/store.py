@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.corpus import Example
+from tf_charagram.data.pipeline.corpus import Example
 from tf_charagram.errors import RunError
 from tf_charagram.files import write_problem
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.store import PairBlock, PairStore
+from tf_charagram.data.pipeline.store import PairBlock, PairStore
 from tf_charagram.errors import ConfigError
 
 #: Batches among which pairs of like length are brought together.

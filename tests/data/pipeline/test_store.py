@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tf_charagram.data.corpus import Example
-from tf_charagram.data.store import PairStore
+from tf_charagram.data.pipeline.corpus import Example
+from tf_charagram.data.pipeline.store import PairStore
 from tf_charagram.errors import RunError
 
 NUM_PAIRS = 23
@@ -48,7 +48,7 @@ def test_one_block_is_in_memory(tmp_path):
 
 @pytest.mark.parametrize("block_size", [1, 5, 22])
 def test_blocks_hold_every_pair_once(tmp_path, block_size, monkeypatch):
-    monkeypatch.setattr("tf_charagram.data.store._CHUNK_PAIRS", 4)
+    monkeypatch.setattr("tf_charagram.data.pipeline.store._CHUNK_PAIRS", 4)
     whole = pairs_in(filled(tmp_path, NUM_PAIRS).load(0))
     store = filled(tmp_path, block_size, keeps_order=True)
     assert store.num_blocks == -(-NUM_PAIRS // block_size)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.stream import BUCKET_BATCHES, Segment, cut, step_batches
+from tf_charagram.data.pipeline.stream import BUCKET_BATCHES, Segment, cut, step_batches
 
 #: Batches that are ready before they are asked for.
 _PREFETCH = 16

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tf_charagram.data.pipeline.typos import add_typos, with_typos
 from tf_charagram.data.readers.scored import ScoredPairs
-from tf_charagram.data.typos import add_typos, with_typos
 from tf_charagram.errors import ConfigError
 
 TEXTS = st.one_of(
