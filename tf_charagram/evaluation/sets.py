@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from tf_charagram.data import starter
-from tf_charagram.data.download import cached
+from tf_charagram.data.download.fetch import cached
+from tf_charagram.data.download.sources import SOURCES
 from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.data.readers.pavlick import (
     find_pavlick,
@@ -27,7 +28,6 @@ from tf_charagram.data.readers.twitter import (
     read_twitter,
 )
 from tf_charagram.data.readers.wordsim import find_wordsim, read_wordsim
-from tf_charagram.data.sources import SOURCES
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 
 STARTER = "starter"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from tf_charagram.config import RunConfig, TrainConfig
 from tf_charagram.data import starter
-from tf_charagram.data.download import fetch
+from tf_charagram.data.download.fetch import fetch
+from tf_charagram.data.download.sources import SOURCES
 from tf_charagram.data.pipeline.corpus import PairSource
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.scored import SUFFIX
-from tf_charagram.data.sources import SOURCES
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 from tf_charagram.evaluation.sets import STARTER
 from tf_charagram.serialization.model_folder import model_files

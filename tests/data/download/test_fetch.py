@@ -15,10 +15,10 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tf_charagram.data.download import cached, fetch
+from tf_charagram.data.download.fetch import cached, fetch
+from tf_charagram.data.download.sources import SOURCES
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.wordsim import find_wordsim, read_wordsim
-from tf_charagram.data.sources import SOURCES
 from tf_charagram.errors import ConfigError, DataError
 
 PPDB = "ppdb-1.0-s-lexical"
