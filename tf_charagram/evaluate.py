@@ -19,7 +19,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.comparison import differences
 from tf_charagram.evaluation.set_score import SetScore
 from tf_charagram.flags import FlagParser, run_command
-from tf_charagram.printing import table_console
+from tf_charagram.reporting.console import table_console
 
 # A thousand take about 2 s for 43,000 pairs; a bound then moves from seed to seed by some 2 % of
 # the interval's width (standard error of the 2.5 % quantile of a normal distribution).
@@ -116,7 +116,7 @@ def _evaluate_labelled(values: Any, kinds: dict[str, str], bad: BadLines) -> int
         raise ConfigError(f"Models of different kinds cannot be compared: {named}.")
     if values.typos:
         raise ConfigError("`typos` is for models that embed texts. Leave it out.")
-    from tf_charagram.evaluation_tables import difference_table
+    from tf_charagram.reporting.labelled_tables import difference_table
     from tf_charagram.training.evaluation import evaluate_labelled, labelled_differences
 
     results = [
@@ -196,7 +196,7 @@ def results_json(results: Sequence[Evaluated]) -> dict[str, Any]:
 
 def results_tables(results: Sequence[Evaluated]) -> list[Table]:
     """Returns the table of one model, or tables of the runs side by side with differences."""
-    from tf_charagram.tables import comparison_table, score_table
+    from tf_charagram.reporting.similarity_tables import comparison_table, score_table
 
     clean = [result.clean for result in results]
     typos = [result.typos for result in results if result.typos is not None]

@@ -21,7 +21,7 @@ from tf_charagram.flags import (
     run_command,
     value_of,
 )
-from tf_charagram.printing import table_console
+from tf_charagram.reporting.console import table_console
 
 #: Task -> the module and the class that run it.
 RUNS = {

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.flags import FlagParser, repeatable, run_command
-from tf_charagram.printing import table_console
+from tf_charagram.reporting.console import table_console
 
 _STATES = {True: "pass", False: "FAIL", None: "skip"}
 

@@ -15,7 +15,7 @@ from tests.reference import bootstrap as reference
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.bootstrap import resample_counts
 from tf_charagram.evaluation.tagging import TagScore, score_tags
-from tf_charagram.tagging_tables import tagging_tables
+from tf_charagram.reporting.tagging_tables import tagging_tables
 
 GOLD = [["DT", "NN", "VB"], ["NN", "NN"], [], ["FW"]]
 PREDICTED = [["DT", "NN", "NN"], ["NN", "NN"], [], ["VB"]]

@@ -21,8 +21,8 @@ from tf_charagram.files import whole_file, write_json
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.optimizers import make_optimizer
+from tf_charagram.reporting.similarity_tables import neighbor_table, score_table
 from tf_charagram.runs import RunFolder, run_config
-from tf_charagram.tables import neighbor_table, score_table
 from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.training.building import check_options, encoder_for
 from tf_charagram.training.inputs import input_files

@@ -27,15 +27,15 @@ from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.data.starter import supervised as starter
 from tf_charagram.evaluation.classification import ClassificationScore, score_labels
 from tf_charagram.evaluation.relatedness import RelatednessScore, score_relatedness
-from tf_charagram.evaluation_tables import (
-    classification_table,
-    label_table,
-    relatedness_table,
-)
 from tf_charagram.layers.pair_head import PairScoreHead
 from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.pair_models import PairClassifier, PairScorer
 from tf_charagram.models.text_classifier import TextClassifier
+from tf_charagram.reporting.labelled_tables import (
+    classification_table,
+    label_table,
+    relatedness_table,
+)
 from tf_charagram.training.inputs import labelled_file
 
 Score = RelatednessScore | ClassificationScore

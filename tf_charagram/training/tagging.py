@@ -24,7 +24,7 @@ from tf_charagram.evaluation.tagging import TaggingScore, score_tags
 from tf_charagram.files import whole_file
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.models.tagger import Tagger
-from tf_charagram.tagging_tables import tagging_tables
+from tf_charagram.reporting.tagging_tables import tagging_tables
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.capitals import has_capital
 from tf_charagram.trainers.tagging import TaggingModel

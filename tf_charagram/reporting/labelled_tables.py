@@ -10,7 +10,7 @@ from rich.table import Table
 from tf_charagram.evaluation.classification import ClassificationScore
 from tf_charagram.evaluation.comparison import Difference
 from tf_charagram.evaluation.relatedness import RelatednessScore
-from tf_charagram.printing import INTERVAL, interval, make_table, number
+from tf_charagram.reporting.console import INTERVAL, interval, make_table, number
 
 
 def relatedness_table(scores: Sequence[tuple[str, RelatednessScore]]) -> Table:

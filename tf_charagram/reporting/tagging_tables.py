@@ -6,7 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.evaluation.tagging import TaggingScore
-from tf_charagram.printing import INTERVAL, interval, make_table, number
+from tf_charagram.reporting.console import INTERVAL, interval, make_table, number
 
 _TITLE = "Accuracy x 100"
 _NUM_CONFUSIONS = 10
