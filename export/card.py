@@ -8,9 +8,9 @@ from typing import Any
 
 from tf_charagram.export.inputs import make_inputs
 from tf_charagram.files import whole_file
-from tf_charagram.runs import RunFolder
 from tf_charagram.serialization.model_card import CARD
 from tf_charagram.serialization.model_folder import EMBEDDER
+from tf_charagram.training.run_folder import RunFolder
 
 PAGE = "README.md"
 #: What each kind of model does, and what its scores are.

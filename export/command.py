@@ -102,9 +102,9 @@ def real_texts(path: str | None, model: str, kind: str = "embedder") -> list[byt
     """
     from tf_charagram.data.readers.lines import read_lines
     from tf_charagram.export.inputs import sample_texts
-    from tf_charagram.runs import RunFolder
     from tf_charagram.serialization.model_folder import EMBEDDER
     from tf_charagram.text.batches import to_bytes
+    from tf_charagram.training.run_folder import RunFolder
 
     file = Path(path) if path is not None else RunFolder(model).texts
     if path is None and (kind != EMBEDDER or not file.is_file()):

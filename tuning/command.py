@@ -187,8 +187,8 @@ def _share(config: RunConfig, number: int | None) -> float:
 
 def _open(search: Search, out: str | None, resume: bool, overwrite: bool) -> SearchFolder:
     """Returns the folder of a search, with what is searched in it."""
-    from tf_charagram.runs import run_config
     from tf_charagram.training.inputs import input_files
+    from tf_charagram.training.run_folder import run_config
 
     name = f"tune-{search.config.task}-{search.config.encoder}"
     folder = SearchFolder.open(out, name, resume=resume, overwrite=overwrite)

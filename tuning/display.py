@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
-from tf_charagram.runs import RunFolder
+from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.tuning.results import Result, ranked
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import label

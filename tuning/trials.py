@@ -18,11 +18,11 @@ from tf_charagram.config import RunConfig, TrainConfig
 from tf_charagram.errors import ConfigError, RunError, TrainingError
 from tf_charagram.files import write_problem
 from tf_charagram.models.base import HeadedModel
-from tf_charagram.runs import RunFolder
 from tf_charagram.train import RUNS
 from tf_charagram.training.labelled import LabelledRun
 from tf_charagram.training.pairs import TrainingPairs
 from tf_charagram.training.paraphrase import ParaphraseRun
+from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.tuning.results import (
     COMPLETED,
     FAILED,

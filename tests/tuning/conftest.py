@@ -8,7 +8,7 @@ import pytest
 
 from tf_charagram.config import TrainConfig
 from tf_charagram.files import write_json
-from tf_charagram.runs import RunFolder
+from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.trials import TrialRunner
 

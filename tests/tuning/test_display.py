@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from tf_charagram.runs import RunFolder
+from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.tuning.display import Display
 from tf_charagram.tuning.results import FAILED, Result
 

@@ -159,7 +159,9 @@ def record(score):
 
 
 def test_a_trial_without_a_score_has_failed(search, folder, monkeypatch):
-    monkeypatch.setattr("tf_charagram.runs.RunFolder.read_history", lambda self: [record(None)])
+    monkeypatch.setattr(
+        "tf_charagram.training.run_folder.RunFolder.read_history", lambda self: [record(None)]
+    )
     (result,) = run_search(dataclasses.replace(search, max_trials=1), folder)
     assert result.status == "failed"
     assert result.reason == "no score on scored: all pairs have the same"
@@ -180,7 +182,9 @@ def test_hopeless_trials_are_stopped(search, folder):
 @pytest.mark.parametrize(("objective", "score"), [("max", 5.0), ("final", 3.0)])
 def test_objective(search, folder, monkeypatch, objective, score):
     history = [record(5.0), record(None), record(3.0)]
-    monkeypatch.setattr("tf_charagram.runs.RunFolder.read_history", lambda self: history)
+    monkeypatch.setattr(
+        "tf_charagram.training.run_folder.RunFolder.read_history", lambda self: history
+    )
     one = dataclasses.replace(search, max_trials=1, objective=objective)
     assert run_search(one, folder)[0].score == score
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError
-from tf_charagram.runs import RunFolder
+from tf_charagram.training.run_folder import RunFolder
 
 
 def read_vocabulary(path: str | None, model: str) -> list[str]:

@@ -14,10 +14,10 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.comparison import Difference, score_differences
 from tf_charagram.evaluation.sets import STARTER
 from tf_charagram.flags import from_flags
-from tf_charagram.runs import RunFolder
 from tf_charagram.serialization.model_folder import read_kind
 from tf_charagram.training.inputs import named_sets
 from tf_charagram.training.labelled import LabelledTask
+from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.supervised_tasks import SUPERVISED
 from tf_charagram.training.tagging import TaggingTask
 

@@ -17,12 +17,12 @@ from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.files import write_json
 from tf_charagram.models.base import HeadedModel
 from tf_charagram.optimizers import make_optimizer
-from tf_charagram.runs import RunFolder, run_config
 from tf_charagram.trainers.base import StepModel
 from tf_charagram.training.building import check_options
 from tf_charagram.training.inputs import input_files
 from tf_charagram.training.loop import LAST, Scores, TrainingLoop
 from tf_charagram.training.metrics import loop_metrics
+from tf_charagram.training.run_folder import RunFolder, run_config
 from tf_charagram.training.schedule import set_decay
 from tf_charagram.training.transfer import as_saved, check_init
 

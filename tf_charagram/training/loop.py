@@ -15,11 +15,11 @@ import tensorflow as tf
 from tf_charagram.config import RunConfig
 from tf_charagram.data.pipeline.stream import Stream
 from tf_charagram.errors import TrainingError
-from tf_charagram.runs import RunFolder
 from tf_charagram.trainers.base import StepModel
 from tf_charagram.training.checkpoints import Checkpoints
 from tf_charagram.training.interrupt import Interrupt
 from tf_charagram.training.progress import TrainingProgress
+from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tensorboard import Scalars
 
 LAST = "last"

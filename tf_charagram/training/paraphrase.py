@@ -22,13 +22,13 @@ from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.reporting.similarity_tables import neighbor_table, score_table
-from tf_charagram.runs import RunFolder, run_config
 from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.training.building import check_options, encoder_for
 from tf_charagram.training.inputs import input_files
 from tf_charagram.training.loop import LAST, STEPS_PER_EXECUTION, Scores, TrainingLoop
 from tf_charagram.training.metrics import loop_metrics
 from tf_charagram.training.pairs import TrainingPairs
+from tf_charagram.training.run_folder import RunFolder, run_config
 from tf_charagram.training.schedule import set_decay, step_options
 from tf_charagram.training.tensorboard import write_projector
 from tf_charagram.training.transfer import check_init, grow_from, with_settings_of
