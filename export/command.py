@@ -10,9 +10,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from tf_charagram.cli.flags import FlagParser, add_fields, from_flags, run_command
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.shrink.options import ShrinkOptions
-from tf_charagram.flags import FlagParser, add_fields, from_flags, run_command
 
 
 def make_parser() -> FlagParser:

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tf_charagram.cli.flags import FlagParser, repeatable, run_command
 from tf_charagram.errors import ConfigError
-from tf_charagram.flags import FlagParser, repeatable, run_command
 
 if TYPE_CHECKING:
     from tf_charagram.bulk.inputs import InputFile

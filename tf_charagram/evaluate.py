@@ -12,13 +12,13 @@ from typing import Any
 
 from rich.table import Table
 
+from tf_charagram.cli.flags import FlagParser, run_command
 from tf_charagram.data.pipeline.typos import with_typos
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.comparison import differences
 from tf_charagram.evaluation.set_score import SetScore
-from tf_charagram.flags import FlagParser, run_command
 from tf_charagram.reporting.console import table_console
 
 # A thousand take about 2 s for 43,000 pairs; a bound then moves from seed to seed by some 2 % of

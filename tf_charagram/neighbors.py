@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tf_charagram.cli.flags import FlagParser, run_command
 from tf_charagram.errors import ConfigError
-from tf_charagram.flags import FlagParser, run_command
 
 if TYPE_CHECKING:
     from tf_charagram.models.embedder import Neighbor

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
+from tf_charagram.cli.flags import FlagParser, repeatable, run_command
 from tf_charagram.data.readers.tagged import COLUMNS
 from tf_charagram.data.writers.conllu import to_conllu
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.flags import FlagParser, repeatable, run_command
 
 _STDOUT = "-"
 _MAX_CHARS = 1_000_000

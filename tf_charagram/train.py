@@ -10,8 +10,7 @@ from importlib import import_module
 
 import jsonargparse
 
-from tf_charagram.config import CONFIGS, config_class
-from tf_charagram.flags import (
+from tf_charagram.cli.flags import (
     FlagParser,
     add_fields,
     file_first,
@@ -21,6 +20,7 @@ from tf_charagram.flags import (
     run_command,
     value_of,
 )
+from tf_charagram.config import CONFIGS, config_class
 from tf_charagram.reporting.console import table_console
 
 #: Task -> the module and the class that run it.

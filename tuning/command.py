@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import jsonargparse
 from rich.console import Console
 
-from tf_charagram.config import CONFIGS, RunConfig, TrainConfig, config_class
-from tf_charagram.errors import ConfigError, TrainingError, unknown_name
-from tf_charagram.flags import (
+from tf_charagram.cli.flags import (
     FlagParser,
     add_fields,
     file_first,
@@ -23,6 +21,8 @@ from tf_charagram.flags import (
     run_command,
     value_of,
 )
+from tf_charagram.config import CONFIGS, RunConfig, TrainConfig, config_class
+from tf_charagram.errors import ConfigError, TrainingError, unknown_name
 from tf_charagram.tuning.config import TuneConfig
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import SPACES, without

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tf_charagram.cli.flags import from_flags
 from tf_charagram.config import RunConfig, TrainConfig, config_class
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.flags import from_flags
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.tuning.grids import Space
 from tf_charagram.tuning.spaces import combination, label, num_combinations, settings_of

@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tf_charagram.cli.flags import FlagParser, run_command
 from tf_charagram.errors import ConfigError
-from tf_charagram.flags import FlagParser, run_command
 
 if TYPE_CHECKING:
     from tf_charagram.models.embedder import TextEmbedder

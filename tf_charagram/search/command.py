@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tf_charagram.flags import FlagParser, run_command
+from tf_charagram.cli.flags import FlagParser, run_command
 
 
 def make_parser() -> FlagParser:

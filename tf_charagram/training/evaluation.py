@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from rich.table import Table
 
+from tf_charagram.cli.flags import from_flags
 from tf_charagram.config import CONFIGS
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.comparison import Difference, score_differences
 from tf_charagram.evaluation.sets import STARTER
-from tf_charagram.flags import from_flags
 from tf_charagram.serialization.model_folder import read_kind
 from tf_charagram.training.inputs import named_sets
 from tf_charagram.training.labelled import LabelledTask

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tf_charagram.cli.flags import repeatable, repeatable_flags, value_of
 from tf_charagram.config import CONFIGS, TrainConfig, config_class
 from tf_charagram.errors import ConfigError
-from tf_charagram.flags import repeatable, repeatable_flags, value_of
 
 
 @pytest.mark.parametrize(
