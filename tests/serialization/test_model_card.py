@@ -15,7 +15,7 @@ from tf_charagram.serialization.model_card import model_card
 from tf_charagram.serialization.model_folder import Parts
 from tf_charagram.serialization.prefix_sums import fold
 from tf_charagram.serialization.saved_model import export_saved_model
-from tf_charagram.text.kinds import VECTORIZERS
+from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 TEXTS = ["the cat", "a dog"]

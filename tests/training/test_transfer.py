@@ -13,7 +13,7 @@ from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.words import WordEncoder
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.kinds import VECTORIZERS
+from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.training.transfer import check_init, grow_from, transfer
 

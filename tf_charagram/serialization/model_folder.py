@@ -20,7 +20,7 @@ from tf_charagram._version import __version__
 from tf_charagram.encoders import encoder_from_config, encoder_name
 from tf_charagram.errors import CharagramError, RunError
 from tf_charagram.files import sha256_of, whole_file, write_json
-from tf_charagram.text.kinds import VECTORIZERS
+from tf_charagram.text.registry import VECTORIZERS
 
 FORMAT_VERSION = 1
 EMBEDDER = "embedder"

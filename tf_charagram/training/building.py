@@ -15,7 +15,7 @@ from tf_charagram.config import RunConfig
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.text.batches import to_bytes
-from tf_charagram.text.kinds import VECTORIZERS
+from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.words import WordVectorizer
 from tf_charagram.training.word_vectors import add_vector_words, check_width, pretrained_width
 
