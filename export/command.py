@@ -42,13 +42,13 @@ def export(arguments: Sequence[str]) -> int:
     if values.keep is not None and values.keep < 1:
         raise ConfigError(f"`keep` must be at least 1 or None. Received: keep={values.keep}")
     options = from_flags(ShrinkOptions, values.as_dict())
-    from tf_charagram.export.card import about_run
-    from tf_charagram.export.golden import most_golden_bytes
-    from tf_charagram.export.serving_config import lists_models, write_serving_files
-    from tf_charagram.export.serving_folder import ServingFolder
+    from tf_charagram.export.serving.card import about_run
+    from tf_charagram.export.serving.config import lists_models, write_serving_files
+    from tf_charagram.export.serving.folder import ServingFolder
+    from tf_charagram.export.serving.golden import most_golden_bytes
+    from tf_charagram.export.serving.version import write_version
     from tf_charagram.export.shrink.budget import fitting_options
     from tf_charagram.export.shrink.shrinking import shrink
-    from tf_charagram.export.version import write_version
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.serialization.model_folder import EMBEDDER, read_kind
     from tf_charagram.serialization.registry import load_any
@@ -101,7 +101,7 @@ def real_texts(path: str | None, model: str, kind: str = "embedder") -> list[byt
         kind: Of the model; there are samples for each where there is nothing else.
     """
     from tf_charagram.data.readers.lines import read_lines
-    from tf_charagram.export.inputs import sample_texts
+    from tf_charagram.export.serving.inputs import sample_texts
     from tf_charagram.serialization.model_folder import EMBEDDER
     from tf_charagram.text.batches import to_bytes
     from tf_charagram.training.run_folder import RunFolder

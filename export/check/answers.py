@@ -11,7 +11,7 @@ from tf_charagram.export.check.probe import encode_inputs
 from tf_charagram.export.check.result import Result
 from tf_charagram.export.check.texts import BAD_TEXTS
 from tf_charagram.export.check.vectors import Failed, check_latency
-from tf_charagram.export.inputs import make_inputs
+from tf_charagram.export.serving.inputs import make_inputs
 
 Signatures = Mapping[str, Sequence[str]]
 

@@ -29,8 +29,8 @@ from tf_charagram.export.check.version import (
     read_golden_calls,
     read_golden_vectors,
 )
-from tf_charagram.export.client import ServingClient
-from tf_charagram.export.inputs import sample_texts, signatures_of
+from tf_charagram.export.serving.client import ServingClient
+from tf_charagram.export.serving.inputs import sample_texts, signatures_of
 from tf_charagram.serialization.model_folder import EMBEDDER
 
 CLEAN, RUNTIME = "only tensorflow", "C++ runtime"

@@ -57,7 +57,7 @@ def check(arguments: Sequence[str]) -> int:
         if not values[name] > 0:
             raise ConfigError(f"`{name}` must be above 0. Received: {name}={values[name]}")
     from tf_charagram.export.check.version import version_folder
-    from tf_charagram.export.client import connect
+    from tf_charagram.export.serving.client import connect
 
     folder = version_folder(values.model)
     clients = [connect(url) for url in values.url]

@@ -58,7 +58,7 @@ def read_golden_vectors(folder: Path) -> tuple[list[bytes], np.ndarray] | None:
     Raises:
         DataError: They cannot be read.
     """
-    from tf_charagram.export.golden import read_golden
+    from tf_charagram.export.serving.golden import read_golden
 
     def read(path: Path) -> tuple[list[bytes], np.ndarray]:
         texts, rows = read_golden(path)
@@ -73,15 +73,15 @@ def read_golden_calls(folder: Path) -> list[dict[str, Any]]:
     Raises:
         DataError: They cannot be read.
     """
-    from tf_charagram.export.golden import read_golden_answers
+    from tf_charagram.export.serving.golden import read_golden_answers
 
     return _read(folder, read_golden_answers) or []
 
 
 def _read(folder: Path, read: Callable[[Path], T]) -> T | None:
     """Reads the golden file of a version, if there is one."""
-    from tf_charagram.export.golden import GOLDEN
-    from tf_charagram.export.version import EXTRA
+    from tf_charagram.export.serving.golden import GOLDEN
+    from tf_charagram.export.serving.version import EXTRA
 
     path = folder / EXTRA / GOLDEN
     if not path.is_file():

@@ -15,7 +15,7 @@ import pytest
 import tensorflow as tf
 
 from tests.commands import call
-from tests.export.servers import NAME, SERVERS, predictor
+from tests.export.serving.servers import NAME, SERVERS, predictor
 from tests.texts import words
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import RunError
@@ -23,7 +23,7 @@ from tf_charagram.export.check.checks import VersionChecks
 from tf_charagram.export.check.operations import check_operations, read_operations
 from tf_charagram.export.check.process import measure_in_process
 from tf_charagram.export.check.version import version_folder
-from tf_charagram.export.golden import write_golden
+from tf_charagram.export.serving.golden import write_golden
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.vectorizer import NgramVectorizer
 

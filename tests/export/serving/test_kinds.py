@@ -19,10 +19,10 @@ from tf_charagram.export.c_runtime import CRuntime
 from tf_charagram.export.check.answers import check_answers
 from tf_charagram.export.check.checks import VersionChecks
 from tf_charagram.export.check.probe import measure_answers, saved_model
-from tf_charagram.export.golden import GOLDEN, read_golden_answers
-from tf_charagram.export.inputs import make_inputs, sample_texts
-from tf_charagram.export.version import BATCHING, EXTRA
-from tf_charagram.export.warmup import WARMUP
+from tf_charagram.export.serving.golden import GOLDEN, read_golden_answers
+from tf_charagram.export.serving.inputs import make_inputs, sample_texts
+from tf_charagram.export.serving.version import BATCHING, EXTRA
+from tf_charagram.export.serving.warmup import WARMUP
 from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.layers.text_head import TextHead

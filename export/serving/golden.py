@@ -11,7 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from tf_charagram.export.check.probe import encode_array, encode_inputs
-from tf_charagram.export.inputs import dtype_of, make_inputs
+from tf_charagram.export.serving.inputs import dtype_of, make_inputs
 from tf_charagram.files import whole_file
 from tf_charagram.models.base import HeadedModel
 from tf_charagram.models.embedder import TextEmbedder

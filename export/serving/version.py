@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tf_charagram.export.card import write_page
-from tf_charagram.export.golden import write_golden, write_golden_answers
-from tf_charagram.export.inputs import signatures_of
-from tf_charagram.export.serving_config import batching_parameters, is_batchable
-from tf_charagram.export.serving_folder import ServingFolder
-from tf_charagram.export.warmup import write_warmup
+from tf_charagram.export.serving.card import write_page
+from tf_charagram.export.serving.config import batching_parameters, is_batchable
+from tf_charagram.export.serving.folder import ServingFolder
+from tf_charagram.export.serving.golden import write_golden, write_golden_answers
+from tf_charagram.export.serving.inputs import signatures_of
+from tf_charagram.export.serving.warmup import write_warmup
 from tf_charagram.files import partial_folder, whole_file
 from tf_charagram.models.base import HeadedModel
 from tf_charagram.models.embedder import TextEmbedder

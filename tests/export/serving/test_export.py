@@ -16,13 +16,13 @@ from google.protobuf import text_format
 
 from tests.commands import call, process, run
 from tf_charagram.errors import RunError
-from tf_charagram.export.card import page
 from tf_charagram.export.command import main, real_texts
-from tf_charagram.export.golden import read_golden
-from tf_charagram.export.serving_config import models_config, write_serving_files
-from tf_charagram.export.serving_folder import ServingFolder
-from tf_charagram.export.version import EXTRA
-from tf_charagram.export.warmup import WARMUP, prediction_log, write_warmup
+from tf_charagram.export.serving.card import page
+from tf_charagram.export.serving.config import models_config, write_serving_files
+from tf_charagram.export.serving.folder import ServingFolder
+from tf_charagram.export.serving.golden import read_golden
+from tf_charagram.export.serving.version import EXTRA
+from tf_charagram.export.serving.warmup import WARMUP, prediction_log, write_warmup
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.training.loop import TrainingLoop
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tf_charagram.export.inputs import make_inputs
+from tf_charagram.export.serving.inputs import make_inputs
 from tf_charagram.files import whole_file
 from tf_charagram.serialization.model_card import CARD
 from tf_charagram.serialization.model_folder import EMBEDDER

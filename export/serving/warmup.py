@@ -13,7 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 from tf_charagram.export._wire import field
-from tf_charagram.export.inputs import dtype_of, make_inputs
+from tf_charagram.export.serving.inputs import dtype_of, make_inputs
 
 WARMUP = "tf_serving_warmup_requests"
 # TensorFlow Serving reads no more than this.

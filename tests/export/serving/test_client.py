@@ -11,11 +11,11 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import numpy as np
 import pytest
 
-from tests.export.servers import NAME, SERVERS, predictor
+from tests.export.serving.servers import NAME, SERVERS, predictor
 from tests.texts import NASTY, words
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.client import GrpcClient, RestClient, ServerError, connect
+from tf_charagram.export.serving.client import GrpcClient, RestClient, ServerError, connect
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.vectorizer import NgramVectorizer
