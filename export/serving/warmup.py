@@ -12,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from tf_charagram.export._wire import field
+from tf_charagram.export.runtime.wire import field
 from tf_charagram.export.serving.inputs import dtype_of, make_inputs
 
 WARMUP = "tf_serving_warmup_requests"

@@ -70,7 +70,7 @@ def load(folder):
     "c_library": (
         "{'tensorflow', 'keras'}",
         """
-from tf_charagram.export.c_runtime import CRuntime
+from tf_charagram.export.runtime.c_runtime import CRuntime
 def load(folder):
     runtime = CRuntime(folder)
     return lambda signature, **texts: runtime.run(signature, texts)

@@ -14,11 +14,11 @@ from tensorflow.core.framework.tensor_pb2 import TensorProto
 
 from tests.commands import call
 from tests.models.answers import TEXTS, decided, parts, randomized
-from tf_charagram.export._wire import read_fields
-from tf_charagram.export.c_runtime import CRuntime
 from tf_charagram.export.check.answers import check_answers
 from tf_charagram.export.check.checks import VersionChecks
 from tf_charagram.export.check.probe import measure_answers, saved_model
+from tf_charagram.export.runtime.c_runtime import CRuntime
+from tf_charagram.export.runtime.wire import read_fields
 from tf_charagram.export.serving.golden import GOLDEN, read_golden_answers
 from tf_charagram.export.serving.inputs import make_inputs, sample_texts
 from tf_charagram.export.serving.version import BATCHING, EXTRA

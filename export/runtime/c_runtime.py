@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.export import _c_api
-from tf_charagram.export._wire import read_fields, varint
+from tf_charagram.export.runtime import c_api as _c_api
+from tf_charagram.export.runtime.wire import read_fields, varint
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.c_runtime import CRuntime
+from tf_charagram.export.runtime.c_runtime import CRuntime
 
 BATCHES = {
     "one": [b"hello"],
@@ -103,7 +103,7 @@ for name, batch in json.load(open(f"{folder}/batches.json")).items():
 RUN = """
 import json, sys
 import numpy as np
-from tf_charagram.export.c_runtime import CRuntime
+from tf_charagram.export.runtime.c_runtime import CRuntime
 
 folder = sys.argv[1]
 outputs = {}
