@@ -12,7 +12,7 @@ from rich.console import Console
 
 from tf_charagram.cli.flags import FlagParser, add_fields, from_flags, run_command
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.shrink.options import ShrinkOptions
+from tf_charagram.export.compression.options import ShrinkOptions
 
 
 def make_parser() -> FlagParser:
@@ -42,13 +42,13 @@ def export(arguments: Sequence[str]) -> int:
     if values.keep is not None and values.keep < 1:
         raise ConfigError(f"`keep` must be at least 1 or None. Received: keep={values.keep}")
     options = from_flags(ShrinkOptions, values.as_dict())
+    from tf_charagram.export.compression.budget import fitting_options
+    from tf_charagram.export.compression.shrinking import shrink
     from tf_charagram.export.serving.card import about_run
     from tf_charagram.export.serving.config import lists_models, write_serving_files
     from tf_charagram.export.serving.folder import ServingFolder
     from tf_charagram.export.serving.golden import most_golden_bytes
     from tf_charagram.export.serving.version import write_version
-    from tf_charagram.export.shrink.budget import fitting_options
-    from tf_charagram.export.shrink.shrinking import shrink
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.serialization.model_folder import EMBEDDER, read_kind
     from tf_charagram.serialization.registry import load_any

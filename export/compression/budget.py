@@ -14,10 +14,10 @@ from pathlib import Path
 import keras
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.shrink.options import DTYPES, ShrinkOptions
-from tf_charagram.export.shrink.quantization import quantization_problem
-from tf_charagram.export.shrink.reducing import reduced
-from tf_charagram.export.shrink.tables import can_project, can_prune
+from tf_charagram.export.compression.options import DTYPES, ShrinkOptions
+from tf_charagram.export.compression.quantization import quantization_problem
+from tf_charagram.export.compression.reducing import reduced
+from tf_charagram.export.compression.tables import can_project, can_prune
 from tf_charagram.serialization.saved_model import export_saved_model
 
 _NGRAMS_A_DIM = 100

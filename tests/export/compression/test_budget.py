@@ -9,9 +9,9 @@ from tests.texts import words
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.shrink.budget import fitting_options, saved_model_bytes
-from tf_charagram.export.shrink.options import DTYPES, ShrinkOptions
-from tf_charagram.export.shrink.shrinking import shrink
+from tf_charagram.export.compression.budget import fitting_options, saved_model_bytes
+from tf_charagram.export.compression.options import DTYPES, ShrinkOptions
+from tf_charagram.export.compression.shrinking import shrink
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.words import WordVectorizer
 

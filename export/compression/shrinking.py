@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import keras
 
-from tf_charagram.export.shrink.budget import fitting_options
-from tf_charagram.export.shrink.options import ShrinkOptions
-from tf_charagram.export.shrink.reducing import reduced
+from tf_charagram.export.compression.budget import fitting_options
+from tf_charagram.export.compression.options import ShrinkOptions
+from tf_charagram.export.compression.reducing import reduced
 
 
 def shrink(

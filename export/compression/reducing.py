@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import keras
 
-from tf_charagram.export.shrink.options import ShrinkOptions
-from tf_charagram.export.shrink.quantization import QuantizedEncoder
-from tf_charagram.export.shrink.tables import projected, pruned
+from tf_charagram.export.compression.options import ShrinkOptions
+from tf_charagram.export.compression.quantization import QuantizedEncoder
+from tf_charagram.export.compression.tables import projected, pruned
 from tf_charagram.serialization.prefix_sums import fold
 
 

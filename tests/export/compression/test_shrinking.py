@@ -14,10 +14,10 @@ from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.recurrent import Lstm
 from tf_charagram.errors import ConfigError
+from tf_charagram.export.compression.options import ShrinkOptions
+from tf_charagram.export.compression.quantization import QuantizedEncoder, QuantizedSum
+from tf_charagram.export.compression.shrinking import shrink
 from tf_charagram.export.runtime.c_runtime import CRuntime
-from tf_charagram.export.shrink.options import ShrinkOptions
-from tf_charagram.export.shrink.quantization import QuantizedEncoder, QuantizedSum
-from tf_charagram.export.shrink.shrinking import shrink
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.characters import CharacterVectorizer
