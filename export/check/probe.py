@@ -207,10 +207,10 @@ def saved_model(tf: Any, folder: str) -> Call:
 def _c_library(libraries: Sequence[str]) -> Callable[[str], Call]:
     """Opens TensorFlow's C library, which loads no other; returns what loads a SavedModel."""
     del libraries
-    from tf_charagram.export.runtime import c_api as _c_api
+    from tf_charagram.export.runtime import c_api
     from tf_charagram.export.runtime.c_runtime import CRuntime
 
-    _c_api.library()  # Looks for the package `tensorflow`, and imports none of it.
+    c_api.library()  # Looks for the package `tensorflow`, and imports none of it.
     _forbid("tensorflow", "keras")
 
     def load(folder: str) -> Call:

@@ -1,0 +1,1 @@
+"""SavedModels without Python's TensorFlow: the C library and the wire format."""

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.export.runtime import c_api as _c_api
+from tf_charagram.export.runtime import c_api
 from tf_charagram.export.runtime.wire import read_fields, varint
 
 
@@ -82,11 +82,11 @@ class CRuntime:
         inter_op_threads: int | None = None,
     ) -> None:
         config = _config_proto(intra_op_threads=intra_op_threads, inter_op_threads=inter_op_threads)
-        self._api = api = _c_api.library()
+        self._api = api = c_api.library()
         with ExitStack() as temporary, ExitStack() as on_error:
             options = api.TF_NewSessionOptions()
             temporary.callback(api.TF_DeleteSessionOptions, options)
-            with _c_api.checked_status() as status:
+            with c_api.checked_status() as status:
                 api.TF_SetConfig(options, config, len(config), status)
             meta_graph = api.TF_NewBuffer()
             temporary.callback(api.TF_DeleteBuffer, meta_graph)
@@ -94,12 +94,12 @@ class CRuntime:
             on_error.callback(api.TF_DeleteGraph, self._graph)
             folder, tag_array = os.fsencode(saved_model_dir), (c_char_p * len(tags))()
             tag_array[:] = [tag.encode() for tag in tags]
-            with _c_api.checked_status() as status:
+            with c_api.checked_status() as status:
                 self._session = api.TF_LoadSessionFromSavedModel(
                     options, None, folder, tag_array, len(tags), self._graph, meta_graph, status
                 )
             on_error.pop_all()
-            self._finalizer = weakref.finalize(self, _c_api.release, self._session, self._graph)
+            self._finalizer = weakref.finalize(self, c_api.release, self._session, self._graph)
             buffer = meta_graph.contents
             self._signatures = _read_signatures(ctypes.string_at(buffer.data, buffer.length))
 
@@ -151,9 +151,9 @@ class CRuntime:
         values, results = (c_void_p * len(specs))(), (c_void_p * len(outputs))()
         with ExitStack() as tensors:
             for index, array in enumerate(arrays):
-                values[index] = tensor = _c_api.new_tensor(array)
+                values[index] = tensor = c_api.new_tensor(array)
                 tensors.callback(self._api.TF_DeleteTensor, tensor)
-            with _c_api.checked_status() as status:
+            with c_api.checked_status() as status:
                 self._api.TF_SessionRun(
                     *(self._session, None, feeds, values, len(specs)),
                     *(fetches, results, len(outputs), None, 0, None, status),
@@ -161,10 +161,10 @@ class CRuntime:
             for result in results:
                 tensors.callback(self._api.TF_DeleteTensor, result)
             named = zip(outputs, results, strict=True)
-            return {name: _c_api.read_tensor(name, tensor) for name, tensor in named}
+            return {name: c_api.read_tensor(name, tensor) for name, tensor in named}
 
-    def _places(self, specs: Mapping[str, TensorSpec]) -> ctypes.Array[_c_api.Output]:
-        places = (_c_api.Output * len(specs))()
+    def _places(self, specs: Mapping[str, TensorSpec]) -> ctypes.Array[c_api.Output]:
+        places = (c_api.Output * len(specs))()
         for place, (name, spec) in zip(places, specs.items(), strict=True):
             operation, _, index = spec.name.rpartition(":")
             place.operation = self._api.TF_GraphOperationByName(self._graph, operation.encode())
@@ -234,7 +234,7 @@ def _read_spec(tensor_info: memoryview) -> TensorSpec:
     sizes = [read_fields(size).get(1, [0])[0] for size in shape.get(2, [])]
     return TensorSpec(
         name=bytes(info.get(1, [b""])[0]).decode(),
-        dtype=_c_api.DTYPES.get(info.get(2, [0])[0]),
+        dtype=c_api.DTYPES.get(info.get(2, [0])[0]),
         shape=None if any(shape.get(3, [])) else tuple(n if n < 2**63 else None for n in sizes),
     )
 

@@ -1,51 +1,5 @@
-"""`charagram COMMAND ...`: the commands of the package under one name."""
+"""The command line: the `charagram` command, and what turns settings into flags."""
 
-from __future__ import annotations
+from tf_charagram.cli.charagram import COMMANDS, main, usage
 
-import sys
-from collections.abc import Sequence
-from importlib import import_module
-
-from tf_charagram._version import __version__
-from tf_charagram.errors import unknown_name
-
-#: Command, the module whose `main` runs it, and what it is for.
-COMMANDS = {
-    "train": ("tf_charagram.train", "train a model on text pairs"),
-    "tune": ("tf_charagram.tuning.command", "search settings, a short training run a trial"),
-    "evaluate": ("tf_charagram.evaluate", "score models on word and sentence similarity sets"),
-    "embed": ("tf_charagram.embed", "embed the lines of a file"),
-    "tag": ("tf_charagram.tag", "tag the words of the lines of a file"),
-    "export": ("tf_charagram.export.command", "write a version for TensorFlow Serving"),
-    "check": ("tf_charagram.export.check.command", "check that an export can be served"),
-    "neighbors": ("tf_charagram.neighbors", "find the nearest texts in a list"),
-    "index": ("tf_charagram.search.command", "prepare many texts for neighbors --index"),
-    "vectors": ("tf_charagram.export.interop.word2vec", "write vectors of words as word2vec text"),
-}
-
-
-def usage() -> str:
-    """Returns the help text."""
-    lines = [f"  {name:10} {purpose}" for name, (_, purpose) in COMMANDS.items()]
-    return "\n".join(
-        ["usage: charagram COMMAND ...", "", *lines, "", "charagram COMMAND --help tells more."]
-    )
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point; modules are loaded only when called."""
-    command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    if command in ("--help", "-h"):
-        sys.stdout.write(usage() + "\n")
-        return 0
-    if command == "--version":
-        sys.stdout.write(f"tf-charagram {__version__}\n")
-        return 0
-    if command not in COMMANDS:
-        sys.stderr.write(f"error: {unknown_name('command', command, COMMANDS)}\n")
-        return 2
-    return import_module(COMMANDS[command][0]).main(rest)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+__all__ = ["COMMANDS", "main", "usage"]

@@ -77,7 +77,7 @@ class AnsweringModel(HeadedModel):
         return np.concatenate(answers)
 
     def as_served(self) -> Self:
-        """Returns the same function with folded n-grams, see `tf_charagram.serialization.prefix_sums`."""
+        """Returns the same function with folded n-grams, see `serialization.prefix_sums`."""
         return type(self)(*fold(self.vectorizer, self.encoder), self.head)
 
     def text_function(self, name_answers: Any) -> tf.types.experimental.PolymorphicFunction:

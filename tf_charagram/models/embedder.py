@@ -137,9 +137,9 @@ class TextEmbedder(keras.Model):
         """Returns an embedder that gives the same vectors faster, but for rounding; or this one.
 
         A text is read with one row a position instead of one a n-gram, see
-        `tf_charagram.serialization.prefix_sums`. For many texts, and for those only: folding takes a second
-        and the memory of another table, `explain` no longer tells all n-grams apart, and training
-        on would not be the same.
+        `serialization.prefix_sums`. For many texts, and for those only: folding takes a second and the
+        memory of another table, `explain` no longer tells all n-grams apart, and training on would
+        not be the same.
         """
         vectorizer, encoder = fold(self.vectorizer, self.encoder)
         return self if encoder is self.encoder else TextEmbedder(vectorizer, encoder)

@@ -56,7 +56,7 @@ def export_saved_model(
 ) -> None:
     """Writes a SavedModel with the signatures of `ServedEmbedder`, and `model_card.json` in it.
 
-    The n-grams are folded, see `tf_charagram.serialization.prefix_sums`. The folder appears only once it is
+    The n-grams are folded, see `serialization.prefix_sums`. The folder appears only once it is
     complete. An existing one is replaced.
 
     Raises:

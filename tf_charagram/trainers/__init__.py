@@ -1,0 +1,1 @@
+"""Keras models with a `train_step`: what the training loop calls."""

@@ -1,0 +1,1 @@
+"""From texts to batches: the corpus, its ids, and the stream of batches."""

@@ -1,0 +1,1 @@
+"""Writers of vectors and tags."""

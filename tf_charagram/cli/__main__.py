@@ -1,0 +1,8 @@
+"""`python -m tf_charagram.cli`, the same as `charagram`."""
+
+import sys
+
+from tf_charagram.cli.charagram import main
+
+if __name__ == "__main__":
+    sys.exit(main())
