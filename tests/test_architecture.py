@@ -6,29 +6,22 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 # Lowest first. `__init__` is the face of the package: nothing below it uses what it offers.
 TIERS = (
-    {"config", "errors", "extras", "files", "_version"},
+    {"errors", "extras", "files", "_version"},
+    {"config"},
     {"text", "layers"},
     {"encoders"},
     {"objectives", "optimizers"},
-    {"models"},
-    {"data", "evaluation", "analysis"},
-    {
-        "runs",
-        "flags",
-        "printing",
-        "training",
-        "tables",
-        "tagging_tables",
-        "evaluation_tables",
-        "bulk",
-        "search",
-    },
-    {"__init__", "train", "evaluate", "embed", "tag", "neighbors", "cli"},
+    {"serialization"},
+    {"models", "trainers"},
+    {"data", "evaluation"},
+    {"reporting"},
+    {"training", "bulk", "search", "cli"},
+    {"__init__", "train", "evaluate", "embed", "tag", "neighbors"},
     {"tuning", "export"},
 )
 RANK = {part: rank for rank, tier in enumerate(TIERS) for part in tier}
 # The tiers whose parts may import each other.
-PEERS = {RANK["config"], RANK["data"], RANK["runs"]}
+PEERS = {RANK["errors"], RANK["data"], RANK["training"]}
 
 
 def imported_names(path):

@@ -136,10 +136,10 @@ class TextEmbedder(keras.Model):
     def folded(self) -> TextEmbedder:
         """Returns an embedder that gives the same vectors faster, but for rounding; or this one.
 
-        A text is read with one row a position instead of one a n-gram, see
-        `serialization.prefix_sums`. For many texts, and for those only: folding takes a second and the
-        memory of another table, `explain` no longer tells all n-grams apart, and training on would
-        not be the same.
+        A text is read with one row per position instead of one per n-gram, see
+        `serialization.prefix_sums`. For many texts, and for those only: folding takes a second and
+        the memory of another table, `explain` no longer tells all n-grams apart, and training on
+        would not be the same.
         """
         vectorizer, encoder = fold(self.vectorizer, self.encoder)
         return self if encoder is self.encoder else TextEmbedder(vectorizer, encoder)

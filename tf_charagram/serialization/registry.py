@@ -13,8 +13,8 @@ from tf_charagram.serialization.model_folder import EMBEDDER, read_kind
 KINDS = {
     EMBEDDER: ("embedder", "TextEmbedder"),
     "tagger": ("tagger", "Tagger"),
-    "pair_scorer": ("pair_classifier", "PairScorer"),
-    "pair_classifier": ("pair_classifier", "PairClassifier"),
+    "pair_scorer": ("pair_models", "PairScorer"),
+    "pair_classifier": ("pair_models", "PairClassifier"),
     "text_classifier": ("text_classifier", "TextClassifier"),
 }
 
