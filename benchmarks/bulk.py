@@ -29,7 +29,7 @@ import numpy as np
 
 from tf_charagram.bulk.inputs import find_inputs
 from tf_charagram.bulk.job import EmbedJob, run_local
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.training.building import make_vectorizer
@@ -86,7 +86,7 @@ class Bulk:
         self.arguments = arguments
         texts = common.texts_of(common.word_pairs(arguments.data))
         self.words = [word for word in texts if " " not in word]
-        vectorizer = make_vectorizer(TrainConfig(), texts)
+        vectorizer = make_vectorizer(ParaphraseConfig(), texts)
         self.model = str(folder / "model")
         TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows)).save(self.model)
         self.lines = sts_lines()

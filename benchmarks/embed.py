@@ -16,7 +16,7 @@ from pathlib import Path
 import common
 import tensorflow as tf
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.training.building import make_vectorizer
@@ -56,7 +56,7 @@ def main() -> None:
     texts = common.texts_of(common.word_pairs(arguments.data))
     words = [word for word in texts if " " not in word]
     fasttext = common.optional("fasttext")
-    vectorizer = make_vectorizer(TrainConfig(), texts)
+    vectorizer = make_vectorizer(ParaphraseConfig(), texts)
     embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows)).folded()
     result: dict = {"num_rows": vectorizer.num_rows}
     with tempfile.TemporaryDirectory() as folder:

@@ -22,7 +22,7 @@ import numpy as np
 import tensorflow as tf
 import twins
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.data.pipeline.store import PairBlock, PairStore
 from tf_charagram.data.pipeline.stream import PairStream
 from tf_charagram.data.readers.pairs import Pair
@@ -103,7 +103,7 @@ def torch_cse(torch: Any, num_rows: int, batches: list) -> Callable[[], None]:
 
 def against_torch(name: str, pairs: list[Pair], torch: Any, steps: int, rounds: int) -> dict:
     """Returns the rates of an encoder and its twin."""
-    vectorizer = make_vectorizer(TrainConfig(encoder=name), common.texts_of(pairs))
+    vectorizer = make_vectorizer(ParaphraseConfig(encoder=name), common.texts_of(pairs))
     store = common.store_of(pairs, vectorizer)
     num_rows, encoder_type = vectorizer.num_rows, encoder_class(name)
     stream = PairStream(

@@ -16,7 +16,7 @@ import numpy as np
 import tensorflow as tf
 import twins
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.data.pipeline.stream import PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers import make_optimizer
@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--keras-steps", type=int, default=10)
     arguments = parser.parse_args()
     pairs = common.word_pairs(arguments.data)
-    vectorizer = make_vectorizer(TrainConfig(), common.texts_of(pairs))
+    vectorizer = make_vectorizer(ParaphraseConfig(), common.texts_of(pairs))
     store = common.store_of(pairs, vectorizer)
     torch = common.optional("torch")
     result = {"num_rows": vectorizer.num_rows, "dim": DIM}

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import common
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.evaluation.scores import score_names
 from tf_charagram.evaluation.sets import evaluation_sets
@@ -105,7 +105,7 @@ def main() -> None:
             pairs = common.word_pairs(None, arguments.num_pairs)
             Path(data).write_text("".join(f"{a}\t{b}\n" for a, b in pairs), encoding="utf-8")
         select = score_names(evaluation_sets(arguments.eval_data, kinds=("wordsim",)))[0]
-        config = TrainConfig(
+        config = ParaphraseConfig(
             data=(data,), eval_data=arguments.eval_data, select=select, dim=arguments.dim, epochs=1
         )
         space = paper_space("words", "charagram")

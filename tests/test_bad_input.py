@@ -11,7 +11,7 @@ import pytest
 
 from tests.commands import QUICK, call
 from tests.texts import words
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.serialization.model_folder import FORMAT_VERSION
@@ -188,7 +188,7 @@ class TestSettings:
     @pytest.mark.parametrize("value", [float("inf"), float("nan")])
     def test_not_finite(self, train, name, value):
         with pytest.raises(ConfigError, match=rf"`{name}` must .*Received: {name}={value}"):
-            TrainConfig(**{name: value})
+            ParaphraseConfig(**{name: value})
         flag = "--" + name.replace("_", "-")
         status, message = train(GOOD, f"{flag}={value}")
         assert (status, name in message) == (2, True)

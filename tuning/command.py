@@ -21,7 +21,7 @@ from tf_charagram.cli.flags import (
     run_command,
     value_of,
 )
-from tf_charagram.config import CONFIGS, RunConfig, TrainConfig, config_class
+from tf_charagram.config import CONFIGS, ParaphraseConfig, RunConfig, config_class
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
 from tf_charagram.tuning.config import TuneConfig
 from tf_charagram.tuning.search import Search, SearchFolder
@@ -118,7 +118,7 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
     from tf_charagram.training.inputs import data_names
     from tf_charagram.training.transfer import as_saved
 
-    if not isinstance(config, TrainConfig):
+    if not isinstance(config, ParaphraseConfig):
         config = as_saved(config)
     encoder_class(config.encoder)
     space = SPACES[settings.space](
@@ -153,7 +153,7 @@ def _set_names(config: Any) -> list[str]:
     from tf_charagram.training.inputs import data_names, input_files, labelled_file, named_sets
     from tf_charagram.training.paraphrase import KINDS
 
-    if isinstance(config, TrainConfig):
+    if isinstance(config, ParaphraseConfig):
         input_files(config)
         sets = evaluation_sets(
             config.eval_data, kinds=KINDS[config.task], on_bad_line=config.on_bad_line
@@ -170,7 +170,7 @@ def _share(config: RunConfig, number: int | None) -> float:
     """Returns the share of the pairs that is about so many."""
     if number is None:
         return 1.0
-    if not isinstance(config, TrainConfig):
+    if not isinstance(config, ParaphraseConfig):
         raise ConfigError(
             f"`trial_examples` is for pairs, and {config.task} trains on all examples of --data. "
             "Shorten trials by --trial-epochs, which may be a fraction, or give a smaller file."

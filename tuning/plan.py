@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from rich.markup import escape
 from rich.table import Table
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.tuning.search import Search
 from tf_charagram.tuning.spaces import label
@@ -94,7 +94,7 @@ def estimate(search: Search) -> Estimate:
     examples = second["examples"] - first["examples"]
     per_example = (second["seconds"] - first["seconds"]) / examples
     fixed = max(0.0, seconds - per_example * second["examples"])
-    if not isinstance(config, TrainConfig):
+    if not isinstance(config, ParaphraseConfig):
         # Only pairs are shared.
         reading, fixed = 0.0, reading + fixed
     num_examples = run.stream.num_examples(run.stream.steps_per_epoch)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram.cli.flags import from_flags
-from tf_charagram.config import RunConfig, TrainConfig, config_class
+from tf_charagram.config import ParaphraseConfig, RunConfig, config_class
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.tuning.grids import Space
@@ -100,7 +100,7 @@ class Search:
         """
         config = self.config
         pairs: dict[str, Any] = {}
-        if isinstance(config, TrainConfig):
+        if isinstance(config, ParaphraseConfig):
             weights = config.data_weights or (1.0,) * len(config.data)
             pairs = {"data_weights": tuple(weight * self.share for weight in weights)}
         return dataclasses.replace(

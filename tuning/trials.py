@@ -14,7 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from tf_charagram.config import RunConfig, TrainConfig
+from tf_charagram.config import ParaphraseConfig, RunConfig
 from tf_charagram.errors import ConfigError, RunError, TrainingError
 from tf_charagram.files import write_problem
 from tf_charagram.models.base import HeadedModel
@@ -140,10 +140,10 @@ class TrialRunner:
     def _fits(self, config: RunConfig) -> bool:
         """Returns whether a run can share the pairs of the last one, if there was one."""
         pairs = self._pairs
-        return pairs is None or (isinstance(config, TrainConfig) and pairs.fits(config))
+        return pairs is None or (isinstance(config, ParaphraseConfig) and pairs.fits(config))
 
     def _make_run(self, config: RunConfig) -> Run:
-        if not isinstance(config, TrainConfig):
+        if not isinstance(config, ParaphraseConfig):
             return make_run(config, resume=True)
         run = make_run(config, resume=True, pairs=self._pairs)
         self._pairs = run.pairs

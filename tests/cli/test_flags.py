@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tf_charagram.cli.flags import repeatable, repeatable_flags, value_of
-from tf_charagram.config import CONFIGS, TrainConfig, config_class
+from tf_charagram.config import CONFIGS, ParaphraseConfig, config_class
 from tf_charagram.errors import ConfigError
 
 
@@ -40,7 +40,7 @@ def test_value_of_a_file_that_is_not_there():
 
 
 def test_what_may_come_several_times():
-    assert repeatable_flags(TrainConfig) == ["--data"]
+    assert repeatable_flags(ParaphraseConfig) == ["--data"]
     assert repeatable_flags(config_class("pos")) == ["--data", "--eval-data"]
     found = repeatable(["--data", "a", "--eval-data=b", "--data=c"], ["--data", "--eval-data"])
     assert found == ['--data=["a"]', '--eval-data=["b"]', "--data+=c"]
@@ -55,4 +55,4 @@ def test_no_such_task():
     with pytest.raises(ConfigError, match=r"Unknown task 'tagging'\. Available: .*pos"):
         config_class("tagging")
     with pytest.raises(ConfigError, match="Unknown task 'pos'"):
-        TrainConfig(task="pos")
+        ParaphraseConfig(task="pos")

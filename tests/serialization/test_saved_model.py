@@ -17,7 +17,7 @@ from tensorflow.core.protobuf import saved_model_pb2
 
 from tests.commands import run
 from tests.texts import NASTY
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import RunError
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.text.batches import to_bytes
@@ -84,7 +84,7 @@ def models(tmp_path_factory, data):
     """Returns the embedder in memory and the run folder, for each of the settings."""
     models = {}
     for name, settings in SETTINGS.items():
-        config = TrainConfig(
+        config = ParaphraseConfig(
             data=(str(data[0]),), eval_data=str(data[1]), dim=8, epochs=2, batch_size=10,
             evaluations_per_epoch=1, out=str(tmp_path_factory.mktemp("golden") / name), **settings,
         )  # fmt: skip

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.training import pairs as module
@@ -17,7 +17,7 @@ from tf_charagram.training.paraphrase import ParaphraseRun
 
 @pytest.fixture
 def config(data, tmp_path):
-    return TrainConfig(
+    return ParaphraseConfig(
         data=(str(data[0]),), eval_data=str(data[1]), dim=8, epochs=1, batch_size=10,
         evaluations_per_epoch=1, out=str(tmp_path / "run"),
     )  # fmt: skip
@@ -71,7 +71,7 @@ def test_encoders_of_the_same_ids_share(config):
 
 
 def test_every_setting_is_known():
-    fields = {field.name for field in dataclasses.fields(TrainConfig)}
+    fields = {field.name for field in dataclasses.fields(ParaphraseConfig)}
     assert set(module._FREE) < fields
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.commands import call, environment, interrupt_training_at, process, run
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.training.loop import TrainingLoop
@@ -196,7 +196,7 @@ class TestDamagedCheckpoints:
     def test_index_of_checkpoints_lost(self, stopped):
         (stopped / "checkpoints" / "checkpoint").write_text("")
         run = ParaphraseRun(
-            TrainConfig(**json.loads((stopped / "config.json").read_text())["settings"]),
+            ParaphraseConfig(**json.loads((stopped / "config.json").read_text())["settings"]),
             resume=True, overwrite=False,
         )  # fmt: skip
         run.loop.resume()
@@ -256,7 +256,7 @@ def test_select_keeps_the_best_also_after_a_resume(data, tmp_path, monkeypatch):
 
 
 def test_a_loss_that_is_not_finite(data, tmp_path):
-    config = TrainConfig(
+    config = ParaphraseConfig(
         data=(str(data[0]),), eval_data=str(data[1]), out=str(tmp_path / "run"), dim=8, epochs=1,
         batch_size=10, evaluations_per_epoch=1,
     )  # fmt: skip

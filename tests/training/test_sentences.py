@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.commands import call, interrupt_training_at
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.training.paraphrase import ParaphraseRun
 
@@ -216,7 +216,7 @@ def test_time_is_up(files, tmp_path):
 
 def test_the_learning_rate_falls_to_zero(files, tmp_path):
     first, second, sets = files
-    config = TrainConfig(
+    config = ParaphraseConfig(
         task="sentences", data=(str(first), str(second)), eval_data=str(sets), dim=4, batch_size=8,
         epochs=2, evaluations_per_epoch=1, decay="linear", mega_batches=2, learning_rate=0.01,
         out=str(tmp_path / "run"),

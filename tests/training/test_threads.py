@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.commands import run
-from tf_charagram.config import SupervisedConfig, TaggingConfig, TrainConfig
+from tf_charagram.config import ParaphraseConfig, SupervisedConfig, TaggingConfig
 from tf_charagram.errors import ConfigError
 from tf_charagram.training.threads import default_threads
 
@@ -24,7 +24,7 @@ from tf_charagram.training.threads import default_threads
     ],
 )
 def test_default(task, encoder, expected):
-    assert default_threads(TrainConfig(task=task, encoder=encoder)) == expected
+    assert default_threads(ParaphraseConfig(task=task, encoder=encoder)) == expected
 
 
 def test_default_of_a_head_alone():
@@ -35,7 +35,7 @@ def test_default_of_a_head_alone():
 
 def test_none_are_too_few():
     with pytest.raises(ConfigError, match=r"`threads` must be at least 1 or None\. Received: 0"):
-        TrainConfig(threads=0)
+        ParaphraseConfig(threads=0)
 
 
 @pytest.mark.parametrize(("threads", "expected"), [(3, 3), (None, 1)])
@@ -43,12 +43,12 @@ def test_set(tmp_path, threads, expected):
     """In a process where TensorFlow has not begun to work; here it has."""
     script = f"""
 import tensorflow as tf
-from tf_charagram.config import SupervisedConfig, TaggingConfig, TrainConfig
+from tf_charagram.config import SupervisedConfig, TaggingConfig, ParaphraseConfig
 from tf_charagram.training.threads import set_threads
-set_threads(TrainConfig(threads={threads}))
+set_threads(ParaphraseConfig(threads={threads}))
 assert tf.config.threading.get_intra_op_parallelism_threads() == {expected}
 tf.zeros([1])
-set_threads(TrainConfig(threads=7))
+set_threads(ParaphraseConfig(threads=7))
 assert tf.config.threading.get_intra_op_parallelism_threads() == {expected}
 """
     ended = run([sys.executable, "-c", script], cwd=tmp_path)

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tests.commands import call
 from tf_charagram import TextEmbedder
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import ConfigError
 from tf_charagram.training.building import (
     check_options,
@@ -82,11 +82,11 @@ def test_without_peepholes(name, pairs, tmp_path, capsys):
 )
 def test_option_errors(options, message):
     with pytest.raises(ConfigError, match=message):
-        check_options(TrainConfig(**{"encoder": "word_average", **options}))
+        check_options(ParaphraseConfig(**{"encoder": "word_average", **options}))
 
 
 def test_no_word_is_rare():
-    config = TrainConfig(encoder="dan", unknown_words="ngrams")
+    config = ParaphraseConfig(encoder="dan", unknown_words="ngrams")
     check_options(config)
     with pytest.raises(ConfigError, match="--min-count 2"):
         make_vectorizer(config, ["a b", "b c"])
@@ -94,7 +94,7 @@ def test_no_word_is_rare():
 
 def test_number_of_words():
     """Without n-grams every id is a word, whatever made the ids."""
-    config = TrainConfig(encoder="dan", dim=2)
+    config = ParaphraseConfig(encoder="dan", dim=2)
     vectorizer = make_vectorizer(config, ["a b", "b c"])
     assert encoder_for(config, vectorizer).num_words is None
     assert make_encoder(config, 7).num_words is None

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.commands import call, interrupt_training_at
 from tests.encoders.test_words import WORD_ENCODERS
 from tests.training.test_resume import assert_same_weights
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.training.building import (
@@ -35,7 +35,7 @@ VECTORS = ("cat 1 2 3", "dog 4 5 6", "zebra 7 8 9", "Cat 9 9 9", "new york 0 1 2
 
 def config_for(path=None, encoder="dan", **settings):
     vectors = None if path is None else str(path)
-    return TrainConfig(encoder=encoder, word_vectors=vectors, **{"dim": 3, **settings})
+    return ParaphraseConfig(encoder=encoder, word_vectors=vectors, **{"dim": 3, **settings})
 
 
 def write(folder, *lines):
@@ -221,11 +221,11 @@ def test_word_dropout_reaches_the_encoder(name):
 def test_options_of_word_encoders_only(encoder, option, value):
     message = f"`{option}` is not an option of the encoder '{encoder}'. Received: {option}="
     with pytest.raises(ConfigError, match=message):
-        check_options(TrainConfig(encoder=encoder, **{option: value}))
+        check_options(ParaphraseConfig(encoder=encoder, **{option: value}))
 
 
 def test_composition_is_penalized_in_every_encoder():
-    check_options(TrainConfig(l2_composition=0.1))
+    check_options(ParaphraseConfig(l2_composition=0.1))
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_composition_is_penalized_in_every_encoder():
 )
 def test_errors(settings, message):
     with pytest.raises(ConfigError, match=message):
-        check_options(TrainConfig(encoder="dan", **settings))
+        check_options(ParaphraseConfig(encoder="dan", **settings))
 
 
 def test_a_run_goes_on_to_the_same_weights(tmp_path, monkeypatch):

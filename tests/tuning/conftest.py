@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.files import write_json
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.tuning.search import Search, SearchFolder
@@ -18,7 +18,7 @@ SPACE = {"batch_size": (10, 20), "l2": (1e-4, 1e-5)}
 @pytest.fixture
 def search(data) -> Search:
     """Returns a search of four combinations."""
-    config = TrainConfig(
+    config = ParaphraseConfig(
         data=(str(data[0]),), eval_data=str(data[1]), select="scored", dim=8, epochs=1,
         evaluations_per_epoch=2,
     )  # fmt: skip
@@ -33,7 +33,7 @@ def folder(search, tmp_path) -> SearchFolder:
     return folder
 
 
-def score_of(config: TrainConfig) -> float:
+def score_of(config: ParaphraseConfig) -> float:
     """Returns the score that a trial of these settings has, if it is not trained."""
     return float(config.batch_size) + 1e5 * config.l2
 
@@ -43,7 +43,7 @@ def untrained(monkeypatch) -> list[str]:
     """Replaces training; returns the trials that would have been trained, in order."""
     trained: list[str] = []
 
-    def train(self: TrialRunner, config: TrainConfig) -> None:
+    def train(self: TrialRunner, config: ParaphraseConfig) -> None:
         folder = RunFolder(str(config.out))
         if folder.metrics.is_file():
             return

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import label, wide_space
@@ -35,7 +35,7 @@ def test_trials_may_see_a_share_of_the_pairs_and_the_winner_sees_all(search, tmp
 
 def test_labels_stand_for_values():
     space = wide_space("words", "charagram")
-    search = Search(TrainConfig(), space)
+    search = Search(ParaphraseConfig(), space)
     for index in (0, 1, search.size // 2, search.size - 1):
         values = search.combination(index)
         labels = {name: label(value) for name, value in values.items()}

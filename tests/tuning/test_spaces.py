@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from tests.texts import words
-from tf_charagram.config import CONFIGS, TrainConfig
+from tf_charagram.config import CONFIGS, ParaphraseConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError
 from tf_charagram.training.building import check_options
@@ -139,7 +139,7 @@ def test_every_point_of_the_papers_grids_is_a_configuration():
         except ConfigError:
             continue
         for index in range(num_combinations(space)):
-            TrainConfig(task=task, encoder=encoder, **settings_of(combination(space, index)))
+            ParaphraseConfig(task=task, encoder=encoder, **settings_of(combination(space, index)))
 
 
 @pytest.mark.parametrize("make_space", [paper_space, wide_space])
@@ -157,7 +157,7 @@ def test_the_encoder_has_every_value(encoder, make_space, tmp_path):
     for name, choices in space.items():
         for choice in choices:
             values = settings_of({**first, name: choice})
-            config = TrainConfig(
+            config = ParaphraseConfig(
                 task="sentences", encoder=encoder,
                 **({"word_vectors": str(vectors), "dim": 3} if is_over_words else {}), **values,
             )  # fmt: skip

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tf_charagram.config.paraphrase import TrainConfig
+from tf_charagram.config.paraphrase import ParaphraseConfig
 from tf_charagram.config.run import RunConfig
 from tf_charagram.config.supervised import SupervisedConfig
 from tf_charagram.config.tagging import TaggingConfig
 from tf_charagram.errors import ConfigError, unknown_name
 
-_CLASSES: tuple[type[RunConfig], ...] = (TrainConfig, TaggingConfig, SupervisedConfig)
+_CLASSES: tuple[type[RunConfig], ...] = (ParaphraseConfig, TaggingConfig, SupervisedConfig)
 #: Task -> the class of its settings.
 CONFIGS = {task: config for config in _CLASSES for task in config.TASKS}
 
@@ -29,6 +29,6 @@ __all__ = [
     "RunConfig",
     "SupervisedConfig",
     "TaggingConfig",
-    "TrainConfig",
+    "ParaphraseConfig",
     "config_class",
 ]

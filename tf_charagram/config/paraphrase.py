@@ -13,7 +13,7 @@ _DEFAULT_BATCH_SIZE = {"words": 25, "sentences": 100}
 
 
 @dataclass(frozen=True)
-class TrainConfig(RunConfig):
+class ParaphraseConfig(RunConfig):
     """Everything that decides a training run on paraphrase pairs.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tf_charagram.config import RunConfig, TrainConfig
+from tf_charagram.config import ParaphraseConfig, RunConfig
 from tf_charagram.data import starter
 from tf_charagram.data.download.fetch import fetch
 from tf_charagram.data.download.sources import SOURCES
@@ -17,7 +17,7 @@ from tf_charagram.evaluation.sets import STARTER
 from tf_charagram.serialization.model_folder import model_files
 
 
-def pair_sources(config: TrainConfig) -> list[PairSource]:
+def pair_sources(config: ParaphraseConfig) -> list[PairSource]:
     """Returns where the training pairs come from, with their weights.
 
     Raises:
@@ -29,7 +29,7 @@ def pair_sources(config: TrainConfig) -> list[PairSource]:
     return [_source(config, name, weight) for name, weight in zip(names, weights, strict=True)]
 
 
-def _source(config: TrainConfig, name: str, weight: float) -> PairSource:
+def _source(config: ParaphraseConfig, name: str, weight: float) -> PairSource:
     path = data_file(name)
     if path is None:
         return PairSource(lambda _: starter.train_pairs(), weight)

@@ -9,7 +9,7 @@ from typing import Any
 
 import keras
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.pipeline.store import PairStore
 from tf_charagram.data.readers.lines import BadLines
@@ -48,7 +48,7 @@ class TrainingPairs:
         CharagramError: Files cannot be read or hold no pairs; the message says why.
     """
 
-    def __init__(self, config: TrainConfig, bad_lines: BadLines) -> None:
+    def __init__(self, config: ParaphraseConfig, bad_lines: BadLines) -> None:
         self._key = _key(config)
         self._shared: PairStore | None = None
         self.corpus = make_corpus(config, bad_lines)
@@ -61,12 +61,12 @@ class TrainingPairs:
         if bad_lines.count:
             logger.warning("%s", bad_lines.summary())
 
-    def fits(self, config: TrainConfig) -> bool:
+    def fits(self, config: ParaphraseConfig) -> bool:
         """Returns whether a run with other settings reads the same pairs as the same ids."""
         return self._key == _key(config)
 
     def make_store(
-        self, config: TrainConfig, vectorizer: keras.layers.Layer, folder: Path
+        self, config: ParaphraseConfig, vectorizer: keras.layers.Layer, folder: Path
     ) -> PairStore:
         """Returns where the ids are kept; they may be there already.
 
@@ -100,7 +100,7 @@ class TrainingPairs:
             self._shared = store
 
 
-def make_corpus(config: TrainConfig, bad_lines: BadLines) -> PairCorpus:
+def make_corpus(config: ParaphraseConfig, bad_lines: BadLines) -> PairCorpus:
     """Returns the pairs that the settings name, not surveyed yet; arguments as `TrainingPairs`."""
     return PairCorpus(
         pair_sources(config),
@@ -110,6 +110,6 @@ def make_corpus(config: TrainConfig, bad_lines: BadLines) -> PairCorpus:
     )
 
 
-def _key(config: TrainConfig) -> dict[str, Any]:
+def _key(config: ParaphraseConfig) -> dict[str, Any]:
     settings = {name: value for name, value in config.to_dict().items() if name not in _FREE}
     return {**settings, "encoder": encoder_class(config.encoder).vectorizer}

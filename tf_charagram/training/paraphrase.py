@@ -11,7 +11,7 @@ import keras
 import numpy as np
 from rich.table import Table
 
-from tf_charagram.config import TrainConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.data.pipeline.stream import PairStream
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, unknown_name
@@ -58,7 +58,7 @@ class ParaphraseRun:
 
     def __init__(
         self,
-        config: TrainConfig,
+        config: ParaphraseConfig,
         *,
         resume: bool,
         overwrite: bool,
