@@ -151,12 +151,12 @@ def _set_names(config: Any) -> list[str]:
     from tf_charagram.evaluation.scores import score_names
     from tf_charagram.evaluation.sets import evaluation_sets
     from tf_charagram.training.inputs import data_names, input_files, labelled_file, named_sets
-    from tf_charagram.training.paraphrase import KINDS
+    from tf_charagram.training.paraphrase import SETS
 
     if isinstance(config, ParaphraseConfig):
         input_files(config)
         sets = evaluation_sets(
-            config.eval_data, kinds=KINDS[config.task], on_bad_line=config.on_bad_line
+            config.eval_data, kinds=SETS[config.task], on_bad_line=config.on_bad_line
         )
         return score_names(sets)
     names = data_names(config)

@@ -45,7 +45,7 @@ Watch = Callable[[dict[str, Any]], None]
 Run = ParaphraseRun | LabelledRun
 
 
-class Hopeless(Exception):
+class TrialPruned(Exception):
     """A trial is not worth going on with."""
 
 
@@ -106,7 +106,7 @@ class TrialRunner:
         status, reason = COMPLETED, None
         try:
             self._train(self._search.trial_config(values, path, epochs=epochs))
-        except Hopeless as error:
+        except TrialPruned as error:
             status, reason = STOPPED, str(error)
         except _FAILURES as error:
             status, reason = FAILED, str(error) or type(error).__name__
@@ -153,7 +153,7 @@ class TrialRunner:
         """Looks at an evaluation.
 
         Raises:
-            Hopeless: The trial is far below the others.
+            TrialPruned: The trial is far below the others.
         """
         if self._on_evaluation is not None:
             self._on_evaluation()
@@ -167,7 +167,7 @@ class TrialRunner:
             return
         median = statistics.median(others)
         if score < median - margin:
-            raise Hopeless(
+            raise TrialPruned(
                 f"{score:.2f} on {name} after {record['epoch']:g} epochs; the median there is "
                 f"{median:.2f}"
             )

@@ -11,7 +11,7 @@ from tests.models.answers import parts
 from tf_charagram.errors import RunError
 from tf_charagram.models.base import HeadedModel
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.serialization.registry import KINDS, load_any
+from tf_charagram.serialization.registry import MODELS, load_any
 
 
 def subclasses(cls):
@@ -20,7 +20,7 @@ def subclasses(cls):
 
 def test_every_kind():
     found = {kind: getattr(import_module(f"tf_charagram.models.{module}"), name)
-             for kind, (module, name) in KINDS.items()}  # fmt: skip
+             for kind, (module, name) in MODELS.items()}  # fmt: skip
     assert found.pop("embedder") is TextEmbedder
     ours = {cls for cls in subclasses(HeadedModel)
             if hasattr(cls, "kind") and cls.__module__.startswith("tf_charagram.")}  # fmt: skip

@@ -72,7 +72,7 @@ def test_encoders_of_the_same_ids_share(config):
 
 def test_every_setting_is_known():
     fields = {field.name for field in dataclasses.fields(ParaphraseConfig)}
-    assert set(module._FREE) < fields
+    assert set(module._NOT_IN_IDS) < fields
 
 
 def test_ids_in_files_are_not_shared(config, tmp_path):

@@ -10,7 +10,7 @@ from tf_charagram.errors import RunError, unknown_name
 from tf_charagram.serialization.model_folder import EMBEDDER, read_kind
 
 #: Kind -> module and class.
-KINDS = {
+MODELS = {
     EMBEDDER: ("embedder", "TextEmbedder"),
     "tagger": ("tagger", "Tagger"),
     "pair_scorer": ("pair_models", "PairScorer"),
@@ -29,7 +29,7 @@ def load_any(path: str | Path) -> Any:
         RunError: It is not a model, is of an unknown kind, is damaged, or is from a newer version.
     """
     kind = read_kind(path)
-    if kind not in KINDS:
-        raise RunError(f"{path}: {unknown_name('kind of model', kind, KINDS)}")
-    module, name = KINDS[kind]
+    if kind not in MODELS:
+        raise RunError(f"{path}: {unknown_name('kind of model', kind, MODELS)}")
+    module, name = MODELS[kind]
     return getattr(import_module(f"tf_charagram.models.{module}"), name).load(path)

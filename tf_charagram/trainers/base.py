@@ -124,7 +124,7 @@ class StepModel(keras.Model):
     #: `loss_of(*batch, training)`, which a subclass has: the loss of a batch, without penalties.
     loss_of: Callable[..., tf.Tensor]
 
-    def checked(self, loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
+    def assert_finite(self, loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
         """Returns the loss, once it and all gradients are known to be finite.
 
         To be overridden where the loss has seen to that already.
@@ -149,7 +149,7 @@ class StepModel(keras.Model):
         with tf.GradientTape() as tape:
             loss = loss_of_batch()
         gradients = tape.gradient(loss, variables)
-        loss = self.checked(loss, gradients)
+        loss = self.assert_finite(loss, gradients)
         gradients = self.penalties.add_gradients(gradients, variables)
         if self.clip_norm is not None:
             gradients = clip_by_global_norm(gradients, self.clip_norm)

@@ -74,7 +74,7 @@ class ParaphraseModel(StepModel):
         chosen, exists = self.negatives(normalized, text_ids, self.step)
         return margin_loss(embeddings, chosen, exists, self.margin)
 
-    def checked(self, loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
+    def assert_finite(self, loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
         """Returns the loss: `margin_loss` checks it and its gradient."""
         return loss
 

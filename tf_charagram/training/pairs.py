@@ -20,7 +20,7 @@ from tf_charagram.training.inputs import pair_sources
 logger = logging.getLogger(__name__)
 
 #: Settings that no id depends on.
-_FREE = (
+_NOT_IN_IDS = (
     "eval_data", "out", "epochs", "max_minutes", "batch_size", "mega_batches", "negatives",
     "mask_duplicates", "mask_related", "margin", "l2", "l2_words", "l2_composition", "dense_l2",
     "optimizer", "learning_rate", "momentum", "decay", "clip_norm", "freeze_words", "word_dropout",
@@ -111,5 +111,5 @@ def make_corpus(config: ParaphraseConfig, bad_lines: BadLines) -> PairCorpus:
 
 
 def _key(config: ParaphraseConfig) -> dict[str, Any]:
-    settings = {name: value for name, value in config.to_dict().items() if name not in _FREE}
+    settings = {name: value for name, value in config.to_dict().items() if name not in _NOT_IN_IDS}
     return {**settings, "encoder": encoder_class(config.encoder).vectorizer}

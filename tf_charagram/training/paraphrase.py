@@ -40,7 +40,7 @@ _NUM_PROJECTED = 5_000
 # Texts among which the sample neighbours are searched.
 _NUM_SEARCHED = 20_000
 #: What each task is scored on while it trains.
-KINDS = {"words": ("wordsim",), "sentences": ("sts", "phrases", "wordsim")}
+SETS = {"words": ("wordsim",), "sentences": ("sts", "phrases", "wordsim")}
 
 
 class ParaphraseRun:
@@ -69,7 +69,7 @@ class ParaphraseRun:
         self.config = config
         self.bad_lines = BadLines(config.on_bad_line)
         self.sets = evaluation_sets(
-            config.eval_data, kinds=KINDS[config.task], on_bad_line=self.bad_lines
+            config.eval_data, kinds=SETS[config.task], on_bad_line=self.bad_lines
         )
         names = [LAST, *score_names(self.sets)]
         if config.select not in names:

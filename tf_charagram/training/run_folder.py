@@ -17,7 +17,7 @@ from tf_charagram.files import sha256_of, whole_file, write_json, write_problem
 
 #: Settings that a resumed run may change: they change no weights, but for rounding where a machine
 #: has other cores. A run can be moved, too.
-_FREE = ("out", "checkpoint_every_s", "max_minutes", "threads")
+_MAY_CHANGE_ON_RESUME = ("out", "checkpoint_every_s", "max_minutes", "threads")
 
 
 class RunFolder:
@@ -165,7 +165,7 @@ def _changes(old: dict[str, Any], config: dict[str, Any]) -> list[str]:
     return [
         f"{name} was {old.get(name)}, is {new.get(name)}"
         for name in sorted({*old, *new})
-        if name not in _FREE and old.get(name) != new.get(name)
+        if name not in _MAY_CHANGE_ON_RESUME and old.get(name) != new.get(name)
     ]
 
 

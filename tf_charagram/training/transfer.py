@@ -28,7 +28,7 @@ ConfigT = TypeVar("ConfigT", bound=RunConfig)
 
 _ONLY_TRAINING = ("dropout", "word_dropout")
 #: Settings that a second stage may change: how many units there are, and what only training sees.
-_FREE = ("num_rows", "num_words", "seed", *_ONLY_TRAINING)
+_MAY_DIFFER_FROM_INIT = ("num_rows", "num_words", "seed", *_ONLY_TRAINING)
 #: Settings that are given in other words than by a flag of their name.
 _FLAGS = {"orders": "--ngrams"}
 
@@ -211,7 +211,7 @@ def _settings(vectorizer: keras.layers.Layer, encoder: keras.layers.Layer) -> di
         settings["unknown_words"] = "shared" if vectorizer.ngrams is None else "ngrams"
         if vectorizer.ngrams is not None:
             settings["orders"] = list(vectorizer.ngrams.orders)
-    kept = {name: value for name, value in settings.items() if name not in _FREE}
+    kept = {name: value for name, value in settings.items() if name not in _MAY_DIFFER_FROM_INIT}
     return {"encoder": encoder_name(encoder), **kept}
 
 

@@ -26,7 +26,7 @@ from tf_charagram.export.serving.warmup import WARMUP
 from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.layers.text_head import TextHead
-from tf_charagram.serialization.registry import KINDS, load_any
+from tf_charagram.serialization.registry import MODELS, load_any
 
 LABELS = ["NO", "YES", "\u00e9"]
 HEADS = {
@@ -48,7 +48,7 @@ def export(tmp_path_factory):
 
     def export(kind):
         if kind not in done:
-            module, name = KINDS[kind]
+            module, name = MODELS[kind]
             model_class = getattr(import_module(f"tf_charagram.models.{module}"), name)
             model = model_class(*parts(), randomized(HEADS[kind](), seed=1))
             if kind != "tagger":
@@ -206,7 +206,7 @@ def test_samples():
     assert make_inputs(["texts_b", "texts_a"], [b"a"], [b"b"]) == {
         "texts_b": [b"b"], "texts_a": [b"a"],
     }  # fmt: skip
-    for kind in KINDS:
+    for kind in MODELS:
         assert all(text.strip() for text in sample_texts(kind))
 
 

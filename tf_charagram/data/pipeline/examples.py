@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.pipeline.stream import BUCKET_BATCHES, Segment, cut, step_batches
+from tf_charagram.data.pipeline.stream import BUCKET_BATCHES, Segment, split_batches, step_batches
 
 #: Batches that are ready before they are asked for.
 _PREFETCH = 16
@@ -79,11 +79,11 @@ class ExampleStream:
         random = np.random.default_rng([self._seed, epoch])
         order = random.permutation(self.size)
         if self._lengths is None:
-            return cut(order, self._batch_size)
+            return split_batches(order, self._batch_size)
         batches = []
-        for window in cut(order, BUCKET_BATCHES * self._batch_size):
+        for window in split_batches(order, BUCKET_BATCHES * self._batch_size):
             window = window[np.argsort(self._lengths[window], kind="stable")]
-            batches += cut(window, self._batch_size)
+            batches += split_batches(window, self._batch_size)
         # One with fewer examples stays the last, for `num_examples` counts on that.
         num_full = self.size // self._batch_size
         batches[:num_full] = [batches[i] for i in random.permutation(num_full)]

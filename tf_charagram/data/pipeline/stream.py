@@ -170,7 +170,7 @@ class PairStream:
         else:
             first = segment.offset * self._pool_size
             last = min(first + segment.num * self._pool_size, block.num_pairs)
-            steps = cut(self._order(np.arange(first, last), segment), self._pool_size)
+            steps = split_batches(self._order(np.arange(first, last), segment), self._pool_size)
         splits = np.cumsum([0, *(2 * len(pairs) for pairs in steps)])
         texts = np.concatenate([side for p in steps for side in (2 * p, 2 * p + 1)])
         return texts, splits
@@ -186,11 +186,13 @@ class PairStream:
         for window in range(first_window, -(-end // window_steps)):
             places = np.arange(window * size, min((window + 1) * size, block.num_pairs))
             pairs = self._order(places, segment)
-            batches = cut(pairs[np.argsort(lengths[pairs], kind="stable")], self.batch_size)
+            batches = split_batches(
+                pairs[np.argsort(lengths[pairs], kind="stable")], self.batch_size
+            )
             random = np.random.default_rng([self.seed, segment.epoch, segment.block, window])
             num_full = len(pairs) // self.batch_size
             batches[:num_full] = [batches[i] for i in random.permutation(num_full)]
-            steps += cut(np.concatenate(batches), self._pool_size)
+            steps += split_batches(np.concatenate(batches), self._pool_size)
         begin = segment.offset - first_window * window_steps
         return steps[begin : begin + segment.num]
 
@@ -228,7 +230,7 @@ def step_batches(
     return steps.map(batch).prefetch(prefetch).with_options(options)
 
 
-def cut(places: np.ndarray, size: int) -> list[np.ndarray]:
+def split_batches(places: np.ndarray, size: int) -> list[np.ndarray]:
     """Returns pieces of equal size, of which the last may be smaller."""
     return np.split(places, range(size, len(places), size))
 
