@@ -26,9 +26,9 @@ def config_class(task: str) -> type[RunConfig]:
 
 __all__ = [
     "CONFIGS",
+    "ParaphraseConfig",
     "RunConfig",
     "SupervisedConfig",
     "TaggingConfig",
-    "ParaphraseConfig",
     "config_class",
 ]
