@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram.cli.flags import from_flags
-from tf_charagram.config import ParaphraseConfig, RunConfig, config_class
+from tf_charagram.config import RunConfig
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.tasks import settings_class, task_class
 from tf_charagram.tuning.grids import Space
 from tf_charagram.tuning.spaces import combination, label, num_combinations, settings_of
 
@@ -98,18 +99,13 @@ class Search:
         Raises:
             ConfigError: The values do not go together with the settings that are shared.
         """
-        config = self.config
-        pairs: dict[str, Any] = {}
-        if isinstance(config, ParaphraseConfig):
-            weights = config.data_weights or (1.0,) * len(config.data)
-            pairs = {"data_weights": tuple(weight * self.share for weight in weights)}
+        config = task_class(self.config.task).with_share(self.config, self.share)
         return dataclasses.replace(
             config,
             **settings_of(values),
             out=str(out),
             epochs=config.epochs if epochs is None else epochs,
             select=config.select if self.objective == "max" else _LAST,
-            **pairs,
         )
 
     def final_config(self, values: dict[str, Any], out: Path, epochs: float) -> RunConfig:
@@ -133,7 +129,7 @@ class Search:
             if name.startswith(_SPACE)
         }
         own = {name: settings[f"search.{name}"] for name in _OWN}
-        return cls(from_flags(config_class(settings["task"]), settings), space, **own)
+        return cls(from_flags(settings_class(settings["task"]), settings), space, **own)
 
 
 class SearchFolder(RunFolder):

@@ -8,6 +8,7 @@ from typing import Any
 
 from tf_charagram.config import SupervisedConfig
 from tf_charagram.errors import ConfigError
+from tf_charagram.training.tasks import settings_class
 from tf_charagram.tuning import grids
 from tf_charagram.tuning.grids import Space
 
@@ -60,9 +61,9 @@ def paper_space(
         return {**grids.S_SIMILARITY, **({"pull_back": (True,)} if has_init else {})}
     if task == "pos":
         space = grids.C_POS[encoder]
-    elif task in SupervisedConfig.TASKS and freeze:
+    elif _is_supervised(task) and freeze:
         space = grids.U_FEATURES
-    elif task in SupervisedConfig.TASKS:
+    elif _is_supervised(task):
         base = grids.U_UNIVERSAL if has_init else grids.U_LABELS
         space = {**base, **grids.LABEL_ENCODERS[encoder]}
     elif encoder in grids.C_ENCODERS:
@@ -98,16 +99,20 @@ def wide_space(
     ids, own = grids.WIDE_IDS, grids.WIDE_PAIRS
     if task == "pos":
         ids, own = grids.WIDE_POS_IDS, grids.WIDE_POS
-    elif task in SupervisedConfig.TASKS:
+    elif _is_supervised(task):
         own = grids.WIDE_LABELS
     space = {**(ids if encoder == "charagram" else {}), **own, **grids.WIDE_ENCODERS[encoder]}
-    if has_init and task in SupervisedConfig.TASKS:
+    if has_init and _is_supervised(task):
         space = {**without(space, ["l2"]), **grids.WIDE_UNIVERSAL}
     return _fitting(space, encoder, has_vectors, has_init, freeze)
 
 
 #: The spaces by name.
 SPACES = {"paper": paper_space, "wide": wide_space}
+
+
+def _is_supervised(task: str) -> bool:
+    return issubclass(settings_class(task), SupervisedConfig)
 
 
 def _check_pos(task: str, encoder: str) -> None:

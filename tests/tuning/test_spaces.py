@@ -7,10 +7,11 @@ import itertools
 import pytest
 
 from tests.texts import words
-from tf_charagram.config import CONFIGS, ParaphraseConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError
 from tf_charagram.training.building import check_options
+from tf_charagram.training.tasks import settings_class
 from tf_charagram.tuning.spaces import (
     FROZEN,
     combination,
@@ -183,7 +184,9 @@ def test_every_value_of_the_labelled_tasks_is_fit_to_train(task, make_space, tmp
             assert len({label(choice) for choice in choices}) == len(choices)
             for choice in choices:
                 values = settings_of({**combination(space, 0), name: choice})
-                config = CONFIGS[task](task=task, encoder=encoder, **shared, **state, **values)
+                config = settings_class(task)(
+                    task=task, encoder=encoder, **shared, **state, **values
+                )
                 check_options(config)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from tf_charagram.config.run import RunConfig, check_at_least, option
 from tf_charagram.errors import ConfigError
@@ -19,8 +18,6 @@ class ParaphraseConfig(RunConfig):
     Raises:
         ConfigError: A value is out of range, or two do not go together.
     """
-
-    TASKS: ClassVar[tuple[str, ...]] = ("words", "sentences")
 
     data: tuple[str, ...] = option(
         (), "training pairs: a file, `starter`, or a name to download; repeatable [words: starter]"

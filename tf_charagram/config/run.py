@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from tf_charagram.errors import ConfigError, unknown_name
 
@@ -42,14 +42,9 @@ def check_at_least(config: Any, least: Mapping[str, float], hint: str = "") -> N
 class RunConfig:
     """What any training run is told; each task adds its own, and the flags of `train` follow.
 
-    Attributes:
-        TASKS: The tasks that have these settings.
-
     Raises:
         ConfigError: A value is out of range, or two do not go together.
     """
-
-    TASKS: ClassVar[tuple[str, ...]] = ()
 
     task: str = option("words", "what to train")
     encoder: str = option("charagram", "how to read a text")
@@ -118,8 +113,6 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         """Checks what no other part checks."""
-        if self.task not in self.TASKS:
-            raise ConfigError(unknown_name("task", self.task, self.TASKS))
         self._fill_in()
         check_at_least(self, _AT_LEAST)
         if self.decay not in _DECAYS:
