@@ -12,7 +12,7 @@ import numpy as np
 from rich.table import Table
 
 from tf_charagram.config import ParaphraseConfig
-from tf_charagram.data.pipeline.stream import PairStream
+from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.evaluation.scores import SetScore, score_names, score_sets

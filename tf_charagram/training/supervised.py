@@ -11,8 +11,8 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.config import SupervisedConfig
-from tf_charagram.data.pipeline.examples import ExampleStream
-from tf_charagram.data.pipeline.stream import rows_of
+from tf_charagram.data.pipeline.example_stream import ExampleStream
+from tf_charagram.data.pipeline.stream import gather_ragged
 from tf_charagram.models.answering import AnsweringModel, distinct
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.trainers.supervised import SupervisedModel
@@ -84,7 +84,7 @@ class SupervisedRun(LabelledRun):
         else:
             texts, places = distinct(chain(*self.sides))
             ids = ids_function(self.product.vectorizer)(texts)
-            take = lambda rows: rows_of(ids, rows)  # noqa: E731
+            take = lambda rows: gather_ragged(ids, rows)  # noqa: E731
             self._sample = ids[:_NUM_ADAPTED]
             if getattr(self.product.encoder, "is_padded", False):
                 lengths = ids.row_lengths().numpy()[places].reshape(len(self.sides), -1).max(0)
