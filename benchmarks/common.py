@@ -13,8 +13,8 @@ from pathlib import Path
 import keras
 
 from tf_charagram.data.pipeline.corpus import Example
+from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import PairStore
-from tf_charagram.data.pipeline.stream import PairStream
 from tf_charagram.data.readers.pairs import Pair, read_pairs
 from tf_charagram.text.ids import ids_function
 from tf_charagram.trainers.paraphrase import ParaphraseModel

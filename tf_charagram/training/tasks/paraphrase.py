@@ -14,8 +14,8 @@ from rich.table import Table
 
 from tf_charagram.config import ParaphraseConfig, RunConfig
 from tf_charagram.data.pipeline.corpus import PairCorpus
+from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.sources import pair_sources
-from tf_charagram.data.pipeline.stream import PairStream
 from tf_charagram.data.pipeline.training_pairs import TrainingPairs
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.encoders import encoder_class

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from tf_charagram.config import SupervisedConfig
-from tf_charagram.data.pipeline.examples import ExampleStream
-from tf_charagram.data.pipeline.stream import rows_of
+from tf_charagram.data.pipeline.example_stream import ExampleStream
+from tf_charagram.data.pipeline.stream import gather_ragged
 from tf_charagram.data.readers.labelled import (
     LabelledPairs,
     LabelledTexts,
@@ -106,7 +106,7 @@ class SupervisedTask(LabelledTask):
         else:
             texts, positions = distinct(chain(*self._texts))
             ids = ids_function(model.vectorizer)(texts)
-            take = lambda rows: rows_of(ids, rows)  # noqa: E731
+            take = lambda rows: gather_ragged(ids, rows)  # noqa: E731
             self._sample = ids[:_NUM_ADAPTED]
             if getattr(model.encoder, "is_padded", False):
                 lengths = ids.row_lengths().numpy()[positions].reshape(len(self._texts), -1).max(0)

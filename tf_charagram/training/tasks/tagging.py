@@ -13,9 +13,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.config import TaggingConfig
-from tf_charagram.data.pipeline.examples import ExampleStream
+from tf_charagram.data.pipeline.example_stream import ExampleStream
 from tf_charagram.data.pipeline.sources import labelled_file
-from tf_charagram.data.pipeline.stream import rows_of
+from tf_charagram.data.pipeline.stream import gather_ragged
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.tagged import TaggedSentence, read_tagged
 from tf_charagram.data.starter.tagged import tagged_sentences
@@ -129,14 +129,14 @@ class Tagging(LabelledTask):
         def batch(
             chosen: tf.Tensor,
         ) -> tuple[tf.RaggedTensor, tf.Tensor, tf.RaggedTensor, tf.Tensor]:
-            words_there = rows_of(words, chosen)
+            words_there = gather_ragged(words, chosen)
             distinct, places = tf.unique(words_there.values)
             distinct = tf.cast(distinct, tf.int64)
             return (
-                rows_of(ids, distinct),
+                gather_ragged(ids, distinct),
                 tf.gather(capitals, distinct),
                 words_there.with_values(places),
-                rows_of(labels, chosen).values,
+                gather_ragged(labels, chosen).values,
             )
 
         return ExampleStream(
