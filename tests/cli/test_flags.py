@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tf_charagram.cli.flags import repeatable, repeatable_flags, value_of
-from tf_charagram.config import TASKS, ParaphraseConfig, settings_class
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import ConfigError
+from tf_charagram.training.run import TrainingRun
+from tf_charagram.training.tasks import TASKS, settings_class
 
 
 @pytest.mark.parametrize(
@@ -54,5 +56,5 @@ def test_settings_know_their_task(task):
 def test_no_such_task():
     with pytest.raises(ConfigError, match=r"Unknown task 'tagging'\. Available: .*pos"):
         settings_class("tagging")
-    with pytest.raises(ConfigError, match="Unknown task 'pos'"):
-        ParaphraseConfig(task="pos")
+    with pytest.raises(ConfigError, match="'pos' needs a TaggingConfig. Received: ParaphraseC"):
+        TrainingRun(ParaphraseConfig(task="pos"), resume=False, overwrite=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tf_charagram.config.run import RunConfig, check_at_least, option
 from tf_charagram.errors import ConfigError
 
-_DEFAULT_BATCH_SIZE = {"words": 25, "sentences": 100}
+_DEFAULT_BATCH_SIZE = {"sentences": 100}
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class ParaphraseConfig(RunConfig):
 
     def _fill_in(self) -> None:
         if self.batch_size is None:
-            self._set(batch_size=_DEFAULT_BATCH_SIZE[self.task])
+            self._set(batch_size=_DEFAULT_BATCH_SIZE.get(self.task, 25))
         is_charagram = (self.task, self.encoder) == ("sentences", "charagram")
         if self.activation is None and is_charagram and self.init is None:
             self._set(activation="tanh")
