@@ -1,10 +1,13 @@
-"""Trained runs that many tests look at; none may change them."""
+"""How tests run, and trained runs that many of them look at; none may change those."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import sys
 from dataclasses import dataclass
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,45 @@ from tests.texts import write_pairs, write_scored
 # Several workers of pytest share the cores; threads of one operation would wait for each other.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves the campaigns out unless `-m` speaks of them."""
+    if "campaign" not in config.option.markexpr:
+        campaigns = [item for item in items if item.get_closest_marker("campaign")]
+        config.hook.pytest_deselected(items=campaigns)
+        items[:] = [item for item in items if item not in campaigns]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def graphs_as_written(request) -> None:
+    """Runs graphs as they were traced.
+
+    Most tests run a graph once or twice, and TensorFlow takes longer to optimize it than to run it.
+    With the campaigns, and in processes of their own, graphs are optimized as users have it.
+    """
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow is not None and "campaign" not in request.config.option.markexpr:
+        tensorflow.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c():
+    """Lets Ctrl-C through as to a command in the foreground, also where `nohup` or cron ignores it.
+
+    A process that a test starts would inherit that it is ignored.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def unexported(monkeypatch) -> None:
+    """Leaves out the SavedModel of a run, which takes as long as a short training."""
+    from tf_charagram.training.run import TrainingRun
+
+    monkeypatch.setattr(TrainingRun, "run", partialmethod(TrainingRun.run, export=False))
 
 
 @dataclass(frozen=True)
