@@ -56,5 +56,5 @@ def test_settings_know_their_task(task):
 def test_no_such_task():
     with pytest.raises(ConfigError, match=r"Unknown task 'tagging'\. Available: .*pos"):
         settings_class("tagging")
-    with pytest.raises(ConfigError, match="'pos' needs a TaggingConfig. Received: ParaphraseC"):
+    with pytest.raises(ConfigError, match=r"'pos' needs a TaggingConfig\. Received: ParaphraseC"):
         TrainingRun(ParaphraseConfig(task="pos"), resume=False, overwrite=False)
