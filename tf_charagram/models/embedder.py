@@ -186,7 +186,9 @@ class TextEmbedder(TextModel):
         prefixes = foldable_prefixes(parts.vectorizer, parts.encoder) if folded else None
         if prefixes is not None:
             parts = parts._replace(vectorizer=fold_into(*parts[:2], prefixes))
-        return cls.from_parts(parts)
+        model = cls.from_parts(parts)
+        model.task = read_config(path).get("task")
+        return model
 
     def signatures(self) -> dict[str, Any]:
         """Returns what an exported embedder answers.
