@@ -22,8 +22,17 @@ TEXT_PAIRS = [tf.TensorSpec([None], tf.string, name=name) for name in ("texts_a"
 class TextModel(keras.Model):
     """Raw texts in, vectors or answers out: a vectorizer and an encoder.
 
+    What is true of every model of a class, and what others ask it for, are attributes of the class.
+
     Attributes:
         kind: Its name in folders and model cards.
+        purpose: What it does, such as `"Embeds texts"`.
+        score_title: What its scores are, such as `"accuracy, %"`.
+        reads: What its texts are: `"words"`, `"sentences"`, `"reviews"` or `"pairs"`.
+        reads_run_texts: Whether `texts.txt` of its run holds texts as it reads them.
+        gives_vectors: Whether it answers with vectors, one per text.
+        can_shrink: Whether it can be made smaller for serving.
+        max_checked_bytes: Longest text that is worth trying on an exported model; `None` for any.
         head_class: The class of its head; `None` if it has none.
         task: Name of the task it was trained for, if that is known; saved with it.
 
@@ -33,6 +42,13 @@ class TextModel(keras.Model):
     """
 
     kind: ClassVar[str]
+    purpose: ClassVar[str]
+    score_title: ClassVar[str]
+    reads: ClassVar[str]
+    reads_run_texts: ClassVar[bool] = False
+    gives_vectors: ClassVar[bool] = False
+    can_shrink: ClassVar[bool] = False
+    max_checked_bytes: ClassVar[int | None] = None
     head_class: ClassVar[type[Layer] | None] = None
 
     def __init__(self, vectorizer: Layer, encoder: Layer, **kwargs: Any) -> None:
