@@ -9,11 +9,12 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.bilstm import BiLstm
 from tf_charagram.layers.padding import gather_rows, to_padded
 
 
-class TaggingHead(keras.layers.Layer):
+class TaggingHead(ConfiguredLayer):
     """LSTM over the words of a sentence in both directions, dense tanh layer, linear layer.
 
     The vectors are those of distinct words; where a word stands twice, it is named twice.
@@ -106,16 +107,3 @@ class TaggingHead(keras.layers.Layer):
         vectors = tf.reshape(vectors, tf.concat([tf.shape(mask), [width]], axis=0))
         states = self.lstm(vectors, mask=mask, training=training)
         return self.scores(self.hidden(tf.boolean_mask(states, mask)))
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "labels": self.labels,
-            "word_dim": self.word_dim,
-            "lstm_dim": self.lstm_dim,
-            "hidden_dim": self.hidden_dim,
-            "use_capitals": self.use_capitals,
-            "use_peepholes": self.use_peepholes,
-            "seed": self.seed,
-        }
