@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.text.normalize import SPACE, decode
-from tf_charagram.text.words import CONTRACTION, LETTER, TOKEN, fold, split_folded
+from tf_charagram.text.splitting import CONTRACTION, LETTER, TOKEN, fold, split_folded
 
 # What the Penn Treebank splits without an apostrophe.
 _PENN_SPLITS = (
@@ -80,9 +80,9 @@ def split_tokens(
         behind = tf.cumsum(tf.strings.length(words.values, unit="UTF8_CHAR"))
         ends = tf.gather(visible, behind - 1) + 1
         starts = tf.gather(visible, tf.concat([[0], behind], axis=0)[:-1])
-        places = tf.ragged.range(starts, ends)
+        positions = tf.ragged.range(starts, ends)
         tokens = tf.strings.unicode_encode(
-            places.with_values(tf.gather(codes, places.values)), "UTF-8", errors="replace"
+            positions.with_values(tf.gather(codes, positions.values)), "UTF-8", errors="replace"
         )
         offset = tf.gather(first, words.value_rowids())
         return (

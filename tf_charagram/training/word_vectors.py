@@ -12,7 +12,8 @@ from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.word_vectors import load_word_vectors, read_words, word_vectors_dim
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.batches import bounded_batches
-from tf_charagram.text.words import UNKNOWN, WordVectorizer, split_words
+from tf_charagram.text.splitting import split_words
+from tf_charagram.text.words import UNKNOWN, WordVectorizer
 
 logger = logging.getLogger(__name__)
 
