@@ -20,6 +20,11 @@ SUFFIX = re.compile(r"(\.(txt|tsv|csv|tab|data))?(\.gz)?$", re.IGNORECASE)
 Row = tuple[str, str, float]
 
 
+def set_name(path: str | Path) -> str:
+    """Returns the name of the set in a file: the file name without suffix."""
+    return SUFFIX.sub("", Path(path).name)
+
+
 @dataclass(frozen=True, eq=False)
 class ScoredPairs:
     """Pairs of texts with human scores.

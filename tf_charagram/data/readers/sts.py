@@ -8,11 +8,11 @@ from pathlib import Path
 
 from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.data.readers.scored import (
-    SUFFIX,
     ScoredPairs,
     ScoredRows,
     aligned_lines,
     files_below,
+    set_name,
 )
 from tf_charagram.errors import DataError
 
@@ -69,7 +69,7 @@ def read_sts(
     """
     bad = BadLines.of(on_bad_line)
     found, _ = sts_name(path)
-    name = name or found or SUFFIX.sub("", Path(path).name)
+    name = name or found or set_name(path)
     official = _official(path)
     if gold is None and official is None:
         rows = ScoredRows(path, bad, LOWEST, HIGHEST)
@@ -139,14 +139,14 @@ def sts_name(path: str | Path) -> tuple[str | None, bool]:
         year = year or _folder_year(Path(path))
         name = _CANONICAL.get(name.lower(), name)
         return f"STS{year or ''}.{name}", True
-    plain = _PLAIN.fullmatch(SUFFIX.sub("", Path(path).name))
+    plain = _PLAIN.fullmatch(set_name(path))
     if plain is not None and plain.group(2).lower() in _CANONICAL:
         return f"STS{plain.group(1)}.{_CANONICAL[plain.group(2).lower()]}", False
     return None, False
 
 
 def _official(path: str | Path) -> re.Match[str] | None:
-    return _OFFICIAL.fullmatch(SUFFIX.sub("", Path(path).name))
+    return _OFFICIAL.fullmatch(set_name(path))
 
 
 def _is_input(path: Path) -> bool:

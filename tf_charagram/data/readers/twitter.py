@@ -7,11 +7,11 @@ from pathlib import Path
 
 from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.data.readers.scored import (
-    SUFFIX,
     ScoredPairs,
     ScoredRows,
     aligned_lines,
     files_below,
+    set_name,
 )
 from tf_charagram.errors import DataError
 
@@ -118,7 +118,7 @@ def _name(path: Path) -> str:
     """Returns the name of the set in a file."""
     match = _FILE.fullmatch(path.name)
     if match is None:
-        return SUFFIX.sub("", path.name)
+        return set_name(path)
     split = match.group(1).lower()
     return NAME if split == "test" else f"{NAME}.{split}"
 
