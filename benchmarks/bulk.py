@@ -179,13 +179,10 @@ class Bulk:
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    default = common.SHARED / "words" / "ppdb-xl-lexical.tsv"
-    parser.add_argument("--data", default=str(default) if default.is_file() else None)
+    parser = common.make_parser(__doc__, data=common.WORDS, rounds=5)
     parser.add_argument("--parts", default="cores,fasttext,memory,kills")
     parser.add_argument("--lines", type=int, default=500_000)
     parser.add_argument("--memory-lines", default="100000,10000000")
-    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--kills", type=int, default=10)
     arguments = parser.parse_args()
     result = {}

@@ -10,7 +10,6 @@ peepholes, so `char_lstm`, on texts of 60 characters, runs against itself withou
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -144,10 +143,9 @@ def against_keras(steps: int, rounds: int) -> dict:
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = common.make_parser(__doc__)
     parser.add_argument("--data", default=str(common.SHARED / "sentences"), help="folder")
     parser.add_argument("--encoders", default="charagram,word_average,cse,char_lstm")
-    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--steps", type=int, default=300, help="of charagram and word_average")
     parser.add_argument("--cse-steps", type=int, default=30)
     parser.add_argument("--lstm-steps", type=int, default=5)

@@ -8,7 +8,6 @@ vocabulary and spread over the larger ones, so that only the size of the tables 
 
 from __future__ import annotations
 
-import argparse
 import gc
 import random
 import resource
@@ -82,11 +81,10 @@ def vocabulary_growth(numbers: list[int]) -> dict:
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = common.make_parser(__doc__, rounds=5)
     parser.add_argument("--sizes", default="20000,200000,2000000")
     parser.add_argument("--batch-sizes", default="25,100,1000")
     parser.add_argument("--texts", default="100000,1000000")
-    parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     sizes = [int(size) for size in arguments.sizes.split(",")]
     result: dict = {}

@@ -9,7 +9,6 @@ ratios, for noise strikes both. Recall counts those of the ten nearest that the 
 
 from __future__ import annotations
 
-import argparse
 import random
 import tempfile
 from pathlib import Path
@@ -30,13 +29,10 @@ def mistyped(text: str, rng: random.Random) -> str:
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    default = common.SHARED / "words" / "ppdb-xl-lexical.tsv"
+    parser = common.make_parser(__doc__, data=common.WORDS, rounds=5)
     parser.add_argument("--model", required=True)
-    parser.add_argument("--data", default=str(default) if default.is_file() else None)
     parser.add_argument("--max-texts", type=int, default=1_000_000)
     parser.add_argument("--queries", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     rng = random.Random(0)
     texts = common.texts_of(common.word_pairs(arguments.data))[: arguments.max_texts]

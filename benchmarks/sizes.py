@@ -9,7 +9,6 @@ by. SL999 took no part in that.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from pathlib import Path
 
@@ -105,11 +104,10 @@ def measure_rates(embedder: TextEmbedder, texts: list[str], rounds: int) -> dict
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = common.make_parser(__doc__, rounds=15)
     parser.add_argument("model")
     parser.add_argument("--eval-data", nargs="+", required=True)
     parser.add_argument("--budgets", type=float, nargs="*", default=[100, 20, 13.3, 10, 5, 2.5])
-    parser.add_argument("--rounds", type=int, default=15)
     arguments = parser.parse_args()
     embedder = TextEmbedder.load(arguments.model)
     sets = [pairs for place in arguments.eval_data for pairs in evaluation_sets(place)]

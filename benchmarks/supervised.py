@@ -101,12 +101,9 @@ def rates(
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    default = common.SHARED / "sts" / "SICK.train.tsv"
-    parser.add_argument("--data", default=str(default) if default.is_file() else None)
+    parser = common.make_parser(__doc__, data="sts/SICK.train.tsv")
     parser.add_argument("--encoders", default="charagram,cse")
     parser.add_argument("--batch-size", type=int, default=25)
-    parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
     left, right, scores = scored_pairs(arguments.data)
     result = {"num_pairs": len(scores), "dim": DIM, "batch_size": arguments.batch_size}

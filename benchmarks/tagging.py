@@ -8,7 +8,6 @@ same. The SavedModel gets raw sentences from two threads, in batches in the orde
 
 from __future__ import annotations
 
-import argparse
 import random
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -65,14 +64,11 @@ def batches_of(tagger: Tagger, sentences: list[TaggedSentence], size: int, disti
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    default = common.SHARED / "pos" / "ewt.train.tsv"
-    parser.add_argument("--data", default=str(default) if default.is_file() else None)
+    parser = common.make_parser(__doc__, data="pos/ewt.train.tsv")
     parser.add_argument("--encoder", default="charagram")
     parser.add_argument("--num-layers", type=int, default=1)
     parser.add_argument("--batch-size", type=int, default=100)
     parser.add_argument("--steps", type=int, default=20, help="steps a timed call makes")
-    parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
     sentences = list(read_tagged(arguments.data)) if arguments.data else made_up()
     options = {} if arguments.num_layers == 1 else {"num_layers": arguments.num_layers}
