@@ -48,7 +48,7 @@ def sts_lines() -> list[str]:
 
 
 def write_lines(path: Path, lines: list[str], number: int) -> Path:
-    """Writes so many lines, from the beginning again when they end."""
+    """Writes `number` lines, starting over when they end."""
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in islice(cycle(lines), number))
     return path
@@ -68,7 +68,7 @@ def embed(embedder: TextEmbedder, model: str, path: Path, out: Path) -> float:
 
 
 def child(cores: int, model: str, warm_up: str, path: str, out: str) -> None:
-    """Embeds on so many cores; prints time and peak memory as JSON."""
+    """Embeds on `cores` cores; prints time and peak memory as JSON."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     embedder = TextEmbedder.load(model, folded=True)
     embed(embedder, model, Path(warm_up), Path(out))

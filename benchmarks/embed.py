@@ -1,4 +1,4 @@
-"""Texts a second of a SavedModel and of `encode`, against fastText's Python calls.
+"""Texts per second of a SavedModel and of `encode`, against fastText's Python calls.
 
     python benchmarks/embed.py [--lines FILE]
 
@@ -33,15 +33,15 @@ def fasttext_model(fasttext, words: list[str], folder: str):
 
 
 def sentences(words: list[str], number: int, length: int = 56) -> list[str]:
-    """Returns made-up sentences of about so many characters."""
+    """Returns made-up sentences of about `length` characters."""
     rng = random.Random(0)
-    found = []
+    texts = []
     for _ in range(number):
         sentence = rng.choice(words)
         while len(sentence) < length - 4:
             sentence += " " + rng.choice(words)
-        found.append(sentence)
-    return found
+        texts.append(sentence)
+    return texts
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
     python benchmarks/encoders.py [--encoders charagram,word_average,cse,char_lstm]
 
-Sentences, 100 pairs a batch, 300 dimensions, margin loss with the most similar text of the batch.
+Sentences, 100 pairs per batch, 300 dimensions, margin loss with the most similar text of the batch.
 Without a folder of tab-separated sentence pairs, texts are made up. PyTorch has no LSTM with
 peepholes, so `char_lstm`, on texts of 60 characters, runs against itself without them: around
 `keras.layers.LSTM`.
@@ -32,7 +32,7 @@ from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 
 BATCH, DIM = 100, 300
-#: Files to take sentences from, and how many; together about 214 n-grams a sentence.
+#: Files to take sentences from, and how many of each; together about 214 n-grams per sentence.
 FILES = {
     "wikisplit-tune-val-test.tsv": 500,
     "bible-web-bbe.tsv": 3_000,
@@ -62,7 +62,7 @@ def sentence_pairs(folder: Path) -> list[Pair]:
 
 
 def fit(encoder: keras.layers.Layer, stream: PairStream, steps: int) -> Callable[[], None]:
-    """Returns a function that trains an encoder for so many steps."""
+    """Returns a function that trains an encoder for `steps` steps."""
     model = ParaphraseModel(encoder)
     model.compile(
         make_optimizer("adam", 0.001), margin=twins.MARGIN, steps_per_execution=STEPS_PER_EXECUTION

@@ -30,7 +30,7 @@ NUM_TEXTS, NUM_PAIRS, IDS_PER_TEXT, SMALLEST = 20_000, 100_000, 22, 20_000
 
 
 def stream(num_rows: int, batch_size: int) -> PairStream:
-    """Returns pairs of made-up texts over a table of so many rows."""
+    """Returns pairs of made-up texts over a table of `num_rows` rows."""
     rng = np.random.default_rng(0)
     ids = np.minimum(rng.zipf(1.2, NUM_TEXTS * IDS_PER_TEXT) - 1, SMALLEST - 1)
     ids = (ids * (num_rows // SMALLEST)).astype(np.int32)
@@ -42,7 +42,7 @@ def stream(num_rows: int, batch_size: int) -> PairStream:
 
 
 def step_runs(sizes: list[int], batch_size: int, steps: int) -> dict:
-    """Returns for each vocabulary size a function that trains for so many steps."""
+    """Returns for each vocabulary size a function that trains for `steps` steps."""
     runs = {}
     for size in sizes:
         model = ParaphraseModel(Charagram(num_rows=size))

@@ -1,10 +1,10 @@
-"""Approximate search against exact search: recall@10, queries a second, time to build.
+"""Approximate search against exact search: recall@10, queries per second, build time.
 
     python benchmarks/search.py --model runs/mine [--data PAIRS]
 
 The texts are those of a file of pairs. Half of the queries are such texts, half are such texts with
 a typing error. Both searches embed the query and take one at a time; `faiss/exact` is a median of
-ratios, for noise strikes both. Recall counts those of the ten nearest that the index finds.
+ratios, since noise affects both. Recall counts those of the ten nearest that the index finds.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ K = 10
 
 def mistyped(text: str, rng: random.Random) -> str:
     """Returns a text with one character replaced."""
-    place = rng.randrange(len(text))
-    return text[:place] + rng.choice(common.LETTERS) + text[place + 1 :]
+    position = rng.randrange(len(text))
+    return text[:position] + rng.choice(common.LETTERS) + text[position + 1 :]
 
 
 def main() -> None:
@@ -44,10 +44,10 @@ def main() -> None:
     built: list[TextIndex] = []
     build_s = common.seconds(lambda: built.append(TextIndex.build(arguments.model, texts)))
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "index"
-        built[0].save(place)
-        megabytes = sum(file.stat().st_size for file in place.iterdir()) / 1e6
-        index = TextIndex.load(place, arguments.model)
+        index_folder = Path(folder) / "index"
+        built[0].save(index_folder)
+        megabytes = sum(file.stat().st_size for file in index_folder.iterdir()) / 1e6
+        index = TextIndex.load(index_folder, arguments.model)
     result: dict = {
         "num_texts": len(texts), "dim": embedder.dim, "build_s": round(build_s, 1),
         "index_mb": round(megabytes, 1),

@@ -26,7 +26,7 @@ DIM = 300
 
 
 def fit(num_rows: int, optimizer: keras.optimizers.Optimizer, stream: PairStream, steps: int):
-    """Returns a function that trains for so many steps, and has done so once."""
+    """Returns a function that trains for `steps` steps, and has already run once."""
     model = ParaphraseModel(Charagram(num_rows=num_rows, dim=DIM))
     model.compile(optimizer, margin=twins.MARGIN, steps_per_execution=STEPS_PER_EXECUTION)
 
@@ -41,7 +41,7 @@ def main() -> None:
     """Runs the benchmark."""
     parser = common.make_parser(__doc__, data=common.WORDS)
     parser.add_argument("--batch-sizes", default="25,50,100")
-    parser.add_argument("--pairs", type=int, default=40_000, help="pairs a call of `fit`")
+    parser.add_argument("--pairs", type=int, default=40_000, help="pairs per call of `fit`")
     parser.add_argument("--keras-steps", type=int, default=10)
     arguments = parser.parse_args()
     pairs = common.word_pairs(arguments.data)

@@ -116,7 +116,7 @@ def _evaluate_labelled(values: Any, kinds: dict[str, str], bad: BadLines) -> int
         raise ConfigError(f"Models of different kinds cannot be compared: {named}.")
     if values.typos:
         raise ConfigError("`typos` is for models that embed texts. Leave it out.")
-    from tf_charagram.reporting.labelled_tables import difference_table
+    from tf_charagram.reporting.supervised_tables import difference_table
     from tf_charagram.training.evaluation import evaluate_labelled, labelled_differences
 
     results = [

@@ -49,9 +49,13 @@ class BiLstm(ConfiguredLayer):
         self.supports_masking = True
         self.forward, self.backward = (
             make_lstm(
-                units, use_peepholes=use_peepholes, return_sequences=True, seed=own, name=name
+                units,
+                use_peepholes=use_peepholes,
+                return_sequences=True,
+                seed=direction_seed,
+                name=name,
             )
-            for name, own in (("forward", seed), ("backward", seed + 2))
+            for name, direction_seed in (("forward", seed), ("backward", seed + 2))
         )
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Convolutions of several widths over a sequence, each pooled to one number a filter."""
+"""Convolutions of several widths over a sequence, each pooled to one number per filter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ConvPooling(ConfiguredLayer):
     steps gives zeros.
 
     Args:
-        widths: How many filters there are of each width: a mapping, or pairs
+        widths: Number of filters of each width: a mapping, or pairs
             `(width, num_filters)`. The output has them in this order.
         activation: f, one of `"linear"`, `"tanh"`, `"relu"`.
         pooling: `"max"` or `"sum"`.

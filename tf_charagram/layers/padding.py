@@ -1,4 +1,4 @@
-"""Ragged ids as rectangles, for layers that need them: recurrent and convolutional ones."""
+"""Padding of ragged ids, for layers that need rectangles: recurrent and convolutional ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tf_charagram.layers.ragged_sum import sum_rows
 
 
 def to_padded(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns ids padded at the end with 0, and which of them are real.
+    """Pads ids at the end with 0, and tells which of them are real.
 
     There is at least one step, so that layers with a time axis take empty rows and batches too.
 
@@ -27,7 +27,7 @@ def to_padded(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def to_padded_groups(ids: tf.RaggedTensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
-    """Returns groups of ids padded at the end with empty ones, and which of them are real.
+    """Pads groups of ids at the end with empty ones, and tells which of them are real.
 
     Args:
         ids: int32 `(batch, None, None)`.
@@ -52,7 +52,7 @@ def _steps(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
 
 
 def gather_rows(values: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
-    """`tf.gather` whose gradient is a sparse product; `tf.gather`'s own scatters row by row.
+    """Gathers rows with a gradient that is a sparse product; `tf.gather`'s own scatters row by row.
 
     Args:
         values: float32 `(num_rows, dim)`, at least one row.

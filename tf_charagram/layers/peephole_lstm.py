@@ -1,4 +1,4 @@
-"""An LSTM with peepholes, the one of Gers et al. (2003): a cell for one step, a layer for all."""
+"""An LSTM with peepholes (Gers et al. 2003): a cell for one step, a layer for sequences."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class PeepholeLSTMCell(ConfiguredLayer):
     def call(
         self, inputs: tf.Tensor, states: list[tf.Tensor], training: bool = False
     ) -> tuple[tf.Tensor, list[tf.Tensor]]:
-        """Makes one step."""
+        """Computes one step."""
         h, c = states
         h, c = self.step(self.project(inputs), h, c, self.recurrent_weights())
         return h, [h, c]
@@ -130,10 +130,10 @@ class PeepholeLSTM(ConfiguredLayer):
     """Runs `PeepholeLSTMCell` over sequences.
 
     The inputs of all steps are projected in one product; the loop is left with one product of the
-    state a step. A training step takes as long as that of `keras.layers.LSTM`, which has no
+    state per step. A training step takes as long as that of `keras.layers.LSTM`, which has no
     peepholes.
 
-    Masking: a masked step leaves the state as it is, wherever it stands, so padding never changes a
+    Masking: a masked step leaves the state as it is, wherever it is, so padding never changes a
     result. A sequence without real steps gives zeros.
 
     Args:

@@ -1,6 +1,6 @@
-"""Sums of embedding rows, one sum for each ragged row of ids, with row-sparse gradients.
+"""Sums of embedding rows, one sum per ragged row of ids, with row-sparse gradients.
 
-The sum is a product of a sparse matrix in CSR form, one row a text, with the embedding table. Its
+The sum is a product of a sparse matrix in CSR form, one row per text, with the embedding table. Its
 gradient is the product with the transposed matrix; transposing a CSR matrix is a counting sort. On
 two cores, for 200 texts of 160 ids and 300 dimensions, the product takes half the time of
 `SparseSegmentSum` and the gradient a tenth of that of `SparseSegmentSumGrad`.
@@ -26,7 +26,7 @@ def row_ids(ids: tf.RaggedTensor) -> tf.Tensor:
 
 
 def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor) -> tf.Tensor:
-    """Returns the sum of the rows of `table` that each row of `ids` names.
+    """Computes the sum of the rows of `table` that each row of `ids` names.
 
     An id that occurs twice counts twice; an empty row gives zeros. The gradient is dense.
 

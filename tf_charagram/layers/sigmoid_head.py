@@ -50,18 +50,18 @@ class SigmoidHead(ConfiguredLayer):
         self.dim = dim
         self.hidden_dim = hidden_dim
         self.seed = seed
-        # Vectors of some encoders still carry the mask of their words, which has done its work.
+        # Vectors of some encoders still carry the mask of their words, which is not needed here.
         self.supports_masking = True
         self.scale = self.add_weight(shape=(), initializer="ones", trainable=False, name="scale")
         self.kernels = [
             self.add_weight(
                 shape=(dim, hidden_dim),
                 initializer=keras.initializers.VarianceScaling(
-                    _INITIAL_VARIANCE, "fan_in", "untruncated_normal", seed=seed + place
+                    _INITIAL_VARIANCE, "fan_in", "untruncated_normal", seed=seed + i
                 ),
                 name=f"{name}_kernel",
             )
-            for place, name in enumerate(self.feature_names)
+            for i, name in enumerate(self.feature_names)
         ]
         self.bias = self.add_weight(shape=(hidden_dim,), initializer="zeros", name="bias")
         self.output_kernel = self.add_weight(

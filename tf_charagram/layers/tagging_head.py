@@ -17,7 +17,7 @@ from tf_charagram.layers.padding import gather_rows, to_padded
 class TaggingHead(ConfiguredLayer):
     """LSTM over the words of a sentence in both directions, dense tanh layer, linear layer.
 
-    The vectors are those of distinct words; where a word stands twice, it is named twice.
+    The vectors are those of distinct words; a word that occurs twice is named twice.
 
     Args:
         labels: The tags, each once.
@@ -31,8 +31,8 @@ class TaggingHead(ConfiguredLayer):
     Call arguments:
         word_vectors: float32 `(num_distinct, word_dim)`.
         capitals: bool `(num_distinct,)`; not read without `use_capitals`.
-        positions: Which word stands where, `tf.RaggedTensor` int32 `(num_sentences, None)`, values
-            in `[0, num_distinct)`.
+        positions: Indices of the words of each sentence, `tf.RaggedTensor` int32
+            `(num_sentences, None)`, values in `[0, num_distinct)`.
         training: Whether cuDNN may be used; see `PlainLSTM`.
 
     Returns:
@@ -77,9 +77,9 @@ class TaggingHead(ConfiguredLayer):
         self.hidden, self.scores = (
             keras.layers.Dense(
                 width, activation=activation, name=name,
-                kernel_initializer=keras.initializers.GlorotUniform(seed=own),
+                kernel_initializer=keras.initializers.GlorotUniform(seed=layer_seed),
             )
-            for name, width, activation, own in (
+            for name, width, activation, layer_seed in (
                 ("hidden", hidden_dim, "tanh", seed + 4),
                 ("scores", len(self.labels), None, seed + 5),
             )

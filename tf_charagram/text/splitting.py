@@ -58,7 +58,7 @@ def split_words(
     """
     codes, boundaries = decode(texts, unicode_form)
     flat = collapse(fold(codes, lowercase), boundaries, SPACE, max_chars)
-    # Texts may overlap in a space, and what was cut off lies between them.
+    # Texts may overlap in a space, and truncated parts lie between them.
     inside = tf.ragged.range(flat.starts, flat.ends)
     inside = inside.with_row_splits_dtype(tf.int64)
     return split_folded(inside.with_values(tf.gather(flat.symbols, inside.values)))
@@ -81,12 +81,12 @@ def fold(codes: tf.Tensor, lowercase: bool) -> tf.Tensor:
 def split_folded(
     codes: tf.RaggedTensor, splits: Sequence[str] = (CONTRACTION,), token: str = TOKEN
 ) -> tf.RaggedTensor:
-    """Splits folded texts; only spaces get lost.
+    """Splits folded texts; only spaces are lost.
 
     Args:
         codes: Code points of each text as `fold` gives them, int32 `(batch, None)`.
-        splits: Expressions of two groups, which are put apart, applied first and in order.
-        token: What is a token, if not all between two spaces.
+        splits: Expressions of two groups, between which a space is put; applied first, in order.
+        token: Expression of a token inside what stands between two spaces.
 
     Returns:
         `tf.RaggedTensor` of strings `(batch, None)`, int64 row splits.

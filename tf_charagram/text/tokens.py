@@ -1,4 +1,4 @@
-"""Texts to tokens that know where they stand, inside the graph: what a tagger reads.
+"""Texts to tokens with their offsets, inside the graph: what a tagger reads.
 
 Splitting maps code point to code point and puts only spaces between, so the characters of the
 tokens are, in order, the visible characters of the text. A token of the visible characters `a` to
@@ -39,14 +39,14 @@ _PENN_TOKEN = "|".join(
         TOKEN,
     )
 )
-#: What is split before, and what a token is, by style.
+#: Expressions of what is split first, and of a token, by style.
 STYLES = {"words": ((CONTRACTION,), TOKEN), "penn": (_PENN_SPLITS, _PENN_TOKEN)}
 
 
 def split_tokens(
     texts: tf.Tensor, style: str = "words"
 ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
-    """Splits texts into tokens as they are written, and says where each one stands.
+    """Splits texts into tokens as they are written, with their offsets.
 
     Style `"words"` splits where `WordVectorizer` does. `"penn"` is nearer to English treebanks:
     addresses, telephone numbers, times, abbreviations such as `U.S.` and `Dr.`, emoticons, runs

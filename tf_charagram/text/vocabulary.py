@@ -25,8 +25,8 @@ class NgramVocabulary:
         alphabet: Characters the keys are made of, or `None` when the texts have more characters
             than exact keys can hold and keys are 64-bit mixes.
         keys: int64 `(size,)`; row `i` belongs to `keys[i]`. By order, then most frequent first,
-            then in code point order (for mixed keys: by key). What a vocabulary grew by comes last,
-            in the same order.
+            then in code point order (for mixed keys: by key). What a vocabulary has grown by comes
+            last, in the same order.
         counts: How often each n-gram occurred in the texts, int64 `(size,)`.
     """
 

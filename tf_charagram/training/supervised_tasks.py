@@ -31,7 +31,7 @@ from tf_charagram.layers.pair_head import PairScoreHead
 from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.pair_models import PairClassifier, PairScorer
 from tf_charagram.models.text_classifier import TextClassifier
-from tf_charagram.reporting.labelled_tables import (
+from tf_charagram.reporting.supervised_tables import (
     classification_table,
     label_table,
     relatedness_table,

@@ -25,11 +25,11 @@ def check_first_row(path: str | Path, rows: Sequence[Row], is_scored: bool) -> N
     Raises:
         DataError: It looks like a header.
     """
-    label, others = rows[0].label, [row.label for row in rows[1:]]
+    label, later_labels = rows[0].label, [row.label for row in rows[1:]]
     if is_scored:
-        is_header = not is_number(label) and any(map(is_number, others))
+        is_header = not is_number(label) and any(map(is_number, later_labels))
     else:
-        is_header = len(rows) >= _MIN_ROWS and label not in others
+        is_header = len(rows) >= _MIN_ROWS and label not in later_labels
     if is_header:
         raise DataError(
             path,
@@ -58,11 +58,11 @@ def content_problem(rows: Sequence[Row], layout: Layout, is_scored: bool) -> str
     else:
         is_swapped = not is_scored and _are_swapped(texts, labels)
     if is_swapped:
-        others = sorted({*layout.texts, layout.label} - {worst})
+        text_columns = sorted({*layout.texts, layout.label} - {worst})
         return (
             f"column {label_name} should hold the labels and holds '{_short(labels[0])}', "
             f"column {name} should hold texts and holds '{_short(texts[0])}'. Swap them: "
-            f"label_column={name}, text_columns={','.join(layout.names[i] for i in others)}"
+            f"label_column={name}, text_columns={','.join(layout.names[i] for i in text_columns)}"
         )
     if _are_numbers(texts):
         what = f"texts and holds numbers, such as '{texts[0]}'. Give other `text_columns`."

@@ -105,12 +105,12 @@ def _both(path: Path, labels: Path | None) -> tuple[Path, Path | None]:
     if match is None:
         return path, labels
     is_label = match.group(2).lower() == "label"
-    other = f"{match.group(1)}.{'data' if is_label else 'label'}"
-    for beside in (path.with_name(other), path.with_name(f"{other}.gz")):
+    expected = f"{match.group(1)}.{'data' if is_label else 'label'}"
+    for beside in (path.with_name(expected), path.with_name(f"{expected}.gz")):
         if beside.is_file():
             return (beside, path) if is_label else (path, labels or beside)
     if is_label:
-        raise DataError(path, f"expected {other} beside it, which is missing. Put it there.")
+        raise DataError(path, f"expected {expected} beside it, which is missing. Put it there.")
     return path, labels
 
 

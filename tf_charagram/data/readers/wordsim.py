@@ -1,4 +1,4 @@
-"""Word similarity sets: two words and a human score a line, in the formats they come in."""
+"""Word similarity sets: two words and a human score per line, in the formats they come in."""
 
 from __future__ import annotations
 
