@@ -15,7 +15,7 @@ from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.evaluation.comparison import Difference, score_differences
-from tf_charagram.reporting.labelled_tables import difference_table
+from tf_charagram.reporting.supervised_tables import difference_table
 from tf_charagram.serialization.model_folder import read_config, read_kind
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks import TASKS, settings_class, task_class

@@ -29,7 +29,7 @@ from tf_charagram.models.answering import AnsweringModel, distinct
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.pair_models import PairClassifier
 from tf_charagram.models.text_classifier import TextClassifier
-from tf_charagram.reporting.labelled_tables import classification_table, label_table
+from tf_charagram.reporting.supervised_tables import classification_table, label_table
 from tf_charagram.text.ids import ids_function
 from tf_charagram.trainers.supervised import SupervisedModel
 from tf_charagram.training.building import make_vectorizer
