@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from rich.table import Table
 
-from tf_charagram.cli.flags import from_flags
 from tf_charagram.config import CONFIGS
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError
@@ -74,7 +73,7 @@ def evaluate_labelled(
     config: Any = CONFIGS[names[0]](task=names[0])
     if run.history.is_file():
         saved = json.loads(run.config.read_text(encoding="utf-8"))["settings"]
-        config = from_flags(CONFIGS[names[0]], saved)
+        config = CONFIGS[names[0]].from_dict(saved)
     task = _TASKS[names[0]](config, bad_lines)
     if run.texts.is_file() and isinstance(task, TaggingTask):
         task.known = frozenset(run.texts.read_text(encoding="utf-8").split("\n"))

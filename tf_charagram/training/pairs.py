@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,8 @@ logger = logging.getLogger(__name__)
 _NOT_IN_IDS = (
     "eval_data", "out", "epochs", "max_minutes", "batch_size", "mega_batches", "negatives",
     "mask_duplicates", "mask_related", "margin", "l2", "l2_words", "l2_composition", "dense_l2",
-    "optimizer", "learning_rate", "momentum", "decay", "clip_norm", "freeze_words", "word_dropout",
-    "activation", "num_layers", "filters", "dense", "dropout", "char_dim", "use_output_gate",
-    "use_peepholes", "dim", "word_dim", "evaluations_per_epoch", "checkpoint_every_s", "select",
-    "threads",
+    "optimizer", "learning_rate", "momentum", "decay", "clip_norm", "freeze_words", "dim",
+    "encoder_options", "evaluations_per_epoch", "checkpoint_every_s", "select", "threads",
 )  # fmt: skip
 
 
@@ -111,5 +110,6 @@ def make_corpus(config: ParaphraseConfig, bad_lines: BadLines) -> PairCorpus:
 
 
 def _key(config: ParaphraseConfig) -> dict[str, Any]:
-    settings = {name: value for name, value in config.to_dict().items() if name not in _NOT_IN_IDS}
+    names = [field.name for field in fields(config) if field.name not in _NOT_IN_IDS]
+    settings = {name: getattr(config, name) for name in names}
     return {**settings, "encoder": encoder_class(config.encoder).vectorizer}

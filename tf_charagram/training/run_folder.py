@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram._version import __version__
+from tf_charagram.config import canonical_settings
 from tf_charagram.errors import DataError, RunError
 from tf_charagram.files import sha256_of, whole_file, write_json, write_problem
 
@@ -88,7 +89,7 @@ class RunFolder:
             return
         try:
             old = json.loads(self.config.read_text(encoding="utf-8"))
-            changed = _changes({**old["settings"], **old["data_files"]}, config)
+            changed = _changes(old, config)
         except (ValueError, KeyError, TypeError) as error:
             raise RunError(f"{self.config} is damaged: {error!r}.") from error
         if changed:
@@ -161,12 +162,19 @@ def run_config(settings: dict[str, Any], data_files: Sequence[Path]) -> dict[str
 
 
 def _changes(old: dict[str, Any], config: dict[str, Any]) -> list[str]:
-    new = json.loads(json.dumps({**config["settings"], **config["data_files"]}))
+    old, new = _comparable(old), _comparable(config)
     return [
         f"{name} was {old.get(name)}, is {new.get(name)}"
         for name in sorted({*old, *new})
         if name not in _MAY_CHANGE_ON_RESUME and old.get(name) != new.get(name)
     ]
+
+
+def _comparable(config: dict[str, Any]) -> dict[str, Any]:
+    """Returns settings and checksums in the form they have in a file, whatever version wrote it."""
+    return json.loads(
+        json.dumps({**canonical_settings(config["settings"]), **config["data_files"]})
+    )
 
 
 def _versions() -> dict[str, str]:
