@@ -110,19 +110,21 @@ def _add_option(parser: Any, option: Option, *, is_hidden: bool = False) -> None
 
     Whether a value is one of the choices is for the encoder to say, which suggests another.
     """
-    kind, shown, texts = option.type, option.default, {}
-    if kind is not bool and option.choices:
+    kind, default = option.type, option.default
+    arguments: dict[str, Any] = {}
+    if isinstance(default, tuple):
+        kind, default = _list_type(kind), ",".join(map(str, default))
+    elif kind is not bool and option.choices:
         kind = type(option.choices[0]) | None
-        texts["metavar"] = f"{{{','.join(map(str, option.choices))}}}"
-    elif isinstance(shown, tuple):
-        kind, shown = _list_type(kind), ",".join(map(str, shown))
+        arguments["metavar"] = f"{{{','.join(map(str, option.choices))}}}"
     elif kind is not bool:
         kind = kind | None
-    help_text = option.help if shown is None else f"{option.help} [{shown}]"
     if is_hidden:
-        _add_flag(parser, option.name, kind, help=argparse.SUPPRESS, default=argparse.SUPPRESS)
+        arguments |= {"default": argparse.SUPPRESS, "help": argparse.SUPPRESS}
     else:
-        _add_flag(parser, option.name, kind, help=help_text, default=None, **texts)
+        shown = option.help if default is None else f"{option.help} [{default}]"
+        arguments |= {"default": None, "help": shown}
+    _add_flag(parser, option.name, kind, **arguments)
 
 
 def _add_flag(parser: Any, name: str, kind: Any, **arguments: Any) -> None:
