@@ -23,8 +23,8 @@ import tensorflow as tf
 import twins
 
 from tf_charagram.config import ParaphraseConfig
+from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import PairBlock, PairStore
-from tf_charagram.data.pipeline.stream import PairStream
 from tf_charagram.data.readers.pairs import Pair
 from tf_charagram.encoders import encoder_class
 from tf_charagram.optimizers import make_optimizer

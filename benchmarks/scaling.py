@@ -19,8 +19,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import PairBlock, PairStore
-from tf_charagram.data.pipeline.stream import PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.text.vocabulary import NgramVocabulary

@@ -16,17 +16,17 @@ import common
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.pipeline.examples import ExampleStream
-from tf_charagram.data.pipeline.stream import rows_of
+from tf_charagram.data.pipeline.example_stream import ExampleStream
+from tf_charagram.data.pipeline.stream import gather_ragged
 from tf_charagram.data.readers.labelled import read_scored_pairs
 from tf_charagram.encoders import encoder_class
 from tf_charagram.layers.pair_head import PairScoreHead
 from tf_charagram.models.answering import distinct
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers import make_optimizer
+from tf_charagram.text.ids import ids_function
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.trainers.supervised import SupervisedModel
-from tf_charagram.training.building import ids_function
 from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 
@@ -91,7 +91,7 @@ def rates(
     examples = rows, tf.constant(scores, tf.float32), options.batch_size
     runs = {
         "cached": epoch(None, lambda wanted: tf.gather(vectors, wanted), *examples),
-        "from_ids": epoch(encoder, lambda wanted: rows_of(ids, wanted), *examples),
+        "from_ids": epoch(encoder, lambda wanted: gather_ragged(ids, wanted), *examples),
         "from_strings": epoch(
             encoder, lambda wanted: vectorizer(tf.gather(strings, wanted)), *examples
         ),

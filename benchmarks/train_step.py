@@ -17,7 +17,7 @@ import tensorflow as tf
 import twins
 
 from tf_charagram.config import ParaphraseConfig
-from tf_charagram.data.pipeline.stream import PairStream
+from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.trainers.paraphrase import ParaphraseModel

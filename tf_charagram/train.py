@@ -6,7 +6,6 @@ import json
 import logging
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 
 import jsonargparse
 
@@ -20,26 +19,16 @@ from tf_charagram.cli.flags import (
     run_command,
     value_of,
 )
-from tf_charagram.config import CONFIGS, config_class
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.reporting.console import table_console
-
-#: Task -> the module and the class that run it.
-RUNS = {
-    "words": ("tf_charagram.training.paraphrase", "ParaphraseRun"),
-    "sentences": ("tf_charagram.training.paraphrase", "ParaphraseRun"),
-    "pos": ("tf_charagram.training.tagging", "TaggingRun"),
-    "similarity": ("tf_charagram.training.supervised", "SupervisedRun"),
-    "entailment": ("tf_charagram.training.supervised", "SupervisedRun"),
-    "sentiment": ("tf_charagram.training.supervised", "SupervisedRun"),
-}
+from tf_charagram.training.tasks import TASKS, settings_class
 
 
 def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
     """Returns the command line of a task: its settings, those of an encoder, and a few flags."""
     parser = FlagParser(
         prog="python -m tf_charagram.train",
-        description=f"{__doc__} Tasks: {', '.join(CONFIGS)}. Encoders: {', '.join(ENCODERS)}. "
+        description=f"{__doc__} Tasks: {', '.join(TASKS)}. Encoders: {', '.join(ENCODERS)}. "
         f"These are the flags of {task} with {encoder}; `--task TASK --encoder ENCODER --help` "
         "shows those of others.",
     )
@@ -55,18 +44,17 @@ def train(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     task = value_of(arguments, "task") or "words"
     parser = make_parser(task, encoder_of(arguments))
-    settings = config_class(task)
+    settings = settings_class(task)
     arguments = file_first(repeatable(arguments, repeatable_flags(settings)))
     values = parser.parse_args(arguments).as_dict()
     config = settings.from_dict(values)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    from tf_charagram.training.run import TrainingRun
     from tf_charagram.training.threads import set_threads
 
     set_threads(config)
     console = table_console(stderr=values["json"])
-    module, name = RUNS[task]
-    make_run = getattr(import_module(module), name)
-    run = make_run(config, resume=values["resume"], overwrite=values["overwrite"])
+    run = TrainingRun(config, resume=values["resume"], overwrite=values["overwrite"])
     console.print(f"{run.describe()} -> {run.folder.path}")
     try:
         metrics = run.run(resume=values["resume"])

@@ -10,6 +10,7 @@ from tf_charagram.config import ParaphraseConfig, SupervisedConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError
+from tf_charagram.training.tasks import settings_class
 from tf_charagram.tuning import grids
 from tf_charagram.tuning.grids import Space
 
@@ -56,15 +57,14 @@ def paper_space(
         return dict(grids.S_PAIRS)
     if encoder == "cse" and task == "similarity" and not freeze:
         return {**grids.S_SIMILARITY, **({"pull_back": (True,)} if has_init else {})}
-    is_labelled = task in SupervisedConfig.TASKS
     if task == "pos" and encoder in grids.C_POS:
         space = grids.C_POS[encoder]
-    elif is_labelled and freeze:
+    elif _is_supervised(task) and freeze:
         space = grids.U_FEATURES
-    elif is_labelled and encoder in grids.LABEL_ENCODERS:
+    elif _is_supervised(task) and encoder in grids.LABEL_ENCODERS:
         base = grids.U_UNIVERSAL if has_init else grids.U_LABELS
         space = {**base, **grids.LABEL_ENCODERS[encoder]}
-    elif task in ParaphraseConfig.TASKS and encoder in grids.C_ENCODERS:
+    elif issubclass(settings_class(task), ParaphraseConfig) and encoder in grids.C_ENCODERS:
         is_words = task == "words"
         space = {
             **(grids.C_WORDS if is_words else {}), **grids.C_L2, **grids.C_ENCODERS[encoder],
@@ -98,7 +98,7 @@ def wide_space(
     ids, own = grids.WIDE_IDS, grids.WIDE_PAIRS
     if task == "pos":
         ids, own = grids.WIDE_POS_IDS, grids.WIDE_POS
-    elif task in SupervisedConfig.TASKS:
+    elif _is_supervised(task):
         own = grids.WIDE_LABELS
     units = vectorizer_of(encoder)
     space = {
@@ -108,13 +108,17 @@ def wide_space(
         **_wide_options(encoder),
         **grids.WIDE_ENCODERS.get(encoder, {}),
     }
-    if has_init and task in SupervisedConfig.TASKS:
+    if has_init and _is_supervised(task):
         space = {**without(space, ["l2"]), **grids.WIDE_UNIVERSAL}
     return _fitting(space, encoder, has_vectors, has_init, freeze)
 
 
 #: The spaces by name.
 SPACES = {"paper": paper_space, "wide": wide_space}
+
+
+def _is_supervised(task: str) -> bool:
+    return issubclass(settings_class(task), SupervisedConfig)
 
 
 def _wide_options(encoder: str) -> Space:

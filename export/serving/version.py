@@ -17,7 +17,6 @@ from tf_charagram.files import partial_folder, whole_file
 from tf_charagram.models.base import HeadedModel
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.serialization.model_card import CARD
-from tf_charagram.serialization.saved_model import write_saved_model
 
 EXTRA = "assets.extra"
 #: TensorFlow Serving looks for it here, and batches no model without it.
@@ -47,11 +46,9 @@ def write_version(
         RunError: The disk is full or the folder cannot be written. Older versions stay.
     """
     with partial_folder(folder.path / "new") as partial:
+        model.write_saved_model(partial, about)
         if isinstance(model, TextEmbedder):
-            write_saved_model(model.vectorizer, model.encoder, partial, about)
             write_golden(partial / EXTRA, model, texts)
-        else:
-            model.write_saved_model(partial, about)
         card = json.loads((partial / CARD).read_text(encoding="utf-8"))
         signatures = signatures_of(card)
         if isinstance(model, HeadedModel):

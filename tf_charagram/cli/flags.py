@@ -17,11 +17,12 @@ from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 import jsonargparse
 import yaml
 
-from tf_charagram.config import RunConfig, config_class
+from tf_charagram.config import RunConfig
 from tf_charagram.config.run import settings_without_use, typed
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import Option, options_of
 from tf_charagram.errors import CharagramError
+from tf_charagram.training.tasks import settings_class
 
 T = TypeVar("T")
 
@@ -61,7 +62,7 @@ def add_run_flags(
     Raises:
         ConfigError: There is no task or no encoder of that name.
     """
-    settings = config_class(task)
+    settings = settings_class(task)
     add_fields(parser, settings, skip=skip, hidden=settings_without_use(encoder))
     parser.set_defaults(task=task, encoder=encoder)
     own = options_of(encoder)

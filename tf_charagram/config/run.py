@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
+from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from tf_charagram.encoders.options import (
     encoders_with,
@@ -23,8 +23,6 @@ _PENALTIES = ("l2", "l2_words", "l2_composition")
 _DECAYS = ("none", "linear")
 _LARGEST_SEED = 2**31 - 1
 _UNICODE_FORMS = (None, "NFC", "NFD", "NFKC", "NFKD")
-#: The field that holds what only some encoders have.
-ENCODER_OPTIONS = "encoder_options"
 
 _NGRAM_SETTINGS = ("ngrams", "max_per_order", "hash_buckets", "rows_per_ngram")
 _WORD_SETTINGS = ("word_vectors", "vector_words", "freeze_words", "unknown_words", "l2_words")
@@ -85,15 +83,12 @@ class RunConfig:
     """What any training run is told; each task adds its own, and the flags of `train` follow.
 
     Attributes:
-        TASKS: The tasks that have these settings.
         encoder_options: The options of the encoder, see `encoders.options`. They are all there but
             for a run that starts from a model: what is left open is then that of the model.
 
     Raises:
         ConfigError: A value is out of range, or two do not go together.
     """
-
-    TASKS: ClassVar[tuple[str, ...]] = ()
 
     task: str = option("words", "what to train")
     encoder: str = option("charagram", "how to read a text")
@@ -147,8 +142,6 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         """Checks what no other part checks."""
-        if self.task not in self.TASKS:
-            raise ConfigError(unknown_name("task", self.task, self.TASKS))
         self._fill_in()
         self._check_encoder_options()
         check_at_least(self, _AT_LEAST)
@@ -207,8 +200,8 @@ class RunConfig:
                 raise option_error(self.encoder, name, value)
         self._set(
             encoder_options={
-                name: typed(given.get(name, known.default), known.type)
-                for name, known in options.items()
+                name: typed(given.get(name, declared.default), declared.type)
+                for name, declared in options.items()
                 if name in given or self.init is None
             }
         )
@@ -227,8 +220,7 @@ class RunConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the settings as plain values, the options of the encoder beside the others."""
-        names = (known.name for known in fields(self) if known.name != ENCODER_OPTIONS)
-        return {**{name: getattr(self, name) for name in names}, **self.encoder_options}
+        return {**{name: getattr(self, name) for name in _flat_names(self)}, **self.encoder_options}
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Self:
@@ -241,13 +233,23 @@ class RunConfig:
             ConfigError: As the constructor, or an option of another encoder says something.
         """
         types = get_type_hints(cls)
-        names = {known.name for known in fields(cls)} - {ENCODER_OPTIONS}
-        values = {name: typed(settings[name], types[name]) for name in names & settings.keys()}
+        names = _flat_names(cls)
+        values = {name: typed(settings[name], types[name]) for name in names if name in settings}
         own = options_of(values.get("encoder", cls.encoder))
-        options = {}
-        for name, value in settings.items():
-            having = () if name in names else encoders_with(name)
-            nothing = [None, *(options_of(encoder)[name].default for encoder in having)]
-            if name in own or (having and value not in nothing):
-                options[name] = value
+        options = {
+            name: value
+            for name, value in settings.items()
+            if name in own or (name not in names and _is_set(name, value))
+        }
         return cls(**values, encoder_options=options)
+
+
+def _flat_names(config: RunConfig | type[RunConfig]) -> list[str]:
+    """Returns the names of the settings that all encoders have."""
+    return [declared.name for declared in fields(config) if declared.name != "encoder_options"]
+
+
+def _is_set(name: str, value: Any) -> bool:
+    """Returns whether a value says something of an option that some encoders have."""
+    defaults = [options_of(encoder)[name].default for encoder in encoders_with(name)]
+    return bool(defaults) and value is not None and value not in defaults

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from tf_charagram.config.run import RunConfig, check_at_least, option
 from tf_charagram.encoders.options import vectorizer_of
@@ -25,8 +24,6 @@ class TaggingConfig(RunConfig):
     Raises:
         ConfigError: A value is out of range, or two do not go together.
     """
-
-    TASKS: ClassVar[tuple[str, ...]] = ("pos",)
 
     task: str = option("pos", "what to train")
     data: tuple[str, ...] = option(

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import keras
-import tensorflow as tf
 
 from tf_charagram.config import RunConfig
 from tf_charagram.config.run import settings_without_use
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.words import WordVectorizer
 from tf_charagram.training.word_vectors import add_vector_words, check_width, pretrained_width
@@ -139,9 +137,3 @@ def make_vectorizer(
         options |= {"ngram_orders": config.ngrams}
     vectorizer = VECTORIZERS[kind].from_texts(texts, **options)
     return add_vector_words(config, vectorizer) if config.vector_words else vectorizer
-
-
-def ids_function(vectorizer: keras.layers.Layer) -> Callable[[list[str]], tf.RaggedTensor]:
-    """Returns the function that gives the ids of a list of texts, int32 `(num_texts, None)`."""
-    function = tf.function(vectorizer.__call__, input_signature=[tf.TensorSpec([None], tf.string)])
-    return lambda texts: function(tf.constant([to_bytes(text) for text in texts]))

@@ -8,19 +8,15 @@ from typing import Any, NamedTuple
 
 from rich.table import Table
 
-from tf_charagram.config import CONFIGS
+from tf_charagram.data.pipeline.sources import named_sets
 from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.errors import ConfigError
+from tf_charagram.data.starter import STARTER
+from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.evaluation.comparison import Difference, score_differences
-from tf_charagram.evaluation.sets import STARTER
-from tf_charagram.serialization.model_folder import read_kind
-from tf_charagram.training.inputs import named_sets
-from tf_charagram.training.labelled import LabelledTask
+from tf_charagram.serialization.model_folder import read_config, read_kind
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.supervised_tasks import SUPERVISED
-from tf_charagram.training.tagging import TaggingTask
-
-_TASKS: dict[str, Any] = {"pos": TaggingTask, **SUPERVISED}
+from tf_charagram.training.tasks import TASKS, settings_class, task_class
+from tf_charagram.training.tasks.labelled import LabelledTask
 
 
 class LabelledEvaluation(NamedTuple):
@@ -46,46 +42,60 @@ class LabelledEvaluation(NamedTuple):
 
     def tables(self) -> list[Table]:
         """Returns tables of the scores."""
-        return self.task.tables(list(self.scores.items()))
+        return self.task.tables(self.scores)
 
 
 def evaluate_labelled(
     model: str, eval_data: str | None, *, bad_lines: BadLines, num_resamples: int, seed: int
 ) -> LabelledEvaluation:
-    """Scores a model; what to read is said by the settings of its run, if it is in one.
+    """Scores a model as the task scores it that the model was trained for.
 
     Args:
         model: Run folder or model folder.
         eval_data: File to score on; default: the starter set.
         bad_lines: What to do about bad lines.
-        num_resamples: Of the bootstrap of the intervals.
+        num_resamples: Resamples of the bootstrap of the intervals.
         seed: Seed of the resamples.
 
     Raises:
         CharagramError: Model or file cannot be used; the message says why.
     """
-    kind = read_kind(model)
-    names = [name for name, task in _TASKS.items() if task.model_class.kind == kind]
-    if not names:
-        raise ConfigError(f"There is no evaluation of a model of the kind '{kind}'. {model}")
+    task = _saved_task(model, bad_lines)
+    task.read_sets(named_sets((eval_data or STARTER,), ()))
+    scores = task.score(task.load(model), num_resamples=num_resamples, seed=seed)
+    return LabelledEvaluation(model, task, scores)
+
+
+def _saved_task(model: str, bad_lines: BadLines) -> LabelledTask:
+    """Returns the task of a saved model, with the settings of its run if it is in one."""
     path = Path(model)
     run = RunFolder(path if (path / "model").is_dir() else path.parent)
-    config: Any = CONFIGS[names[0]](task=names[0])
+    settings: dict[str, Any] = {}
     if run.history.is_file():
-        saved = json.loads(run.config.read_text(encoding="utf-8"))["settings"]
-        config = CONFIGS[names[0]].from_dict(saved)
-    task = _TASKS[names[0]](config, bad_lines)
-    if run.texts.is_file() and isinstance(task, TaggingTask):
-        task.known = frozenset(run.texts.read_text(encoding="utf-8").split("\n"))
-    product = task.model_class.load(model)
-    sets = [
-        task.read(place, split, name)
-        for name, place, split in named_sets((eval_data or STARTER,), ())
-    ]
-    scores = {
-        one.name: task.score(product, one, num_resamples=num_resamples, seed=seed) for one in sets
-    }
-    return LabelledEvaluation(model, task, scores)
+        try:
+            settings = json.loads(run.config.read_text(encoding="utf-8"))["settings"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RunError(f"{run.config} is damaged: {error!r}.") from error
+    name = settings.get("task") or read_config(model).get("task") or _only_task(model)
+    config = settings_class(name).from_dict({**settings, "task": name})
+    task = task_class(name)(config, bad_lines)
+    if not isinstance(task, LabelledTask):
+        raise ConfigError(f"{model} was trained for the task '{name}', which has no labels.")
+    task.restore(run)
+    return task
+
+
+def _only_task(model: str) -> str:
+    """Returns the task of a model whose folder does not say it: the only one for its kind."""
+    kind = read_kind(model)
+    names = [name for name in TASKS if task_class(name).model_class.kind == kind]
+    if len(names) != 1:
+        reason = f"may be of the tasks {', '.join(names)}" if names else "is of no task there is"
+        raise ConfigError(
+            f"{model} does not say what it was trained for, and a model of the kind '{kind}' "
+            f"{reason}. Give the folder of its run."
+        )
+    return names[0]
 
 
 def labelled_differences(
