@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram._version import __version__
-from tf_charagram.errors import DataError, RunError
 from tf_charagram.encoders.options import encoders_with, options_of
+from tf_charagram.errors import DataError, RunError
 from tf_charagram.files import sha256_of, whole_file, write_json, write_problem
 from tf_charagram.training.tasks import settings_class
 
