@@ -6,7 +6,7 @@ import dataclasses
 import logging
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, get_type_hints
+from typing import TYPE_CHECKING
 
 import jsonargparse
 from rich.console import Console
@@ -14,6 +14,8 @@ from rich.console import Console
 from tf_charagram.cli.flags import (
     FlagParser,
     add_fields,
+    add_run_flags,
+    encoder_of,
     file_first,
     from_flags,
     repeatable,
@@ -22,6 +24,7 @@ from tf_charagram.cli.flags import (
     value_of,
 )
 from tf_charagram.config import RunConfig
+from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
 from tf_charagram.training.tasks import TASKS, settings_class, task_class
 from tf_charagram.tuning.config import TuneConfig
@@ -35,25 +38,17 @@ if TYPE_CHECKING:
 _NO_FLAG = ("epochs",)
 
 
-def make_parser(task: str = "words") -> FlagParser:
-    """Returns the command line: the fields of `TuneConfig`, those of the task, and a few more."""
-    task_config = settings_class(task)
+def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
+    """Returns the command line: how to search, the settings of the task and of the encoder."""
     parser = FlagParser(
         prog="charagram tune",
         description=f"{__doc__} A flag for a field of the space fixes it: it is not searched. "
-        f"Tasks: {', '.join(TASKS)}. These are the flags of {task}; `--task TASK --help` shows "
-        "those of another.",
+        f"Tasks: {', '.join(TASKS)}. Encoders: {', '.join(ENCODERS)}. These are the flags of "
+        f"{task} with {encoder}; `--task TASK --encoder ENCODER --help` shows those of others.",
     )
     parser.add_argument("--config", action=jsonargparse.ActionConfigFile)
     add_fields(parser, TuneConfig)
-    types = get_type_hints(task_config)
-    shared = [
-        (one.name, types[one.name], dataclasses.field(default=one.default, metadata=one.metadata))
-        for one in dataclasses.fields(task_config)
-        if one.name not in _NO_FLAG
-    ]
-    add_fields(parser, dataclasses.make_dataclass("Shared", shared))
-    parser.set_defaults(task=task)
+    add_run_flags(parser, task, encoder, skip=_NO_FLAG)
     parser.add_argument("--plan", action="store_true", help="say what would be run, how long")
     parser.add_argument("--resume", action="store_true", help="go on with the search in --out")
     parser.add_argument("--overwrite", action="store_true", help="replace the search in --out")
@@ -63,12 +58,12 @@ def make_parser(task: str = "words") -> FlagParser:
 def tune(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     task = value_of(arguments, "task") or "words"
-    parser = make_parser(task)
+    parser = make_parser(task, encoder_of(arguments))
     arguments = file_first(repeatable(arguments, repeatable_flags(settings_class(task))))
     values = parser.parse_args(arguments).as_dict()
     given = parser.parse_args(arguments, defaults=False).as_dict()
     settings = from_flags(TuneConfig, values)
-    config = from_flags(settings_class(task), values)
+    config = settings_class(task).from_dict(values)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     # One process trains many models, and TensorFlow warns of each that it traces.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tf_charagram.cli.flags import from_flags
 from tf_charagram.config import RunConfig
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.training.run_folder import RunFolder
@@ -100,8 +98,7 @@ class Search:
             ConfigError: The values do not go together with the settings that are shared.
         """
         config = task_class(self.config.task).with_share(self.config, self.share)
-        return dataclasses.replace(
-            config,
+        return config.replace(
             **settings_of(values),
             out=str(out),
             epochs=config.epochs if epochs is None else epochs,
@@ -110,7 +107,7 @@ class Search:
 
     def final_config(self, values: dict[str, Any], out: Path, epochs: float) -> RunConfig:
         """Returns the settings of the run that trains a combination for good, on all data."""
-        return dataclasses.replace(self.config, **settings_of(values), out=str(out), epochs=epochs)
+        return self.config.replace(**settings_of(values), out=str(out), epochs=epochs)
 
     def settings(self) -> dict[str, Any]:
         """Returns what must not change when the search is resumed, as plain values."""
@@ -129,7 +126,7 @@ class Search:
             if name.startswith(_SPACE)
         }
         own = {name: settings[f"search.{name}"] for name in _OWN}
-        return cls(from_flags(settings_class(settings["task"]), settings), space, **own)
+        return cls(settings_class(settings["task"]).from_dict(settings), space, **own)
 
 
 class SearchFolder(RunFolder):

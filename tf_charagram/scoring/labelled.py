@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from rich.table import Table
 
-from tf_charagram.cli.flags import from_flags
 from tf_charagram.data.pipeline.sources import named_sets
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.starter import STARTER
@@ -80,7 +79,7 @@ def _saved_task(model: str, bad_lines: BadLines) -> LabelledTask:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(f"{run.config} is damaged: {error!r}.") from error
     name = settings.get("task") or read_config(model).get("task") or _only_task(model)
-    config = from_flags(settings_class(name), {**settings, "task": name})
+    config = settings_class(name).from_dict({**settings, "task": name})
     task = task_class(name)(config, bad_lines)
     if not isinstance(task, LabelledTask):
         raise ConfigError(f"{model} was trained for the task '{name}', which has no labels.")

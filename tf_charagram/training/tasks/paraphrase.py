@@ -41,10 +41,8 @@ _NUM_SEARCHED = 20_000
 _NOT_IN_IDS = (
     "eval_data", "out", "epochs", "max_minutes", "batch_size", "mega_batches", "negatives",
     "mask_duplicates", "mask_related", "margin", "l2", "l2_words", "l2_composition", "dense_l2",
-    "optimizer", "learning_rate", "momentum", "decay", "clip_norm", "freeze_words", "word_dropout",
-    "activation", "num_layers", "filters", "dense", "dropout", "char_dim", "use_output_gate",
-    "use_peepholes", "dim", "word_dim", "evaluations_per_epoch", "checkpoint_every_s", "select",
-    "threads",
+    "optimizer", "learning_rate", "momentum", "decay", "clip_norm", "freeze_words", "dim",
+    "encoder_options", "evaluations_per_epoch", "checkpoint_every_s", "select", "threads",
 )  # fmt: skip
 
 
@@ -274,7 +272,8 @@ class Sentences(ParaphraseTask):
 
 def ids_key(config: RunConfig) -> dict[str, Any]:
     """Returns what the ids of the pairs depend on, equal for runs that can share them."""
-    settings = {name: value for name, value in config.to_dict().items() if name not in _NOT_IN_IDS}
+    names = (field.name for field in dataclasses.fields(config) if field.name not in _NOT_IN_IDS)
+    settings = {name: getattr(config, name) for name in names}
     return {**settings, "encoder": encoder_class(config.encoder).vectorizer}
 
 
