@@ -15,7 +15,7 @@ TIERS = (
     {"models", "trainers"},
     {"data", "evaluation"},
     {"reporting"},
-    {"training", "bulk", "search", "cli"},
+    {"training", "scoring", "bulk", "search", "cli"},
     {"__init__", "train", "evaluate", "embed", "tag", "neighbors"},
     {"tuning", "export"},
 )

@@ -73,9 +73,9 @@ def tune(arguments: Sequence[str]) -> int:
     search = make_search(settings, config, set(given))
     from tf_charagram.tuning.chief import role
 
-    own = role()
-    if own is not None and not own.is_chief:
-        return _work(own, search, config.out)
+    own_role = role()
+    if own_role is not None and not own_role.is_chief:
+        return _work(own_role, search, config.out)
     console = Console(highlight=False, soft_wrap=True)
     if values["plan"]:
         _plan(console, search, settings.workers)
@@ -85,7 +85,7 @@ def tune(arguments: Sequence[str]) -> int:
 
     console.print(f"{which_trials(search)} -> {folder.path}")
     try:
-        _run(console, search, settings, folder, own)
+        _run(console, search, settings, folder, own_role)
     except KeyboardInterrupt:
         console.print(
             f"\nStopped; what was done is in {folder.path}. Go on with the same command and "
@@ -155,16 +155,16 @@ def _open(search: Search, out: str | None, resume: bool, overwrite: bool) -> Sea
     return folder  # type: ignore[return-value]
 
 
-def _work(own: Role, search: Search, out: str | None) -> int:
+def _work(own_role: Role, search: Search, out: str | None) -> int:
     """Runs a worker that was started by hand."""
     from tf_charagram.tuning.worker import run_worker, wait_for_chief
 
     if out is None:
         raise ConfigError("A worker needs --out, the folder of the chief.")
-    wait_for_chief(own)
+    wait_for_chief(own_role)
     SearchFolder(out).read_search()
     folder = _open(search, out, resume=True, overwrite=False)
-    run_worker(own, search, folder)
+    run_worker(own_role, search, folder)
     return 0
 
 
@@ -175,24 +175,30 @@ def _plan(console: Console, search: Search, num_workers: int) -> None:
 
     console.print(which_trials(search))
     console.print(trial_table(search) if search.tuner == "grid" else space_table(search))
-    found = estimate(search)
+    expected = estimate(search)
     trials = "" if search.num_trials else ", for as many whole trials as there are combinations"
     console.print(
-        f"{found.num_examples:,} {found.unit}; a trial of {search.config.epochs:g} epochs with the "
-        "first values takes about "
-        f"{found.seconds(search, search.num_trials or search.size):,.0f} s\n"
-        f"about {found.seconds(search, num_workers) / 60:,.1f} minutes in all{trials}"
+        f"{expected.num_examples:,} {expected.unit}; a trial of {search.config.epochs:g} epochs "
+        "with the first values takes about "
+        f"{expected.seconds(search, search.num_trials or search.size):,.0f} s\n"
+        f"about {expected.seconds(search, num_workers) / 60:,.1f} minutes in all{trials}"
     )
 
 
 def _run(
-    console: Console, search: Search, settings: TuneConfig, folder: SearchFolder, own: Role | None
+    console: Console,
+    search: Search,
+    settings: TuneConfig,
+    folder: SearchFolder,
+    own_role: Role | None,
 ) -> None:
     """Runs the search and what comes after it."""
     from tf_charagram.tuning.results import best
     from tf_charagram.tuning.running import run_search, train_winner
 
-    results = run_search(search, folder, keep=settings.keep, num_workers=settings.workers, role=own)
+    results = run_search(
+        search, folder, keep=settings.keep, num_workers=settings.workers, role=own_role
+    )
     try:
         from tf_charagram.tuning.plots import write_plots
     except ImportError:

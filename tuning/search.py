@@ -18,7 +18,7 @@ _LAST = "last"
 _DEFAULT_TRIALS = 20
 _HYPERBAND_EPOCHS = 3
 _SPACE = "space."
-_OWN = ("tuner", "objective", "stop_hopeless", "share")
+_SEARCH_SETTINGS = ("tuner", "objective", "stop_hopeless", "share")
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,8 @@ class Search:
     def settings(self) -> dict[str, Any]:
         """Returns what must not change when the search is resumed, as plain values."""
         space = {f"{_SPACE}{name}": list(choices) for name, choices in self.space.items()}
-        own = {f"search.{name}": getattr(self, name) for name in _OWN}
-        return {**self.config.to_dict(), **own, **space}
+        search_settings = {f"search.{name}": getattr(self, name) for name in _SEARCH_SETTINGS}
+        return {**self.config.to_dict(), **search_settings, **space}
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any]) -> Search:
@@ -125,8 +125,8 @@ class Search:
             for name, choices in settings.items()
             if name.startswith(_SPACE)
         }
-        own = {name: settings[f"search.{name}"] for name in _OWN}
-        return cls(settings_class(settings["task"]).from_dict(settings), space, **own)
+        search_settings = {name: settings[f"search.{name}"] for name in _SEARCH_SETTINGS}
+        return cls(settings_class(settings["task"]).from_dict(settings), space, **search_settings)
 
 
 class SearchFolder(RunFolder):

@@ -10,12 +10,11 @@ from typing import Any
 from tf_charagram.export.serving.card import write_page
 from tf_charagram.export.serving.config import batching_parameters, is_batchable
 from tf_charagram.export.serving.folder import ServingFolder
-from tf_charagram.export.serving.golden import write_golden, write_golden_answers
+from tf_charagram.export.serving.golden import write_golden
 from tf_charagram.export.serving.inputs import signatures_of
 from tf_charagram.export.serving.warmup import write_warmup
 from tf_charagram.files import partial_folder, whole_file
-from tf_charagram.models.base import HeadedModel
-from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.base import TextModel
 from tf_charagram.serialization.model_card import CARD
 
 EXTRA = "assets.extra"
@@ -24,7 +23,7 @@ BATCHING = "batching_params.pbtxt"
 
 
 def write_version(
-    model: TextEmbedder | HeadedModel,
+    model: TextModel,
     folder: ServingFolder,
     about: dict[str, Any],
     texts: Sequence[bytes],
@@ -47,12 +46,9 @@ def write_version(
     """
     with partial_folder(folder.path / "new") as partial:
         model.write_saved_model(partial, about)
-        if isinstance(model, TextEmbedder):
-            write_golden(partial / EXTRA, model, texts)
         card = json.loads((partial / CARD).read_text(encoding="utf-8"))
         signatures = signatures_of(card)
-        if isinstance(model, HeadedModel):
-            write_golden_answers(partial / EXTRA, model, signatures, texts)
+        write_golden(partial / EXTRA, model, signatures, texts)
         if num_warmup:
             write_warmup(partial / EXTRA, folder.name, signatures, texts, num_warmup)
         if is_batchable(card):

@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 from keras.layers import Layer
 
-from tf_charagram.serialization.model_folder import Parts, load_model, save_model
+from tf_charagram.serialization.model_folder import Parts, load_model, read_config, save_model
 from tf_charagram.serialization.prefix_sums import fold
 from tf_charagram.serialization.saved_model import replaced_folder, write_saved_model
 from tf_charagram.text.growing import settings_of
@@ -22,9 +22,19 @@ TEXT_PAIRS = [tf.TensorSpec([None], tf.string, name=name) for name in ("texts_a"
 class TextModel(keras.Model):
     """Raw texts in, vectors or answers out: a vectorizer and an encoder.
 
+    What is true of every model of a class, and what others ask it for, are attributes of the class.
+
     Attributes:
         kind: Its name in folders and model cards.
+        purpose: What it does, such as `"Embeds texts"`.
+        score_title: What its scores are, such as `"accuracy, %"`.
+        reads: What its texts are: `"words"`, `"sentences"`, `"reviews"` or `"pairs"`.
+        reads_run_texts: Whether `texts.txt` of its run holds texts as it reads them.
+        gives_vectors: Whether it answers with vectors, one per text.
+        can_shrink: Whether it can be made smaller for serving.
+        max_checked_bytes: Longest text that is worth trying on an exported model; `None` for any.
         head_class: The class of its head; `None` if it has none.
+        task: Name of the task it was trained for, if that is known; saved with it.
 
     Args:
         vectorizer: Keras layer from strings `(batch,)` to ragged ids.
@@ -32,12 +42,20 @@ class TextModel(keras.Model):
     """
 
     kind: ClassVar[str]
+    purpose: ClassVar[str]
+    score_title: ClassVar[str]
+    reads: ClassVar[str]
+    reads_run_texts: ClassVar[bool] = False
+    gives_vectors: ClassVar[bool] = False
+    can_shrink: ClassVar[bool] = False
+    max_checked_bytes: ClassVar[int | None] = None
     head_class: ClassVar[type[Layer] | None] = None
 
     def __init__(self, vectorizer: Layer, encoder: Layer, **kwargs: Any) -> None:
         super().__init__(**{"name": self.kind, **kwargs})
         self.vectorizer = vectorizer
         self.encoder = encoder
+        self.task: str | None = None
         self.built = True
 
     @property
@@ -66,7 +84,7 @@ class TextModel(keras.Model):
     def save(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
         """Writes the folder that `load` reads: JSON and NumPy arrays, no code."""
         del args, kwargs
-        save_model(path, self.parts, self.kind)
+        save_model(path, self.parts, self.kind, self.task)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -75,7 +93,9 @@ class TextModel(keras.Model):
         Raises:
             RunError: The folder is not such a model, is damaged, or is from a newer version.
         """
-        return cls.from_parts(load_model(path, cls.kind, cls.head_class))
+        model = cls.from_parts(load_model(path, cls.kind, cls.head_class))
+        model.task = read_config(path).get("task")
+        return model
 
     def signatures(self) -> dict[str, Any]:
         """Returns what an exported model answers: name -> `tf.function` with input signature."""

@@ -38,6 +38,9 @@ class PairScorer(AnsweringModel):
     """
 
     kind = "pair_scorer"
+    purpose = "Says how related two texts are"
+    score_title = "Pearson's r x 100"
+    reads = "pairs"
     head_class = PairScoreHead
 
     def answers(self, vectors: tf.Tensor) -> tf.Tensor:
@@ -79,6 +82,9 @@ class PairClassifier(LabellingModel):
     """
 
     kind = "pair_classifier"
+    purpose = "Labels pairs of texts"
+    score_title = "accuracy, %"
+    reads = "pairs"
     head_class = PairLabelHead
 
     def probabilities(

@@ -79,6 +79,7 @@ class TrainingRun:
         self.folder.check_config(settings)
         task.read()
         self.model = task.build()
+        self.model.task = config.task
         self.stream = task.make_stream(self.model, self.folder)
         trainer = task.make_trainer(self.model, optimizer)
         set_decay(optimizer, config, self.stream.updates_per_epoch)

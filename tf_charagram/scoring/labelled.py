@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.evaluation.comparison import Difference, score_differences
+from tf_charagram.reporting.supervised_tables import difference_table
 from tf_charagram.serialization.model_folder import read_config, read_kind
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks import TASKS, settings_class, task_class
@@ -98,10 +100,35 @@ def _only_task(model: str) -> str:
     return names[0]
 
 
-def labelled_differences(
-    first: LabelledEvaluation, second: LabelledEvaluation
-) -> dict[str, list[Difference]]:
+def labelled_json(results: Sequence[LabelledEvaluation]) -> dict[str, Any]:
+    """Returns the results of one model; those of several under `models`, with differences of two.
+
+    The differences are the second model's scores less the first's.
+    """
+    if len(results) == 1:
+        return results[0].to_dict()
+    result: dict[str, Any] = {"models": [result.to_dict() for result in results]}
+    changes = _differences(results)
+    if changes:
+        result["differences"] = {
+            name: [change.to_dict() for change in changes_of_set]
+            for name, changes_of_set in changes.items()
+        }
+    return result
+
+
+def labelled_tables(results: Sequence[LabelledEvaluation]) -> list[tuple[str, list[Table]]]:
+    """Returns tables with what stands above them: those of each model, then the differences."""
+    tables = [(result.model if len(results) > 1 else "", result.tables()) for result in results]
+    changes = _differences(results)
+    return [*tables, ("", [difference_table(name, change) for name, change in changes.items()])]
+
+
+def _differences(results: Sequence[LabelledEvaluation]) -> dict[str, list[Difference]]:
     """Returns the second model's scores less the first's, set by set, paired by resample."""
+    if len(results) != 2:
+        return {}
+    first, second = results
     return {
         name: score_differences(score, second.scores[name]) for name, score in first.scores.items()
     }
