@@ -411,7 +411,7 @@ class TestCharagram:
         )
         ended = run([sys.executable, "-c", script], cwd=tmp_path)
         assert ended.returncode == 0, ended.stderr
-        assert [line for line in ended.stdout.splitlines() if line in "012"] == [*"01200"]
+        assert [line for line in ended.stdout.splitlines() if line in {*"012"}] == [*"01200"]
         for encoder in ("cse", "gran", "lstm"):
             assert f"options of the encoder {encoder}:" in ended.stdout
         assert "`num_layers` is not an option of the encoder 'cse'" in ended.stderr
