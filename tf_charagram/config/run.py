@@ -218,6 +218,11 @@ class RunConfig:
                 raise TypeError(f"{type(self).__name__} has no setting `{name}`.")
         return type(self).from_dict({**self.to_dict(), **values})
 
+    def update_options(self) -> dict[str, Any]:
+        """Returns the arguments of `StepModel.compile` that all runs have."""
+        names = ("l2", "l2_words", "l2_composition", "dense_l2", "clip_norm")
+        return {name: getattr(self, name) for name in names}
+
     def to_dict(self) -> dict[str, Any]:
         """Returns the settings as plain values, the options of the encoder beside the others."""
         return {**{name: getattr(self, name) for name in _flat_names(self)}, **self.encoder_options}

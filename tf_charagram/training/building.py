@@ -80,7 +80,7 @@ def make_encoder(
     options = {"dim": config.dim, "seed": config.seed, **config.encoder_options}
     if num_words is not None:
         options["num_words"] = num_words
-    width = pretrained_width(config)
+    width = None if config.word_vectors is None else pretrained_width(config)
     if width is not None:
         field = "word_dim" if "word_dim" in options_of(config.encoder) else "dim"
         if options.get(field) is None:

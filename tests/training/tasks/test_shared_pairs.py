@@ -81,6 +81,7 @@ def test_ids_in_files_are_not_shared(config, tmp_path):
     config = config.replace(max_ids_in_memory=300)
     first = shared(config)
     runs = [trained(config, tmp_path / name, first) for name in ("one", "two")]
-    assert runs[0].task.store is not runs[1].task.store and runs[0].task.store.num_blocks > 1
+    assert runs[0].stream.store is not runs[1].stream.store
+    assert runs[0].stream.store.num_blocks > 1
     for weight, other in zip(*(run.model.encoder.weights for run in runs), strict=True):
         np.testing.assert_array_equal(weight, other)

@@ -159,7 +159,8 @@ class Task(ABC):
 
     def _new_encoder(self, vectorizer: keras.layers.Layer) -> keras.layers.Layer:
         encoder = encoder_for(self.config, vectorizer)
-        self.num_words_found = load_pretrained(self.config, vectorizer, encoder, self.bad_lines)
+        if self.config.word_vectors is not None:
+            self.num_words_found = load_pretrained(self.config, vectorizer, encoder, self.bad_lines)
         return encoder
 
     # What a run says, and leaves behind.

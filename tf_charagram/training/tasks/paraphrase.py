@@ -15,7 +15,7 @@ from rich.table import Table
 from tf_charagram.config import ParaphraseConfig, RunConfig
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.pipeline.pair_stream import PairStream
-from tf_charagram.data.pipeline.sources import pair_sources
+from tf_charagram.data.pipeline.sources import pair_corpus
 from tf_charagram.data.pipeline.training_pairs import TrainingPairs
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.encoders import encoder_class
@@ -29,7 +29,6 @@ from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.schedule import step_options
 from tf_charagram.training.tasks.base import ConfigT, Task, _never_stop
 from tf_charagram.training.tensorboard import write_projector
 from tf_charagram.training.transfer import with_settings_of
@@ -103,15 +102,12 @@ class ParaphraseTask(Task):
 
     def _corpus(self) -> PairCorpus:
         config = self.config
-        sources = pair_sources(
+        return pair_corpus(
             self.data_names(config),
-            config.data_weights,
+            self.bad_lines,
+            weights=config.data_weights,
             min_score=config.min_score,
             entailment=config.entailment,
-        )
-        return PairCorpus(
-            sources,
-            on_bad_line=self.bad_lines,
             augment_typos=config.augment_typos,
             seed=config.seed,
         )
@@ -143,25 +139,19 @@ class ParaphraseTask(Task):
         """Returns the batches; `begin` computes their ids."""
         config = self.config
         is_ngrams = "ngrams" in (encoder_class(config.encoder).vectorizer, config.unknown_words)
-        batch_size = int(config.batch_size or 0)
         self._vectorizer = model.vectorizer
-        self.store = self._read_pairs().make_store(
+        self._stream = self._read_pairs().stream(
             model.vectorizer,
             folder.pairs,
+            batch_size=int(config.batch_size or 0),
+            mega_batches=config.mega_batches,
             ids_per_char=len(config.ngrams) * config.rows_per_ngram if is_ngrams else 1,
             max_ids_in_memory=config.max_ids_in_memory,
-            pool_size=batch_size * config.mega_batches,
-            seed=config.seed,
-            keeps_order=config.file_order_first,
-        )
-        return PairStream(
-            self.store,
-            batch_size=batch_size,
-            mega_batches=config.mega_batches,
             seed=config.seed,
             file_order_first=config.file_order_first,
             bucket_by_length=getattr(model.encoder, "is_padded", False),
         )
+        return self._stream
 
     def make_trainer(
         self, model: TextEmbedder, optimizer: keras.optimizers.Optimizer
@@ -174,18 +164,18 @@ class ParaphraseTask(Task):
             margin=config.margin,
             negatives=self._sampler,
             batch_size=config.batch_size if config.mega_batches > 1 else None,
-            **step_options(config),
+            **config.update_options(),
             steps_per_execution=max(1, STEPS_PER_EXECUTION // config.mega_batches),
         )
         return trainer
 
     def begin(self) -> None:
         """Computes the ids of all pairs."""
-        self._read_pairs().fill(self.store, self._vectorizer)
+        self._read_pairs().fill(self._stream.store, self._vectorizer)
 
     def end(self) -> None:
         """Removes the ids that did not fit into memory."""
-        self.store.remove()
+        self._stream.store.remove()
 
     def describe(self, model: TextEmbedder) -> str:
         """Says in a line what is trained on."""

@@ -36,7 +36,6 @@ from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.schedule import step_options
 from tf_charagram.training.tasks.labelled import LabelledTask
 
 # Texts that tell the size of the vectors before training.
@@ -138,7 +137,7 @@ class SupervisedTask(LabelledTask):
             class_weights=self.class_weights(),
             l2_head=config.l2_head,
             pull_back=config.pull_back,
-            **step_options(config),
+            **config.update_options(),
             steps_per_execution=STEPS_PER_EXECUTION,
         )
         trainer.adapt(self._sample)

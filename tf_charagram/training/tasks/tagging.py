@@ -32,7 +32,6 @@ from tf_charagram.text.ids import ids_function
 from tf_charagram.trainers.tagging import TaggingModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.schedule import step_options
 from tf_charagram.training.tasks.labelled import LabelledTask
 
 
@@ -149,7 +148,7 @@ class Tagging(LabelledTask):
     def make_trainer(self, model: Tagger, optimizer: keras.optimizers.Optimizer) -> TaggingModel:
         """Returns the compiled model that trains encoder and head."""
         trainer = TaggingModel(model.encoder, model.head)
-        trainer.compile(optimizer, l2_head=self.config.l2_head, **step_options(self.config))
+        trainer.compile(optimizer, l2_head=self.config.l2_head, **self.config.update_options())
         return trainer
 
     def describe(self, model: Tagger) -> str:
