@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from google.protobuf.message import DecodeError
 
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.export.check.judge import SERVING, Judge

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import saved_model_pb2
 
 from tf_charagram.export.check.result import Result
@@ -51,7 +52,7 @@ def read_operations(folder: Path) -> dict[str, list[str]]:
 
 
 def check_operations(
-    operations: Mapping[str, Sequence[str]], card: Mapping[str, object] | None
+    operations: Mapping[str, Sequence[str]], card: Mapping[str, Any] | None
 ) -> Result:
     """Fails operations that no server has, and packages that the model's card does not name.
 
@@ -66,6 +67,6 @@ def check_operations(
         for owner in (PYTHON, UNKNOWN)
         if owner in operations
     ]
-    if card is not None and not needed <= set(card.get("required_ops") or ()):  # type: ignore[call-overload]
+    if card is not None and not needed <= set(card.get("required_ops") or ()):
         problems.append(f"the model card does not name {', '.join(sorted(needed))}")
     return Result("graph", "operations", not problems, "; ".join([counts, *problems]))
