@@ -47,7 +47,7 @@ class VersionChecks:
         request: What the model is asked, as `probe.measure` takes it.
         unit: What the texts are that it is timed with.
         results: What each check found.
-        operations: Who brings operations -> their names.
+        operations: Who provides operations -> their names.
         latency: A row for each batch size of each place.
 
     Raises:

@@ -63,7 +63,7 @@ def make_parser() -> FlagParser:
     parser.add_argument("model", type=str, help="run folder or model folder")
     parser.add_argument(
         "--texts", type=str | None, default=None,
-        help="file of words, one a line; - is stdin [those the run was trained on]",
+        help="file of words, one per line; - is stdin [those the run was trained on]",
     )  # fmt: skip
     parser.add_argument("--out", type=str, required=True, help="FILE.txt or FILE.txt.gz")
     return parser

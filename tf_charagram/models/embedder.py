@@ -90,24 +90,24 @@ class TextEmbedder(TextModel):
         if isinstance(texts, str | bytes):
             raise ConfigError("`texts` must be a list of texts. Received a single string.")
         texts = list(texts)
-        places = np.arange(len(texts))
+        order = np.arange(len(texts))
         if getattr(self.encoder, "is_padded", False):
             # Batches of like length need little padding.
-            places = np.argsort([len(text) for text in texts], kind="stable")
+            order = np.argsort([len(text) for text in texts], kind="stable")
         vectors = np.empty((len(texts), self.dim), np.float32)
-        position = 0
+        start = 0
         with _progress(show_progress, len(texts)) as advance:
-            ordered = (texts[place] for place in places)
+            ordered = (texts[index] for index in order)
             for batch, embedded in self.encode_batches(ordered, batch_size=batch_size):
-                vectors[places[position : position + len(batch)]] = embedded
-                position += len(batch)
+                vectors[order[start : start + len(batch)]] = embedded
+                start += len(batch)
                 advance(len(batch))
         return vectors
 
     def encode_batches(
         self, texts: Iterable[T], *, batch_size: int = 1000
     ) -> Iterator[tuple[list[T], np.ndarray]]:
-        """Embeds a stream of texts; some batches are in work at once, so that all cores are.
+        """Embeds a stream of texts, several batches at the same time, to keep all cores busy.
 
         Args:
             texts: Any texts; read as a stream.
@@ -170,11 +170,11 @@ class TextEmbedder(TextModel):
             vectors = unit_rows(self.encode(vocabulary))
         cosines = vectors @ unit_rows(self.encode([query]))[0]
         candidates = np.argsort(-cosines, kind="stable")[: k + vocabulary.count(query)]
-        found = [Neighbor(vocabulary[i], float(cosines[i])) for i in candidates]
-        return [neighbor for neighbor in found if neighbor.text != query][:k]
+        neighbors = [Neighbor(vocabulary[i], float(cosines[i])) for i in candidates]
+        return [neighbor for neighbor in neighbors if neighbor.text != query][:k]
 
     def explain(self, left: str, right: str) -> Explanation:
-        """Says how much each pair of n-grams adds to the cosine of two texts; see `Explanation`."""
+        """Returns how much each pair of n-grams adds to the cosine of two texts."""
         return explain(self.vectorizer, self.encoder, left, right)
 
     @classmethod
@@ -221,7 +221,7 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def _progress(show: bool, total: int) -> Iterator[Callable[[int], None]]:
-    """Shows a progress bar on standard error, if asked; gives the function that moves it."""
+    """Shows a progress bar on standard error, if asked; yields the function that advances it."""
     with Progress(console=Console(stderr=True), disable=not show) as progress:
         task = progress.add_task("Embedding", total=total)
         yield lambda number: progress.advance(task, number)

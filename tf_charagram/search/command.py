@@ -15,7 +15,7 @@ def make_parser() -> FlagParser:
     parser.add_argument("model", type=str, help="run folder or model folder")
     parser.add_argument(
         "--texts", type=str | None, default=None,
-        help="file of texts, one a line; - is stdin [those the run was trained on]",
+        help="file of texts, one per line; - is stdin [those the run was trained on]",
     )  # fmt: skip
     parser.add_argument("--out", type=str, required=True, help="folder to write")
     parser.add_argument("--batch-size", type=int, default=1000, help="texts embedded at a time")
