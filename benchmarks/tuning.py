@@ -26,8 +26,8 @@ from tf_charagram.config import ParaphraseConfig
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.evaluation.scores import score_names
 from tf_charagram.evaluation.sets import evaluation_sets
-from tf_charagram.training.pairs import TrainingPairs
-from tf_charagram.training.paraphrase import ParaphraseRun
+from tf_charagram.training.run import TrainingRun
+from tf_charagram.training.tasks import task_class
 from tf_charagram.tuning.running import run_search
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import paper_space
@@ -39,12 +39,13 @@ def measure_overhead(search: Search, folder: Path, rounds: int) -> dict[str, flo
     num_trials = search.num_trials or 0
 
     def alone() -> None:
-        pairs = TrainingPairs(search.config, BadLines("error"))
+        task = task_class(search.config.task)(search.config, BadLines("error"))
+        task.read()
         for index in range(num_trials):
             out = folder / f"run-{next(numbers)}"
             config = search.trial_config(search.combination(index), out)
             with open(folder / "log.txt", "a", encoding="utf-8") as log, redirect_stderr(log):
-                run = ParaphraseRun(config, resume=False, overwrite=False, pairs=pairs)
+                run = TrainingRun(config, resume=False, overwrite=False, previous=task)
                 run.run(resume=False, export=False)
             del run
             gc.collect()
@@ -71,7 +72,7 @@ def measure_overhead(search: Search, folder: Path, rounds: int) -> dict[str, flo
 
 def measure_workers(arguments: list[str], folder: Path) -> dict[str, float]:
     """Returns the seconds of the same search with one and with two workers, and the ratio."""
-    found = {}
+    seconds = {}
     for number in (1, 2):
         command = [
             *(sys.executable, "-m", "tf_charagram.tuning", *arguments),
@@ -80,10 +81,10 @@ def measure_workers(arguments: list[str], folder: Path) -> dict[str, float]:
         run = lambda command=command: subprocess.run(  # noqa: E731
             command, check=True, stdout=subprocess.DEVNULL
         )
-        found[f"workers_{number}_s"] = round(common.seconds(run), 1)
-        print(found, flush=True)
-    found["speedup"] = round(found["workers_1_s"] / found["workers_2_s"], 3)
-    return found
+        seconds[f"workers_{number}_s"] = round(common.seconds(run), 1)
+        print(seconds, flush=True)
+    seconds["speedup"] = round(seconds["workers_1_s"] / seconds["workers_2_s"], 3)
+    return seconds
 
 
 def main() -> None:
@@ -97,8 +98,8 @@ def main() -> None:
     parser.add_argument("--workers", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--dim", type=int, default=300)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         data = arguments.pairs
         if data is None:
             data = str(folder / "pairs.tsv")

@@ -9,7 +9,7 @@ from typing import Any
 import common
 import numpy as np
 
-from tf_charagram.data.pipeline.stream import PairStream
+from tf_charagram.data.pipeline.pair_stream import PairStream
 
 MARGIN = 0.4
 

@@ -98,7 +98,7 @@ def test_an_unknown_library(tmp_path):
 
 def test_the_card_disturbs_no_loading(tmp_path):
     vectorizer = NgramVectorizer.from_texts(TEXTS)
-    encoder = ENCODERS["charagram"](num_rows=vectorizer.num_rows, dim=3)
+    encoder = encoder_class("charagram")(num_rows=vectorizer.num_rows, dim=3)
     TextEmbedder(vectorizer, encoder).export(tmp_path / "saved_model" / "1")
     assert [path.name for path in (tmp_path / "saved_model").iterdir()] == ["1"]
     serve = tf.saved_model.load(str(tmp_path / "saved_model" / "1")).signatures["serving_default"]

@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.reference import charagram as charagram_reference
 from tests.reference import optimizers as optimizer_reference
 from tests.reference import paraphrase as reference
+from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import PairBlock, PairStore
-from tf_charagram.data.pipeline.stream import PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.objectives.negatives import STRATEGIES, NegativeSampler

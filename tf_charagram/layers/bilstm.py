@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.plain_lstm import make_lstm
 
 
-class BiLstm(keras.layers.Layer):
+class BiLstm(ConfiguredLayer):
     """Runs one LSTM forward and another backward, and gives the states of both at each step.
 
     The backward one starts at the last real step of its sequence. A state never depends on padding
@@ -49,9 +49,13 @@ class BiLstm(keras.layers.Layer):
         self.supports_masking = True
         self.forward, self.backward = (
             make_lstm(
-                units, use_peepholes=use_peepholes, return_sequences=True, seed=own, name=name
+                units,
+                use_peepholes=use_peepholes,
+                return_sequences=True,
+                seed=direction_seed,
+                name=name,
             )
-            for name, own in (("forward", seed), ("backward", seed + 2))
+            for name, direction_seed in (("forward", seed), ("backward", seed + 2))
         )
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
@@ -70,12 +74,3 @@ class BiLstm(keras.layers.Layer):
             tf.reverse_sequence(backward, lengths, seq_axis=1),
         ]
         return tf.where(mask[..., tf.newaxis], tf.concat(states, axis=2), 0.0)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "use_peepholes": self.use_peepholes,
-            "seed": self.seed,
-        }

@@ -1,4 +1,4 @@
-"""An LSTM with peepholes, the one of Gers et al. (2003): a cell for one step, a layer for all."""
+"""An LSTM with peepholes (Gers et al. 2003): a cell for one step, a layer for sequences."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers.base import ConfiguredLayer
 
 
-class PeepholeLSTMCell(keras.layers.Layer):
+class PeepholeLSTMCell(ConfiguredLayer):
     """One step of an LSTM whose gates see the cell state (Wieting et al. 2016, section 3).
 
     With `[i, f, g, o]` the four column blocks of `x_t K + h_{t-1} R + b`:
@@ -119,30 +120,20 @@ class PeepholeLSTMCell(keras.layers.Layer):
     def call(
         self, inputs: tf.Tensor, states: list[tf.Tensor], training: bool = False
     ) -> tuple[tf.Tensor, list[tf.Tensor]]:
-        """Makes one step."""
+        """Computes one step."""
         h, c = states
         h, c = self.step(self.project(inputs), h, c, self.recurrent_weights())
         return h, [h, c]
 
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "use_output_gate": self.use_output_gate,
-            "use_peepholes": self.use_peepholes,
-            "seed": self.seed,
-        }
 
-
-class PeepholeLSTM(keras.layers.Layer):
+class PeepholeLSTM(ConfiguredLayer):
     """Runs `PeepholeLSTMCell` over sequences.
 
     The inputs of all steps are projected in one product; the loop is left with one product of the
-    state a step. A training step takes as long as that of `keras.layers.LSTM`, which has no
+    state per step. A training step takes as long as that of `keras.layers.LSTM`, which has no
     peepholes.
 
-    Masking: a masked step leaves the state as it is, wherever it stands, so padding never changes a
+    Masking: a masked step leaves the state as it is, wherever it is, so padding never changes a
     result. A sequence without real steps gives zeros.
 
     Args:
@@ -238,14 +229,3 @@ class PeepholeLSTM(keras.layers.Layer):
             lambda time, *_: time < num_steps, step, (0, start, start, outputs)
         )
         return outputs, last
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "use_output_gate": self.use_output_gate,
-            "use_peepholes": self.use_peepholes,
-            "return_sequences": self.return_sequences,
-            "seed": self.seed,
-        }

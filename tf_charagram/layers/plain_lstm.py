@@ -84,7 +84,7 @@ def make_lstm(
     seed: int = 0,
     name: str = "lstm",
 ) -> PlainLSTM | PeepholeLSTM:
-    """Returns the fastest layer for the LSTM that is asked for; see `PeepholeLSTM` for the args.
+    """Builds the fastest layer for the LSTM that is asked for; see `PeepholeLSTM` for the args.
 
     Keras has no LSTM without output gate.
     """

@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 from keras.layers import Layer
 
-from tf_charagram.serialization.model_folder import Parts, load_model, save_model
+from tf_charagram.serialization.model_folder import Parts, load_model, read_config, save_model
 from tf_charagram.serialization.prefix_sums import fold
 from tf_charagram.serialization.saved_model import replaced_folder, write_saved_model
 from tf_charagram.text.growing import settings_of
@@ -34,6 +34,7 @@ class TextModel(keras.Model):
         can_shrink: Whether it can be made smaller for serving.
         max_checked_bytes: Longest text that is worth trying on an exported model; `None` for any.
         head_class: The class of its head; `None` if it has none.
+        task: Name of the task it was trained for, if that is known; saved with it.
 
     Args:
         vectorizer: Keras layer from strings `(batch,)` to ragged ids.
@@ -54,6 +55,7 @@ class TextModel(keras.Model):
         super().__init__(**{"name": self.kind, **kwargs})
         self.vectorizer = vectorizer
         self.encoder = encoder
+        self.task: str | None = None
         self.built = True
 
     @property
@@ -82,7 +84,7 @@ class TextModel(keras.Model):
     def save(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
         """Writes the folder that `load` reads: JSON and NumPy arrays, no code."""
         del args, kwargs
-        save_model(path, self.parts, self.kind)
+        save_model(path, self.parts, self.kind, self.task)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -91,7 +93,9 @@ class TextModel(keras.Model):
         Raises:
             RunError: The folder is not such a model, is damaged, or is from a newer version.
         """
-        return cls.from_parts(load_model(path, cls.kind, cls.head_class))
+        model = cls.from_parts(load_model(path, cls.kind, cls.head_class))
+        model.task = read_config(path).get("task")
+        return model
 
     def signatures(self) -> dict[str, Any]:
         """Returns what an exported model answers: name -> `tf.function` with input signature."""

@@ -18,7 +18,7 @@ from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.parallel import in_threads
 from tf_charagram.objectives.similarity import paired_cosine
-from tf_charagram.serialization.model_folder import EMBEDDER, load_model
+from tf_charagram.serialization.model_folder import EMBEDDER, load_model, read_config
 from tf_charagram.serialization.prefix_sums import fold_into, foldable_prefixes
 from tf_charagram.text.batches import bounded_batches, to_bytes
 
@@ -192,7 +192,9 @@ class TextEmbedder(TextModel):
         prefixes = foldable_prefixes(parts.vectorizer, parts.encoder) if folded else None
         if prefixes is not None:
             parts = parts._replace(vectorizer=fold_into(*parts[:2], prefixes))
-        return cls.from_parts(parts)
+        model = cls.from_parts(parts)
+        model.task = read_config(path).get("task")
+        return model
 
     def signatures(self) -> dict[str, Any]:
         """Returns what an exported embedder answers.

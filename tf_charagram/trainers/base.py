@@ -1,4 +1,4 @@
-"""What a training loop trains: one step after the other, checked before weights are changed."""
+"""The base of the trainers: training steps that are checked before weights are changed."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class StepModel(keras.Model):
     `fit` raises `tf.errors.InvalidArgumentError` and the weights are those of the update before.
 
     Attributes:
-        step: Batches trained on so far.
+        step: Number of batches trained on.
         loss_tracker: The mean loss since its last reset.
 
     Args:
-        layers: What is trained: the encoder, and the head on top of it if there is one. Their
+        layers: The trained layers: the encoder, and the head on top of it if there is one. Their
             weights are part of a checkpoint.
     """
 
@@ -49,7 +49,7 @@ class StepModel(keras.Model):
         clip_norm: float | None = None,
         **kwargs: Any,
     ) -> None:
-        """Sets how weights are changed.
+        """Configures the updates.
 
         Args:
             optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.

@@ -193,9 +193,9 @@ def _read_checksums(folder: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except ValueError as error:
-        raise DataError(path, f"expected JSON ({error}). Delete it to start anew.") from error
+        raise DataError(path, f"expected JSON ({error}). Delete it to start again.") from error
     if not isinstance(recorded, dict):
-        raise DataError(path, "expected a JSON object. Delete it to start anew.")
+        raise DataError(path, "expected a JSON object. Delete it to start again.")
     return recorded
 
 

@@ -1,8 +1,8 @@
 """A small set of English word pairs that ships with the package: for first runs and tests.
 
 Its tables were written by hand for this project and are grown by code: inflections, spelling
-variants and common misspellings. `groups.tsv` has one group of synonyms a line, `graded.tsv` one
-graded pair a line.
+variants and common misspellings. `groups.tsv` has one group of synonyms per line, `graded.tsv` one
+graded pair per line.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from itertools import chain
 
 from tf_charagram.data.starter.grow import distinct, grow_pairs, read_tables, split_groups
 
+#: What `--data` and `--eval-data` call the set.
+STARTER = "starter"
 DESCRIPTION = (
     "The starter set: English word pairs grown by code from synonym groups, spelling variants and "
     "misspellings that the tf-charagram authors wrote by hand for this project. It is for first "
     "runs and tests, and not for publishing results."
 )
 
-__all__ = ["DESCRIPTION", "graded_pairs", "heldout_pairs", "train_pairs"]
+__all__ = ["DESCRIPTION", "STARTER", "graded_pairs", "heldout_pairs", "train_pairs"]
 
 
 def train_pairs() -> Iterator[tuple[str, str]]:

@@ -7,8 +7,9 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_array_equal
 
+from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import PairBlock, PairStore
-from tf_charagram.data.pipeline.stream import BUCKET_BATCHES, PairStream
+from tf_charagram.data.pipeline.stream import BUCKET_BATCHES
 from tf_charagram.errors import ConfigError
 
 NUM_PAIRS = 11

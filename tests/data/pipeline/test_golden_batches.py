@@ -1,0 +1,130 @@
+"""Batches stay the same function of seed and step in every version: runs resume by it.
+
+The expected values are those of the first release.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tf_charagram.data.pipeline.example_stream import ExampleStream
+from tf_charagram.data.pipeline.pair_stream import PairStream
+from tf_charagram.data.pipeline.store import PairBlock, PairStore
+
+SETTINGS = {
+    "plain": {},
+    "in_file_order_first": {"file_order_first": True},
+    "bucketed": {"bucket_by_length": True},
+    "pools": {"mega_batches": 3, "bucket_by_length": True},
+}
+
+
+def pair_stream(num_pairs, block_size, folder, **settings):
+    """Text `i` has `i * 7 % 13` ids and the key `i`; pair `p` is texts `2p` and `2p + 1`."""
+    ids = tf.ragged.constant([[i] * (i * 7 % 13) for i in range(2 * num_pairs)], tf.int32)
+    keys = tf.range(2 * num_pairs, dtype=tf.int64)
+    store = PairStore(num_pairs, block_size, folder / "pairs", seed=1, keeps_order=True)
+    store.fill_from([PairBlock(ids.with_row_splits_dtype(tf.int64), keys)])
+    return PairStream(store, **settings)
+
+
+def example_stream(num_examples, batch_size, seed, has_lengths):
+    return ExampleStream(
+        num_examples, lambda rows: rows, batch_size=batch_size, unit="texts", seed=seed,
+        lengths=np.arange(num_examples) * 7 % 13 if has_lengths else None,
+    )  # fmt: skip
+
+
+def rows_of(stream, count):
+    """Returns the texts, or the examples, of each of the first batches."""
+    batches = [batch for segment in stream.segments(0, count) for batch in stream.dataset(segment)]
+    rows = [batch[1] if isinstance(batch, tuple) else batch for batch in batches]
+    return [batch.numpy().tolist() for batch in rows]
+
+
+def checksum(stream):
+    """Returns one number for two epochs and three steps."""
+    return zlib.crc32(repr(rows_of(stream, 2 * stream.steps_per_epoch + 3)).encode())
+
+
+FILE_ORDER = [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9], [10]]
+SECOND_EPOCH = [[6, 9], [3, 2], [0, 10], [5, 4], [1, 7], [8]]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("plain", [[5, 7], [8, 4], [1], [9, 0], [3, 10], [2, 6], *SECOND_EPOCH]),
+        ("in_file_order_first", [*FILE_ORDER, *SECOND_EPOCH]),
+        (
+            "bucketed",
+            [[7, 8], [1, 4], [5], [3, 10], [9, 2], [6, 0],
+             [6, 0], [9, 2], [3, 10], [7, 1], [8, 4], [5]],
+        ),
+        ("pools", [[7, 8, 1, 4, 5], [3, 10, 9, 2, 6, 0], [6, 0, 9, 2, 3, 10], [7, 1, 8, 4, 5]]),
+    ],
+)  # fmt: skip
+def test_pairs_of_two_blocks(tmp_path, name, expected):
+    stream = pair_stream(11, 6, tmp_path, batch_size=2, seed=3, **SETTINGS[name])
+    batches = rows_of(stream, 2 * stream.steps_per_epoch)
+    assert [[text // 2 for text in batch[: len(batch) // 2]] for batch in batches] == expected
+
+
+@pytest.mark.parametrize(
+    ("has_lengths", "expected"),
+    [
+        (False, [[9, 7], [0, 2], [1, 4], [6, 10], [5, 3], [8],
+                 [7, 4], [10, 1], [2, 5], [9, 0], [8, 6], [3]]),
+        (True, [[0, 2], [4, 6], [5, 7], [8, 10], [1, 3], [9],
+                [8, 10], [4, 6], [5, 7], [0, 2], [1, 3], [9]]),
+    ],
+)  # fmt: skip
+def test_examples(has_lengths, expected):
+    stream = example_stream(11, 2, seed=3, has_lengths=has_lengths)
+    assert rows_of(stream, 2 * stream.steps_per_epoch) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "block_size", "expected"),
+    [
+        ("plain", 90, [3494327787, 29808257, 2509932114, 1137740998]),
+        ("plain", 301, [2601807630, 3003278246, 4286439043, 497457542]),
+        ("in_file_order_first", 90, [1803310260, 2544971119, 3064098200, 1196191601]),
+        ("in_file_order_first", 301, [2006712352, 882215337, 4131930725, 22300449]),
+        ("bucketed", 90, [228435183, 3309084549, 936885608, 962861654]),
+        ("bucketed", 301, [3897175743, 103450973, 2637125323, 3742108592]),
+        ("pools", 90, [3895544199, 3071140455, 811546717, 3967103205]),
+        ("pools", 301, [4230993495, 3882977105, 798867812, 254283258]),
+    ],
+)
+def test_many_pairs(tmp_path, name, block_size, expected):
+    checksums = [
+        checksum(
+            pair_stream(
+                301, block_size, tmp_path, batch_size=batch_size, seed=seed, **SETTINGS[name]
+            )
+        )
+        for batch_size in (2, 3)
+        for seed in (0, 7)
+    ]
+    assert checksums == expected
+
+
+@pytest.mark.parametrize(
+    ("has_lengths", "expected"),
+    [
+        (False, [1560230419, 927311117, 487152631, 2058395419]),
+        (True, [979130490, 1671710731, 867071949, 1395730923]),
+    ],
+)
+def test_many_examples(has_lengths, expected):
+    checksums = [
+        checksum(example_stream(301, batch_size, seed, has_lengths))
+        for batch_size in (2, 3)
+        for seed in (0, 7)
+    ]
+    assert checksums == expected
