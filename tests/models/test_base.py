@@ -34,7 +34,7 @@ INPUTS = {
     "row_lengths": [2, 0],
 }
 BASE_METHODS = (
-    "save", "export", "write_saved_model", "folded", "from_parts", "get_config",
+    "save", "load", "export", "write_saved_model", "folded", "from_parts", "get_config",
 )  # fmt: skip
 
 
@@ -44,6 +44,12 @@ def model(request):
     cls = model_class(request.param)
     head = None if cls.head_class is None else randomized(HEADS[cls.head_class](), seed=1)
     return cls.from_parts(Parts(*parts(), head))
+
+
+def concrete(model):
+    """Returns the signatures of a model as functions that are called like those of a SavedModel."""
+    functions = model.signatures().items()
+    return {name: function.get_concrete_function() for name, function in functions}
 
 
 def answers(functions):
@@ -75,9 +81,7 @@ def test_it_is_written_once(model):
 
 
 def test_save_load_export(model, tmp_path):
-    functions = {name: function.get_concrete_function()
-                 for name, function in model.signatures().items()}  # fmt: skip
-    expected = answers(functions)
+    expected = answers(concrete(model))
     model.save(tmp_path / "model")
     loaded = load_any(tmp_path / "model")
     assert type(loaded) is type(model)
@@ -88,6 +92,16 @@ def test_save_load_export(model, tmp_path):
     assert set(card["signatures"]) == set(expected)
     assert card.get("kind", "embedder") == model.kind
     assert ("head" in card) is isinstance(model, HeadedModel)
+
+
+def test_folded(model, tmp_path):
+    """A table of fewer sums gives the same answers; the task is remembered."""
+    model.task = "poetry"
+    expected = answers(concrete(model))
+    model.save(tmp_path)
+    for folded in (model.folded(), type(model).load(tmp_path, folded=True)):
+        assert folded.vectorizer.longest_only and folded.task == "poetry"
+        assert_same(answers(concrete(folded)), expected)
 
 
 def test_another_kind(model, tmp_path):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import tensorflow as tf
@@ -18,8 +17,7 @@ from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.parallel import in_threads
 from tf_charagram.objectives.similarity import paired_cosine
-from tf_charagram.serialization.model_folder import EMBEDDER, load_model, read_config
-from tf_charagram.serialization.prefix_sums import fold_into, foldable_prefixes
+from tf_charagram.serialization.model_folder import EMBEDDER
 from tf_charagram.text.batches import bounded_batches, to_bytes
 
 _MAX_BATCH_CHARS = 4_000_000
@@ -176,25 +174,6 @@ class TextEmbedder(TextModel):
     def explain(self, left: str, right: str) -> Explanation:
         """Returns how much each pair of n-grams adds to the cosine of two texts."""
         return explain(self.vectorizer, self.encoder, left, right)
-
-    @classmethod
-    def load(cls, path: str | Path, *, folded: bool = False) -> Self:
-        """Loads what `save` wrote, or the `model` folder of a run folder.
-
-        Args:
-            path: The folder.
-            folded: Fold it, as `folded()` does, without the memory of another table.
-
-        Raises:
-            RunError: The folder is not such a model, is damaged, or is from a newer version.
-        """
-        parts = load_model(path, cls.kind)
-        prefixes = foldable_prefixes(parts.vectorizer, parts.encoder) if folded else None
-        if prefixes is not None:
-            parts = parts._replace(vectorizer=fold_into(*parts[:2], prefixes))
-        model = cls.from_parts(parts)
-        model.task = read_config(path).get("task")
-        return model
 
     def signatures(self) -> dict[str, Any]:
         """Returns what an exported embedder answers.
