@@ -59,9 +59,7 @@ class WordVectorizer(TextVectorizer):
         max_chars: int | None = 10_000,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            lowercase=lowercase, unicode_form=unicode_form, max_chars=max_chars, **kwargs
-        )
+        super().__init__(lowercase, unicode_form, max_chars, **kwargs)
         encoded = [word.encode() for word in words]
         if not encoded or len(set(encoded)) < len(encoded):
             raise ConfigError(
