@@ -17,8 +17,8 @@ from tf_charagram.data.pipeline.corpus import Example
 from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import PairStore
 from tf_charagram.data.readers.pairs import Pair, read_pairs
+from tf_charagram.text.ids import ids_function
 from tf_charagram.trainers.paraphrase import ParaphraseModel
-from tf_charagram.training.building import ids_function
 
 LETTERS = "eeeeeettttaaaooiinnsshhrrdlcumwfgypbvkjxqz"
 SHARED = Path(__file__).parents[2] / "shared" / "data"

@@ -25,9 +25,9 @@ from tf_charagram.layers.pair_head import PairScoreHead
 from tf_charagram.models.answering import distinct
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers import make_optimizer
+from tf_charagram.text.ids import ids_function
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.trainers.supervised import SupervisedModel
-from tf_charagram.training.building import ids_function
 from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 

@@ -73,7 +73,7 @@ def main() -> None:
     arguments = parser.parse_args()
     sentences = list(read_tagged(arguments.data)) if arguments.data else made_up()
     options = {} if arguments.num_layers == 1 else {"num_layers": arguments.num_layers}
-    config = TaggingConfig(encoder=arguments.encoder, **options)
+    config = TaggingConfig(encoder=arguments.encoder, encoder_options=options)
     words = [word for sentence in sentences for word in sentence.words]
     vectorizer = make_vectorizer(config, words, lowercase=config.use_capitals)
     labels = sorted({tag for sentence in sentences for tag in sentence.tags})

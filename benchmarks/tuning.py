@@ -26,8 +26,8 @@ from tf_charagram.config import ParaphraseConfig
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.evaluation.scores import score_names
 from tf_charagram.evaluation.sets import evaluation_sets
-from tf_charagram.training.pairs import TrainingPairs
-from tf_charagram.training.paraphrase import ParaphraseRun
+from tf_charagram.training.run import TrainingRun
+from tf_charagram.training.tasks import task_class
 from tf_charagram.tuning.running import run_search
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import paper_space
@@ -39,12 +39,13 @@ def measure_overhead(search: Search, folder: Path, rounds: int) -> dict[str, flo
     num_trials = search.num_trials or 0
 
     def alone() -> None:
-        pairs = TrainingPairs(search.config, BadLines("error"))
+        task = task_class(search.config.task)(search.config, BadLines("error"))
+        task.read()
         for index in range(num_trials):
             out = folder / f"run-{next(numbers)}"
             config = search.trial_config(search.combination(index), out)
             with open(folder / "log.txt", "a", encoding="utf-8") as log, redirect_stderr(log):
-                run = ParaphraseRun(config, resume=False, overwrite=False, pairs=pairs)
+                run = TrainingRun(config, resume=False, overwrite=False, previous=task)
                 run.run(resume=False, export=False)
             del run
             gc.collect()

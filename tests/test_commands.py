@@ -126,7 +126,7 @@ class TestSettingsFile:
             seen.append(config)
             raise Parsed
 
-        monkeypatch.setattr("tf_charagram.training.paraphrase.ParaphraseRun", stop)
+        monkeypatch.setattr("tf_charagram.training.run.TrainingRun", stop)
 
         def parse(*arguments):
             with pytest.raises(Parsed):

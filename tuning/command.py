@@ -6,7 +6,7 @@ import dataclasses
 import logging
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING
 
 import jsonargparse
 from rich.console import Console
@@ -14,6 +14,8 @@ from rich.console import Console
 from tf_charagram.cli.flags import (
     FlagParser,
     add_fields,
+    add_run_flags,
+    encoder_of,
     file_first,
     from_flags,
     repeatable,
@@ -21,8 +23,10 @@ from tf_charagram.cli.flags import (
     run_command,
     value_of,
 )
-from tf_charagram.config import CONFIGS, ParaphraseConfig, RunConfig, config_class
+from tf_charagram.config import RunConfig
+from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
+from tf_charagram.training.tasks import TASKS, settings_class, task_class
 from tf_charagram.tuning.config import TuneConfig
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import SPACES, without
@@ -30,31 +34,21 @@ from tf_charagram.tuning.spaces import SPACES, without
 if TYPE_CHECKING:
     from tf_charagram.tuning.chief import Role
 
-_TRIAL_EPOCHS = {"words": 1.0, "sentences": 5.0, "pos": 5.0}
-_OTHER_EPOCHS = 10.0
 #: `--trial-epochs` takes its place.
 _NO_FLAG = ("epochs",)
 
 
-def make_parser(task: str = "words") -> FlagParser:
-    """Returns the command line: the fields of `TuneConfig`, those of the task, and a few more."""
-    task_config = config_class(task)
+def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
+    """Returns the command line: how to search, the settings of the task and of the encoder."""
     parser = FlagParser(
         prog="charagram tune",
         description=f"{__doc__} A flag for a field of the space fixes it: it is not searched. "
-        f"Tasks: {', '.join(CONFIGS)}. These are the flags of {task}; `--task TASK --help` shows "
-        "those of another.",
+        f"Tasks: {', '.join(TASKS)}. Encoders: {', '.join(ENCODERS)}. These are the flags of "
+        f"{task} with {encoder}; `--task TASK --encoder ENCODER --help` shows those of others.",
     )
     parser.add_argument("--config", action=jsonargparse.ActionConfigFile)
     add_fields(parser, TuneConfig)
-    types = get_type_hints(task_config)
-    shared = [
-        (one.name, types[one.name], dataclasses.field(default=one.default, metadata=one.metadata))
-        for one in dataclasses.fields(task_config)
-        if one.name not in _NO_FLAG
-    ]
-    add_fields(parser, dataclasses.make_dataclass("Shared", shared))
-    parser.set_defaults(task=task)
+    add_run_flags(parser, task, encoder, skip=_NO_FLAG)
     parser.add_argument("--plan", action="store_true", help="say what would be run, how long")
     parser.add_argument("--resume", action="store_true", help="go on with the search in --out")
     parser.add_argument("--overwrite", action="store_true", help="replace the search in --out")
@@ -64,12 +58,12 @@ def make_parser(task: str = "words") -> FlagParser:
 def tune(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     task = value_of(arguments, "task") or "words"
-    parser = make_parser(task)
-    arguments = file_first(repeatable(arguments, repeatable_flags(config_class(task))))
+    parser = make_parser(task, encoder_of(arguments))
+    arguments = file_first(repeatable(arguments, repeatable_flags(settings_class(task))))
     values = parser.parse_args(arguments).as_dict()
     given = parser.parse_args(arguments, defaults=False).as_dict()
     settings = from_flags(TuneConfig, values)
-    config = from_flags(config_class(task), values)
+    config = settings_class(task).from_dict(values)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     # One process trains many models, and TensorFlow warns of each that it traces.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
@@ -114,12 +108,11 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
         DataError: Pairs or sets cannot be read, or are missing.
         RunError: There is no model in `config.init`.
     """
+    from tf_charagram.data.readers.lines import BadLines
     from tf_charagram.encoders import encoder_class
-    from tf_charagram.training.inputs import data_names
-    from tf_charagram.training.transfer import as_saved
 
-    if not isinstance(config, ParaphraseConfig):
-        config = as_saved(config)
+    make_task = task_class(config.task)
+    config = make_task.prepared(config)
     encoder_class(config.encoder)
     space = SPACES[settings.space](
         config.task,
@@ -128,73 +121,37 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
         has_init=config.init is not None,
         freeze=getattr(config, "freeze", False),
     )
-    names = _set_names(config)
+    task = make_task(config, BadLines(config.on_bad_line))
+    names = task.find_sets()
     if not names:
         raise ConfigError("A search needs --eval-data, and the set of --select in it.")
     if config.select not in names:
         raise ConfigError(unknown_name("set for --select", config.select, names))
-    epochs = settings.trial_epochs or _TRIAL_EPOCHS.get(config.task, _OTHER_EPOCHS)
-    config = dataclasses.replace(config, out=None, epochs=epochs, data=data_names(config))
+    number = settings.trial_examples
+    share = 1.0 if number is None else task.share_of(number)
+    epochs = settings.trial_epochs or task.trial_epochs
+    config = dataclasses.replace(config, out=None, epochs=epochs, data=task.data_names(config))
     return Search(
         config,
         without(space, fixed),
         tuner=settings.tuner,
         objective=settings.objective,
         stop_hopeless=settings.stop_hopeless,
-        share=_share(config, settings.trial_examples),
+        share=share,
         max_trials=settings.max_trials,
     )
 
 
-def _set_names(config: Any) -> list[str]:
-    """Returns the names of the sets that trials are scored on; the data is there."""
-    from tf_charagram.evaluation.scores import score_names
-    from tf_charagram.evaluation.sets import evaluation_sets
-    from tf_charagram.training.inputs import data_names, input_files, labelled_file, named_sets
-    from tf_charagram.training.paraphrase import SETS
-
-    if isinstance(config, ParaphraseConfig):
-        input_files(config)
-        sets = evaluation_sets(
-            config.eval_data, kinds=SETS[config.task], on_bad_line=config.on_bad_line
-        )
-        return score_names(sets)
-    names = data_names(config)
-    found = named_sets(config.eval_data, names)
-    for place in (*names, *(place for _, place, _ in found)):
-        labelled_file(place)
-    return [name for name, _, _ in found]
-
-
-def _share(config: RunConfig, number: int | None) -> float:
-    """Returns the share of the pairs that is about so many."""
-    if number is None:
-        return 1.0
-    if not isinstance(config, ParaphraseConfig):
-        raise ConfigError(
-            f"`trial_examples` is for pairs, and {config.task} trains on all examples of --data. "
-            "Shorten trials by --trial-epochs, which may be a fraction, or give a smaller file."
-        )
-    from collections import deque
-
-    from tf_charagram.data.readers.lines import BadLines
-    from tf_charagram.training.pairs import make_corpus
-
-    corpus = make_corpus(config, BadLines(config.on_bad_line))
-    deque(corpus.survey(), maxlen=0)
-    return min(1.0, number / corpus.num_pairs)
-
-
 def _open(search: Search, out: str | None, resume: bool, overwrite: bool) -> SearchFolder:
     """Returns the folder of a search, with what is searched in it."""
-    from tf_charagram.training.inputs import input_files
     from tf_charagram.training.run_folder import run_config
 
     name = f"tune-{search.config.task}-{search.config.encoder}"
     folder = SearchFolder.open(out, name, resume=resume, overwrite=overwrite)
-    found = run_config(search.settings(), input_files(search.config))
-    folder.check_config(found)
-    folder.begin(found)
+    files = task_class(search.config.task).input_files(search.config)
+    identity = run_config(search.settings(), files)
+    folder.check_config(identity)
+    folder.begin(identity)
     return folder  # type: ignore[return-value]
 
 

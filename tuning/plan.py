@@ -11,11 +11,10 @@ from tempfile import TemporaryDirectory
 from rich.markup import escape
 from rich.table import Table
 
-from tf_charagram.config import ParaphraseConfig
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
+from tf_charagram.training.run import TrainingRun
 from tf_charagram.tuning.search import Search
 from tf_charagram.tuning.spaces import label
-from tf_charagram.tuning.trials import make_run
 
 _MOST_ROWS = 100
 
@@ -82,7 +81,7 @@ def estimate(search: Search) -> Estimate:
         config = search.trial_config(search.combination(0), Path(place) / "run")
         with open(Path(place) / "log.txt", "w", encoding="utf-8") as log, redirect_stderr(log):
             start = time.perf_counter()
-            run = make_run(config, resume=False)
+            run = TrainingRun(config, resume=False, overwrite=False)
             reading = time.perf_counter() - start
             # One stretch is an evaluation: two of them train about so many steps each.
             stretches = max(1, run.stream.steps_per_epoch // STEPS_PER_EXECUTION)
@@ -94,8 +93,7 @@ def estimate(search: Search) -> Estimate:
     examples = second["examples"] - first["examples"]
     per_example = (second["seconds"] - first["seconds"]) / examples
     fixed = max(0.0, seconds - per_example * second["examples"])
-    if not isinstance(config, ParaphraseConfig):
-        # Only pairs are shared.
+    if not run.task.shares_examples:
         reading, fixed = 0.0, reading + fixed
     num_examples = run.stream.num_examples(run.stream.steps_per_epoch)
     return Estimate(reading, fixed, per_example, num_examples, run.stream.unit)

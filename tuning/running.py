@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from tf_charagram.training.run import TrainingRun
 from tf_charagram.tuning.chief import Role, serve_until_done
 from tf_charagram.tuning.display import Display
 from tf_charagram.tuning.local import run_local
 from tf_charagram.tuning.oracles import open_oracle
 from tf_charagram.tuning.results import Result, read_results, write_tables
 from tf_charagram.tuning.search import Search, SearchFolder
-from tf_charagram.tuning.trials import make_run, prune
+from tf_charagram.tuning.trials import prune
 from tf_charagram.tuning.tuner import TrialTuner
 
 
@@ -86,7 +87,7 @@ def train_winner(search: Search, folder: SearchFolder, winner: Result, epochs: f
         epochs: For how long.
 
     Raises:
-        CharagramError: See `make_run`; the folder may hold a winner with other settings.
+        CharagramError: See `TrainingRun`; the folder may hold a winner with other settings.
     """
     config = search.final_config(winner.values, folder.winner, epochs)
-    make_run(config, resume=True).run(resume=True)
+    TrainingRun(config, resume=True, overwrite=False).run(resume=True)

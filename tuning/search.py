@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tf_charagram.cli.flags import from_flags
-from tf_charagram.config import ParaphraseConfig, RunConfig, config_class
+from tf_charagram.config import RunConfig
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.tasks import settings_class, task_class
 from tf_charagram.tuning.grids import Space
 from tf_charagram.tuning.spaces import combination, label, num_combinations, settings_of
 
@@ -98,23 +97,17 @@ class Search:
         Raises:
             ConfigError: The values do not go together with the settings that are shared.
         """
-        config = self.config
-        pairs: dict[str, Any] = {}
-        if isinstance(config, ParaphraseConfig):
-            weights = config.data_weights or (1.0,) * len(config.data)
-            pairs = {"data_weights": tuple(weight * self.share for weight in weights)}
-        return dataclasses.replace(
-            config,
+        config = task_class(self.config.task).with_share(self.config, self.share)
+        return config.replace(
             **settings_of(values),
             out=str(out),
             epochs=config.epochs if epochs is None else epochs,
             select=config.select if self.objective == "max" else _LAST,
-            **pairs,
         )
 
     def final_config(self, values: dict[str, Any], out: Path, epochs: float) -> RunConfig:
         """Returns the settings of the run that trains a combination for good, on all data."""
-        return dataclasses.replace(self.config, **settings_of(values), out=str(out), epochs=epochs)
+        return self.config.replace(**settings_of(values), out=str(out), epochs=epochs)
 
     def settings(self) -> dict[str, Any]:
         """Returns what must not change when the search is resumed, as plain values."""
@@ -133,7 +126,7 @@ class Search:
             if name.startswith(_SPACE)
         }
         own = {name: settings[f"search.{name}"] for name in _OWN}
-        return cls(from_flags(config_class(settings["task"]), settings), space, **own)
+        return cls(settings_class(settings["task"]).from_dict(settings), space, **own)
 
 
 class SearchFolder(RunFolder):

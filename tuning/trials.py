@@ -8,21 +8,17 @@ import shutil
 import statistics
 from collections.abc import Callable
 from contextlib import redirect_stderr
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
 
-from tf_charagram.config import ParaphraseConfig, RunConfig
+from tf_charagram.config import RunConfig
 from tf_charagram.errors import ConfigError, RunError, TrainingError
 from tf_charagram.files import write_problem
-from tf_charagram.models.base import HeadedModel
-from tf_charagram.train import RUNS
-from tf_charagram.training.labelled import LabelledRun
-from tf_charagram.training.pairs import TrainingPairs
-from tf_charagram.training.paraphrase import ParaphraseRun
+from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.tasks.base import Task
 from tf_charagram.tuning.results import (
     COMPLETED,
     FAILED,
@@ -42,7 +38,6 @@ _FAILURES = (TrainingError, ConfigError, MemoryError, tf.errors.ResourceExhauste
 _LEAST_TRIALS = 3
 
 Watch = Callable[[dict[str, Any]], None]
-Run = ParaphraseRun | LabelledRun
 
 
 class TrialPruned(Exception):
@@ -70,7 +65,7 @@ class WatchedFolder(RunFolder):
 class TrialRunner:
     """Runs the trials of a search, one after the other.
 
-    Pairs are read, and ids computed, once for trials in a row that need the same.
+    What is trained on is read, and ids are computed, once for trials in a row that need the same.
 
     Args:
         search: The search.
@@ -84,7 +79,7 @@ class TrialRunner:
         self._search = search
         self._folder = folder
         self._on_evaluation = on_evaluation
-        self._pairs: TrainingPairs | None = None
+        self._previous: Task | None = None
 
     def run(self, trial_id: str, values: dict[str, Any], epochs: float | None = None) -> Result:
         """Runs a trial to its end, or goes on with it; one that has ended is not run again.
@@ -120,8 +115,8 @@ class TrialRunner:
         folder = RunFolder(str(config.out))
         if folder.metrics.is_file():
             return
-        if not self._fits(config):
-            self._pairs = None
+        if self._previous is not None and not self._previous.fits(config):
+            self._previous = None
         gc.collect()
         try:
             folder.path.mkdir(parents=True, exist_ok=True)
@@ -129,25 +124,14 @@ class TrialRunner:
         except OSError as error:
             raise RunError(f"Cannot write {folder.path}: {write_problem(error)}") from error
         with log, redirect_stderr(log):
-            run = self._make_run(config)
+            run = TrainingRun(config, resume=True, overwrite=False, previous=self._previous)
+            self._previous = run.task if run.task.shares_examples else None
             run.loop.checkpoint_at_end = False
             run.loop.folder = WatchedFolder(folder.path, lambda record: self._look(config, record))
             try:
                 run.run(resume=True, export=False)
             finally:
                 _release(run)
-
-    def _fits(self, config: RunConfig) -> bool:
-        """Returns whether a run can share the pairs of the last one, if there was one."""
-        pairs = self._pairs
-        return pairs is None or (isinstance(config, ParaphraseConfig) and pairs.fits(config))
-
-    def _make_run(self, config: RunConfig) -> Run:
-        if not isinstance(config, ParaphraseConfig):
-            return make_run(config, resume=True)
-        run = make_run(config, resume=True, pairs=self._pairs)
-        self._pairs = run.pairs
-        return run
 
     def _look(self, config: RunConfig, record: dict[str, Any]) -> None:
         """Looks at an evaluation.
@@ -209,34 +193,15 @@ class TrialRunner:
         )
 
 
-def make_run(config: RunConfig, *, resume: bool, **options: Any) -> Any:
-    """Returns the training run of a task.
-
-    Args:
-        config: Its settings.
-        resume: Go on with the run in `config.out`.
-        **options: Arguments that only the class of the task has.
-
-    Raises:
-        CharagramError: Settings, data or folder cannot be used.
-    """
-    module, name = RUNS[config.task]
-    run_class = getattr(import_module(module), name)
-    return run_class(config, resume=resume, overwrite=False, **options)
-
-
-def _release(run: Run) -> None:
+def _release(run: TrainingRun) -> None:
     """Gives back the memory of a run that is over.
 
     TensorFlow keeps every graph with a custom gradient for good, and with it the variables.
     """
     run.loop.release()
-    final = run.product if isinstance(run, LabelledRun) else run.embedder
     variables = list(run.loop.model.penalties.targets)
-    product: Any
-    for product in (run.loop.product, final):
-        parts = product.parts if isinstance(product, HeadedModel) else product.encoder
-        variables += [weight.value for weight in parts.weights]
+    for model in (run.loop.product, run.model):
+        variables += [weight.value for weight in model.parts.weights]
     for variable in variables:
         tf.raw_ops.AssignVariableOp(resource=variable.handle, value=tf.zeros([0]))
 

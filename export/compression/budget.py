@@ -18,7 +18,7 @@ from tf_charagram.export.compression.options import DTYPES, ShrinkOptions
 from tf_charagram.export.compression.quantization import quantization_problem
 from tf_charagram.export.compression.reducing import reduced
 from tf_charagram.export.compression.tables import can_project, can_prune
-from tf_charagram.serialization.saved_model import export_saved_model
+from tf_charagram.models.embedder import TextEmbedder
 
 _NGRAMS_A_DIM = 100
 #: Below these, scores fall steeply.
@@ -42,7 +42,7 @@ def fitting_options(
     Args:
         vectorizer: Of the model, not folded.
         encoder: Of the model.
-        max_mb: Largest size of the folder that `export_saved_model` writes, in 10^6 bytes.
+        max_mb: Largest size of the folder that `TextEmbedder.export` writes, in 10^6 bytes.
 
     Returns:
         Options for `shrink`, without `max_mb`.
@@ -86,10 +86,10 @@ def fitting_options(
 
 
 def saved_model_bytes(vectorizer: keras.layers.Layer, encoder: keras.layers.Layer) -> int:
-    """Returns the size of the folder that `export_saved_model` writes, by writing it."""
+    """Returns the size of the folder that `TextEmbedder.export` writes, by writing it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "saved_model")
-        export_saved_model(vectorizer, encoder, path)
+        TextEmbedder(vectorizer, encoder).export(path)
         return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 
 

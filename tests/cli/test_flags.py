@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tf_charagram.cli.flags import repeatable, repeatable_flags, value_of
-from tf_charagram.config import CONFIGS, ParaphraseConfig, config_class
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import ConfigError
+from tf_charagram.training.run import TrainingRun
+from tf_charagram.training.tasks import TASKS, settings_class
 
 
 @pytest.mark.parametrize(
@@ -41,18 +43,18 @@ def test_value_of_a_file_that_is_not_there():
 
 def test_what_may_come_several_times():
     assert repeatable_flags(ParaphraseConfig) == ["--data"]
-    assert repeatable_flags(config_class("pos")) == ["--data", "--eval-data"]
+    assert repeatable_flags(settings_class("pos")) == ["--data", "--eval-data"]
     found = repeatable(["--data", "a", "--eval-data=b", "--data=c"], ["--data", "--eval-data"])
     assert found == ['--data=["a"]', '--eval-data=["b"]', "--data+=c"]
 
 
-@pytest.mark.parametrize("task", CONFIGS)
+@pytest.mark.parametrize("task", TASKS)
 def test_settings_know_their_task(task):
-    assert config_class(task)(task=task).task == task
+    assert settings_class(task)(task=task).task == task
 
 
 def test_no_such_task():
     with pytest.raises(ConfigError, match=r"Unknown task 'tagging'\. Available: .*pos"):
-        config_class("tagging")
-    with pytest.raises(ConfigError, match="Unknown task 'pos'"):
-        ParaphraseConfig(task="pos")
+        settings_class("tagging")
+    with pytest.raises(ConfigError, match=r"'pos' needs a TaggingConfig\. Received: ParaphraseC"):
+        TrainingRun(ParaphraseConfig(task="pos"), resume=False, overwrite=False)

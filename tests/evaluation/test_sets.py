@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.evaluation.sets import STARTER, evaluation_sets
+from tf_charagram.evaluation.sets import evaluation_sets
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 

@@ -18,7 +18,7 @@ from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.training.loop import TrainingLoop
-from tf_charagram.training.paraphrase import ParaphraseRun
+from tf_charagram.training.run import TrainingRun
 
 # 60 pairs in batches of 2 are 30 steps an epoch, with 3 checkpoints each.
 LONG = (
@@ -195,10 +195,10 @@ class TestDamagedCheckpoints:
 
     def test_index_of_checkpoints_lost(self, stopped):
         (stopped / "checkpoints" / "checkpoint").write_text("")
-        run = ParaphraseRun(
-            ParaphraseConfig(**json.loads((stopped / "config.json").read_text())["settings"]),
-            resume=True, overwrite=False,
-        )  # fmt: skip
+        saved = json.loads((stopped / "config.json").read_text())
+        run = TrainingRun(
+            ParaphraseConfig.from_dict(saved["settings"]), resume=True, overwrite=False
+        )
         run.loop.resume()
         assert run.loop.step == TOTAL
 
@@ -260,7 +260,7 @@ def test_a_loss_that_is_not_finite(data, tmp_path):
         data=(str(data[0]),), eval_data=str(data[1]), out=str(tmp_path / "run"), dim=8, epochs=1,
         batch_size=10, evaluations_per_epoch=1,
     )  # fmt: skip
-    training = ParaphraseRun(config, resume=False, overwrite=False)
+    training = TrainingRun(config, resume=False, overwrite=False)
     bias = training.loop.product.encoder.bias
     bias.assign(np.full(bias.shape, np.nan))
     with pytest.raises(TrainingError, match=r"not finite at step 0\..*smaller --learning-rate"):

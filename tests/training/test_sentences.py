@@ -10,7 +10,7 @@ import pytest
 from tests.commands import call, interrupt_training_at
 from tf_charagram.config import ParaphraseConfig
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.training.paraphrase import ParaphraseRun
+from tf_charagram.training.run import TrainingRun
 
 SUBJECTS = ("a small dog", "the old man", "one red car", "my sister", "her friend", "a cook")
 VERBS = (("runs to", "hurries to"), ("looks at", "watches"), ("leaves", "goes away from"))
@@ -221,7 +221,7 @@ def test_the_learning_rate_falls_to_zero(files, tmp_path):
         epochs=2, evaluations_per_epoch=1, decay="linear", mega_batches=2, learning_rate=0.01,
         out=str(tmp_path / "run"),
     )  # fmt: skip
-    training = ParaphraseRun(config, resume=False, overwrite=False)
+    training = TrainingRun(config, resume=False, overwrite=False)
     optimizer = training.loop.model.optimizer
     assert float(optimizer.learning_rate) == pytest.approx(0.01)
     training.run(resume=False)

@@ -7,10 +7,11 @@ import itertools
 import pytest
 
 from tests.texts import words
-from tf_charagram.config import CONFIGS, ParaphraseConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError
 from tf_charagram.training.building import check_options
+from tf_charagram.training.tasks import settings_class
 from tf_charagram.tuning.spaces import (
     FROZEN,
     combination,
@@ -139,7 +140,8 @@ def test_every_point_of_the_papers_grids_is_a_configuration():
         except ConfigError:
             continue
         for index in range(num_combinations(space)):
-            ParaphraseConfig(task=task, encoder=encoder, **settings_of(combination(space, index)))
+            values = settings_of(combination(space, index))
+            ParaphraseConfig(task=task, encoder=encoder).replace(**values)
 
 
 @pytest.mark.parametrize("make_space", [paper_space, wide_space])
@@ -157,11 +159,10 @@ def test_the_encoder_has_every_value(encoder, make_space, tmp_path):
     for name, choices in space.items():
         for choice in choices:
             values = settings_of({**first, name: choice})
-            config = ParaphraseConfig(
-                task="sentences", encoder=encoder,
-                **({"word_vectors": str(vectors), "dim": 3} if is_over_words else {}), **values,
-            )  # fmt: skip
-            check_options(config)
+            shared = {"word_vectors": str(vectors), "dim": 3} if is_over_words else {}
+            check_options(
+                ParaphraseConfig(task="sentences", encoder=encoder, **shared).replace(**values)
+            )
 
 
 @pytest.mark.parametrize("make_space", [paper_space, wide_space])
@@ -183,7 +184,9 @@ def test_every_value_of_the_labelled_tasks_is_fit_to_train(task, make_space, tmp
             assert len({label(choice) for choice in choices}) == len(choices)
             for choice in choices:
                 values = settings_of({**combination(space, 0), name: choice})
-                config = CONFIGS[task](task=task, encoder=encoder, **shared, **state, **values)
+                config = settings_class(task).from_dict(
+                    {"task": task, "encoder": encoder, **shared, **state, **values}
+                )
                 check_options(config)
 
 

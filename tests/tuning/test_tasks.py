@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands import QUICK, call, interrupt_training_at
 from tf_charagram.config import SupervisedConfig, TaggingConfig
-from tf_charagram.training.supervised import SupervisedRun
+from tf_charagram.training.run import TrainingRun
 from tf_charagram.tuning.plan import estimate
 from tf_charagram.tuning.results import read_results
 from tf_charagram.tuning.search import Search, SearchFolder
@@ -84,9 +84,9 @@ def test_a_changed_search_is_not_resumed(tagged, capsys):
 
 def test_similarity(tmp_path, monkeypatch):
     runs = []
-    begin = SupervisedRun.__init__
+    begin = TrainingRun.__init__
     monkeypatch.setattr(
-        SupervisedRun, "__init__", lambda run, *a, **k: runs.append(run) or begin(run, *a, **k)
+        TrainingRun, "__init__", lambda run, *a, **k: runs.append(run) or begin(run, *a, **k)
     )
     folder = SearchFolder(tmp_path / "search")
     assert tune(*SIMILARITY, "--max-trials", 2, "--out", folder.path) == 0

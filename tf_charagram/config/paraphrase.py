@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from tf_charagram.config.run import RunConfig, check_at_least, option
 from tf_charagram.errors import ConfigError
 
-_DEFAULT_BATCH_SIZE = {"words": 25, "sentences": 100}
+_DEFAULT_BATCH_SIZE = {"sentences": 100}
 
 
 @dataclass(frozen=True)
@@ -19,8 +18,6 @@ class ParaphraseConfig(RunConfig):
     Raises:
         ConfigError: A value is out of range, or two do not go together.
     """
-
-    TASKS: ClassVar[tuple[str, ...]] = ("words", "sentences")
 
     data: tuple[str, ...] = option(
         (), "training pairs: a file, `starter`, or a name to download; repeatable [words: starter]"
@@ -67,7 +64,7 @@ class ParaphraseConfig(RunConfig):
 
     def _fill_in(self) -> None:
         if self.batch_size is None:
-            self._set(batch_size=_DEFAULT_BATCH_SIZE[self.task])
+            self._set(batch_size=_DEFAULT_BATCH_SIZE.get(self.task, 25))
         is_charagram = (self.task, self.encoder) == ("sentences", "charagram")
-        if self.activation is None and is_charagram and self.init is None:
-            self._set(activation="tanh")
+        if is_charagram and self.init is None:
+            self._set_options(activation="tanh")

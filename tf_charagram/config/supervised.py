@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from tf_charagram.config.run import RunConfig, check_at_least, option
 from tf_charagram.errors import ConfigError, unknown_name
@@ -18,8 +17,6 @@ class SupervisedConfig(RunConfig):
     Raises:
         ConfigError: A value is out of range, or two do not go together.
     """
-
-    TASKS: ClassVar[tuple[str, ...]] = ("similarity", "entailment", "sentiment")
 
     task: str = option("similarity", "what to train")
     data: tuple[str, ...] = option(

@@ -28,9 +28,8 @@ from tf_charagram.data.readers.twitter import (
     read_twitter,
 )
 from tf_charagram.data.readers.wordsim import find_wordsim, read_wordsim
+from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, DataError, unknown_name
-
-STARTER = "starter"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
 from tf_charagram._version import __version__
-from tf_charagram.encoders import ENCODERS
+from tf_charagram.encoders import registered_name
 from tf_charagram.files import write_json
 from tf_charagram.serialization.model_folder import Parts
 from tf_charagram.text.growing import settings_of
@@ -51,9 +51,8 @@ def model_card(parts: Parts, path: str | Path) -> dict[str, Any]:
     message.ParseFromString((path / "saved_model.pb").read_bytes())
     (graph,) = message.meta_graphs
     files = (file for file in path.rglob("*") if file.is_file() and file.name != CARD)
-    names = (name for name, cls in ENCODERS.items() if type(encoder) is cls)
     return {
-        "encoder": {"name": next(names, encoder.name), **settings_of(encoder)},
+        "encoder": {"name": registered_name(type(encoder)) or encoder.name, **settings_of(encoder)},
         "vectorizer": {
             "class": type(vectorizer).__name__, "num_rows": vectorizer.num_rows,
             **settings_of(vectorizer),

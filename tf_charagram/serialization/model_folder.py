@@ -61,13 +61,16 @@ class Parts(NamedTuple):
         return sum(weight.value.shape.num_elements() for weight in self.weights)
 
 
-def save_model(path: str | Path, parts: Parts, kind: str = EMBEDDER) -> None:
+def save_model(
+    path: str | Path, parts: Parts, kind: str = EMBEDDER, task: str | None = None
+) -> None:
     """Writes a model folder; each file whole or not at all.
 
     Args:
         path: The folder.
         parts: The model.
         kind: What it is.
+        task: What it was trained for, if that is known.
 
     Raises:
         RunError: It cannot be written.
@@ -78,6 +81,7 @@ def save_model(path: str | Path, parts: Parts, kind: str = EMBEDDER) -> None:
         "format_version": FORMAT_VERSION,
         "tf_charagram": __version__,
         "kind": kind,
+        **({} if task is None else {"task": task}),
         "vectorizer": parts.vectorizer.get_config(),
         "encoder": {"name": encoder_name(encoder), "config": encoder.get_config()},
         **({} if head is None else {"head": head.get_config()}),

@@ -72,6 +72,11 @@ class Stream(ABC):
         """Number of steps that visit every example once."""
         return sum(map(self._num_steps, range(len(self._block_sizes))))
 
+    @property
+    def updates_per_epoch(self) -> int:
+        """Number of updates of the weights that visit every example once."""
+        return self.steps_per_epoch
+
     def num_examples(self, step: int) -> int:
         """Returns the number of examples in the steps before a step."""
         epoch, offset = divmod(step, self.steps_per_epoch)

@@ -12,13 +12,15 @@ from itertools import chain
 
 from tf_charagram.data.starter.grow import distinct, grow_pairs, read_tables, split_groups
 
+#: What `--data` and `--eval-data` call the set.
+STARTER = "starter"
 DESCRIPTION = (
     "The starter set: English word pairs grown by code from synonym groups, spelling variants and "
     "misspellings that the tf-charagram authors wrote by hand for this project. It is for first "
     "runs and tests, and not for publishing results."
 )
 
-__all__ = ["DESCRIPTION", "graded_pairs", "heldout_pairs", "train_pairs"]
+__all__ = ["DESCRIPTION", "STARTER", "graded_pairs", "heldout_pairs", "train_pairs"]
 
 
 def train_pairs() -> Iterator[tuple[str, str]]:

@@ -10,9 +10,8 @@ import pytest
 from tf_charagram.config import ParaphraseConfig
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.training import pairs as module
-from tf_charagram.training.pairs import TrainingPairs
-from tf_charagram.training.paraphrase import ParaphraseRun
+from tf_charagram.training.run import TrainingRun
+from tf_charagram.training.tasks import paraphrase, task_class
 
 
 @pytest.fixture
@@ -24,12 +23,15 @@ def config(data, tmp_path):
 
 
 def shared(config):
-    return TrainingPairs(config, BadLines(config.on_bad_line))
+    """Returns the task of a run that has read its pairs."""
+    task = task_class(config.task)(config, BadLines(config.on_bad_line))
+    task.read()
+    return task
 
 
-def trained(config, out, pairs=None):
+def trained(config, out, previous=None):
     config = dataclasses.replace(config, out=str(out))
-    run = ParaphraseRun(config, resume=False, overwrite=False, pairs=pairs)
+    run = TrainingRun(config, resume=False, overwrite=False, previous=previous)
     run.run(resume=False)
     return run
 
@@ -40,15 +42,15 @@ def test_runs_are_the_same_as_alone(config, tmp_path, monkeypatch):
         trained(dataclasses.replace(config, **one), tmp_path / f"alone{index}")
         for index, one in enumerate(settings)
     ]
-    pairs = shared(config)
+    first = shared(config)
     passes = []
     read = PairCorpus.__iter__
     monkeypatch.setattr(PairCorpus, "__iter__", lambda self: passes.append(1) or read(self))
     for index, one in enumerate(settings):
-        together = trained(dataclasses.replace(config, **one), tmp_path / f"{index}", pairs)
-        assert together.pairs is pairs
+        together = trained(dataclasses.replace(config, **one), tmp_path / f"{index}", first)
+        assert together.task.pairs is first.pairs
         for weight, other in zip(
-            together.embedder.encoder.weights, alone[index].embedder.encoder.weights, strict=True
+            together.model.encoder.weights, alone[index].model.encoder.weights, strict=True
         ):
             np.testing.assert_array_equal(weight, other)
     assert len(passes) == 1
@@ -59,10 +61,10 @@ def test_runs_are_the_same_as_alone(config, tmp_path, monkeypatch):
     [{"ngrams": (2, 3)}, {"min_count": 2}, {"seed": 1}, {"encoder": "word_average"}],
 )
 def test_what_does_not_fit_is_read_anew(config, tmp_path, settings):
-    pairs = shared(config)
+    first = shared(config)
     other = dataclasses.replace(config, **settings)
-    assert not pairs.fits(other)
-    assert trained(other, tmp_path / "other", pairs).pairs is not pairs
+    assert not first.fits(other)
+    assert trained(other, tmp_path / "other", first).task.pairs is not first.pairs
 
 
 def test_encoders_of_the_same_ids_share(config):
@@ -72,13 +74,13 @@ def test_encoders_of_the_same_ids_share(config):
 
 def test_every_setting_is_known():
     fields = {field.name for field in dataclasses.fields(ParaphraseConfig)}
-    assert set(module._NOT_IN_IDS) < fields
+    assert set(paraphrase._NOT_IN_IDS) < fields
 
 
 def test_ids_in_files_are_not_shared(config, tmp_path):
     config = dataclasses.replace(config, max_ids_in_memory=300)
-    pairs = shared(config)
-    runs = [trained(config, tmp_path / name, pairs) for name in ("one", "two")]
-    assert runs[0].store is not runs[1].store and runs[0].store.num_blocks > 1
-    for weight, other in zip(*(run.embedder.encoder.weights for run in runs), strict=True):
+    first = shared(config)
+    runs = [trained(config, tmp_path / name, first) for name in ("one", "two")]
+    assert runs[0].task.store is not runs[1].task.store and runs[0].task.store.num_blocks > 1
+    for weight, other in zip(*(run.model.encoder.weights for run in runs), strict=True):
         np.testing.assert_array_equal(weight, other)

@@ -1,0 +1,109 @@
+"""Where `--data` and `--eval-data` point to: files, the starter set, or names to download."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tf_charagram.data import starter
+from tf_charagram.data.download.fetch import fetch
+from tf_charagram.data.download.sources import SOURCES
+from tf_charagram.data.pipeline.corpus import PairSource
+from tf_charagram.data.readers.pairs import read_pairs
+from tf_charagram.data.readers.scored import SUFFIX
+from tf_charagram.data.starter import STARTER
+from tf_charagram.errors import ConfigError, DataError, unknown_name
+
+
+def pair_sources(
+    names: Sequence[str],
+    weights: Sequence[float] = (),
+    *,
+    min_score: float | None = None,
+    entailment: Sequence[str] = (),
+) -> list[PairSource]:
+    """Returns where training pairs come from.
+
+    Args:
+        names: The `--data` values.
+        weights: How often the pairs of each count. Default: 1.
+        min_score: Smallest score to keep; see `read_pairs`.
+        entailment: Entailment types to keep; all if there are none.
+
+    Raises:
+        ConfigError: A name is unknown.
+        DataError: A file is missing, or a download failed.
+    """
+
+    def source(name: str, weight: float) -> PairSource:
+        path = pairs_file(name)
+        if path is None:
+            return PairSource(lambda _: starter.train_pairs(), weight)
+        return PairSource(
+            lambda bad_lines: read_pairs(
+                path, on_bad_line=bad_lines, min_score=min_score, entailment=entailment or None
+            ),
+            weight,
+        )
+
+    return [source(*pair) for pair in zip(names, weights or (1.0,) * len(names), strict=True)]
+
+
+def pairs_file(name: str) -> Path | None:
+    """Returns the file of a `--data` value, downloaded if need be; `None` for the starter set.
+
+    Raises:
+        ConfigError: There is no such file and no such name.
+        DataError: There is no such file, or a download failed.
+    """
+    if name == STARTER:
+        return None
+    path = Path(name)
+    if path.is_file():
+        return path
+    source = SOURCES.get(name)
+    if source is not None and source.kind == "pairs":
+        return fetch(name)
+    if path.parent != Path(".") or path.suffix in (".tsv", ".txt", ".gz", ".csv"):
+        raise DataError(path, "no such file")
+    names = [STARTER, *(key for key, value in SOURCES.items() if value.kind == "pairs")]
+    raise ConfigError(unknown_name("file or data set", name, names))
+
+
+def labelled_file(name: str) -> Path | None:
+    """Returns the file of a `--data` or `--eval-data` of labelled examples; `None` for starter.
+
+    Raises:
+        DataError: There is no such file.
+    """
+    if name == STARTER:
+        return None
+    path = Path(name)
+    if path.is_dir():
+        raise DataError(path, "is a folder. Give its files, one --data or --eval-data each")
+    if not path.is_file():
+        raise DataError(path, "no such file")
+    return path
+
+
+def named_sets(eval_data: Sequence[str], data: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Returns what labelled examples are scored on: name of the set, file or `starter`, split.
+
+    The starter set stands for two, `starter.dev` and `starter.test`, which are scored where nothing
+    else is trained on or asked for. A file has its name without suffix, or its whole path if that
+    is the name of another.
+
+    Args:
+        eval_data: The `--eval-data` values.
+        data: The `--data` values.
+    """
+    if not eval_data and set(data) == {STARTER}:
+        eval_data = (STARTER,)
+    names = [SUFFIX.sub("", Path(path).name) for path in eval_data]
+    named: list[tuple[str, str, str]] = []
+    for path, name in zip(eval_data, names, strict=True):
+        if path == STARTER:
+            named += [(f"{STARTER}.{split}", STARTER, split) for split in ("dev", "test")]
+        else:
+            named.append((path if names.count(name) > 1 else name, path, "test"))
+    return named

@@ -1,0 +1,57 @@
+"""What can be trained: one file per task, and the registry that finds a task by its name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from tf_charagram.config import ParaphraseConfig, RunConfig, SupervisedConfig, TaggingConfig
+from tf_charagram.errors import ConfigError, unknown_name
+
+if TYPE_CHECKING:
+    from tf_charagram.training.tasks.base import Task
+
+
+class Entry(NamedTuple):
+    """A task of the registry; its class is imported when it is needed, its settings are light.
+
+    Attributes:
+        module: Module of this package that has the class.
+        class_name: The class, a `Task`.
+        settings: The class of its settings, from which the flags of `train` are made.
+    """
+
+    module: str
+    class_name: str
+    settings: type[RunConfig]
+
+
+TASKS = {
+    "words": Entry("paraphrase", "Words", ParaphraseConfig),
+    "sentences": Entry("paraphrase", "Sentences", ParaphraseConfig),
+    "pos": Entry("tagging", "Tagging", TaggingConfig),
+    "similarity": Entry("similarity", "Similarity", SupervisedConfig),
+    "entailment": Entry("entailment", "Entailment", SupervisedConfig),
+    "sentiment": Entry("sentiment", "Sentiment", SupervisedConfig),
+}
+
+
+def _entry(name: str) -> Entry:
+    if name not in TASKS:
+        raise ConfigError(unknown_name("task", name, TASKS))
+    return TASKS[name]
+
+
+def settings_class(name: str) -> type[RunConfig]:
+    """Returns the class of the settings of a task.
+
+    Raises:
+        ConfigError: There is no task of that name.
+    """
+    return _entry(name).settings
+
+
+def task_class(name: str) -> type[Task]:
+    """Returns the class of a task; errors as `settings_class`."""
+    entry = _entry(name)
+    return getattr(import_module(f"{__name__}.{entry.module}"), entry.class_name)

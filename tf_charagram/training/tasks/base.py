@@ -1,0 +1,236 @@
+"""What a task is: the part of a training run that depends on what is learned."""
+
+# ruff: noqa: B027  (steps of a run that most tasks have nothing to do in)
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import keras
+from rich.table import Table
+
+from tf_charagram.config import RunConfig
+from tf_charagram.data.pipeline.sources import pairs_file
+from tf_charagram.data.pipeline.stream import Stream
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.starter import STARTER
+from tf_charagram.errors import ConfigError
+from tf_charagram.serialization.model_folder import model_files
+from tf_charagram.trainers.base import StepModel
+from tf_charagram.training.building import encoder_for
+from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.transfer import as_saved, grow_from
+from tf_charagram.training.word_vectors import load_pretrained
+
+ConfigT = TypeVar("ConfigT", bound=RunConfig)
+
+
+def _never_stop() -> None:
+    """Is the check of a scoring that nobody interrupts."""
+
+
+class Task(ABC):
+    """What is trained on, built and scored; `TrainingRun` does what all runs have in common.
+
+    A run calls, in this order: `find_sets`, `read`, `build`, `make_stream`, `make_trainer`,
+    `begin`, and after training `end`, `load`, `score`. A model that was saved is scored with
+    `read_set` and `score` alone.
+
+    Args:
+        config: Settings of the run.
+        bad_lines: What to do about bad lines.
+
+    Attributes:
+        model_class: The class of the model that is trained.
+        default_data: What `--data` is where it was not given; empty if it must be.
+        trial_epochs: Length of a trial of a search where none was given.
+        num_resamples: Resamples of the bootstrap of the intervals of the final scores.
+        shares_examples: Whether the runs of a search can share what was read; see `reuse`.
+        num_words_found: How many words the file of `--word-vectors` has, if there is one.
+    """
+
+    model_class: ClassVar[Any]
+    default_data: ClassVar[tuple[str, ...]] = (STARTER,)
+    trial_epochs: ClassVar[float] = 10.0
+    num_resamples: ClassVar[int] = 1000
+    shares_examples: ClassVar[bool] = False
+
+    def __init__(self, config: Any, bad_lines: BadLines) -> None:
+        self.config = config
+        self.bad_lines = bad_lines
+        self.num_words_found: int | None = None
+
+    # What a run asks before it trains.
+
+    @classmethod
+    def prepared(cls, config: ConfigT) -> ConfigT:
+        """Returns settings whose encoder is that of `config.init`, if there is one.
+
+        Raises:
+            RunError: The folder holds no model, or a damaged one.
+        """
+        return as_saved(config)
+
+    @classmethod
+    def data_names(cls, config: RunConfig) -> tuple[str, ...]:
+        """Returns the `--data` values, or the default of the task.
+
+        Raises:
+            ConfigError: There is neither.
+        """
+        if not (config.data or cls.default_data):
+            raise ConfigError(
+                f"The task '{config.task}' needs --data: files of text pairs, two tab-separated "
+                "texts per line. For a first try, `--data starter`: pairs of words."
+            )
+        return config.data or cls.default_data
+
+    @classmethod
+    def input_files(cls, config: RunConfig) -> list[Path]:
+        """Returns all files that decide what the weights become.
+
+        Raises:
+            ConfigError: A name is unknown.
+            DataError: A file is missing, or a download failed.
+        """
+        files = [path for name in cls.data_names(config) if (path := pairs_file(name))]
+        if config.word_vectors is not None:
+            files.append(Path(config.word_vectors))
+        return files if config.init is None else [*files, *model_files(config.init)]
+
+    @abstractmethod
+    def find_sets(self) -> list[str]:
+        """Returns the names of the sets to score on, without reading what is trained on.
+
+        Raises:
+            DataError: A file is missing, or a set cannot be read.
+        """
+
+    @abstractmethod
+    def read(self) -> None:
+        """Reads what is trained on and what is scored on.
+
+        Raises:
+            DataError: A file is missing or bad.
+            ConfigError: There is too little to train on.
+        """
+
+    def reuse(self, previous: Task) -> None:
+        """Takes over from the task of another run what was read and turned into ids."""
+
+    def fits(self, config: RunConfig) -> bool:
+        """Returns whether a run with other settings can take over what was read."""
+        return False
+
+    # What a run builds.
+
+    @abstractmethod
+    def build(self) -> Any:
+        """Builds the model that is trained, a `model_class`."""
+
+    @abstractmethod
+    def make_stream(self, model: Any, folder: RunFolder) -> Stream:
+        """Returns the batches; nothing is written to the folder before `begin`."""
+
+    @abstractmethod
+    def make_trainer(self, model: Any, optimizer: keras.optimizers.Optimizer) -> StepModel:
+        """Returns the compiled model whose `train_step` trains the weights of `model`."""
+
+    def begin(self) -> None:
+        """Computes what batches need, once all settings were found right."""
+
+    def end(self) -> None:
+        """Removes what was written for the time of training only."""
+
+    def encoder_on(
+        self, vectorizer: keras.layers.Layer
+    ) -> tuple[keras.layers.Layer, keras.layers.Layer]:
+        """Returns a vectorizer and its encoder: new ones, or those of `--init`, grown.
+
+        Args:
+            vectorizer: Made from the texts that are trained on.
+        """
+        if self.config.init is not None:
+            return grow_from(self.config.init, vectorizer, self._new_encoder)
+        return vectorizer, self._new_encoder(vectorizer)
+
+    def _new_encoder(self, vectorizer: keras.layers.Layer) -> keras.layers.Layer:
+        encoder = encoder_for(self.config, vectorizer)
+        self.num_words_found = load_pretrained(self.config, vectorizer, encoder, self.bad_lines)
+        return encoder
+
+    # What a run says, and leaves behind.
+
+    @abstractmethod
+    def describe(self, model: Any) -> str:
+        """Says in a line what is trained on."""
+
+    def load(self, path: str | Path) -> Any:
+        """Loads the model that a run saved, to score and to export it."""
+        return self.model_class.load(path)
+
+    def restore(self, folder: RunFolder) -> None:
+        """Reads what `score` needs from the folder of a run that has ended, if it is there."""
+
+    @abstractmethod
+    def score(
+        self,
+        model: Any,
+        *,
+        num_resamples: int = 0,
+        seed: int = 0,
+        check: Callable[[], None] = _never_stop,
+    ) -> dict[str, Any]:
+        """Scores a model on all sets.
+
+        Args:
+            model: A `model_class`.
+            num_resamples: Resamples of the bootstrap of the intervals.
+            seed: Seed of the resamples.
+            check: Called often; what it raises ends the scoring.
+
+        Returns:
+            Name of the set -> its score, which has `to_dict`.
+        """
+
+    @abstractmethod
+    def value(self, score: Any) -> float | None:
+        """Returns the number of a score that counts, larger is better."""
+
+    @abstractmethod
+    def tables(self, scores: Mapping[str, Any]) -> list[Table]:
+        """Returns tables of what `score` returned."""
+
+    def sample_tables(self, model: Any) -> Sequence[Table]:
+        """Returns tables that show what a trained model does."""
+        return ()
+
+    def facts(self) -> dict[str, Any]:
+        """Returns what `metrics.json` says of the data."""
+        return {}
+
+    def write_extras(self, model: Any, folder: RunFolder) -> list[str]:
+        """Writes what other commands read beside the model; returns its names in the folder."""
+        return []
+
+    # What a search asks.
+
+    @classmethod
+    def with_share(cls, config: ConfigT, share: float) -> ConfigT:
+        """Returns the settings of a trial that trains on a share of the examples."""
+        return config
+
+    def share_of(self, num_examples: int) -> float:
+        """Returns the share of what is trained on that is about so many examples.
+
+        Raises:
+            ConfigError: The task trains on all examples.
+        """
+        raise ConfigError(
+            f"`trial_examples` is for pairs, and {self.config.task} trains on all examples of "
+            "--data. Shorten trials by --trial-epochs, which may be a fraction, or give a smaller "
+            "file."
+        )

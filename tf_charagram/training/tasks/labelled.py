@@ -1,0 +1,80 @@
+"""What tasks on labelled examples share, whatever the labels are of."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+
+from tf_charagram.data.pipeline.sources import labelled_file, named_sets
+from tf_charagram.training.tasks.base import Task, _never_stop
+
+
+class LabelledTask(Task):
+    """A task on labelled examples; a subclass says how a set is read and scored.
+
+    Attributes:
+        sets: What is scored on.
+    """
+
+    def find_sets(self) -> list[str]:
+        """Returns the names of the sets; see `Task.find_sets`."""
+        names = self.data_names(self.config)
+        self._named_sets = named_sets(self.config.eval_data, names)
+        for path in (*names, *(path for _, path, _ in self._named_sets)):
+            labelled_file(path)
+        return [name for name, _, _ in self._named_sets]
+
+    def read(self) -> None:
+        """Reads the examples and the sets; see `Task.read`."""
+        names = self.data_names(self.config)
+        self.take_examples([self.read_set(name, "train", name) for name in names])
+        self.read_sets(self._named_sets)
+
+    def read_sets(self, named: Sequence[tuple[str, str, str]]) -> None:
+        """Reads what is scored on: names, files and splits, as `named_sets` returns them."""
+        self.sets = [self.read_set(path, split, name) for name, path, split in named]
+
+    @abstractmethod
+    def read_set(self, path: str, split: str, name: str) -> Any:
+        """Reads examples.
+
+        Args:
+            path: A file, or `starter`.
+            split: Which one, of the starter set and of a file that holds several.
+            name: Name of the set.
+
+        Raises:
+            DataError: The file is missing or bad.
+        """
+
+    @abstractmethod
+    def take_examples(self, examples: Sequence[Any]) -> None:
+        """Takes what was read to train on, one set per `--data`."""
+
+    @abstractmethod
+    def score_set(self, model: Any, examples: Any, *, num_resamples: int, seed: int) -> Any:
+        """Scores a model on a set; arguments as `score`."""
+
+    def score(
+        self,
+        model: Any,
+        *,
+        num_resamples: int = 0,
+        seed: int = 0,
+        check: Callable[[], None] = _never_stop,
+    ) -> dict[str, Any]:
+        """Scores a model on the sets; see `Task.score`."""
+        scores = {}
+        for examples in self.sets:
+            check()
+            scores[examples.name] = self.score_set(
+                model, examples, num_resamples=num_resamples, seed=seed
+            )
+        return scores
+
+    @abstractmethod
+    def tables(self, scores: Mapping[str, Any]) -> list[Table]:
+        """Returns tables of the scores, at least one set."""

@@ -1,0 +1,283 @@
+"""The tasks `words` and `sentences`: an embedder is trained on paraphrase pairs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import keras
+import numpy as np
+from rich.table import Table
+
+from tf_charagram.config import ParaphraseConfig, RunConfig
+from tf_charagram.data.pipeline.corpus import PairCorpus
+from tf_charagram.data.pipeline.pair_stream import PairStream
+from tf_charagram.data.pipeline.sources import pair_sources
+from tf_charagram.data.pipeline.training_pairs import TrainingPairs
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.encoders import encoder_class
+from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
+from tf_charagram.evaluation.sets import evaluation_sets
+from tf_charagram.files import whole_file
+from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.objectives.negatives import NegativeSampler
+from tf_charagram.reporting.similarity_tables import neighbor_table, score_table
+from tf_charagram.trainers.paraphrase import ParaphraseModel
+from tf_charagram.training.building import make_vectorizer
+from tf_charagram.training.loop import STEPS_PER_EXECUTION
+from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.schedule import step_options
+from tf_charagram.training.tasks.base import ConfigT, Task, _never_stop
+from tf_charagram.training.tensorboard import write_projector
+from tf_charagram.training.transfer import with_settings_of
+
+_NUM_PROJECTED = 5_000
+# Texts among which the sample neighbours are searched.
+_NUM_SEARCHED = 20_000
+#: Settings that no id depends on.
+_NOT_IN_IDS = (
+    "eval_data", "out", "epochs", "max_minutes", "batch_size", "mega_batches", "negatives",
+    "mask_duplicates", "mask_related", "margin", "l2", "l2_words", "l2_composition", "dense_l2",
+    "optimizer", "learning_rate", "momentum", "decay", "clip_norm", "freeze_words", "dim",
+    "encoder_options", "evaluations_per_epoch", "checkpoint_every_s", "select", "threads",
+)  # fmt: skip
+
+
+class ParaphraseTask(Task):
+    """Trains an embedder on pairs with negatives from the batch (Charagram, appendix A).
+
+    Attributes:
+        set_groups: What it is scored on while it trains; see `evaluation_sets`.
+        pairs: What is trained on; known after `read`.
+    """
+
+    model_class = TextEmbedder
+    shares_examples = True
+    num_resamples = 0
+    set_groups: ClassVar[tuple[str, ...]]
+
+    config: ParaphraseConfig
+
+    def __init__(self, config: ParaphraseConfig, bad_lines: BadLines) -> None:
+        super().__init__(config, bad_lines)
+        self.pairs: TrainingPairs | None = None
+        self._sampler = NegativeSampler(
+            config.negatives,
+            mask_duplicates=config.mask_duplicates,
+            mask_related=config.mask_related,
+            seed=config.seed,
+        )
+
+    @classmethod
+    def prepared(cls, config: ConfigT) -> ConfigT:
+        """Returns settings; what they leave open is taken from the model of `config.init`.
+
+        Raises:
+            RunError: The folder holds no model, or a damaged one.
+        """
+        return with_settings_of(config)
+
+    def find_sets(self) -> list[str]:
+        """Reads the sets, which are small; returns their names and those of their means."""
+        self.sets = evaluation_sets(
+            self.config.eval_data, kinds=self.set_groups, on_bad_line=self.bad_lines
+        )
+        return score_names(self.sets)
+
+    def read(self) -> None:
+        """Reads the pairs once, for the vectorizer; see `Task.read`."""
+        if self.pairs is not None:
+            return
+        config = self.config
+        # A word with a typing error is an unknown one; its n-grams are known.
+        is_words = encoder_class(config.encoder).vectorizer == "words"
+        self.pairs = TrainingPairs(
+            self._corpus(),
+            lambda texts: make_vectorizer(config, texts),
+            self.bad_lines,
+            with_typos=not is_words,
+        )
+
+    def _corpus(self) -> PairCorpus:
+        config = self.config
+        sources = pair_sources(
+            self.data_names(config),
+            config.data_weights,
+            min_score=config.min_score,
+            entailment=config.entailment,
+        )
+        return PairCorpus(
+            sources,
+            on_bad_line=self.bad_lines,
+            augment_typos=config.augment_typos,
+            seed=config.seed,
+        )
+
+    def reuse(self, previous: Task) -> None:
+        """Takes over the pairs of another run, if they fit."""
+        if isinstance(previous, ParaphraseTask) and previous.fits(self.config):
+            self.pairs = previous.pairs
+
+    def fits(self, config: RunConfig) -> bool:
+        """Returns whether a run with other settings reads the same pairs as the same ids."""
+        return isinstance(config, ParaphraseConfig) and ids_key(self.config) == ids_key(config)
+
+    @property
+    def corpus(self) -> PairCorpus:
+        """The pairs as texts; known after `read`."""
+        return self._read_pairs().corpus
+
+    def _read_pairs(self) -> TrainingPairs:
+        if self.pairs is None:
+            raise RuntimeError("The pairs are known after `read`.")
+        return self.pairs
+
+    def build(self) -> TextEmbedder:
+        """Builds the embedder."""
+        return TextEmbedder(*self.encoder_on(self._read_pairs().vectorizer))
+
+    def make_stream(self, model: TextEmbedder, folder: RunFolder) -> PairStream:
+        """Returns the batches; `begin` computes their ids."""
+        config = self.config
+        is_ngrams = "ngrams" in (encoder_class(config.encoder).vectorizer, config.unknown_words)
+        batch_size = int(config.batch_size or 0)
+        self._vectorizer = model.vectorizer
+        self.store = self._read_pairs().make_store(
+            model.vectorizer,
+            folder.pairs,
+            ids_per_char=len(config.ngrams) * config.rows_per_ngram if is_ngrams else 1,
+            max_ids_in_memory=config.max_ids_in_memory,
+            pool_size=batch_size * config.mega_batches,
+            seed=config.seed,
+            keeps_order=config.file_order_first,
+        )
+        return PairStream(
+            self.store,
+            batch_size=batch_size,
+            mega_batches=config.mega_batches,
+            seed=config.seed,
+            file_order_first=config.file_order_first,
+            bucket_by_length=getattr(model.encoder, "is_padded", False),
+        )
+
+    def make_trainer(
+        self, model: TextEmbedder, optimizer: keras.optimizers.Optimizer
+    ) -> ParaphraseModel:
+        """Returns the compiled model that trains the encoder."""
+        config = self.config
+        trainer = ParaphraseModel(model.encoder)
+        trainer.compile(
+            optimizer,
+            margin=config.margin,
+            negatives=self._sampler,
+            batch_size=config.batch_size if config.mega_batches > 1 else None,
+            **step_options(config),
+            steps_per_execution=max(1, STEPS_PER_EXECUTION // config.mega_batches),
+        )
+        return trainer
+
+    def begin(self) -> None:
+        """Computes the ids of all pairs."""
+        self._read_pairs().fill(self.store, self._vectorizer)
+
+    def end(self) -> None:
+        """Removes the ids that did not fit into memory."""
+        self.store.remove()
+
+    def describe(self, model: TextEmbedder) -> str:
+        """Says in a line what is trained on."""
+        return f"{self.corpus.num_pairs:,} pairs, {model.vectorizer.num_rows:,} rows"
+
+    def load(self, path: str | Path) -> TextEmbedder:
+        """Loads the embedder, with folded n-grams: it embeds many texts."""
+        return TextEmbedder.load(path, folded=True)
+
+    def score(
+        self,
+        model: TextEmbedder,
+        *,
+        num_resamples: int = 0,
+        seed: int = 0,
+        check: Callable[[], None] = _never_stop,
+    ) -> dict[str, SetScore]:
+        """Scores an embedder on the sets and their means; see `Task.score`."""
+
+        def embed(texts: Sequence[str]) -> np.ndarray:
+            check()
+            return unit_rows(model.encode(texts))
+
+        scores = score_sets(embed, self.sets, num_resamples=num_resamples, seed=seed)
+        return {score.name: score for score in scores}
+
+    def value(self, score: SetScore) -> float | None:
+        """Returns the correlation x 100."""
+        return score.value
+
+    def tables(self, scores: Mapping[str, SetScore]) -> list[Table]:
+        """Returns a table with one row per set."""
+        return [score_table(list(scores.values()))]
+
+    def sample_tables(self, model: TextEmbedder) -> list[Table]:
+        """Returns a table of neighbours of some texts."""
+        texts = self.corpus.listed[:_NUM_SEARCHED]
+        return [neighbor_table(model, sample_queries(texts), texts)]
+
+    def facts(self) -> dict[str, Any]:
+        """Returns what `metrics.json` says of the pairs."""
+        return {
+            "num_pairs": self.corpus.num_pairs,
+            "words_found_in_vectors": self.num_words_found,
+            "empty_pairs_left_out": self.corpus.num_empty,
+        }
+
+    def write_extras(self, model: TextEmbedder, folder: RunFolder) -> list[str]:
+        """Writes the texts that `neighbors` searches, and some with vectors for TensorBoard."""
+        texts = [" ".join(text.split()) for text in self.corpus.listed]
+        with whole_file(folder.texts, "w") as file:
+            file.writelines(f"{text}\n" for text in texts)
+        projected = texts[:_NUM_PROJECTED]
+        write_projector(folder.tensorboard, projected, model.encode(projected))
+        return ["texts"]
+
+    @classmethod
+    def with_share(cls, config: Any, share: float) -> Any:
+        """Returns the settings of a trial; the weights of the files are made smaller."""
+        weights = config.data_weights or (1.0,) * len(config.data)
+        return dataclasses.replace(config, data_weights=tuple(weight * share for weight in weights))
+
+    def share_of(self, num_examples: int) -> float:
+        """Returns the share of the pairs that is about so many."""
+        corpus = self._corpus()
+        deque(corpus.survey(), maxlen=0)
+        return min(1.0, num_examples / corpus.num_pairs)
+
+
+class Words(ParaphraseTask):
+    """Embeds words (Charagram, section 4.1)."""
+
+    trial_epochs = 1.0
+    set_groups = ("wordsim",)
+
+
+class Sentences(ParaphraseTask):
+    """Embeds phrases and sentences (Charagram, section 4.1; Universal, section 3; CSE)."""
+
+    default_data = ()
+    trial_epochs = 5.0
+    set_groups = ("sts", "phrases", "wordsim")
+
+
+def ids_key(config: RunConfig) -> dict[str, Any]:
+    """Returns what the ids of the pairs depend on, equal for runs that can share them."""
+    names = (field.name for field in dataclasses.fields(config) if field.name not in _NOT_IN_IDS)
+    settings = {name: getattr(config, name) for name in names}
+    return {**settings, "encoder": encoder_class(config.encoder).vectorizer}
+
+
+def sample_queries(texts: list[str], number: int = 5) -> list[str]:
+    """Returns texts spread evenly over those trained on."""
+    step = max(1, len(texts) // number)
+    return texts[step // 2 :: step][:number]

@@ -1,0 +1,65 @@
+"""The task `similarity`: how related two sentences are, from 1 to K."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+
+from tf_charagram.data.pipeline.sources import labelled_file
+from tf_charagram.data.readers.labelled import read_scored_pairs
+from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data.starter import supervised as starter
+from tf_charagram.evaluation.relatedness import RelatednessScore, score_relatedness
+from tf_charagram.layers.pair_head import PairScoreHead
+from tf_charagram.models.pair_models import PairScorer
+from tf_charagram.reporting.supervised_tables import relatedness_table
+from tf_charagram.training.tasks.supervised import SupervisedTask
+
+
+class Similarity(SupervisedTask):
+    """Scores how related two sentences are (Tai et al. 2015)."""
+
+    model_class = PairScorer
+
+    def read_set(self, path: str, split: str, name: str) -> ScoredPairs:
+        """Reads pairs with scores."""
+        file = labelled_file(path)
+        if file is None:
+            return starter.relatedness(split)
+        return read_scored_pairs(
+            file, num_classes=self.config.num_classes, split=split, name=name, **self.table_options
+        )
+
+    def sides(self, examples: ScoredPairs) -> tuple[list[str], ...]:
+        """Returns lefts and rights."""
+        return examples.left, examples.right
+
+    def targets(self, examples: ScoredPairs) -> NDArray[Any]:
+        """Returns the scores."""
+        return examples.scores.astype(np.float32)
+
+    def make_head(self, dim: int) -> PairScoreHead:
+        """Returns a head with a logit for each whole score."""
+        config = self.config
+        return PairScoreHead(
+            dim=dim, num_classes=config.num_classes, hidden_dim=config.hidden_dim, seed=config.seed
+        )
+
+    def score_set(
+        self, model: PairScorer, examples: ScoredPairs, *, num_resamples: int, seed: int
+    ) -> RelatednessScore:
+        """Compares predicted scores with those of people."""
+        predicted = model.score(examples.left, examples.right)
+        return score_relatedness(examples.scores, predicted, num_resamples=num_resamples, seed=seed)
+
+    def value(self, score: RelatednessScore) -> float | None:
+        """Returns Pearson's r x 100."""
+        return score.pearson
+
+    def tables(self, scores: Mapping[str, RelatednessScore]) -> list[Table]:
+        """Returns a table with one row per set."""
+        return [relatedness_table(list(scores.items()))]

@@ -1,0 +1,189 @@
+"""The task `pos`: a tagger is trained on tagged sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import keras
+import numpy as np
+import tensorflow as tf
+from rich.markup import escape
+from rich.table import Table
+
+from tf_charagram.config import TaggingConfig
+from tf_charagram.data.pipeline.example_stream import ExampleStream
+from tf_charagram.data.pipeline.sources import labelled_file
+from tf_charagram.data.pipeline.stream import gather_ragged
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.tagged import TaggedSentence, read_tagged
+from tf_charagram.data.starter.tagged import tagged_sentences
+from tf_charagram.encoders import encoder_class
+from tf_charagram.errors import ConfigError
+from tf_charagram.evaluation.tagging import TaggingScore, score_tags
+from tf_charagram.files import whole_file
+from tf_charagram.layers.tagging_head import TaggingHead
+from tf_charagram.models.tagger import Tagger
+from tf_charagram.reporting.tagging_tables import tagging_tables
+from tf_charagram.text.batches import to_bytes
+from tf_charagram.text.capitals import has_capital
+from tf_charagram.text.ids import ids_function
+from tf_charagram.trainers.tagging import TaggingModel
+from tf_charagram.training.building import make_vectorizer
+from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.schedule import step_options
+from tf_charagram.training.tasks.labelled import LabelledTask
+
+
+@dataclass(frozen=True)
+class TaggedSet:
+    """Sentences to score on.
+
+    Attributes:
+        name: Name of the set.
+        sentences: Its sentences.
+    """
+
+    name: str
+    sentences: list[TaggedSentence]
+
+
+class Tagging(LabelledTask):
+    """The task `pos`: each word of a sentence gets a tag.
+
+    Each batch holds the ids of its distinct words once, and says where each word stands.
+
+    Attributes:
+        known: The words that were seen in training.
+    """
+
+    model_class = Tagger
+    trial_epochs = 5.0
+
+    config: TaggingConfig
+
+    def __init__(self, config: TaggingConfig, bad_lines: BadLines) -> None:
+        if encoder_class(config.encoder).vectorizer == "words":
+            raise ConfigError(
+                "The task 'pos' composes words from characters: choose the encoder charagram, "
+                f"char_cnn or char_lstm. Received: encoder={config.encoder}"
+            )
+        super().__init__(config, bad_lines)
+        self.known: frozenset[str] = frozenset()
+
+    def read_set(self, path: str, split: str, name: str) -> TaggedSet:
+        """Reads tagged sentences; see `LabelledTask.read_set`."""
+        file = labelled_file(path)
+        if file is None:
+            return TaggedSet(name, tagged_sentences(split))
+        sentences = read_tagged(file, column=self.config.column, on_bad_line=self.bad_lines)
+        return TaggedSet(name, list(sentences))
+
+    def take_examples(self, examples: Sequence[TaggedSet]) -> None:
+        """Takes the sentences to train on; see `LabelledTask.take_examples`."""
+        self.sentences = list(chain(*(tagged.sentences for tagged in examples)))
+        self.words = list(dict.fromkeys(chain(*(one.words for one in self.sentences))))
+        self.tags = sorted(set(chain(*(one.tags for one in self.sentences))))
+        self.known = frozenset(self.words)
+
+    def restore(self, folder: RunFolder) -> None:
+        """Reads the words that were seen in training, where the run has left them."""
+        if folder.texts.is_file():
+            self.known = frozenset(folder.texts.read_text(encoding="utf-8").split("\n"))
+
+    def build(self) -> Tagger:
+        """Builds the tagger."""
+        config = self.config
+        # As often as they come, for the count of an n-gram is over the text.
+        words = chain(*(sentence.words for sentence in self.sentences))
+        lowercase = bool(config.use_capitals)
+        vectorizer = make_vectorizer(config, words, lowercase=lowercase)
+        vectorizer, encoder = self.encoder_on(vectorizer)
+        head = TaggingHead(
+            labels=self.tags,
+            word_dim=encoder.dim,
+            lstm_dim=config.lstm_dim,
+            hidden_dim=config.hidden_dim,
+            use_capitals=lowercase,
+            use_peepholes=config.use_word_peepholes,
+            seed=config.seed,
+        )
+        return Tagger(vectorizer, encoder, head)
+
+    def make_stream(self, model: Tagger, folder: RunFolder) -> ExampleStream:
+        """Returns the batches: ids of distinct words, their capitals, positions of words, tags."""
+        ids = ids_function(model.vectorizer)(self.words)
+        capitals = has_capital(tf.constant([to_bytes(word) for word in self.words]))
+        number = {word: i for i, word in enumerate(self.words)}
+        label = {tag: i for i, tag in enumerate(self.tags)}
+        lengths = np.array([len(one.words) for one in self.sentences])
+        words = tf.RaggedTensor.from_row_lengths(
+            np.array([number[word] for one in self.sentences for word in one.words], np.int32),
+            lengths,
+        )
+        labels = words.with_values(
+            np.array([label[tag] for one in self.sentences for tag in one.tags], np.int32)
+        )
+
+        def batch(
+            chosen: tf.Tensor,
+        ) -> tuple[tf.RaggedTensor, tf.Tensor, tf.RaggedTensor, tf.Tensor]:
+            words_there = gather_ragged(words, chosen)
+            distinct, places = tf.unique(words_there.values)
+            distinct = tf.cast(distinct, tf.int64)
+            return (
+                gather_ragged(ids, distinct),
+                tf.gather(capitals, distinct),
+                words_there.with_values(places),
+                gather_ragged(labels, chosen).values,
+            )
+
+        return ExampleStream(
+            len(self.sentences), batch, batch_size=int(self.config.batch_size or 0),
+            unit="sentences", seed=self.config.seed, lengths=lengths,
+        )  # fmt: skip
+
+    def make_trainer(self, model: Tagger, optimizer: keras.optimizers.Optimizer) -> TaggingModel:
+        """Returns the compiled model that trains encoder and head."""
+        trainer = TaggingModel(model.encoder, model.head)
+        trainer.compile(optimizer, l2_head=self.config.l2_head, **step_options(self.config))
+        return trainer
+
+    def describe(self, model: Tagger) -> str:
+        """Says in a line what is trained on."""
+        return (
+            f"{len(self.sentences):,} sentences, {len(self.words):,} distinct words, "
+            f"{len(self.tags)} tags"
+        )
+
+    def write_extras(self, model: Tagger, folder: RunFolder) -> list[str]:
+        """Writes the words that were seen in training, which `restore` reads."""
+        with whole_file(folder.texts, "w") as file:
+            file.writelines(f"{word}\n" for word in self.words)
+        return []
+
+    def score_set(
+        self, model: Tagger, examples: TaggedSet, *, num_resamples: int, seed: int
+    ) -> TaggingScore:
+        """Compares predicted tags with those of people."""
+        words = [list(sentence.words) for sentence in examples.sentences]
+        predicted = [[token.tag for token in tokens] for tokens in model.tag(words)]
+        gold = [sentence.tags for sentence in examples.sentences]
+        return score_tags(
+            gold, predicted, words, self.known, known_tags=model.head.labels,
+            num_resamples=num_resamples, seed=seed,
+        )  # fmt: skip
+
+    def value(self, score: TaggingScore) -> float | None:
+        """Returns the accuracy."""
+        return score.accuracy
+
+    def tables(self, scores: Mapping[str, TaggingScore]) -> list[Table]:
+        """Returns tables of the scores of some sets."""
+        tables = []
+        for name, score in scores.items():
+            for table in tagging_tables(score):
+                table.title = f"{escape(name)}: {table.title}"
+                tables.append(table)
+        return tables
