@@ -47,5 +47,5 @@ def test_a_class_without_a_constructor_has_the_config_of_its_base():
 
 def test_sizes():
     check_sizes(dim=1, units=300)
-    with pytest.raises(ConfigError, match="`units` must be at least 1. Received: units=0"):
+    with pytest.raises(ConfigError, match=r"`units` must be at least 1\. Received: units=0"):
         check_sizes(dim=1, units=0)
