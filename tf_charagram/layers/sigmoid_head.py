@@ -1,4 +1,4 @@
-"""What the heads of supervised tasks share: a sigmoid layer, and one logit per answer."""
+"""The base of the heads of supervised tasks: a sigmoid layer, and one logit per answer."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class TextVectorizer(keras.layers.Layer):
 
     @property
     def resources(self) -> list[Any]:
-        """What a SavedModel must hold besides the graph: the look-up tables, if there are any."""
+        """Resources that a SavedModel holds besides the graph: the look-up tables, if any."""
         return []
 
     @abstractmethod

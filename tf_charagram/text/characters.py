@@ -98,7 +98,7 @@ class CharacterVectorizer(TextVectorizer):
             return _rows(collapse(symbols, boundaries, SPACE_SYMBOL, self.max_chars))
 
     def grown(self, other: CharacterVectorizer) -> tuple[CharacterVectorizer, np.ndarray]:
-        """Gives the characters of another vectorizer ids, in one order of code points with these.
+        """Merges in the characters of another vectorizer, in the order of code points.
 
         As for `TextVectorizer`.
         """

@@ -150,7 +150,7 @@ class NgramVectorizer(TextVectorizer):
 
     @property
     def resources(self) -> list[Any]:
-        """What a SavedModel must hold besides the graph: the look-up table, if there is one."""
+        """Resources that a SavedModel holds besides the graph: the look-up table, if any."""
         return [] if self.vocabulary is None else [self._table]
 
     def ngrams(self, text: str) -> list[tuple[str, tuple[int, ...]]]:
