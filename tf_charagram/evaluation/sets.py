@@ -1,4 +1,4 @@
-"""Which evaluation sets there are: in a folder, in the download cache, in the package."""
+"""Evaluation sets: from a folder, from the download cache, from the package."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _LEMMA_TAG = re.compile(r".-[a-z]$")
 
 @dataclass(frozen=True)
 class _Layout:
-    """How the rows of a file are split, and the column the score is in."""
+    """Splits the rows of a file, and knows the column of the score."""
 
     separator: str | None
     score_column: int = 2
