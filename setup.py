@@ -74,6 +74,7 @@ setup(
         "pooch>=1.8",
         "rich>=13.9",
         "jsonargparse[signatures]>=4.49,<5",
+        "docstring-parser>=0.17",
         "pyyaml>=6",
     ],
     extras_require={**EXTRAS, "test": TEST, "bench": ["torch", "fasttext"]},

@@ -48,7 +48,7 @@ def sts_lines() -> list[str]:
 
 
 def write_lines(path: Path, lines: list[str], number: int) -> Path:
-    """Writes so many lines, from the beginning again when they end."""
+    """Writes `number` lines, starting over when they end."""
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in islice(cycle(lines), number))
     return path
@@ -68,7 +68,7 @@ def embed(embedder: TextEmbedder, model: str, path: Path, out: Path) -> float:
 
 
 def child(cores: int, model: str, warm_up: str, path: str, out: str) -> None:
-    """Embeds on so many cores; prints time and peak memory as JSON."""
+    """Embeds on `cores` cores; prints time and peak memory as JSON."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     embedder = TextEmbedder.load(model, folded=True)
     embed(embedder, model, Path(warm_up), Path(out))
@@ -179,13 +179,10 @@ class Bulk:
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    default = common.SHARED / "words" / "ppdb-xl-lexical.tsv"
-    parser.add_argument("--data", default=str(default) if default.is_file() else None)
+    parser = common.make_parser(__doc__, data=common.WORDS, rounds=5)
     parser.add_argument("--parts", default="cores,fasttext,memory,kills")
     parser.add_argument("--lines", type=int, default=500_000)
     parser.add_argument("--memory-lines", default="100000,10000000")
-    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--kills", type=int, default=10)
     arguments = parser.parse_args()
     result = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 import statistics
@@ -21,6 +22,25 @@ from tf_charagram.trainers.paraphrase import ParaphraseModel
 
 LETTERS = "eeeeeettttaaaooiinnsshhrrdlcumwfgypbvkjxqz"
 SHARED = Path(__file__).parents[2] / "shared" / "data"
+WORDS = "words/ppdb-xl-lexical.tsv"
+
+
+def make_parser(
+    description: str | None, *, data: str | None = None, rounds: int = 7
+) -> argparse.ArgumentParser:
+    """Returns a parser of the flags that benchmarks share, for each to add its own.
+
+    Args:
+        description: What the benchmark measures.
+        data: File below `SHARED` that `--data` defaults to if it is there; `None` for no `--data`.
+        rounds: Default of `--rounds`.
+    """
+    parser = argparse.ArgumentParser(description=description)
+    if data is not None:
+        path = SHARED / data
+        parser.add_argument("--data", default=str(path) if path.is_file() else None)
+    parser.add_argument("--rounds", type=int, default=rounds, help="timed calls of each function")
+    return parser
 
 
 def word_pairs(path: str | None, num_pairs: int = 190_000, seed: int = 0) -> list[Pair]:
@@ -45,7 +65,7 @@ def store_of(pairs: list[Pair], vectorizer: keras.layers.Layer) -> PairStore:
 
 
 def train(model: ParaphraseModel, stream: PairStream, num_steps: int) -> None:
-    """Goes on training for so many steps."""
+    """Trains a model for `num_steps` more steps."""
     for segment in stream.segments(int(model.step.numpy()), num_steps):
         model.fit(stream.dataset(segment), verbose=0, shuffle=False)
 
@@ -68,15 +88,15 @@ def warm_up(function: Callable[[], object], most: int = 8) -> None:
 
 
 def compare(rounds: int, runs: dict[str, Callable[[], object]], work: float) -> dict[str, float]:
-    """Times several functions in turn, again and again, so that noise strikes all alike.
+    """Times several functions in turn, again and again, so that noise affects all alike.
 
     Args:
         rounds: How often each is timed.
         runs: Name to function; ratios are against the first.
-        work: Units of work a call does.
+        work: Units of work per call.
 
     Returns:
-        For each name the median of units a second, and for all but the first, under
+        For each name the median of units per second, and for all but the first, under
         `"first/name"`, the median over the rounds of how many times faster the first is.
     """
     for function in runs.values():

@@ -1,4 +1,4 @@
-"""Texts a second of a SavedModel and of `encode`, against fastText's Python calls.
+"""Texts per second of a SavedModel and of `encode`, against fastText's Python calls.
 
     python benchmarks/embed.py [--lines FILE]
 
@@ -8,7 +8,6 @@ its calls take one text at a time. The SavedModel gets batches of 1,000 from one
 
 from __future__ import annotations
 
-import argparse
 import random
 import tempfile
 from pathlib import Path
@@ -34,24 +33,21 @@ def fasttext_model(fasttext, words: list[str], folder: str):
 
 
 def sentences(words: list[str], number: int, length: int = 56) -> list[str]:
-    """Returns made-up sentences of about so many characters."""
+    """Returns made-up sentences of about `length` characters."""
     rng = random.Random(0)
-    found = []
+    texts = []
     for _ in range(number):
         sentence = rng.choice(words)
         while len(sentence) < length - 4:
             sentence += " " + rng.choice(words)
-        found.append(sentence)
-    return found
+        texts.append(sentence)
+    return texts
 
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    default = common.SHARED / "words" / "ppdb-xl-lexical.tsv"
-    parser.add_argument("--data", default=str(default) if default.is_file() else None)
+    parser = common.make_parser(__doc__, data=common.WORDS)
     parser.add_argument("--number", type=int, default=30_000)
-    parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
     texts = common.texts_of(common.word_pairs(arguments.data))
     words = [word for word in texts if " " not in word]

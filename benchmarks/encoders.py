@@ -2,7 +2,7 @@
 
     python benchmarks/encoders.py [--encoders charagram,word_average,cse,char_lstm]
 
-Sentences, 100 pairs a batch, 300 dimensions, margin loss with the most similar text of the batch.
+Sentences, 100 pairs per batch, 300 dimensions, margin loss with the most similar text of the batch.
 Without a folder of tab-separated sentence pairs, texts are made up. PyTorch has no LSTM with
 peepholes, so `char_lstm`, on texts of 60 characters, runs against itself without them: around
 `keras.layers.LSTM`.
@@ -10,7 +10,6 @@ peepholes, so `char_lstm`, on texts of 60 characters, runs against itself withou
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -33,7 +32,7 @@ from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 
 BATCH, DIM = 100, 300
-#: Files to take sentences from, and how many; together about 214 n-grams a sentence.
+#: Files to take sentences from, and how many of each; together about 214 n-grams per sentence.
 FILES = {
     "wikisplit-tune-val-test.tsv": 500,
     "bible-web-bbe.tsv": 3_000,
@@ -63,7 +62,7 @@ def sentence_pairs(folder: Path) -> list[Pair]:
 
 
 def fit(encoder: keras.layers.Layer, stream: PairStream, steps: int) -> Callable[[], None]:
-    """Returns a function that trains an encoder for so many steps."""
+    """Returns a function that trains an encoder for `steps` steps."""
     model = ParaphraseModel(encoder)
     model.compile(
         make_optimizer("adam", 0.001), margin=twins.MARGIN, steps_per_execution=STEPS_PER_EXECUTION
@@ -144,10 +143,9 @@ def against_keras(steps: int, rounds: int) -> dict:
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = common.make_parser(__doc__)
     parser.add_argument("--data", default=str(common.SHARED / "sentences"), help="folder")
     parser.add_argument("--encoders", default="charagram,word_average,cse,char_lstm")
-    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--steps", type=int, default=300, help="of charagram and word_average")
     parser.add_argument("--cse-steps", type=int, default=30)
     parser.add_argument("--lstm-steps", type=int, default=5)

@@ -42,7 +42,7 @@ def write_pairs(path: Path, num_pairs: int) -> None:
 
 
 def train(num_pairs: int, folder: Path) -> dict[str, float]:
-    """Trains on so many pairs; returns what `metrics.json` says of time and memory."""
+    """Trains on `num_pairs` pairs; returns what `metrics.json` says of time and memory."""
     pairs = folder / "pairs.tsv"
     write_pairs(pairs, num_pairs)
     run = folder / "run"

@@ -8,7 +8,6 @@ vocabulary and spread over the larger ones, so that only the size of the tables 
 
 from __future__ import annotations
 
-import argparse
 import gc
 import random
 import resource
@@ -31,7 +30,7 @@ NUM_TEXTS, NUM_PAIRS, IDS_PER_TEXT, SMALLEST = 20_000, 100_000, 22, 20_000
 
 
 def stream(num_rows: int, batch_size: int) -> PairStream:
-    """Returns pairs of made-up texts over a table of so many rows."""
+    """Returns pairs of made-up texts over a table of `num_rows` rows."""
     rng = np.random.default_rng(0)
     ids = np.minimum(rng.zipf(1.2, NUM_TEXTS * IDS_PER_TEXT) - 1, SMALLEST - 1)
     ids = (ids * (num_rows // SMALLEST)).astype(np.int32)
@@ -43,7 +42,7 @@ def stream(num_rows: int, batch_size: int) -> PairStream:
 
 
 def step_runs(sizes: list[int], batch_size: int, steps: int) -> dict:
-    """Returns for each vocabulary size a function that trains for so many steps."""
+    """Returns for each vocabulary size a function that trains for `steps` steps."""
     runs = {}
     for size in sizes:
         model = ParaphraseModel(Charagram(num_rows=size))
@@ -82,11 +81,10 @@ def vocabulary_growth(numbers: list[int]) -> dict:
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = common.make_parser(__doc__, rounds=5)
     parser.add_argument("--sizes", default="20000,200000,2000000")
     parser.add_argument("--batch-sizes", default="25,100,1000")
     parser.add_argument("--texts", default="100000,1000000")
-    parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     sizes = [int(size) for size in arguments.sizes.split(",")]
     result: dict = {}

@@ -1,15 +1,14 @@
-"""Approximate search against exact search: recall@10, queries a second, time to build.
+"""Approximate search against exact search: recall@10, queries per second, build time.
 
     python benchmarks/search.py --model runs/mine [--data PAIRS]
 
 The texts are those of a file of pairs. Half of the queries are such texts, half are such texts with
 a typing error. Both searches embed the query and take one at a time; `faiss/exact` is a median of
-ratios, for noise strikes both. Recall counts those of the ten nearest that the index finds.
+ratios, since noise affects both. Recall counts those of the ten nearest that the index finds.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 import tempfile
 from pathlib import Path
@@ -24,19 +23,16 @@ K = 10
 
 def mistyped(text: str, rng: random.Random) -> str:
     """Returns a text with one character replaced."""
-    place = rng.randrange(len(text))
-    return text[:place] + rng.choice(common.LETTERS) + text[place + 1 :]
+    position = rng.randrange(len(text))
+    return text[:position] + rng.choice(common.LETTERS) + text[position + 1 :]
 
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    default = common.SHARED / "words" / "ppdb-xl-lexical.tsv"
+    parser = common.make_parser(__doc__, data=common.WORDS, rounds=5)
     parser.add_argument("--model", required=True)
-    parser.add_argument("--data", default=str(default) if default.is_file() else None)
     parser.add_argument("--max-texts", type=int, default=1_000_000)
     parser.add_argument("--queries", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     rng = random.Random(0)
     texts = common.texts_of(common.word_pairs(arguments.data))[: arguments.max_texts]
@@ -48,10 +44,10 @@ def main() -> None:
     built: list[TextIndex] = []
     build_s = common.seconds(lambda: built.append(TextIndex.build(arguments.model, texts)))
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "index"
-        built[0].save(place)
-        megabytes = sum(file.stat().st_size for file in place.iterdir()) / 1e6
-        index = TextIndex.load(place, arguments.model)
+        index_folder = Path(folder) / "index"
+        built[0].save(index_folder)
+        megabytes = sum(file.stat().st_size for file in index_folder.iterdir()) / 1e6
+        index = TextIndex.load(index_folder, arguments.model)
     result: dict = {
         "num_texts": len(texts), "dim": embedder.dim, "build_s": round(build_s, 1),
         "index_mb": round(megabytes, 1),

@@ -9,7 +9,6 @@ by. SL999 took no part in that.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from pathlib import Path
 
@@ -32,8 +31,8 @@ BATCH, NUM_TEXTS = 1000, 20_000
 
 def scores_of(embedder: TextEmbedder, sets: list) -> dict[str, float]:
     """Returns the scores to show, and `measure`."""
-    found = {s.name: s.value for s in score_sets(lambda t: unit_rows(embedder.encode(t)), sets)}
-    scores = {name: found[name] for name in SHOWN if found.get(name) is not None}
+    values = {s.name: s.value for s in score_sets(lambda t: unit_rows(embedder.encode(t)), sets)}
+    scores = {name: values[name] for name in SHOWN if values.get(name) is not None}
     if {"WS353", "STS"} <= scores.keys():
         scores["measure"] = (scores["WS353"] + scores["STS"]) / 2
     return {name: round(value, 1) for name, value in scores.items()}
@@ -54,17 +53,17 @@ def by_count(embedder: TextEmbedder, options: ShrinkOptions) -> TextEmbedder:
 def choices(embedder: TextEmbedder, budgets: list[float]) -> list[tuple[str, ShrinkOptions]]:
     """Returns what to measure, each with a name: one change at a time, then budgets."""
     rows, dim = embedder.vectorizer.num_rows, embedder.dim
-    found = [(name, ShrinkOptions(name)) for name in DTYPES]
+    named = [(name, ShrinkOptions(name)) for name in DTYPES]
     for share in (0.5, 0.35, 0.25, 0.15, 0.1, 0.05):
         kept = int(share * rows)
-        found.append((f"{share:.0%} of the n-grams", ShrinkOptions("int8", max_ngrams=kept)))
+        named.append((f"{share:.0%} of the n-grams", ShrinkOptions("int8", max_ngrams=kept)))
     for share in (0.8, 0.65, 0.5, 0.33, 0.25) if can_project(embedder.encoder) else ():
         kept = int(share * dim)
-        found.append((f"{share:.0%} of the dimensions", ShrinkOptions("int8", dim=kept)))
+        named.append((f"{share:.0%} of the dimensions", ShrinkOptions("int8", dim=kept)))
     for max_mb in budgets:
         options = fitting_options(embedder.vectorizer, embedder.encoder, max_mb)
-        found.append((f"max_mb={max_mb:g}", options))
-    return found
+        named.append((f"max_mb={max_mb:g}", options))
+    return named
 
 
 def measure_sizes(embedder: TextEmbedder, sets: list, budgets: list[float]) -> list[dict]:
@@ -89,7 +88,7 @@ def measure_sizes(embedder: TextEmbedder, sets: list, budgets: list[float]) -> l
 
 
 def measure_rates(embedder: TextEmbedder, texts: list[str], rounds: int) -> dict[str, float]:
-    """Returns texts a second of the SavedModels, float32 first."""
+    """Returns texts per second of the SavedModels, float32 first."""
     batches = [tf.constant(texts[i : i + BATCH]) for i in range(0, len(texts), BATCH)]
     runs, models = {}, []
     with tempfile.TemporaryDirectory() as folder:
@@ -105,23 +104,22 @@ def measure_rates(embedder: TextEmbedder, texts: list[str], rounds: int) -> dict
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = common.make_parser(__doc__, rounds=15)
     parser.add_argument("model")
     parser.add_argument("--eval-data", nargs="+", required=True)
     parser.add_argument("--budgets", type=float, nargs="*", default=[100, 20, 13.3, 10, 5, 2.5])
-    parser.add_argument("--rounds", type=int, default=15)
     arguments = parser.parse_args()
     embedder = TextEmbedder.load(arguments.model)
-    sets = [pairs for place in arguments.eval_data for pairs in evaluation_sets(place)]
+    sets = [pairs for path in arguments.eval_data for pairs in evaluation_sets(path)]
     texts = list(dict.fromkeys(text for pairs in sets for text in (*pairs.left, *pairs.right)))
     samples = {
         "words": [t for t in texts if " " not in t],
         "sentences": [t for t in texts if " " in t],
     }
     rates = {}
-    for kind, found in samples.items():
-        if found:
-            many = (found * (NUM_TEXTS // len(found) + 1))[:NUM_TEXTS]
+    for kind, sample in samples.items():
+        if sample:
+            many = (sample * (NUM_TEXTS // len(sample) + 1))[:NUM_TEXTS]
             rates[kind] = measure_rates(embedder, many, arguments.rounds)
             print(f"{kind}: {rates[kind]} (texts/s)", flush=True)
     sizes = measure_sizes(embedder, sets, arguments.budgets)

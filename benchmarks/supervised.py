@@ -3,7 +3,8 @@
     python benchmarks/supervised.py [--data SICK] [--encoders charagram,cse]
 
 All train the same head on the same batches; the encoder is not trained. "from_ids" is a forward
-pass over the ids of the texts of each batch, which are at hand; "from_strings" reads the texts too.
+pass over the ids of the texts of each batch, which are in memory; "from_strings" reads the texts
+too.
 """
 
 from __future__ import annotations
@@ -56,11 +57,11 @@ def epoch(
     """Returns a function that trains a head for an epoch.
 
     Args:
-        encoder: What makes vectors of ids in every step; `None` where they are at hand.
+        encoder: What embeds ids at every step; `None` where vectors are in memory.
         take: Gives the ids or the vectors of some of the distinct texts.
         rows: Which of these are the left and the right texts, `(2, num_pairs)`.
         scores: Of the pairs.
-        batch_size: Pairs a batch.
+        batch_size: Pairs per batch.
     """
     model = SupervisedModel(encoder, PairScoreHead(dim=DIM, num_classes=NUM_CLASSES))
     model.compile(make_optimizer("adam", 0.001), steps_per_execution=STEPS_PER_EXECUTION)
@@ -83,9 +84,9 @@ def rates(
     encoder = encoder_type(num_rows=vectorizer.num_rows, dim=DIM)
     encoder.trainable = False
     embedder = TextEmbedder(vectorizer, encoder)
-    matrix, places = cached_vectors(embedder, texts)
+    matrix, positions = cached_vectors(embedder, texts)
     cache_s = common.seconds(lambda: cached_vectors(embedder, texts))
-    vectors, rows = tf.constant(matrix), tf.constant(places.reshape(2, -1))
+    vectors, rows = tf.constant(matrix), tf.constant(positions.reshape(2, -1))
     known = distinct(texts)[0]
     ids, strings = ids_function(vectorizer)(known), tf.constant(known)
     examples = rows, tf.constant(scores, tf.float32), options.batch_size
@@ -101,12 +102,9 @@ def rates(
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    default = common.SHARED / "sts" / "SICK.train.tsv"
-    parser.add_argument("--data", default=str(default) if default.is_file() else None)
+    parser = common.make_parser(__doc__, data="sts/SICK.train.tsv")
     parser.add_argument("--encoders", default="charagram,cse")
     parser.add_argument("--batch-size", type=int, default=25)
-    parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
     left, right, scores = scored_pairs(arguments.data)
     result = {"num_pairs": len(scores), "dim": DIM, "batch_size": arguments.batch_size}

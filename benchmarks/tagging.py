@@ -1,14 +1,14 @@
-"""Training and serving of a part-of-speech tagger: distinct words against all, tokens a second.
+"""Training and serving of a part-of-speech tagger: distinct words against all, tokens per second.
 
     python benchmarks/tagging.py [--data FILE] [--encoder charagram]
 
-A word is composed from its characters once a batch; the rival composes every token, otherwise the
-same. The SavedModel gets raw sentences from two threads, in batches in the order of the file.
+A word is composed from its characters once per batch; the rival composes every token and is
+otherwise the same. The SavedModel gets raw sentences from two threads, in batches in the order of
+the file.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -44,20 +44,20 @@ def made_up(number: int = 4_000) -> list[TaggedSentence]:
 def batches_of(tagger: Tagger, sentences: list[TaggedSentence], size: int, distinct: bool):
     """Returns the batches of one pass, as `TaggingModel` takes them, sorted by length."""
     labels = {tag: i for i, tag in enumerate(tagger.tags)}
-    ordered = sorted(sentences, key=lambda one: len(one.words))
+    ordered = sorted(sentences, key=lambda sentence: len(sentence.words))
     batches = []
     for start in range(0, len(ordered) - size + 1, size):
         chosen = ordered[start : start + size]
-        words = [word for one in chosen for word in one.words]
+        words = [word for sentence in chosen for word in sentence.words]
         if distinct:
-            composed, places = np.unique(words, return_inverse=True)
+            composed, positions_of_words = np.unique(words, return_inverse=True)
         else:
-            composed, places = np.array(words), np.arange(len(words))
+            composed, positions_of_words = np.array(words), np.arange(len(words))
         texts = tf.constant([word.encode() for word in composed])
         positions = tf.RaggedTensor.from_row_lengths(
-            tf.constant(places, tf.int32), [len(one.words) for one in chosen]
+            tf.constant(positions_of_words, tf.int32), [len(sentence.words) for sentence in chosen]
         )
-        tags = tf.constant([labels[tag] for one in chosen for tag in one.tags], tf.int32)
+        tags = tf.constant([labels[tag] for sentence in chosen for tag in sentence.tags], tf.int32)
         batches.append((tagger.vectorizer(texts), has_capital(texts), positions, tags))
     random.Random(0).shuffle(batches)
     return batches
@@ -65,21 +65,18 @@ def batches_of(tagger: Tagger, sentences: list[TaggedSentence], size: int, disti
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    default = common.SHARED / "pos" / "ewt.train.tsv"
-    parser.add_argument("--data", default=str(default) if default.is_file() else None)
+    parser = common.make_parser(__doc__, data="pos/ewt.train.tsv")
     parser.add_argument("--encoder", default="charagram")
     parser.add_argument("--num-layers", type=int, default=1)
     parser.add_argument("--batch-size", type=int, default=100)
-    parser.add_argument("--steps", type=int, default=20, help="steps a timed call makes")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--steps", type=int, default=20, help="steps per timed call")
     arguments = parser.parse_args()
     sentences = list(read_tagged(arguments.data)) if arguments.data else made_up()
     options = {} if arguments.num_layers == 1 else {"num_layers": arguments.num_layers}
-    config = TaggingConfig(encoder=arguments.encoder, **options)
-    words = [word for one in sentences for word in one.words]
+    config = TaggingConfig(encoder=arguments.encoder, encoder_options=options)
+    words = [word for sentence in sentences for word in sentence.words]
     vectorizer = make_vectorizer(config, words, lowercase=config.use_capitals)
-    labels = sorted({tag for one in sentences for tag in one.tags})
+    labels = sorted({tag for sentence in sentences for tag in sentence.tags})
 
     runs, num_composed, num_tokens = {}, {}, 0
     for name in ("distinct", "every"):
@@ -97,7 +94,7 @@ def main() -> None:
     fewer = round(num_composed["every"] / num_composed["distinct"], 2)
     print(f"training: {training} (tokens/s); {fewer} times fewer compositions", flush=True)
 
-    texts = [" ".join(one.words) for one in sentences[:4_000]]
+    texts = [" ".join(sentence.words) for sentence in sentences[:4_000]]
     with tempfile.TemporaryDirectory() as folder:
         tagger.export(f"{folder}/1")
         served = tf.saved_model.load(f"{folder}/1").signatures["tag"]

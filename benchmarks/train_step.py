@@ -8,8 +8,6 @@ PyTorch gets one thread or two, whichever it is faster with. TensorFlow takes al
 
 from __future__ import annotations
 
-import argparse
-
 import common
 import keras
 import numpy as np
@@ -28,7 +26,7 @@ DIM = 300
 
 
 def fit(num_rows: int, optimizer: keras.optimizers.Optimizer, stream: PairStream, steps: int):
-    """Returns a function that trains for so many steps, and has done so once."""
+    """Returns a function that trains for `steps` steps, and has already run once."""
     model = ParaphraseModel(Charagram(num_rows=num_rows, dim=DIM))
     model.compile(optimizer, margin=twins.MARGIN, steps_per_execution=STEPS_PER_EXECUTION)
 
@@ -41,12 +39,9 @@ def fit(num_rows: int, optimizer: keras.optimizers.Optimizer, stream: PairStream
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    default = common.SHARED / "words" / "ppdb-xl-lexical.tsv"
-    parser.add_argument("--data", default=str(default) if default.is_file() else None)
+    parser = common.make_parser(__doc__, data=common.WORDS)
     parser.add_argument("--batch-sizes", default="25,50,100")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--pairs", type=int, default=40_000, help="pairs a call of `fit`")
+    parser.add_argument("--pairs", type=int, default=40_000, help="pairs per call of `fit`")
     parser.add_argument("--keras-steps", type=int, default=10)
     arguments = parser.parse_args()
     pairs = common.word_pairs(arguments.data)

@@ -72,7 +72,7 @@ def measure_overhead(search: Search, folder: Path, rounds: int) -> dict[str, flo
 
 def measure_workers(arguments: list[str], folder: Path) -> dict[str, float]:
     """Returns the seconds of the same search with one and with two workers, and the ratio."""
-    found = {}
+    seconds = {}
     for number in (1, 2):
         command = [
             *(sys.executable, "-m", "tf_charagram.tuning", *arguments),
@@ -81,10 +81,10 @@ def measure_workers(arguments: list[str], folder: Path) -> dict[str, float]:
         run = lambda command=command: subprocess.run(  # noqa: E731
             command, check=True, stdout=subprocess.DEVNULL
         )
-        found[f"workers_{number}_s"] = round(common.seconds(run), 1)
-        print(found, flush=True)
-    found["speedup"] = round(found["workers_1_s"] / found["workers_2_s"], 3)
-    return found
+        seconds[f"workers_{number}_s"] = round(common.seconds(run), 1)
+        print(seconds, flush=True)
+    seconds["speedup"] = round(seconds["workers_1_s"] / seconds["workers_2_s"], 3)
+    return seconds
 
 
 def main() -> None:
@@ -98,8 +98,8 @@ def main() -> None:
     parser.add_argument("--workers", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--dim", type=int, default=300)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         data = arguments.pairs
         if data is None:
             data = str(folder / "pairs.tsv")

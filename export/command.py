@@ -7,12 +7,16 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from tf_charagram.cli.flags import FlagParser, add_fields, from_flags, run_command
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.options import ShrinkOptions
+
+if TYPE_CHECKING:
+    from tf_charagram.models.base import TextModel
 
 
 def make_parser() -> FlagParser:
@@ -22,7 +26,7 @@ def make_parser() -> FlagParser:
     parser.add_argument("--to", type=str, required=True, help="folder of the model: models/NAME")
     parser.add_argument(
         "--texts", type=str | None, default=None,
-        help="file of texts for warm-up requests, one a line "
+        help="file of texts for warm-up requests, one per line "
         "[what an embedder was trained on; else sentences of the starter set]",
     )  # fmt: skip
     parser.add_argument("--warmup", type=int, default=16, help="warm-up requests, 0 to 1,000")
@@ -42,35 +46,23 @@ def export(arguments: Sequence[str]) -> int:
     if values.keep is not None and values.keep < 1:
         raise ConfigError(f"`keep` must be at least 1 or None. Received: keep={values.keep}")
     options = from_flags(ShrinkOptions, values.as_dict())
-    from tf_charagram.export.compression.budget import fitting_options
-    from tf_charagram.export.compression.shrinking import shrink
     from tf_charagram.export.serving.card import about_run
     from tf_charagram.export.serving.config import lists_models, write_serving_files
     from tf_charagram.export.serving.folder import ServingFolder
-    from tf_charagram.export.serving.golden import most_golden_bytes
     from tf_charagram.export.serving.version import write_version
-    from tf_charagram.models.embedder import TextEmbedder
-    from tf_charagram.serialization.model_folder import EMBEDDER, read_kind
     from tf_charagram.serialization.registry import load_any
 
     folder = ServingFolder(values.to)
-    kind = read_kind(values.model)
-    if kind != EMBEDDER and options != ShrinkOptions():
+    model = load_any(values.model)
+    if options != ShrinkOptions() and not model.can_shrink:
         raise ConfigError(
             "`dtype`, `max_ngrams`, `dim` and `max_mb` make embedders smaller. "
-            f"{values.model} is of the kind '{kind}'."
+            f"{values.model} is of the kind '{model.kind}'."
         )
-    model = load_any(values.model)
-    texts = real_texts(values.texts, values.model, kind)
+    texts = real_texts(values.texts, values.model, model.kind)
     about = about_run(values.model)
     if options != ShrinkOptions():
-        if options.max_mb is not None:
-            # What comes on top of the SavedModel: golden vectors, and a little else.
-            extra_mb = most_golden_bytes(texts, model.dim) / 1e6 + 0.05
-            options = fitting_options(
-                model.vectorizer, model.encoder, max(options.max_mb - extra_mb, 1e-3)
-            )
-        model = TextEmbedder(*shrink(model.vectorizer, model.encoder, options))
+        model, options = _made_smaller(model, options, texts)
         about["made_smaller"] = dataclasses.asdict(options)
     version = write_version(model, folder, about, texts, values.warmup)
     removed = folder.prune(values.keep) if values.keep else []
@@ -92,22 +84,42 @@ def export(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _made_smaller(
+    model: TextModel, options: ShrinkOptions, texts: Sequence[bytes]
+) -> tuple[TextModel, ShrinkOptions]:
+    """Returns a smaller model, and the options that a size to keep to is translated into."""
+    from tf_charagram.export.compression.budget import fitting_options
+    from tf_charagram.export.compression.shrinking import shrink
+    from tf_charagram.export.serving.golden import most_golden_bytes
+    from tf_charagram.serialization.model_folder import Parts
+
+    vectorizer, encoder, _ = model.parts
+    if options.max_mb is not None:
+        # What comes on top of the SavedModel: golden vectors, and a little else.
+        extra_mb = most_golden_bytes(texts, encoder.dim) / 1e6 + 0.05
+        options = fitting_options(vectorizer, encoder, max(options.max_mb - extra_mb, 1e-3))
+    return model.from_parts(Parts(*shrink(vectorizer, encoder, options))), options
+
+
 def real_texts(path: str | None, model: str, kind: str = "embedder") -> list[bytes]:
     """Returns up to a thousand texts of a file, spread over it, or of those a run was trained on.
 
     Args:
-        path: A file, one text a line.
-        model: Run folder of an embedder, whose texts count where no file is given.
+        path: A file, one text per line.
+        model: Run folder, whose texts count where no file is given, if the model reads such texts.
         kind: Of the model; there are samples for each where there is nothing else.
+
+    Raises:
+        ConfigError: The file has no text, or there is no such kind.
     """
     from tf_charagram.data.readers.lines import read_lines
     from tf_charagram.export.serving.inputs import sample_texts
-    from tf_charagram.serialization.model_folder import EMBEDDER
+    from tf_charagram.serialization.registry import model_class
     from tf_charagram.text.batches import to_bytes
     from tf_charagram.training.run_folder import RunFolder
 
     file = Path(path) if path is not None else RunFolder(model).texts
-    if path is None and (kind != EMBEDDER or not file.is_file()):
+    if path is None and not (model_class(kind).reads_run_texts and file.is_file()):
         return sample_texts(kind)
     texts = [text for _, text in read_lines(file) if text.strip()]
     if not texts:

@@ -7,15 +7,15 @@ ROOT = Path(__file__).parent.parent
 # Lowest first. `__init__` is the face of the package: nothing below it uses what it offers.
 TIERS = (
     {"errors", "extras", "files", "_version"},
-    {"config"},
     {"text", "layers"},
     {"encoders"},
+    {"config"},
     {"objectives", "optimizers"},
     {"serialization"},
     {"models", "trainers"},
     {"data", "evaluation"},
     {"reporting"},
-    {"training", "bulk", "search", "cli"},
+    {"training", "scoring", "bulk", "search", "cli"},
     {"__init__", "train", "evaluate", "embed", "tag", "neighbors"},
     {"tuning", "export"},
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import io
 import json
@@ -182,6 +183,9 @@ class TestSettingsFile:
         text = capsys.readouterr().out
         for action in make_parser()._actions:
             assert action.help, action.option_strings
+            if action.help == argparse.SUPPRESS:  # for an error that says what it is for
+                assert not any(f"{flag} " in text for flag in action.option_strings)
+                continue
             assert all(flag in text for flag in action.option_strings[:1])
 
 
@@ -387,3 +391,28 @@ class TestCharagram:
         ended = run([sys.executable, "-c", script], cwd=tmp_path)
         assert ended.returncode == 0, ended.stderr
         assert "--help" in ended.stdout
+
+    def test_flags_of_an_encoder_need_no_tensorflow(self, tmp_path):
+        """Neither to show them nor to find a wrong one, also where a model names the encoder."""
+        model = tmp_path / "run" / "model"
+        model.mkdir(parents=True)
+        (model / "config.json").write_text('{"encoder": {"name": "gran"}}')
+        lines = [
+            ["train", "--encoder", "cse", "--help"],
+            ["train", "--encoder", "cse", "--num-layers", "2"],
+            ["train", "--task", "pos", "--encoder", "char_cnn", "--zzz"],
+            ["train", "--task", "similarity", "--init", "run", "--help"],
+            ["tune", "--encoder", "lstm", "--help"],
+        ]
+        script = (
+            f"import sys\nfrom tf_charagram.cli import main\nfor line in {lines}:\n"
+            "    try: print(main(line))\n    except SystemExit as end: print(end.code)\n"
+            "assert not {'tensorflow', 'keras'} & {*sys.modules}"
+        )
+        ended = run([sys.executable, "-c", script], cwd=tmp_path)
+        assert ended.returncode == 0, ended.stderr
+        assert [line for line in ended.stdout.splitlines() if line in {*"012"}] == [*"01200"]
+        for encoder in ("cse", "gran", "lstm"):
+            assert f"options of the encoder {encoder}:" in ended.stdout
+        assert "`num_layers` is not an option of the encoder 'cse'" in ended.stderr
+        assert "unknown flag --zzz" in ended.stderr

@@ -1,4 +1,4 @@
-"""Does what `docs/extending.md` says: a new encoder is three files, and no other file changes."""
+"""Does what `docs/extending.md` says: an encoder or a task is three files, an option is two."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,12 @@ from tests.texts import write_pairs, write_scored
 ROOT = Path(__file__).parent.parent
 GUIDE = ROOT / "docs" / "extending.md"
 NAME = "ngram_mean"
-# The package, and what its tests of encoders import.
-COPIED = ("tf_charagram", "tests/contracts.py", "tests/encoders/test_contracts.py")
+ENCODER, TEST = f"tf_charagram/encoders/{NAME}.py", f"tests/encoders/test_{NAME}.py"
+TASK = "duplicates"
+# The package, and what the tests of the guide import.
+COPIED = (
+    "tf_charagram", "tests/contracts.py", "tests/encoders/test_contracts.py", "tests/commands.py",
+)  # fmt: skip
 
 pytestmark = pytest.mark.skipif(not GUIDE.is_file(), reason="not a checkout")
 
@@ -38,13 +43,13 @@ def changes(guide: str) -> list[tuple[str, str, str]]:
 
 
 def apply(diff: str, text: str) -> str:
-    """Applies hunks that add lines; what surrounds them must be there once."""
+    """Applies hunks; the lines that they replace or stand beside must be there once."""
     for hunk in diff.split("@@\n"):
         lines = hunk.splitlines(keepends=True)
-        assert {line[0] for line in lines} == {"+", " "}
-        old = "".join(line[1:] for line in lines if line[0] == " ")
+        assert {line[0] for line in lines} <= {"+", "-", " "}
+        old = "".join(line[1:] for line in lines if line[0] != "+")
         assert text.count(old) == 1, f"not there once: {old}"
-        text = text.replace(old, "".join(line[1:] for line in lines))
+        text = text.replace(old, "".join(line[1:] for line in lines if line[0] != "-"))
     return text
 
 
@@ -61,7 +66,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    """Returns a folder with a copy of the package, changed as the guide says."""
+    """Returns a folder with a copy of the package."""
     folder = tmp_path_factory.mktemp("copy")
     for name in (*COPIED, "pyproject.toml"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -70,11 +75,21 @@ def copy(tmp_path_factory):
             shutil.copytree(ROOT / name, folder / name, ignore=ignored)
         else:
             shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def change(folder: Path, section: str) -> tuple[set[str], dict[str, bytes]]:
+    """Does what a section of the guide says; returns the files that differ, and all as before."""
+    guide = GUIDE.read_text(encoding="utf-8")
+    (text,) = re.findall(rf"^## {section}.*?(?=^## |\Z)", guide, re.MULTILINE | re.DOTALL)
     before = files(folder)
-    for path, kind, text in changes(GUIDE.read_text(encoding="utf-8")):
-        new = apply(text, (folder / path).read_text(encoding="utf-8")) if kind == "diff" else text
-        (folder / path).write_text(new, encoding="utf-8")
-    return folder, before
+    for path, kind, block in changes(text):
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        new = apply(block, file.read_text(encoding="utf-8")) if kind == "diff" else block
+        file.write_text(new, encoding="utf-8")
+    after = files(folder)
+    return {path for path in before | after if before.get(path) != after.get(path)}, before
 
 
 def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
@@ -86,52 +101,110 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_three_files_differ(copy):
-    folder, before = copy
-    after = files(folder)
-    differing = {path for path in before | after if before.get(path) != after.get(path)}
-    assert differing == {
-        f"tf_charagram/encoders/{NAME}.py",
-        "tf_charagram/encoders/__init__.py",
-        f"tests/encoders/test_{NAME}.py",
-    }
-    registry = "tf_charagram/encoders/__init__.py"
-    added = set(after[registry].splitlines()) - set(before[registry].splitlines())
-    assert len(added) == 2
-
-
-def test_its_tests_pass(copy):
-    """Its own and those of every encoder in the registry, of which nobody told it."""
-    tests = [f"tests/encoders/test_{NAME}.py", "tests/encoders/test_contracts.py"]
-    ended = run(["pytest", "-q", "-k", NAME, "-p", "no:cacheprovider", *tests], copy[0])
+def passed(folder: Path, *arguments: str) -> int:
+    """Runs tests; returns how many there were."""
+    ended = run(["pytest", "-q", "-p", "no:cacheprovider", *arguments], folder)
     assert ended.returncode == 0, ended.stdout
-    passed = re.search(r"(\d+) passed", ended.stdout)
-    assert passed and int(passed[1]) >= 20
+    number = re.search(r"(\d+) passed", ended.stdout)
+    return int(number[1]) if number else 0
 
 
-def test_its_style(copy):
-    paths = [path for path, kind, _ in changes(GUIDE.read_text(encoding="utf-8"))]
+def check_style(folder: Path, paths: Iterable[str]) -> None:
     for check in (["check"], ["format", "--check"]):
-        ended = run(["ruff", *check, "--no-cache", *paths], copy[0])
+        ended = run(["ruff", *check, "--no-cache", *paths], folder)
         assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-def test_it_trains(copy, tmp_path):
+@pytest.fixture(scope="module")
+def encoder(copy):
+    """Returns the copy with the encoder, the files that differ, and all as before."""
+    return copy, *change(copy, "An encoder")
+
+
+def test_three_files_differ(encoder):
+    folder, differing, before = encoder
+    registry = "tf_charagram/encoders/__init__.py"
+    assert differing == {ENCODER, registry, TEST}
+    added = set(files(folder)[registry].splitlines()) - set(before[registry].splitlines())
+    assert len(added) == 1
+
+
+def test_its_tests_pass(encoder):
+    """Its own and those of every encoder in the registry, of which nobody told it."""
+    tests = [TEST, "tests/encoders/test_contracts.py"]
+    assert passed(encoder[0], "-k", NAME, *tests) >= 20
+
+
+def test_its_style(encoder):
+    check_style(encoder[0], encoder[1])
+
+
+def test_its_option_is_a_flag(encoder):
+    """It is shown, for this encoder only, and checked."""
+    train = ["tf_charagram.train", "--encoder"]
+    shown = run([*train, NAME, "--help"], encoder[0]).stdout
+    assert "--combiner {mean,sqrtn}" in shown and "what the sum is divided by [mean]" in shown
+    assert "--activation" not in shown and "--ngrams" in shown
+    assert "--combiner" not in run([*train, "cse", "--help"], encoder[0]).stdout
+    ended = run([*train, "cse", "--combiner", "sqrtn"], encoder[0])
+    assert ended.returncode == 1
+    assert "`combiner` is not an option of the encoder 'cse'" in ended.stderr
+    assert f"`combiner` is an option of {NAME}." in ended.stderr
+    ended = run([*train, NAME, "--combiner", "sqrt"], encoder[0])
+    assert ended.returncode == 1
+    assert "Unknown combiner 'sqrt'. Did you mean 'sqrtn'?" in ended.stderr
+
+
+def test_it_trains(encoder, tmp_path):
     pairs, scored = write_pairs(tmp_path / "pairs.tsv"), write_scored(tmp_path / "scored.tsv")
     command = [
         "tf_charagram.train", "--encoder", NAME, "--data", str(pairs), "--eval-data", str(scored),
-        *QUICK, "--out", str(tmp_path / "run"), "--json",
+        *QUICK, "--combiner", "sqrtn", "--out", str(tmp_path / "run"), "--json",
     ]  # fmt: skip
-    ended = run(command, copy[0])
+    ended = run(command, encoder[0])
     assert ended.returncode == 0, ended.stderr
     metrics = json.loads(ended.stdout.splitlines()[-1])
     assert metrics["encoder"] == NAME and metrics["steps"] == 12
     card = json.loads((tmp_path / "run/saved_model/1/model_card.json").read_text())
     assert card["encoder"]["name"] == NAME and card["required_ops"] == {}
+    assert card["encoder"]["combiner"] == "sqrtn"
+    settings = json.loads((tmp_path / "run/config.json").read_text())["settings"]
+    assert settings["combiner"] == "sqrtn" and "activation" not in settings
 
 
-def test_the_real_package_has_no_such_encoder():
+def test_a_new_option_is_two_files(encoder, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(encoder[0], folder)
+    differing, _ = change(folder, "An option of an encoder")
+    assert differing == {ENCODER, TEST}
+    check_style(folder, differing)
+    number = passed(folder, TEST)
+    assert number > 12
+    shown = run(["tf_charagram.train", "--encoder", NAME, "--help"], folder).stdout
+    assert "--use-bias, --no-use-bias" in shown and "whether b is added [True]" in shown
+
+
+@pytest.fixture(scope="module")
+def task(copy, tmp_path_factory):
+    """Returns a copy with the task, and the files that differ."""
+    folder = tmp_path_factory.mktemp("task") / "copy"
+    shutil.copytree(copy, folder)
+    return folder, change(folder, "A task")[0]
+
+
+def test_a_task_is_three_files(task):
+    folder, differing = task
+    test = f"tests/training/tasks/test_{TASK}.py"
+    assert differing == {
+        f"tf_charagram/training/tasks/{TASK}.py", "tf_charagram/training/tasks/__init__.py", test,
+    }  # fmt: skip
+    assert passed(folder, test) == 2
+    check_style(folder, differing)
+
+
+def test_the_real_package_has_neither():
     """Otherwise what is tested above would not be the copy."""
     from tf_charagram.encoders import ENCODERS
+    from tf_charagram.training.tasks import TASKS
 
-    assert NAME not in ENCODERS
+    assert NAME not in ENCODERS and TASK not in TASKS

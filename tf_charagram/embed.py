@@ -70,8 +70,8 @@ def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict
     from tf_charagram.bulk.run import embed_files
 
     options = {name: given.pop(name) for name in _JOB_FLAGS if name in given}
-    place = {name: values[name] for name in ("model", "output", "batch_size")}
-    embed_files(EmbedJob(inputs=tuple(files), **place, **options), **given)
+    settings = {name: values[name] for name in ("model", "output", "batch_size")}
+    embed_files(EmbedJob(inputs=tuple(files), **settings, **options), **given)
 
 
 def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:

@@ -29,8 +29,8 @@ class DataError(CharagramError, ValueError):
     def __init__(self, path: str | Path, message: str, line: int | None = None) -> None:
         self.path = str(path)
         self.line = line
-        place = self.path if line is None else f"{self.path}:{line}"
-        super().__init__(f"{place}: {message}")
+        location = self.path if line is None else f"{self.path}:{line}"
+        super().__init__(f"{location}: {message}")
 
 
 class RunError(CharagramError, RuntimeError):

@@ -44,12 +44,12 @@ def neighbors(arguments: Sequence[str]) -> int:
     search = _index_search if values.index else _exact_search
     neighbors_of = search(values.model, values.index or values.texts)
     for query in values.query or _prompt():
-        found = neighbors_of(query, values.k)
+        nearest = neighbors_of(query, values.k)
         if values.json:
-            result = {"query": query, "neighbors": [[text, round(c, 6)] for text, c in found]}
+            result = {"query": query, "neighbors": [[text, round(c, 6)] for text, c in nearest]}
             sys.stdout.write(json.dumps(result, ensure_ascii=False) + "\n")
         else:
-            rows = "".join(f"  {cosine:6.3f}  {text}\n" for text, cosine in found)
+            rows = "".join(f"  {cosine:6.3f}  {text}\n" for text, cosine in nearest)
             sys.stdout.write(f"{query}\n{rows}")
         sys.stdout.flush()
     return 0

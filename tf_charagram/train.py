@@ -11,28 +11,29 @@ import jsonargparse
 
 from tf_charagram.cli.flags import (
     FlagParser,
-    add_fields,
+    add_run_flags,
+    encoder_of,
     file_first,
-    from_flags,
     repeatable,
     repeatable_flags,
     run_command,
     value_of,
 )
+from tf_charagram.encoders import ENCODERS
 from tf_charagram.reporting.console import table_console
 from tf_charagram.training.tasks import TASKS, settings_class
 
 
-def make_parser(task: str = "words") -> FlagParser:
-    """Returns the command line of a task: the fields of its settings and a few more flags."""
+def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
+    """Returns the command line of a task: its settings, those of an encoder, and a few flags."""
     parser = FlagParser(
         prog="python -m tf_charagram.train",
-        description=f"{__doc__} Tasks: {', '.join(TASKS)}. These are the flags of {task}; "
-        "`--task TASK --help` shows those of another.",
+        description=f"{__doc__} Tasks: {', '.join(TASKS)}. Encoders: {', '.join(ENCODERS)}. "
+        f"These are the flags of {task} with {encoder}; `--task TASK --encoder ENCODER --help` "
+        "shows those of others.",
     )
     parser.add_argument("--config", action=jsonargparse.ActionConfigFile)
-    add_fields(parser, settings_class(task))
-    parser.set_defaults(task=task)
+    add_run_flags(parser, task, encoder)
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
     parser.add_argument("--overwrite", action="store_true", help="replace the run in --out")
     parser.add_argument("--json", action="store_true", help="end with one line of JSON")
@@ -42,11 +43,11 @@ def make_parser(task: str = "words") -> FlagParser:
 def train(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     task = value_of(arguments, "task") or "words"
-    parser = make_parser(task)
+    parser = make_parser(task, encoder_of(arguments))
     settings = settings_class(task)
     arguments = file_first(repeatable(arguments, repeatable_flags(settings)))
     values = parser.parse_args(arguments).as_dict()
-    config = from_flags(settings, values)
+    config = settings.from_dict(values)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     from tf_charagram.training.run import TrainingRun
     from tf_charagram.training.threads import set_threads

@@ -6,7 +6,7 @@ import dataclasses
 import logging
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, get_type_hints
+from typing import TYPE_CHECKING
 
 import jsonargparse
 from rich.console import Console
@@ -14,6 +14,8 @@ from rich.console import Console
 from tf_charagram.cli.flags import (
     FlagParser,
     add_fields,
+    add_run_flags,
+    encoder_of,
     file_first,
     from_flags,
     repeatable,
@@ -22,6 +24,7 @@ from tf_charagram.cli.flags import (
     value_of,
 )
 from tf_charagram.config import RunConfig
+from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
 from tf_charagram.training.tasks import TASKS, settings_class, task_class
 from tf_charagram.tuning.config import TuneConfig
@@ -35,25 +38,17 @@ if TYPE_CHECKING:
 _NO_FLAG = ("epochs",)
 
 
-def make_parser(task: str = "words") -> FlagParser:
-    """Returns the command line: the fields of `TuneConfig`, those of the task, and a few more."""
-    task_config = settings_class(task)
+def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
+    """Returns the command line: how to search, the settings of the task and of the encoder."""
     parser = FlagParser(
         prog="charagram tune",
         description=f"{__doc__} A flag for a field of the space fixes it: it is not searched. "
-        f"Tasks: {', '.join(TASKS)}. These are the flags of {task}; `--task TASK --help` shows "
-        "those of another.",
+        f"Tasks: {', '.join(TASKS)}. Encoders: {', '.join(ENCODERS)}. These are the flags of "
+        f"{task} with {encoder}; `--task TASK --encoder ENCODER --help` shows those of others.",
     )
     parser.add_argument("--config", action=jsonargparse.ActionConfigFile)
     add_fields(parser, TuneConfig)
-    types = get_type_hints(task_config)
-    shared = [
-        (one.name, types[one.name], dataclasses.field(default=one.default, metadata=one.metadata))
-        for one in dataclasses.fields(task_config)
-        if one.name not in _NO_FLAG
-    ]
-    add_fields(parser, dataclasses.make_dataclass("Shared", shared))
-    parser.set_defaults(task=task)
+    add_run_flags(parser, task, encoder, skip=_NO_FLAG)
     parser.add_argument("--plan", action="store_true", help="say what would be run, how long")
     parser.add_argument("--resume", action="store_true", help="go on with the search in --out")
     parser.add_argument("--overwrite", action="store_true", help="replace the search in --out")
@@ -63,12 +58,12 @@ def make_parser(task: str = "words") -> FlagParser:
 def tune(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     task = value_of(arguments, "task") or "words"
-    parser = make_parser(task)
+    parser = make_parser(task, encoder_of(arguments))
     arguments = file_first(repeatable(arguments, repeatable_flags(settings_class(task))))
     values = parser.parse_args(arguments).as_dict()
     given = parser.parse_args(arguments, defaults=False).as_dict()
     settings = from_flags(TuneConfig, values)
-    config = from_flags(settings_class(task), values)
+    config = settings_class(task).from_dict(values)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     # One process trains many models, and TensorFlow warns of each that it traces.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
@@ -78,9 +73,9 @@ def tune(arguments: Sequence[str]) -> int:
     search = make_search(settings, config, set(given))
     from tf_charagram.tuning.chief import role
 
-    own = role()
-    if own is not None and not own.is_chief:
-        return _work(own, search, config.out)
+    own_role = role()
+    if own_role is not None and not own_role.is_chief:
+        return _work(own_role, search, config.out)
     console = Console(highlight=False, soft_wrap=True)
     if values["plan"]:
         _plan(console, search, settings.workers)
@@ -90,7 +85,7 @@ def tune(arguments: Sequence[str]) -> int:
 
     console.print(f"{which_trials(search)} -> {folder.path}")
     try:
-        _run(console, search, settings, folder, own)
+        _run(console, search, settings, folder, own_role)
     except KeyboardInterrupt:
         console.print(
             f"\nStopped; what was done is in {folder.path}. Go on with the same command and "
@@ -160,16 +155,16 @@ def _open(search: Search, out: str | None, resume: bool, overwrite: bool) -> Sea
     return folder  # type: ignore[return-value]
 
 
-def _work(own: Role, search: Search, out: str | None) -> int:
+def _work(own_role: Role, search: Search, out: str | None) -> int:
     """Runs a worker that was started by hand."""
     from tf_charagram.tuning.worker import run_worker, wait_for_chief
 
     if out is None:
         raise ConfigError("A worker needs --out, the folder of the chief.")
-    wait_for_chief(own)
+    wait_for_chief(own_role)
     SearchFolder(out).read_search()
     folder = _open(search, out, resume=True, overwrite=False)
-    run_worker(own, search, folder)
+    run_worker(own_role, search, folder)
     return 0
 
 
@@ -180,24 +175,30 @@ def _plan(console: Console, search: Search, num_workers: int) -> None:
 
     console.print(which_trials(search))
     console.print(trial_table(search) if search.tuner == "grid" else space_table(search))
-    found = estimate(search)
+    expected = estimate(search)
     trials = "" if search.num_trials else ", for as many whole trials as there are combinations"
     console.print(
-        f"{found.num_examples:,} {found.unit}; a trial of {search.config.epochs:g} epochs with the "
-        "first values takes about "
-        f"{found.seconds(search, search.num_trials or search.size):,.0f} s\n"
-        f"about {found.seconds(search, num_workers) / 60:,.1f} minutes in all{trials}"
+        f"{expected.num_examples:,} {expected.unit}; a trial of {search.config.epochs:g} epochs "
+        "with the first values takes about "
+        f"{expected.seconds(search, search.num_trials or search.size):,.0f} s\n"
+        f"about {expected.seconds(search, num_workers) / 60:,.1f} minutes in all{trials}"
     )
 
 
 def _run(
-    console: Console, search: Search, settings: TuneConfig, folder: SearchFolder, own: Role | None
+    console: Console,
+    search: Search,
+    settings: TuneConfig,
+    folder: SearchFolder,
+    own_role: Role | None,
 ) -> None:
     """Runs the search and what comes after it."""
     from tf_charagram.tuning.results import best
     from tf_charagram.tuning.running import run_search, train_winner
 
-    results = run_search(search, folder, keep=settings.keep, num_workers=settings.workers, role=own)
+    results = run_search(
+        search, folder, keep=settings.keep, num_workers=settings.workers, role=own_role
+    )
     try:
         from tf_charagram.tuning.plots import write_plots
     except ImportError:

@@ -38,7 +38,7 @@ class TuneConfig:
         None, "epochs of a trial [words: 1; sentences, pos: 5; else 10]"
     )
     trial_examples: int | None = _option(
-        None, "words, sentences: train trials on about so many pairs, drawn by lot [all]"
+        None, "words, sentences: train trials on about so many pairs, chosen at random [all]"
     )
     objective: str = _option(
         "max", "a trial's score on the set of --select: max over its evaluations, or the final one"

@@ -1,4 +1,4 @@
-"""What a person sees while a search runs: a table on a terminal, else one line a trial."""
+"""What a person sees while a search runs: a table on a terminal, else one line per trial."""
 
 from __future__ import annotations
 

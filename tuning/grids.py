@@ -14,7 +14,6 @@ Space = dict[str, tuple[Any, ...]]
 
 C_WORDS: Space = {"batch_size": (25, 50), "negatives": ("max", "mix")}
 C_L2: Space = {"l2": (1e-4, 1e-5, 1e-6)}
-#: The encoders of characters; the others have word vectors.
 C_ENCODERS: dict[str, Space] = {
     "charagram": {"activation": ("tanh", "linear")},
     "char_cnn": {
@@ -24,7 +23,6 @@ C_ENCODERS: dict[str, Space] = {
     },
     "char_lstm": {"use_output_gate": (True, False)},
 }
-#: Only these can tag.
 C_POS: dict[str, Space] = {
     **C_ENCODERS,
     "charagram": {
@@ -133,30 +131,19 @@ _WIDE_NGRAMS: Space = {
 WIDE_IDS: Space = {**_WIDE_NGRAMS, "hash_buckets": (None, 2**16, 2**18, 2**20)}
 WIDE_POS_IDS: Space = {**_WIDE_NGRAMS, "min_count": (1, 2)}
 
-_WIDE_CHARACTERS: Space = {"l2": (0.0, 1e-6, 1e-5, 1e-4)}
-_WIDE_WORDS: Space = {
-    "l2_words": (0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4),
-    "l2_composition": (0.0, 1e-6, 1e-5, 1e-4),
-    "word_dropout": (0.0, 0.1, 0.3),
+_WIDE_L2: Space = {"l2": (0.0, 1e-6, 1e-5, 1e-4)}
+#: The penalties on the encoders of these ids.
+WIDE_PENALTIES: dict[str, Space] = {
+    "ngrams": _WIDE_L2,
+    "characters": _WIDE_L2,
+    "words": {
+        "l2_words": (0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4),
+        "l2_composition": (0.0, 1e-6, 1e-5, 1e-4),
+    },
 }
-WIDE_ENCODERS: dict[str, Space] = {
-    "charagram": {
-        **_WIDE_CHARACTERS,
-        "activation": ("linear", "tanh", "relu"),
-        "num_layers": (1, 2),
-    },
-    "char_cnn": {
-        **_WIDE_CHARACTERS,
-        **C_ENCODERS["char_cnn"],
-        "dense": ("tanh", "linear", "none"),
-        "dropout": (0.0, 0.2),
-    },
-    "char_lstm": {
-        **_WIDE_CHARACTERS,
-        "use_output_gate": (True, False),
-        "use_peepholes": (True, False),
-    },
-    **{name: {**_WIDE_WORDS, **own} for name, own in U_ENCODERS.items()},
-    "cse": {**_WIDE_WORDS, "activation": ("linear", "tanh")},
-    "gran": {**_WIDE_WORDS, "use_output_gate": (True, False)},
-}
+#: Options of encoders that are numbers; those with a choice have all of their values.
+WIDE_NUMBERS: Space = {"word_dropout": (0.0, 0.1, 0.3), "dropout": (0.0, 0.2)}
+#: Options with a choice that are not searched; a search goes on only with the space it began with.
+NOT_WIDE: dict[str, tuple[str, ...]] = {"lstm": ("use_peepholes",), "gran": ("use_peepholes",)}
+#: Other values for some encoders.
+WIDE_ENCODERS: dict[str, Space] = {"identity_rnn": U_ENCODERS["identity_rnn"]}

@@ -75,14 +75,14 @@ class GridOracle(SafeOracle):
 
 
 class RandomOracle(SafeOracle, oracles.RandomSearchOracle):
-    """Tries combinations drawn by lot, none twice."""
+    """Tries combinations at random, none twice."""
 
 
 class BayesianOracle(SafeOracle, oracles.BayesianOptimizationOracle):
     """Tries what a Gaussian process expects most of."""
 
     def populate_space(self, trial_id: str) -> dict[str, Any]:
-        """Returns the next combination; where the process repeats itself, one drawn by lot."""
+        """Returns the next combination; where the process repeats itself, one at random."""
         response = super().populate_space(trial_id)
         if response["values"] is not None and self._duplicate(response["values"]):
             return self._random_populate_space()
@@ -97,7 +97,7 @@ class HyperbandOracle(SafeOracle, oracles.HyperbandOracle):
 
     @property
     def num_drawn(self) -> int:
-        """Number of combinations that are drawn by lot."""
+        """Number of combinations that are chosen at random."""
         return sum(self._get_size(bracket, 0) for bracket in range(self._get_num_brackets()))
 
 

@@ -28,7 +28,7 @@ def which_trials(search: Search) -> str:
     if number == search.size:
         return f"{number:,} trials, all combinations"
     how = {
-        "grid": "the first in the order of the grid", "random": "drawn by lot",
+        "grid": "the first in the order of the grid", "random": "at random",
         "bayesian": "chosen one by one",
     }[search.tuner]  # fmt: skip
     return f"{number:,} trials of {search.size:,} combinations, {how}"

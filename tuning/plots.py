@@ -45,7 +45,7 @@ def write_plots(folder: Path, search: Search, results: Sequence[Result]) -> list
     return paths
 
 
-def _places(search: Search, name: str, results: Sequence[Result]) -> np.ndarray:
+def _value_indices(search: Search, name: str, results: Sequence[Result]) -> np.ndarray:
     """Returns which of a field's values each trial has, by number, `(num_trials,)`."""
     labels = [label(choice) for choice in search.space[name]]
     return np.array([labels.index(label(result.values[name])) for result in results], float)
@@ -60,7 +60,7 @@ def _parallel(search: Search, results: Sequence[Result]) -> Figure:
     scores = _score_values(results)
     low, span = scores.min(), np.ptp(scores) or 1.0
     columns = [
-        _places(search, name, results) / max(1, len(choices) - 1)
+        _value_indices(search, name, results) / max(1, len(choices) - 1)
         for name, choices in search.space.items()
     ]
     lines = np.stack([*columns, (scores - low) / span], axis=1)
@@ -68,11 +68,11 @@ def _parallel(search: Search, results: Sequence[Result]) -> Figure:
     axes = figure.add_subplot()
     shift = np.linspace(-0.02, 0.02, len(lines)) if len(lines) > 1 else np.zeros(1)
     colors = matplotlib.colormaps[_COLORS]((scores - low) / span)
-    for place in np.argsort(scores):
-        line = lines[place].copy()
+    for index in np.argsort(scores):
+        line = lines[index].copy()
         # Lines through the same values lie side by side.
-        line[:-1] += shift[place]
-        axes.plot(line, color=colors[place], linewidth=1.2)
+        line[:-1] += shift[index]
+        axes.plot(line, color=colors[index], linewidth=1.2)
     for column, choices in enumerate(search.space.values()):
         for number, choice in enumerate(choices):
             height = number / max(1, len(choices) - 1)
@@ -102,11 +102,11 @@ def _scores(search: Search, results: Sequence[Result]) -> Figure:
         axes.set_visible(False)
     jitter = np.random.default_rng(0).uniform(-_JITTER, _JITTER, len(scores))
     for axes, (name, choices) in zip(grid.flat, search.space.items(), strict=False):
-        places = _places(search, name, results)
-        axes.scatter(places + jitter, scores, s=14, alpha=0.6)
+        indices = _value_indices(search, name, results)
+        axes.scatter(indices + jitter, scores, s=14, alpha=0.6)
         for number in range(len(choices)):
-            if (places == number).any():
-                mean = scores[places == number].mean()
+            if (indices == number).any():
+                mean = scores[indices == number].mean()
                 axes.plot([number - 0.25, number + 0.25], [mean, mean], color="black")
         axes.set_xticks(range(len(choices)), [label(choice) for choice in choices], rotation=20)
         axes.set_title(name)

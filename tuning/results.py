@@ -78,12 +78,14 @@ def read_results(folder: SearchFolder) -> list[Result]:
 def ranked(results: Iterable[Result]) -> list[Result]:
     """Returns results from best to worst: completed, stopped, failed, each by score and order."""
     statuses = (COMPLETED, STOPPED, FAILED)
-    return sorted(results, key=lambda one: (statuses.index(one.status), -(one.score or 0.0)))
+    return sorted(
+        results, key=lambda result: (statuses.index(result.status), -(result.score or 0.0))
+    )
 
 
 def best(results: Iterable[Result]) -> Result | None:
     """Returns the best completed trial, if any was completed."""
-    return next((one for one in ranked(results) if one.status == COMPLETED), None)
+    return next((result for result in ranked(results) if result.status == COMPLETED), None)
 
 
 def write_tables(search: Search, folder: SearchFolder, results: Sequence[Result]) -> None:
@@ -118,7 +120,7 @@ def write_tables(search: Search, folder: SearchFolder, results: Sequence[Result]
 
 def _row(search: Search, result: Result, results: Sequence[Result]) -> dict[str, Any]:
     """Returns one line of the table; all have the same columns."""
-    sets = dict.fromkeys(name for one in results for name in one.scores)
+    sets = dict.fromkeys(name for result in results for name in result.scores)
     values = {name: result.values.get(name) for name in search.space}
     # A set may be called like a column.
     scores = {f"score.{name}": result.scores.get(name) for name in sets}

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tf_charagram.cli.flags import from_flags
 from tf_charagram.config import RunConfig
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.training.run_folder import RunFolder
@@ -20,7 +18,7 @@ _LAST = "last"
 _DEFAULT_TRIALS = 20
 _HYPERBAND_EPOCHS = 3
 _SPACE = "space."
-_OWN = ("tuner", "objective", "stop_hopeless", "share")
+_SEARCH_SETTINGS = ("tuner", "objective", "stop_hopeless", "share")
 
 
 @dataclass(frozen=True)
@@ -100,8 +98,7 @@ class Search:
             ConfigError: The values do not go together with the settings that are shared.
         """
         config = task_class(self.config.task).with_share(self.config, self.share)
-        return dataclasses.replace(
-            config,
+        return config.replace(
             **settings_of(values),
             out=str(out),
             epochs=config.epochs if epochs is None else epochs,
@@ -110,13 +107,13 @@ class Search:
 
     def final_config(self, values: dict[str, Any], out: Path, epochs: float) -> RunConfig:
         """Returns the settings of the run that trains a combination for good, on all data."""
-        return dataclasses.replace(self.config, **settings_of(values), out=str(out), epochs=epochs)
+        return self.config.replace(**settings_of(values), out=str(out), epochs=epochs)
 
     def settings(self) -> dict[str, Any]:
         """Returns what must not change when the search is resumed, as plain values."""
         space = {f"{_SPACE}{name}": list(choices) for name, choices in self.space.items()}
-        own = {f"search.{name}": getattr(self, name) for name in _OWN}
-        return {**self.config.to_dict(), **own, **space}
+        search_settings = {f"search.{name}": getattr(self, name) for name in _SEARCH_SETTINGS}
+        return {**self.config.to_dict(), **search_settings, **space}
 
     @classmethod
     def from_settings(cls, settings: dict[str, Any]) -> Search:
@@ -128,8 +125,8 @@ class Search:
             for name, choices in settings.items()
             if name.startswith(_SPACE)
         }
-        own = {name: settings[f"search.{name}"] for name in _OWN}
-        return cls(from_flags(settings_class(settings["task"]), settings), space, **own)
+        search_settings = {name: settings[f"search.{name}"] for name in _SEARCH_SETTINGS}
+        return cls(settings_class(settings["task"]).from_dict(settings), space, **search_settings)
 
 
 class SearchFolder(RunFolder):

@@ -6,7 +6,9 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from tf_charagram.config import SupervisedConfig
+from tf_charagram.config import ParaphraseConfig, SupervisedConfig
+from tf_charagram.encoders import ENCODERS
+from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError
 from tf_charagram.training.tasks import settings_class
 from tf_charagram.tuning import grids
@@ -17,14 +19,10 @@ FROZEN = "frozen"
 
 #: Between the names of fields that vary together.
 _TIE = "+"
-#: What a model has and a run that goes on from it cannot choose.
-_OF_MODEL = (
-    "dim", "ngrams", "hash_buckets", "activation", "num_layers", "filters", "dense",
-    "use_output_gate", "use_peepholes",
-)  # fmt: skip
-#: What is about the training of an encoder.
-_OF_TRAINING = ("l2", "l2_words", "l2_composition", "pull_back", "dropout", "word_dropout")
-_OF_WORDS = ("l2_words", "word_dropout")
+#: What a model has and a run that goes on from it cannot choose, besides most encoder options.
+_OF_MODEL = ("dim", "ngrams", "hash_buckets")
+#: What is about the training of an encoder, besides some of its options.
+_OF_TRAINING = ("l2", "l2_words", "l2_composition", "pull_back")
 
 
 def paper_space(
@@ -59,14 +57,14 @@ def paper_space(
         return dict(grids.S_PAIRS)
     if encoder == "cse" and task == "similarity" and not freeze:
         return {**grids.S_SIMILARITY, **({"pull_back": (True,)} if has_init else {})}
-    if task == "pos":
+    if task == "pos" and encoder in grids.C_POS:
         space = grids.C_POS[encoder]
     elif _is_supervised(task) and freeze:
         space = grids.U_FEATURES
-    elif _is_supervised(task):
+    elif _is_supervised(task) and encoder in grids.LABEL_ENCODERS:
         base = grids.U_UNIVERSAL if has_init else grids.U_LABELS
         space = {**base, **grids.LABEL_ENCODERS[encoder]}
-    elif encoder in grids.C_ENCODERS:
+    elif issubclass(settings_class(task), ParaphraseConfig) and encoder in grids.C_ENCODERS:
         is_words = task == "words"
         space = {
             **(grids.C_WORDS if is_words else {}), **grids.C_L2, **grids.C_ENCODERS[encoder],
@@ -90,7 +88,8 @@ def wide_space(
 ) -> Space:
     """Returns more than the papers tried; meant for other tuners than the grid.
 
-    The arguments are those of `paper_space`.
+    Of the options of the encoder, it has those with a choice and those in `grids.WIDE_NUMBERS`. The
+    arguments are those of `paper_space`.
 
     Raises:
         ConfigError: The encoder cannot be trained for this task.
@@ -101,7 +100,14 @@ def wide_space(
         ids, own = grids.WIDE_POS_IDS, grids.WIDE_POS
     elif _is_supervised(task):
         own = grids.WIDE_LABELS
-    space = {**(ids if encoder == "charagram" else {}), **own, **grids.WIDE_ENCODERS[encoder]}
+    units = vectorizer_of(encoder)
+    space = {
+        **(ids if units == "ngrams" else {}),
+        **own,
+        **grids.WIDE_PENALTIES[units],
+        **_wide_options(encoder),
+        **grids.WIDE_ENCODERS.get(encoder, {}),
+    }
     if has_init and _is_supervised(task):
         space = {**without(space, ["l2"]), **grids.WIDE_UNIVERSAL}
     return _fitting(space, encoder, has_vectors, has_init, freeze)
@@ -115,21 +121,39 @@ def _is_supervised(task: str) -> bool:
     return issubclass(settings_class(task), SupervisedConfig)
 
 
+def _wide_options(encoder: str) -> Space:
+    """Returns the options of an encoder whose values are known, in their order."""
+    options = options_of(encoder).values()
+    values = {
+        option.name: option.choices or grids.WIDE_NUMBERS.get(option.name, ()) for option in options
+    }
+    left_out = grids.NOT_WIDE.get(encoder, ())
+    return {name: choices for name, choices in values.items() if choices and name not in left_out}
+
+
 def _check_pos(task: str, encoder: str) -> None:
-    if task == "pos" and encoder not in grids.C_POS:
+    if task == "pos" and vectorizer_of(encoder) == "words":
+        names = [name for name in ENCODERS if vectorizer_of(name) != "words"]
         raise ConfigError(
             "The task 'pos' composes words from characters: choose the encoder "
-            f"{', '.join(grids.C_POS)}. Received: encoder={encoder}"
+            f"{', '.join(names)}. Received: encoder={encoder}"
         )
 
 
 def _fitting(space: Space, encoder: str, has_vectors: bool, has_init: bool, freeze: bool) -> Space:
     """Returns a space without what cannot be varied."""
-    left_out = {*(_OF_MODEL if has_init else ()), *(_OF_TRAINING if freeze else ())}
+    options = options_of(encoder).values()
+    left_out: set[str] = set()
+    if has_init:
+        left_out.update(_OF_MODEL)
+        left_out.update(option.name for option in options if not option.is_training_only)
+    if freeze:
+        left_out.update(_OF_TRAINING)
+        left_out.update(option.name for option in options if option.is_training_only)
     if has_vectors:
         left_out.add("dim")
-    if encoder in grids.C_ENCODERS:
-        left_out.update(_OF_WORDS)
+    if vectorizer_of(encoder) != "words":
+        left_out.add("l2_words")
     if encoder == "word_average":
         # All its weights are word vectors: nothing is left to compose, or to train if frozen.
         left_out.update(("l2_composition", "pull_back"))

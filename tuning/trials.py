@@ -95,9 +95,9 @@ class TrialRunner:
             KeyboardInterrupt: After a checkpoint was written.
         """
         path = self._folder.trials / trial_id
-        found = read_result(path)
-        if found is not None:
-            return found
+        earlier = read_result(path)
+        if earlier is not None:
+            return earlier
         status, reason = COMPLETED, None
         try:
             self._train(self._search.trial_config(values, path, epochs=epochs))
@@ -146,10 +146,10 @@ class TrialRunner:
         if margin is None or score is None or record["epoch"] >= config.epochs:
             return
         number = len(RunFolder(str(config.out)).read_history())
-        others = [score for score in self._scores_at(number) if score is not None]
-        if len(others) < _LEAST_TRIALS:
+        completed = [score for score in self._scores_at(number) if score is not None]
+        if len(completed) < _LEAST_TRIALS:
             return
-        median = statistics.median(others)
+        median = statistics.median(completed)
         if score < median - margin:
             raise TrialPruned(
                 f"{score:.2f} on {name} after {record['epoch']:g} epochs; the median there is "
@@ -183,8 +183,8 @@ class TrialRunner:
             scores = json.loads(folder.metrics.read_text(encoding="utf-8"))["scores"]
         if status != FAILED:
             records = history if self._search.objective == "max" else history[-1:]
-            found = [record["scores"][self._search.config.select] for record in records]
-            score = max((value for value in found if value is not None), default=None)
+            selected = [record["scores"][self._search.config.select] for record in records]
+            score = max((value for value in selected if value is not None), default=None)
             if score is None:
                 status = FAILED
                 reason = f"no score on {self._search.config.select}: all pairs have the same"
@@ -200,6 +200,7 @@ def _release(run: TrainingRun) -> None:
     """
     run.loop.release()
     variables = list(run.loop.model.penalties.targets)
+    model: Any
     for model in (run.loop.product, run.model):
         variables += [weight.value for weight in model.parts.weights]
     for variable in variables:
@@ -214,8 +215,8 @@ def prune(folder: SearchFolder, results: list[Result], keep: int) -> None:
         results: Those of all trials that have ended; others are left alone.
         keep: How many completed trials keep their model. No trial keeps its checkpoints.
     """
-    for place, result in enumerate(ranked(results)):
+    for rank, result in enumerate(ranked(results)):
         run = RunFolder(folder.trials / result.id)
         shutil.rmtree(run.checkpoints, ignore_errors=True)
-        if place >= keep or result.status != COMPLETED:
+        if rank >= keep or result.status != COMPLETED:
             shutil.rmtree(run.model, ignore_errors=True)

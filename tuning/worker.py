@@ -22,24 +22,24 @@ from tf_charagram.tuning.tuner import TrialTuner
 _TIMEOUT_S = 60
 
 
-def wait_for_chief(own: Role, timeout_s: float = _TIMEOUT_S) -> None:
+def wait_for_chief(own_role: Role, timeout_s: float = _TIMEOUT_S) -> None:
     """Waits until the chief serves.
 
     Raises:
         RunError: It does not.
     """
-    with grpc.insecure_channel(own.address) as channel:
+    with grpc.insecure_channel(own_role.address) as channel:
         try:
             grpc.channel_ready_future(channel).result(timeout=timeout_s)
         except grpc.FutureTimeoutError as error:
-            raise _no_chief(own, timeout_s) from error
+            raise _no_chief(own_role, timeout_s) from error
 
 
-def run_worker(own: Role, search: Search, folder: SearchFolder) -> None:
+def run_worker(own_role: Role, search: Search, folder: SearchFolder) -> None:
     """Runs trials until the chief has no more.
 
     Args:
-        own: The role of this process.
+        own_role: The role of this process.
         search: The search, the same as the chief's.
         folder: Where it lives, the same as the chief's.
 
@@ -53,14 +53,14 @@ def run_worker(own: Role, search: Search, folder: SearchFolder) -> None:
         TrialTuner(search, make_oracle(search), folder).search()
     except grpc.RpcError as error:
         if error.code() in (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNAVAILABLE):
-            raise _no_chief(own, _TIMEOUT_S) from error
-        raise RunError(f"The chief at {own.address} failed: {error.details()}") from error
+            raise _no_chief(own_role, _TIMEOUT_S) from error
+        raise RunError(f"The chief at {own_role.address} failed: {error.details()}") from error
 
 
-def _no_chief(own: Role, timeout_s: float) -> RunError:
+def _no_chief(own_role: Role, timeout_s: float) -> RunError:
     return RunError(
-        f"No chief answers at {own.address} within {timeout_s:g} s. Start it first, with the same "
-        f"{IP} and {PORT}, and `chief` as its id."
+        f"No chief answers at {own_role.address} within {timeout_s:g} s. Start it first, with the "
+        f"same {IP} and {PORT}, and `chief` as its id."
     )
 
 
@@ -79,14 +79,14 @@ def work(arguments: Sequence[str]) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    own = role()
-    if own is None:
+    own_role = role()
+    if own_role is None:
         raise RunError("This is for `charagram tune --workers`, which starts it.")
     folder = SearchFolder(path)
-    wait_for_chief(own)
+    wait_for_chief(own_role)
     search = folder.read_search()
     set_threads(search.config)
-    run_worker(own, search, folder)
+    run_worker(own_role, search, folder)
     return 0
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable, Sequence
-from functools import partial
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+import numpy as np
+from google.protobuf.message import DecodeError
 
-from tf_charagram.errors import ConfigError
-from tf_charagram.export.check.answers import calls_of, check_answers
+from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.export.check.judge import SERVING, Judge
 from tf_charagram.export.check.operations import (
     CORE,
     PYTHON,
@@ -19,22 +19,18 @@ from tf_charagram.export.check.operations import (
     check_operations,
     read_operations,
 )
-from tf_charagram.export.check.probe import measure
+from tf_charagram.export.check.probe import Call, measure
 from tf_charagram.export.check.process import measure_in_process
 from tf_charagram.export.check.result import Result
-from tf_charagram.export.check.texts import BAD_TEXTS, words
-from tf_charagram.export.check.vectors import check_vectors
-from tf_charagram.export.check.version import (
-    read_card,
-    read_golden_calls,
-    read_golden_vectors,
-)
+from tf_charagram.export.check.vectors import VectorJudge
+from tf_charagram.export.serving.card import class_of
 from tf_charagram.export.serving.client import ServingClient
-from tf_charagram.export.serving.inputs import sample_texts, signatures_of
-from tf_charagram.serialization.model_folder import EMBEDDER
+from tf_charagram.export.serving.golden import GOLDEN, GoldenCall, read_golden
+from tf_charagram.export.serving.inputs import samples_of, signatures_of
+from tf_charagram.export.serving.version import EXTRA
+from tf_charagram.serialization.model_card import CARD
 
 CLEAN, RUNTIME = "only tensorflow", "C++ runtime"
-_NUM_WORDS = 5000
 
 
 class VersionChecks:
@@ -47,49 +43,44 @@ class VersionChecks:
         seconds: No more calls of a size after so long, but for the first 20.
 
     Attributes:
-        kind: Of the model.
+        judge: Of the answers of the model.
+        request: What the model is asked, as `probe.measure` takes it.
+        unit: What the texts are that it is timed with.
         results: What each check found.
-        operations: Who brings operations -> their names.
+        operations: Who provides operations -> their names.
         latency: A row for each batch size of each place.
 
     Raises:
-        DataError: The card or the golden vectors are damaged.
+        DataError: The card or the golden file is damaged, or the card names an unknown kind.
     """
 
     def __init__(
         self, folder: Path, *, batches: Sequence[int], repeats: int, seconds: float
     ) -> None:
         self.folder = folder
-        self._judge: Callable[[str, dict[str, Any]], list[Result]]
         self.results: list[Result] = []
         self.operations: dict[str, list[str]] = {}
         self.latency: list[dict[str, Any]] = []
-        self._card = read_card(folder)
-        self.kind: str = (self._card or {}).get("kind", EMBEDDER)
-        self._request: dict[str, Any] = {
+        self._card = _read_card(folder)
+        card = self._card or {}
+        try:
+            self._model_class = class_of(card)
+        except ConfigError as error:
+            raise DataError(folder / CARD, str(error)) from error
+        golden = _read_golden_calls(folder)
+        self.judge = (
+            VectorJudge(golden, card.get("dim"))
+            if self._model_class.gives_vectors
+            else Judge(signatures_of(card), golden, self._model_class.max_checked_bytes)
+        )
+        samples = samples_of(self._model_class.kind)
+        self.unit = samples.unit
+        self.request: dict[str, Any] = {
             "batches": list(batches), "repeats": repeats, "seconds": seconds,
-            **(self._ask_vectors() if self.kind == EMBEDDER else self._ask_answers()),
+            "calls": self.judge.calls(),
+            "text_inputs": self.judge.signatures[SERVING],
+            "words": samples.timed_texts(),
         }  # fmt: skip
-
-    def _ask_vectors(self) -> dict[str, Any]:
-        texts, golden = read_golden_vectors(self.folder) or ([], None)
-        dim = (self._card or {}).get("dim") if golden is None else golden.shape[1]
-        self._judge = partial(check_vectors, golden=golden, dim=dim)
-        return {
-            "golden": [base64.b64encode(text).decode() for text in texts],
-            "bad": {name: base64.b64encode(text).decode() for name, text in BAD_TEXTS.items()},
-            "words": words(_NUM_WORDS),
-        }
-
-    def _ask_answers(self) -> dict[str, Any]:
-        signatures = signatures_of(self._card or {})
-        golden = read_golden_calls(self.folder)
-        self._judge = partial(check_answers, golden=golden)
-        return {
-            "calls": calls_of(self.kind, signatures, golden),
-            "text_inputs": signatures["serving_default"],
-            "words": [text.decode() for text in sample_texts(self.kind)],
-        }
 
     def check_graph(self) -> None:
         """Looks at the operations."""
@@ -104,7 +95,7 @@ class VersionChecks:
         """Loads the model in processes of their own; after `check_graph`."""
         packages = sorted(set(self.operations) - {CORE, PYTHON, UNKNOWN})
         libraries = [package.replace("-", "_") for package in packages]
-        request = {**self._request, "folder": str(self.folder), "libraries": libraries}
+        request = {**self.request, "folder": str(self.folder), "libraries": libraries}
         where = " and ".join([CLEAN, *packages])
         self._add(where, measure_in_process("tensorflow", request))
         if packages:
@@ -119,19 +110,50 @@ class VersionChecks:
         Raises:
             ConfigError: The version is no embedder.
         """
-        if self.kind != EMBEDDER:
+        if not self._model_class.gives_vectors:
             raise ConfigError(
-                f"`url` is for embedders, and {self.folder} is of the kind '{self.kind}'. "
-                "Check the folder without it."
+                f"`url` is for embedders, and {self.folder} is of the kind "
+                f"'{self._model_class.kind}'. Check the folder without it."
             )
 
-        def load() -> ServingClient:
+        def load() -> Call:
             client.embed([b"a"])
-            return client
+            return lambda signature, **inputs: _ask_server(client, signature, inputs)
 
-        self._add(client.address, measure(load, self._request))
+        self._add(client.address, measure(load, self.request))
 
     def _add(self, where: str, measured: dict[str, Any]) -> None:
-        self.results += self._judge(where, measured)
+        self.results += self.judge.results(where, measured)
         rows = [row for row in measured.get("latency", []) if "error" not in row]
         self.latency += [{"where": where, **row} for row in rows]
+
+
+def _ask_server(
+    client: ServingClient, signature: str, inputs: dict[str, Sequence[bytes]]
+) -> dict[str, np.ndarray]:
+    """Calls a signature of an embedder by the method of the client that stands for it."""
+    if signature == SERVING:
+        return {"embedding": client.embed(**inputs)}
+    return {"cosine": client.similarity(*inputs.values())}
+
+
+def _read_card(folder: Path) -> dict[str, Any] | None:
+    """Returns the model's card, or `None` if there is none."""
+    path = folder / CARD
+    if not path.is_file():
+        return None
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise DataError(path, f"is damaged ({error}). Export the model again.") from error
+
+
+def _read_golden_calls(folder: Path) -> list[GoldenCall]:
+    """Returns the golden calls of a version; an empty list if there are none."""
+    path = folder / EXTRA / GOLDEN
+    if not path.is_file():
+        return []
+    try:
+        return read_golden(path.parent)
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise DataError(path, f"is damaged ({error!r}). Export the model again.") from error

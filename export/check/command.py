@@ -62,7 +62,6 @@ def check(arguments: Sequence[str]) -> int:
     folder = version_folder(values.model)
     clients = [connect(url) for url in values.url]
     from tf_charagram.export.check.checks import VersionChecks
-    from tf_charagram.serialization.model_folder import EMBEDDER
 
     checks = VersionChecks(
         folder, batches=[*map(int, sizes)], repeats=values.repeats, seconds=values.seconds
@@ -72,7 +71,7 @@ def check(arguments: Sequence[str]) -> int:
     if not clients:
         checks.check_graph()
         checks.check_runtimes()
-    found = {
+    report = {
         "model": str(folder),
         "ok": all(result.ok is not False for result in checks.results),
         "checks": [result.to_dict() for result in checks.results],
@@ -80,22 +79,22 @@ def check(arguments: Sequence[str]) -> int:
         "latency": checks.latency,
     }
     if values.json:
-        sys.stdout.write(json.dumps(found) + "\n")
+        sys.stdout.write(json.dumps(report) + "\n")
     else:
-        _print(found, "words" if checks.kind == EMBEDDER else "sentences")
-    return 0 if found["ok"] else 1
+        _print(report, checks.unit)
+    return 0 if report["ok"] else 1
 
 
-def _print(found: dict[str, Any], unit: str) -> None:
+def _print(report: dict[str, Any], unit: str) -> None:
     console = table_console()
-    for owner, names in found["operations"].items():
+    for owner, names in report["operations"].items():
         console.print(escape(f"Operations of {owner}: {', '.join(names)}"))
-    checks = Table("where", "check", "", "found", title=escape(found["model"]))
-    for row in found["checks"]:
+    checks = Table("where", "check", "", "found", title=escape(report["model"]))
+    for row in report["checks"]:
         checks.add_row(*map(escape, (row["where"], row["name"], _STATES[row["ok"]], row["detail"])))
     console.print(checks)
-    if found["latency"]:
-        console.print(_latency_table(found["latency"], unit))
+    if report["latency"]:
+        console.print(_latency_table(report["latency"], unit))
 
 
 def _latency_table(rows: Sequence[dict[str, Any]], unit: str) -> Table:

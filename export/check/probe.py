@@ -1,8 +1,7 @@
-"""Asks a model for vectors, or for answers, and times it; they are judged elsewhere.
+"""Calls the signatures of a model and times it; what it answers is judged elsewhere.
 
-`measure` takes anything with `embed` and `similarity`, `measure_answers` any signatures. As a
-program, `probe.py RUNTIME REQUEST ANSWER`, it does so in a process that has only that runtime: this
-file imports nothing of `tf_charagram` for itself. Both files are JSON.
+As a program, `probe.py RUNTIME REQUEST ANSWER`, it does so in a process that has only that runtime:
+this file imports nothing of `tf_charagram` for itself. Both files are JSON.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -28,55 +27,15 @@ _LONGEST = 300
 Call = Callable[..., Mapping[str, np.ndarray]]
 
 
-class Model(Protocol):
-    """What can be measured."""
-
-    def embed(self, texts: Sequence[bytes]) -> np.ndarray:
-        """Returns float32 `(num_texts, dim)`."""
-
-    def similarity(self, left: Sequence[bytes], right: Sequence[bytes]) -> np.ndarray:
-        """Returns the cosines of corresponding texts, float32 `(num_texts,)`."""
-
-
-def measure(load: Callable[[], Model], request: dict[str, Any]) -> dict[str, Any]:
-    """Loads a model, asks it for vectors and times it.
-
-    Args:
-        load: Returns the model.
-        request: `golden`, a list of texts in base64; `bad`, texts in base64 by name; `words`,
-            texts to time the model with in batches of the sizes `batches`, each `repeats` times or
-            until `seconds` are over, but not fewer than 20 times.
-
-    Returns:
-        `load_s`, and under `golden`, `similarity`, `alone`, `together` and `empty` arrays as
-        `{"shape", "value"}`, and under `latency` a list; or `{"error"}` in place of any of these.
-        `{"error"}` alone if the model does not load.
-    """
-    golden = [base64.b64decode(text) for text in request["golden"]]
-    bad = {name: base64.b64decode(text) for name, text in request["bad"].items()}
-    start = time.perf_counter()
-    try:
-        model = load()
-    except Exception as error:
-        return {"error": _message(error)}
-    return {
-        "load_s": time.perf_counter() - start,
-        "golden": _attempt(model.embed, golden),
-        "similarity": _attempt(model.similarity, golden, golden[::-1]),
-        "alone": {name: _attempt(model.embed, [text]) for name, text in bad.items()},
-        "together": _attempt(model.embed, list(bad.values())),
-        "empty": _attempt(model.embed, []),
-        "latency": [_latency(model.embed, request, batch) for batch in request["batches"]],
-    }
-
-
-def measure_answers(load: Callable[[], Call], request: dict[str, Any]) -> dict[str, Any]:
+def measure(load: Callable[[], Call], request: Mapping[str, Any]) -> dict[str, Any]:
     """Loads a model, calls its signatures and times `serving_default`.
 
     Args:
         load: Returns what calls a signature.
-        request: `calls`, by name, each with `signature` and `inputs`; `text_inputs`, the inputs of
-            `serving_default`; and what it is timed with, as of `measure`.
+        request: `calls`, by name, each with `signature` and `inputs`, strings in base64;
+            `text_inputs`, the inputs of `serving_default`; `words`, texts to time it with in
+            batches of the sizes `batches`, each `repeats` times or until `seconds` are over, but
+            not fewer than 20 times.
 
     Returns:
         `load_s`; under `answers`, for each call, its outputs as `{"shape", "value"}`, or
@@ -111,7 +70,7 @@ def _answer(call: Call, signature: str, inputs: Mapping[str, Sequence[Any]]) -> 
 
 
 def encode_inputs(inputs: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-    """Returns inputs with strings in base64, as `measure_answers` takes them."""
+    """Returns inputs with strings in base64, as `measure` takes them."""
     return {name: [_encode(value) for value in values] for name, values in inputs.items()}
 
 
@@ -124,16 +83,8 @@ def _encode(value: Any) -> Any:
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
-def _attempt(call: Callable[..., np.ndarray], *texts: Sequence[bytes]) -> dict[str, Any]:
-    try:
-        array = call(*texts)
-    except Exception as error:  # Whatever it is, it is the finding.
-        return {"error": _message(error)}
-    return {"shape": array.shape, "value": array.ravel().tolist()}
-
-
 def _latency(
-    ask: Callable[[Sequence[bytes]], object], request: dict[str, Any], batch: int
+    ask: Callable[[Sequence[bytes]], object], request: Mapping[str, Any], batch: int
 ) -> dict[str, Any]:
     """Times calls with one batch size; other words come each time."""
     stream = cycle([word.encode() for word in request["words"]])
@@ -162,19 +113,6 @@ def _latency(
 def _message(error: Exception) -> str:
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-
-
-class _Signatures:
-    """An embedder by what calls its signatures."""
-
-    def __init__(self, call: Call) -> None:
-        self._call = call
-
-    def embed(self, texts: Sequence[bytes]) -> np.ndarray:
-        return self._call("serving_default", texts=texts)["embedding"]
-
-    def similarity(self, left: Sequence[bytes], right: Sequence[bytes]) -> np.ndarray:
-        return self._call("similarity", texts_a=left, texts_b=right)["cosine"]
 
 
 def _tensorflow(libraries: Sequence[str]) -> Callable[[str], Call]:
@@ -235,10 +173,7 @@ def main(runtime: str, request_path: str, answer_path: str) -> None:
     """Measures a SavedModel in this process."""
     request = json.loads(Path(request_path).read_text(encoding="utf-8"))
     load = RUNTIMES[runtime](request["libraries"])
-    if "calls" in request:
-        answer = measure_answers(lambda: load(request["folder"]), request)
-    else:
-        answer = measure(lambda: _Signatures(load(request["folder"])), request)
+    answer = measure(lambda: load(request["folder"]), request)
     Path(answer_path).write_text(json.dumps(answer), encoding="utf-8")
 
 

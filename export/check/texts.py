@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain, islice
-
-from tf_charagram.data.starter import train_pairs
-
 #: What users send by mistake or on purpose. None may end a request, or touch another text of it.
 BAD_TEXTS: dict[str, bytes] = {
     "empty": b"",
@@ -26,8 +22,3 @@ BAD_TEXTS: dict[str, bytes] = {
     "1 MB in one word": b"x" * 2**20,
     "broken and long": b"\xff" * 50_000,
 }
-
-
-def words(number: int) -> list[str]:
-    """Returns English words of the starter set, to measure latency with; no word comes twice."""
-    return list(islice(dict.fromkeys(chain.from_iterable(train_pairs())), number))

@@ -8,7 +8,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.encoders import ENCODERS
+from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.averaging import Dan, Projection, WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.words import AveragingEncoder, divisors
@@ -129,7 +129,7 @@ def quantization_problem(encoder: keras.layers.Layer) -> str | None:
     """Returns why an encoder cannot be quantized and which can, or `None` if it can."""
     if type(encoder) in _QUANTIZABLE:
         return None
-    names = ", ".join(name for name, cls in ENCODERS.items() if cls in _QUANTIZABLE)
+    names = ", ".join(name for name in ENCODERS if encoder_class(name) in _QUANTIZABLE)
     return (
         f"{type(encoder).__name__} cannot be quantized: only encoders that sum or average the rows "
         f"of a table can, {names}."

@@ -1,34 +1,29 @@
-"""What is known of a model: from its run folder, and as a page to read."""
+"""What is known of an exported model: from its run folder, and as a page to read."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tf_charagram.export.serving.inputs import make_inputs
 from tf_charagram.files import whole_file
+from tf_charagram.models.base import TextModel
 from tf_charagram.serialization.model_card import CARD
 from tf_charagram.serialization.model_folder import EMBEDDER
+from tf_charagram.serialization.registry import model_class
 from tf_charagram.training.run_folder import RunFolder
 
 PAGE = "README.md"
-#: What each kind of model does, and what its scores are.
-_DOES = {
-    EMBEDDER: ("Embeds texts", "correlation x 100"),
-    "tagger": ("Tags words", "accuracy, %"),
-    "pair_scorer": ("Says how related two texts are", "Pearson's r x 100"),
-    "pair_classifier": ("Labels pairs of texts", "accuracy, %"),
-    "text_classifier": ("Labels texts", "accuracy, %"),
-}
 _FROM_METRICS = ("scores", "num_pairs", "steps", "training_seconds")
 
 
 def about_run(path: str | Path) -> dict[str, Any]:
-    """Returns how a model was trained and what it scored, as far as its run folder tells.
+    """Returns how a model was trained and what it scored, if its run folder tells.
 
     Args:
-        path: A run folder, or the `model` folder in one; of another folder nothing is known.
+        path: A run folder, or the `model` folder in one; for any other folder, nothing.
     """
     path = Path(path)
     for folder in (RunFolder(path), RunFolder(path.parent)):
@@ -47,6 +42,16 @@ def about_run(path: str | Path) -> dict[str, Any]:
     return {}
 
 
+def class_of(card: Mapping[str, Any]) -> type[TextModel]:
+    """Returns the class of the model that a card describes; of embedders it names no kind.
+
+    Raises:
+        ConfigError: There is no such kind of model.
+    """
+    cls: type[TextModel] = model_class(card.get("kind", EMBEDDER))
+    return cls
+
+
 def write_page(version: str | Path, name: str) -> None:
     """Writes the card of a version, `model_card.json`, as a page of Markdown beside it.
 
@@ -62,7 +67,7 @@ def write_page(version: str | Path, name: str) -> None:
 
 def page(card: dict[str, Any], name: str) -> str:
     """Returns the page of a card."""
-    calls = _calls(card, name) if _kind(card) == EMBEDDER else _signatures(card, name)
+    calls = _signatures(card, name) if "head" in card else _calls(card, name)
     parts = [f"# {name}", _summary(card), "## How to call", calls]
     smaller = card.get("made_smaller")
     if smaller:
@@ -70,7 +75,7 @@ def page(card: dict[str, Any], name: str) -> str:
     training = card.get("training", {})
     if training.get("scores"):
         before = "Before it was made smaller.\n\n" if smaller else ""
-        parts += ["## Scores", before + _scores(training["scores"], _DOES[_kind(card)][1])]
+        parts += ["## Scores", before + _scores(training["scores"], class_of(card).score_title)]
     if training:
         files = [f"`{Path(path).name}`, SHA-256 `{digest}`"
                  for path, digest in training["data_files"].items()]  # fmt: skip
@@ -89,9 +94,8 @@ def _summary(card: dict[str, Any]) -> str:
     needed = {library: len(ops) for library, ops in card["required_ops"].items()}
     ops = ", ".join(f"{count} of {library}" for library, count in needed.items())
     return (
-        f"{_DOES[_kind(card)][0]}: `{card['encoder']['name']}`, {card['dim']} dimensions, "
-        f"{card['vectorizer']['num_rows']:,} rows, {card['num_parameters']:,} parameters"
-        f"{'' if _kind(card) == EMBEDDER else ' below the head'}, "
+        f"{class_of(card).purpose}: `{card['encoder']['name']}`, {card['dim']} dimensions, "
+        f"{card['vectorizer']['num_rows']:,} rows, {card['num_parameters']:,} parameters, "
         f"{card['size_bytes'] / 1e6:,.1f} MB.\n\n"
         f"Operations besides TensorFlow's own: {ops or 'none'}."
     )
@@ -149,14 +153,10 @@ model = tf.saved_model.load("models/{name}/1")
 def _tensors(tensors: dict[str, Any]) -> str:
     """Returns tensors as `name` type (shape), where n is any number."""
     return ", ".join(
-        f"`{name}` {one['dtype']} "
-        f"({', '.join('n' if size < 0 else str(size) for size in one['shape'])})"
-        for name, one in tensors.items()
+        f"`{name}` {tensor['dtype']} "
+        f"({', '.join('n' if size < 0 else str(size) for size in tensor['shape'])})"
+        for name, tensor in tensors.items()
     )
-
-
-def _kind(card: dict[str, Any]) -> str:
-    return str(card.get("kind", EMBEDDER))
 
 
 def _text_import(card: dict[str, Any]) -> str:

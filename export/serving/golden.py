@@ -1,4 +1,7 @@
-"""Golden vectors and answers: what a version must give for some texts, wherever it is loaded."""
+"""Golden vectors and answers: what a version must give for some texts, wherever it is loaded.
+
+The file of a model that gives vectors has its texts and vectors; that of any other has calls.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from tf_charagram.export.check.probe import encode_array, encode_inputs
 from tf_charagram.export.serving.inputs import dtype_of, make_inputs
 from tf_charagram.files import whole_file
-from tf_charagram.models.base import HeadedModel
-from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.base import TextModel
+from tf_charagram.models.embedder import unit_rows
 
 GOLDEN = "golden.json"
+#: What a signature is asked and what it must answer: `signature`, `inputs` and `outputs`, with
+#: strings in base64, as `probe` takes them.
+GoldenCall = dict[str, Any]
 _NUM_TEXTS = 50
 #: Besides real texts: what is hard to read in the same way everywhere.
 _HARD = (
@@ -25,73 +32,105 @@ _HARD = (
 )  # fmt: skip
 
 
-def write_golden(path: str | Path, embedder: TextEmbedder, texts: Sequence[bytes]) -> None:
-    """Writes texts with their vectors as Python computes them.
-
-    Args:
-        path: Folder `assets.extra` of the version.
-        embedder: The model that was exported.
-        texts: Real texts; the first 50 count.
-    """
-    chosen = [*texts[:_NUM_TEXTS], *_HARD]
-    vectors = embedder.encode(chosen)
-    golden = {
-        "texts": [base64.b64encode(text).decode() for text in chosen],
-        # Seven digits are what a float32 has.
-        "embedding": [[float(f"{value:.7g}") for value in vector] for vector in vectors.tolist()],
-    }
-    with whole_file(Path(path) / GOLDEN, "w") as file:
-        json.dump(golden, file)
-
-
-def most_golden_bytes(texts: Sequence[bytes], dim: int) -> int:
-    """Returns a size in bytes that the file will not exceed; arguments as of `write_golden`."""
-    chosen = [*texts[:_NUM_TEXTS], *_HARD]
-    return sum(2 * len(text) + 16 + 16 * dim for text in chosen)
-
-
-def read_golden(path: str | Path) -> tuple[list[bytes], list[list[float]]]:
-    """Returns the texts and vectors that `write_golden` wrote."""
-    golden = json.loads((Path(path) / GOLDEN).read_text(encoding="utf-8"))
-    return [base64.b64decode(text) for text in golden["texts"]], golden["embedding"]
-
-
-def write_golden_answers(
+def write_golden(
     path: str | Path,
-    model: HeadedModel,
+    model: TextModel,
     signatures: Mapping[str, Iterable[str]],
     texts: Sequence[bytes],
 ) -> None:
-    """Writes what each signature is asked and what it answers in Python, as `{"calls": [...]}`.
-
-    A call has `signature`, `inputs` and `outputs`; strings are in base64, as `probe` takes them.
+    """Writes texts with their vectors, or calls with their answers, as Python computes them.
 
     Args:
         path: Folder `assets.extra` of the version.
         model: The model that was exported.
         signatures: Names of the inputs of each signature.
-        texts: Real texts; the first 50 count. Each makes a pair with the next.
+        texts: Real texts; the first 50 count. In a call, each makes a pair with the next.
     """
     chosen = [*texts[:_NUM_TEXTS], *_HARD]
-    functions, calls = model.signatures(), []
-    for name, names in signatures.items():
-        inputs = make_inputs(names, chosen, [*chosen[1:], chosen[0]])
-        answer = functions[name](
-            **{key: tf.constant(values, dtype_of(key)) for key, values in inputs.items()}
-        )
-        outputs = {key: encode_array(value.numpy()) for key, value in answer.items()}
-        calls.append({"signature": name, "inputs": encode_inputs(inputs), "outputs": outputs})
+    if model.gives_vectors:
+        golden = _texts_and_vectors(model, chosen)
+    else:
+        golden = {"calls": _calls(model, signatures, chosen)}
     with whole_file(Path(path) / GOLDEN, "w") as file:
-        json.dump({"calls": calls}, file)
+        json.dump(golden, file)
 
 
-def read_golden_answers(path: str | Path) -> list[dict[str, Any]]:
-    """Returns the calls that `write_golden_answers` wrote."""
+def most_golden_bytes(texts: Sequence[bytes], dim: int) -> int:
+    """Returns a size that the file of a model that gives vectors will not exceed.
+
+    Args:
+        texts: As of `write_golden`.
+        dim: Width of the vectors.
+    """
+    chosen = [*texts[:_NUM_TEXTS], *_HARD]
+    return sum(2 * len(text) + 16 + 16 * dim for text in chosen)
+
+
+def read_golden(path: str | Path) -> list[GoldenCall]:
+    """Returns the calls that `write_golden` wrote, or those that its texts and vectors stand for.
+
+    Args:
+        path: Folder `assets.extra` of the version.
+    """
     golden = json.loads((Path(path) / GOLDEN).read_text(encoding="utf-8"))
+    if "calls" not in golden:
+        texts = [base64.b64decode(text) for text in golden["texts"]]
+        return vector_calls(texts, np.array(golden["embedding"], np.float32))
     return [
         {"signature": call["signature"], "inputs": {**call["inputs"]}, "outputs": {
-            name: {"shape": tuple(one["shape"]), "value": [*one["value"]]}
-            for name, one in call["outputs"].items()
+            name: {"shape": tuple(output["shape"]), "value": [*output["value"]]}
+            for name, output in call["outputs"].items()
         }}
         for call in golden["calls"]
     ]  # fmt: skip
+
+
+def vector_calls(texts: Sequence[bytes], vectors: np.ndarray) -> list[GoldenCall]:
+    """Returns calls for the vectors of texts, and for their cosines in the opposite order.
+
+    Args:
+        texts: At least one.
+        vectors: float32 `(num_texts, dim)`.
+
+    Raises:
+        ValueError: There is no text, or another number of vectors.
+    """
+    num_texts, _ = vectors.shape
+    if num_texts != len(texts):
+        raise ValueError(f"{len(texts)} texts have {num_texts} vectors")
+    unit = unit_rows(vectors)
+    cosines = np.sum(unit * unit[::-1], axis=1)
+    return [
+        {
+            "signature": "serving_default",
+            "inputs": encode_inputs({"texts": texts}),
+            "outputs": {"embedding": encode_array(vectors)},
+        },
+        {
+            "signature": "similarity",
+            "inputs": encode_inputs({"texts_a": texts, "texts_b": texts[::-1]}),
+            "outputs": {"cosine": encode_array(cosines)},
+        },
+    ]
+
+
+def _texts_and_vectors(embedder: Any, texts: Sequence[bytes]) -> dict[str, Any]:
+    vectors = embedder.encode(texts)
+    return {
+        "texts": [base64.b64encode(text).decode() for text in texts],
+        # Seven digits are what a float32 has.
+        "embedding": [[float(f"{value:.7g}") for value in vector] for vector in vectors.tolist()],
+    }
+
+
+def _calls(
+    model: TextModel, signatures: Mapping[str, Iterable[str]], texts: Sequence[bytes]
+) -> list[GoldenCall]:
+    functions, calls = model.signatures(), []
+    for signature, names in signatures.items():
+        inputs = make_inputs(names, texts, [*texts[1:], texts[0]])
+        tensors = {name: tf.constant(value, dtype_of(name)) for name, value in inputs.items()}
+        answer = functions[signature](**tensors)
+        outputs = {name: encode_array(value.numpy()) for name, value in answer.items()}
+        calls.append({"signature": signature, "inputs": encode_inputs(inputs), "outputs": outputs})
+    return calls

@@ -2,35 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any, NamedTuple
 
-from tf_charagram.data.starter import supervised
+from tf_charagram.data.starter import supervised, train_pairs
 from tf_charagram.data.starter.tagged import tagged_sentences
-from tf_charagram.serialization.model_folder import EMBEDDER
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.serialization.registry import model_class
 from tf_charagram.text.batches import to_bytes
 
 # Those that were not trained on come first.
 _SPLITS = ("dev", "test", "train")
+_NUM_TIMED_WORDS = 5000
 #: Values of the input of each name.
 Inputs = dict[str, list[bytes] | list[int]]
 
 
+class Samples(NamedTuple):
+    """Texts such as some models read.
+
+    Attributes:
+        unit: What they are.
+        texts: Gives some; of pairs, one after the other.
+        timed_texts: Gives those to measure latency with.
+    """
+
+    unit: str
+    texts: Callable[[], list[str]]
+    timed_texts: Callable[[], list[str]]
+
+
+def words(number: int) -> list[str]:
+    """Returns English words of the starter set; no word comes twice."""
+    return list(islice(dict.fromkeys(chain.from_iterable(train_pairs())), number))
+
+
+def _few_words() -> list[str]:
+    return ["character", "charachter", "n-grams", "of a word", "a sentence of six words"]
+
+
+def _sentences() -> list[str]:
+    sentences = chain.from_iterable(map(tagged_sentences, _SPLITS))
+    return [" ".join(sentence.words) for sentence in sentences]
+
+
+def _reviews() -> list[str]:
+    return [text for split in _SPLITS for text in supervised.sentiment(split).texts]
+
+
+def _pairs() -> list[str]:
+    sets = map(supervised.relatedness, _SPLITS)
+    pairs = chain.from_iterable(zip(pairs.left, pairs.right, strict=True) for pairs in sets)
+    return list(chain.from_iterable(pairs))
+
+
+#: What a class of models says under `reads` -> such texts.
+_SAMPLES = {
+    "words": Samples("words", _few_words, lambda: words(_NUM_TIMED_WORDS)),
+    "sentences": Samples("sentences", _sentences, _sentences),
+    "reviews": Samples("sentences", _reviews, _reviews),
+    "pairs": Samples("sentences", _pairs, _pairs),
+}
+
+
+def samples_of(kind: str) -> Samples:
+    """Returns texts such as a kind of model reads.
+
+    Raises:
+        ConfigError: There is no such kind, or there are no such texts.
+    """
+    reads = model_class(kind).reads
+    if reads not in _SAMPLES:
+        raise ConfigError(unknown_name("sort of texts", reads, _SAMPLES))
+    return _SAMPLES[reads]
+
+
 def sample_texts(kind: str) -> list[bytes]:
-    """Returns texts such as a kind of model reads; of pairs, one after the other."""
-    if kind == EMBEDDER:
-        texts = ["character", "charachter", "n-grams", "of a word", "a sentence of six words"]
-    elif kind == "tagger":
-        sentences = chain.from_iterable(map(tagged_sentences, _SPLITS))
-        texts = [" ".join(sentence.words) for sentence in sentences]
-    elif kind == "text_classifier":
-        texts = [text for split in _SPLITS for text in supervised.sentiment(split).texts]
-    else:
-        sets = map(supervised.relatedness, _SPLITS)
-        texts = [text for one in sets for pair in zip(one.left, one.right, strict=True)
-                 for text in pair]  # fmt: skip
-    return [to_bytes(text) for text in texts]
+    """Returns texts such as a kind of model reads; errors as `samples_of`."""
+    return [to_bytes(text) for text in samples_of(kind).texts()]
 
 
 def signatures_of(card: Mapping[str, Any]) -> dict[str, list[str]]:

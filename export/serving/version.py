@@ -1,4 +1,4 @@
-"""One version of a served model: the SavedModel, and all that is known and needed beside it."""
+"""One version of a served model: the SavedModel and the files beside it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from typing import Any
 from tf_charagram.export.serving.card import write_page
 from tf_charagram.export.serving.config import batching_parameters, is_batchable
 from tf_charagram.export.serving.folder import ServingFolder
-from tf_charagram.export.serving.golden import write_golden, write_golden_answers
+from tf_charagram.export.serving.golden import write_golden
 from tf_charagram.export.serving.inputs import signatures_of
 from tf_charagram.export.serving.warmup import write_warmup
 from tf_charagram.files import partial_folder, whole_file
-from tf_charagram.models.base import HeadedModel
-from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.base import TextModel
 from tf_charagram.serialization.model_card import CARD
-from tf_charagram.serialization.saved_model import write_saved_model
 
 EXTRA = "assets.extra"
 #: TensorFlow Serving looks for it here, and batches no model without it.
@@ -25,7 +23,7 @@ BATCHING = "batching_params.pbtxt"
 
 
 def write_version(
-    model: TextEmbedder | HeadedModel,
+    model: TextModel,
     folder: ServingFolder,
     about: dict[str, Any],
     texts: Sequence[bytes],
@@ -47,15 +45,10 @@ def write_version(
         RunError: The disk is full or the folder cannot be written. Older versions stay.
     """
     with partial_folder(folder.path / "new") as partial:
-        if isinstance(model, TextEmbedder):
-            write_saved_model(model.vectorizer, model.encoder, partial, about)
-            write_golden(partial / EXTRA, model, texts)
-        else:
-            model.write_saved_model(partial, about)
+        model.write_saved_model(partial, about)
         card = json.loads((partial / CARD).read_text(encoding="utf-8"))
         signatures = signatures_of(card)
-        if isinstance(model, HeadedModel):
-            write_golden_answers(partial / EXTRA, model, signatures, texts)
+        write_golden(partial / EXTRA, model, signatures, texts)
         if num_warmup:
             write_warmup(partial / EXTRA, folder.name, signatures, texts, num_warmup)
         if is_batchable(card):

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tf_charagram.cli.flags import repeatable, repeatable_flags, value_of
-from tf_charagram.config import ParaphraseConfig
+from tests.commands import call
+from tf_charagram.cli.flags import encoder_of, repeatable, repeatable_flags, value_of
+from tf_charagram.config import ParaphraseConfig, TaggingConfig
+from tf_charagram.encoders import ENCODERS
+from tf_charagram.encoders.options import options_of
 from tf_charagram.errors import ConfigError
+from tf_charagram.train import make_parser
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.tasks import TASKS, settings_class
 
@@ -56,5 +62,102 @@ def test_settings_know_their_task(task):
 def test_no_such_task():
     with pytest.raises(ConfigError, match=r"Unknown task 'tagging'\. Available: .*pos"):
         settings_class("tagging")
-    with pytest.raises(ConfigError, match="'pos' needs a TaggingConfig. Received: ParaphraseC"):
+    with pytest.raises(ConfigError, match=r"'pos' needs a TaggingConfig\. Received: ParaphraseC"):
         TrainingRun(ParaphraseConfig(task="pos"), resume=False, overwrite=False)
+
+
+class TestFlagsOfAnEncoder:
+    @staticmethod
+    def flags(text):
+        """Returns the flags that a help text shows."""
+        return set(re.findall(r"^  (?:-h, )?(--[\w-]+)", text, re.MULTILINE))
+
+    @pytest.mark.parametrize("encoder", ENCODERS)
+    def test_help_shows_its_options_and_no_others(self, encoder):
+        shown = self.flags(make_parser("words", encoder).format_help())
+        own = {"--" + name.replace("_", "-") for name in options_of(encoder)}
+        others = {"--" + n.replace("_", "-") for e in ENCODERS for n in options_of(e)} - own
+        assert own < shown and not others & shown
+        assert {"--margin", "--dim", "--resume"} < shown
+        is_words = encoder not in ("charagram", "char_cnn", "char_lstm")
+        assert ("--word-vectors" in shown) == ("--l2-words" in shown) == is_words
+        assert ("--hash-buckets" in shown) == (encoder == "charagram")
+        assert ("--ngrams" in shown) == (encoder == "charagram" or is_words)
+
+    def test_help_says_types_choices_and_defaults(self):
+        text = " ".join(make_parser("sentences", "charagram").format_help().split())
+        assert "--activation {linear,tanh,relu} the non-linearity h [tanh]" in text
+        assert "--num-layers {1,2} " in text
+        text = " ".join(make_parser("pos", "char_lstm").format_help().split())
+        assert "width of the character embeddings [50]" in text
+        assert "--use-peepholes, --no-use-peepholes whether its gates see" in text
+        text = " ".join(make_parser("words", "cse").format_help().split())
+        assert "--widths WIDTHS filter widths, distinct [1,2,3]" in text
+
+    def test_values(self):
+        def parse(settings, task, encoder, *arguments):
+            return settings.from_dict(make_parser(task, encoder).parse_args(arguments).as_dict())
+
+        config = parse(ParaphraseConfig, "words", "cse", "--widths=2,4", "--word-dim", "7")
+        assert config.encoder_options["widths"] == (2, 4)
+        assert config.encoder_options["word_dim"] == 7
+        config = parse(TaggingConfig, "pos", "char_lstm", "--no-use-peepholes")
+        assert config.encoder_options == {
+            "char_dim": 50, "use_output_gate": True, "use_peepholes": False,
+        }  # fmt: skip
+        # Left open, it is that of the model.
+        config = parse(ParaphraseConfig, "words", "dan", "--init", "runs/one", "--num-layers", "2")
+        assert config.encoder_options == {"num_layers": 2}
+
+    def test_a_file(self, tmp_path, capsys):
+        """With an option, and with what the version before printed of all encoders."""
+        path = tmp_path / "settings.yaml"
+        path.write_text("encoder: cse\nwidths: [1, 3]\nactivation: tanh\n", encoding="utf-8")
+        parser = make_parser("words", encoder_of(["--config", str(path)]))
+        values = parser.parse_args(["--config", str(path)]).as_dict()
+        config = ParaphraseConfig.from_dict(values)
+        assert config.encoder_options["widths"] == (1, 3)
+        assert config.encoder_options["activation"] == "tanh"
+        assert call("train", "--config", path, "--print_config") == 0
+        (tmp_path / "printed.yaml").write_text(
+            f"{capsys.readouterr().out}num_layers: 1\nfilters: null\nuse_peepholes: true\n"
+        )
+        values = parser.parse_args(["--config", str(tmp_path / "printed.yaml")]).as_dict()
+        assert ParaphraseConfig.from_dict(values) == config
+
+    @pytest.mark.parametrize("command", ["train", "tuning.command"])
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--no-use-peepholes"], "`use_peepholes` is not an option of the encoder 'cse'."),
+            (["--filters", "kim"], "Options of 'cse': word_dropout, word_dim, widths, activation."),
+            (["--num-layers=2"], "`num_layers` is an option of charagram, dan."),
+        ],
+    )
+    def test_options_of_others(self, command, arguments, message, capsys):
+        assert call(command, "--encoder", "cse", *arguments) == 1
+        assert message in capsys.readouterr().err
+
+    def test_wrong_values(self, capsys):
+        assert call("train", "--encoder", "cse", "--widths", "1,x") == 2
+        assert "widths" in capsys.readouterr().err
+        assert call("train", "--encoder", "ces") == 1
+        assert "Unknown encoder 'ces'. Did you mean 'cse'?" in capsys.readouterr().err
+
+
+def test_encoder_of(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("run/model", "alone", "damaged", "unfinished"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "run" / "config.json").write_text('{"settings": {"encoder": "dan"}}')
+    (tmp_path / "run" / "model" / "config.json").write_text('{"encoder": {"name": "lstm"}}')
+    (tmp_path / "alone" / "config.json").write_text('{"encoder": {"name": "gran"}}')
+    (tmp_path / "damaged" / "config.json").write_text('{"encoder": ')
+    (tmp_path / "unfinished" / "config.json").write_text('{"settings": {"encoder": "dan"}}')
+    (tmp_path / "settings.yaml").write_text("init: alone\n")
+    assert encoder_of([]) == "charagram"
+    assert encoder_of(["--encoder=cse", "--init", "run"]) == "cse"
+    assert encoder_of(["--init", "run"]) == encoder_of(["--init", "run/model"]) == "lstm"
+    assert encoder_of(["--config", "settings.yaml"]) == "gran"
+    for folder in ("damaged", "unfinished", "nowhere"):
+        assert encoder_of(["--init", folder]) == "charagram"

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from tests.contracts import ragged
 from tests.reference import words as reference
 from tests.texts import NASTY
-from tf_charagram.serialization.saved_model import export_saved_model
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.words import WordVectorizer
 
 NUM_ROWS = 6
@@ -75,7 +75,7 @@ def check_export(make, tmp_path, vectorizer=None):
     rng = np.random.default_rng(0)
     for weight in encoder.weights:
         weight.assign(rng.normal(scale=0.3, size=weight.shape))
-    export_saved_model(vectorizer, encoder, tmp_path / "saved")
+    TextEmbedder(vectorizer, encoder).export(tmp_path / "saved")
     loaded = tf.saved_model.load(str(tmp_path / "saved"))
     nasty = [
         text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")

@@ -14,7 +14,7 @@ from tests.reference.lstm import numerical_gradients
 from tf_charagram.encoders import char_cnn
 from tf_charagram.encoders.char_cnn import CharCnn
 from tf_charagram.errors import ConfigError
-from tf_charagram.serialization.saved_model import export_saved_model
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.characters import CharacterVectorizer
 
 ROWS = [[1, 3, 4, 1], [], [2], [1, 5, 5, 5, 3, 4, 1]]
@@ -90,7 +90,7 @@ def test_saved_model(few_filters, tmp_path):
     texts = ["cat", "", "a cat", " ", "Cats!", "\u4e2d"]
     vectorizer = CharacterVectorizer.from_texts(texts[:3])
     encoder = randomized(lambda: CharCnn(num_rows=vectorizer.num_rows, dim=4, char_dim=3))
-    export_saved_model(vectorizer, encoder, tmp_path / "1")
+    TextEmbedder(vectorizer, encoder).export(tmp_path / "1")
     serve = tf.saved_model.load(str(tmp_path / "1")).signatures["serving_default"]
     for batch in (texts, texts[:1], [""], []):
         found = serve(texts=tf.constant(batch, tf.string, [len(batch)]))["embedding"]

@@ -11,7 +11,7 @@ from tests.contracts import CONTRACTS, ragged, randomized
 from tests.reference import lstm as reference
 from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.errors import ConfigError
-from tf_charagram.serialization.saved_model import export_saved_model
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.characters import CharacterVectorizer
 
 ROWS = [[1, 3, 4, 1], [], [2], [1, 5, 5, 5, 3, 4, 1]]
@@ -67,7 +67,7 @@ def test_saved_model(use_peepholes, tmp_path):
             num_rows=vectorizer.num_rows, dim=4, char_dim=3, use_peepholes=use_peepholes
         )
     )
-    export_saved_model(vectorizer, encoder, tmp_path / "1")
+    TextEmbedder(vectorizer, encoder).export(tmp_path / "1")
     serve = tf.saved_model.load(str(tmp_path / "1")).signatures["serving_default"]
     for batch in (texts, texts[:1], [""], []):
         found = serve(texts=tf.constant(batch, tf.string, [len(batch)]))["embedding"]

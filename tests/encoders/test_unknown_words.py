@@ -17,7 +17,7 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.words import WordVectorizer
 
-NAMES = [name for name, cls in ENCODERS.items() if cls.vectorizer == "words"]
+NAMES = [name for name in ENCODERS if encoder_class(name).vectorizer == "words"]
 NUM_ROWS, NUM_WORDS = 8, 3
 #: Known words, unknown ones with and without n-grams, at the start, at the end, alone.
 ROWS = [[1, 2, 0, 4, 6, 6, 3], [0, 7], [], [0, 0, 5, 4, 0], [2, 0, 4], [3]]

@@ -11,10 +11,10 @@ import tensorflow as tf
 
 from tests.commands import run
 from tf_charagram.encoders import ENCODERS, encoder_class
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.serialization.model_card import model_card
 from tf_charagram.serialization.model_folder import Parts
 from tf_charagram.serialization.prefix_sums import fold
-from tf_charagram.serialization.saved_model import export_saved_model
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.vectorizer import NgramVectorizer
 
@@ -27,7 +27,7 @@ def exported(path, name, **options):
     cls = encoder_class(name)
     vectorizer = VECTORIZERS[cls.vectorizer].from_texts(TEXTS, **options)
     encoder = cls(num_rows=vectorizer.num_rows, dim=6)
-    export_saved_model(vectorizer, encoder, path)
+    TextEmbedder(vectorizer, encoder).export(path)
     return vectorizer, encoder, json.loads((path / "model_card.json").read_text())
 
 
@@ -98,8 +98,8 @@ def test_an_unknown_library(tmp_path):
 
 def test_the_card_disturbs_no_loading(tmp_path):
     vectorizer = NgramVectorizer.from_texts(TEXTS)
-    encoder = ENCODERS["charagram"](num_rows=vectorizer.num_rows, dim=3)
-    export_saved_model(vectorizer, encoder, tmp_path / "saved_model" / "1")
+    encoder = encoder_class("charagram")(num_rows=vectorizer.num_rows, dim=3)
+    TextEmbedder(vectorizer, encoder).export(tmp_path / "saved_model" / "1")
     assert [path.name for path in (tmp_path / "saved_model").iterdir()] == ["1"]
     serve = tf.saved_model.load(str(tmp_path / "saved_model" / "1")).signatures["serving_default"]
     expected = encoder(vectorizer(tf.constant(TEXTS)))

@@ -11,8 +11,8 @@ from tests.text.strategies import raw_lists, slow_property_settings
 from tests.texts import NASTY
 from tf_charagram.data.starter.tagged import tagged_sentences
 from tf_charagram.errors import ConfigError
+from tf_charagram.text.splitting import split_words
 from tf_charagram.text.tokens import STYLES, split_tokens
-from tf_charagram.text.words import split_words
 
 
 def as_bytes(raw):

@@ -16,7 +16,8 @@ from tests.text.strategies import order_sets, raw_lists, slow_property_settings,
 from tests.texts import NASTY
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.batches import to_bytes
-from tf_charagram.text.words import WordVectorizer, split_words
+from tf_charagram.text.splitting import split_words
+from tf_charagram.text.words import WordVectorizer
 
 TEXTS = ["the cat sat", "the cat ran", "a dog's", "a catfish doesn't \u4f60\u597d"]
 # As with `lower=False` alone: words have no white space at their ends.

@@ -1,4 +1,4 @@
-"""Texts to word ids: the words, the vocabulary, and texts nobody meant to send."""
+"""Texts to word ids: the words, the vocabulary, and malformed texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from tests.reference import text as reference
 from tests.text.strategies import raw_lists, slow_property_settings
 from tests.texts import NASTY
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.words import WordVectorizer, split_words
+from tf_charagram.text.splitting import split_words
+from tf_charagram.text.words import WordVectorizer
 
 # Of what `strategies` draws: control characters, the zero-width space, a mark of direction.
 INVISIBLE = {*range(0x20), *range(0x7F, 0xA0), 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F)}

@@ -195,10 +195,10 @@ class TestDamagedCheckpoints:
 
     def test_index_of_checkpoints_lost(self, stopped):
         (stopped / "checkpoints" / "checkpoint").write_text("")
+        saved = json.loads((stopped / "config.json").read_text())
         run = TrainingRun(
-            ParaphraseConfig(**json.loads((stopped / "config.json").read_text())["settings"]),
-            resume=True, overwrite=False,
-        )  # fmt: skip
+            ParaphraseConfig.from_dict(saved["settings"]), resume=True, overwrite=False
+        )
         run.loop.resume()
         assert run.loop.step == TOTAL
 

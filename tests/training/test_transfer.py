@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from tests.contracts import randomized
 from tests.texts import NASTY, words
+from tf_charagram.config import ParaphraseConfig, SupervisedConfig, TaggingConfig
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.words import WordEncoder
@@ -15,7 +16,13 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.training.transfer import check_init, grow_from, transfer
+from tf_charagram.training.transfer import (
+    as_saved,
+    check_init,
+    grow_from,
+    transfer,
+    with_settings_of,
+)
 
 DIM = 6
 # Defaults that only take time here.
@@ -109,7 +116,7 @@ def test_texts_without_a_new_ngram_stay_as_they_are(seed, num_layers, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, cls in ENCODERS.items() if issubclass(cls, WordEncoder)]
+    "name", [name for name in ENCODERS if issubclass(encoder_class(name), WordEncoder)]
 )
 def test_an_unknown_word_becomes_known(name, tmp_path):
     old = first_stage(name, tmp_path)
@@ -171,6 +178,48 @@ def test_what_training_alone_sees_may_differ(tmp_path):
         assert getattr(encoder, option) == 0.1
 
 
+class TestWhatIsLeftOpen:
+    """It is that of the model: for pairs what has no value yet, for labels also the encoder."""
+
+    def test_pairs(self, tmp_path):
+        first_stage("char_cnn", tmp_path, filters="kim", dropout=0.5)
+        config = ParaphraseConfig(encoder="char_cnn", init=str(tmp_path))
+        options = with_settings_of(config).encoder_options
+        assert options == {
+            "char_dim": 5, "activation": "relu", "dense": "tanh", "filters": "kim", "dropout": 0.5,
+        }  # fmt: skip
+        given = with_settings_of(config.replace(dropout=0.0, filters="small")).encoder_options
+        assert given == {**options, "dropout": 0.0, "filters": "small"}
+        assert with_settings_of(config).max_chars == 1000
+
+    def test_pairs_of_words(self, tmp_path):
+        first_stage("dan", tmp_path, num_layers=2, word_dropout=0.5)
+        options = with_settings_of(ParaphraseConfig(encoder="dan", init=str(tmp_path)))
+        assert options.encoder_options == {
+            "word_dropout": 0.0, "word_dim": DIM, "activation": "tanh", "num_layers": 2,
+        }  # fmt: skip
+
+    def test_labels(self, tmp_path):
+        first_stage("char_lstm", tmp_path / "lstm", use_output_gate=False)
+        config = as_saved(SupervisedConfig(init=str(tmp_path / "lstm")))
+        assert (config.encoder, config.dim) == ("char_lstm", DIM)
+        expected = {"char_dim": 5, "use_output_gate": False, "use_peepholes": True}
+        assert config.encoder_options == expected
+        assert as_saved(config) == config
+        first_stage("dan", tmp_path / "dan", word_dropout=0.5)
+        config = SupervisedConfig(encoder="dan", init=str(tmp_path / "dan"))
+        assert as_saved(config).encoder_options["word_dropout"] == 0.0
+        assert as_saved(config.replace(word_dropout=0.1)).encoder_options["word_dropout"] == 0.1
+
+    @pytest.mark.parametrize("encoder", [{}, {"encoder": "char_lstm"}])
+    def test_tags(self, encoder, tmp_path):
+        """Nothing of the model is what the task would have chosen itself."""
+        first_stage("char_lstm", tmp_path)
+        config = as_saved(TaggingConfig(init=str(tmp_path), **encoder))
+        assert (config.encoder, config.max_chars, config.use_capitals) == ("char_lstm", 1000, True)
+        assert config.encoder_options["char_dim"] == 5
+
+
 def test_frozen_word_vectors_are_transferred_too(tmp_path):
     old = first_stage("dan", tmp_path)
 
@@ -203,7 +252,7 @@ def test_frozen_word_vectors_are_transferred_too(tmp_path):
          r"--filters kim \(received: small\), --dense linear \(received: tanh\)"),
         ("cse", {"word_dim": 9}, "cse", {},
          r"give --word-dim 9 \(received: 6\)\."),
-        ("cse", {"widths": (1, 2)}, "cse", {}, r"give widths=1,2 \(received: 1,2,3\)\."),
+        ("cse", {"widths": (1, 2)}, "cse", {}, r"give --widths 1,2 \(received: 1,2,3\)\."),
     ],
 )  # fmt: skip
 def test_other_encoders_are_refused(old, options, new, new_options, message, tmp_path):

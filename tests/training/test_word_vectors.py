@@ -35,7 +35,8 @@ VECTORS = ("cat 1 2 3", "dog 4 5 6", "zebra 7 8 9", "Cat 9 9 9", "new york 0 1 2
 
 def config_for(path=None, encoder="dan", **settings):
     vectors = None if path is None else str(path)
-    return ParaphraseConfig(encoder=encoder, word_vectors=vectors, **{"dim": 3, **settings})
+    fields = {"encoder": encoder, "word_vectors": vectors, "dim": 3, **settings}
+    return ParaphraseConfig.from_dict(fields)
 
 
 def write(folder, *lines):
@@ -145,7 +146,7 @@ def test_words_have_the_width_of_the_file(name, tmp_path):
     assert make_encoder(config_for(encoder=name, dim=6), 4).word_dim == 6
     assert make_encoder(config_for(encoder=name, dim=6, word_dim=2), 4).word_dim == 2
     with pytest.raises(ConfigError, match=r"have 3 numbers each, .* 2\. Give --word-dim 3,"):
-        check_options(dataclasses.replace(config, word_dim=2))
+        check_options(config.replace(word_dim=2))
 
 
 @pytest.mark.parametrize("name", [name for name in WORD_ENCODERS if name not in WITH_WORD_DIM])
@@ -221,7 +222,7 @@ def test_word_dropout_reaches_the_encoder(name):
 def test_options_of_word_encoders_only(encoder, option, value):
     message = f"`{option}` is not an option of the encoder '{encoder}'. Received: {option}="
     with pytest.raises(ConfigError, match=message):
-        check_options(ParaphraseConfig(encoder=encoder, **{option: value}))
+        check_options(ParaphraseConfig.from_dict({"encoder": encoder, option: value}))
 
 
 def test_composition_is_penalized_in_every_encoder():
@@ -252,7 +253,7 @@ def test_composition_is_penalized_in_every_encoder():
 )
 def test_errors(settings, message):
     with pytest.raises(ConfigError, match=message):
-        check_options(ParaphraseConfig(encoder="dan", **settings))
+        check_options(ParaphraseConfig.from_dict({"encoder": "dan", **settings}))
 
 
 def test_a_run_goes_on_to_the_same_weights(tmp_path, monkeypatch):

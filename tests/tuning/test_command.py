@@ -74,7 +74,7 @@ def test_plan(data, tmp_path, capsys, monkeypatch):
     [
         ({}, "4 trials, all combinations"),
         ({"max_trials": 3}, "3 trials of 4 combinations, the first in the order of the grid"),
-        ({"tuner": "random", "max_trials": 2}, "2 trials of 4 combinations, drawn by lot"),
+        ({"tuner": "random", "max_trials": 2}, "2 trials of 4 combinations, at random"),
     ],
 )
 def test_which_part_of_the_space_runs(search, flags, said):

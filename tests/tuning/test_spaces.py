@@ -11,7 +11,7 @@ from tf_charagram.config import ParaphraseConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError
 from tf_charagram.training.building import check_options
-from tf_charagram.training.tasks import settings_class
+from tf_charagram.training.tasks import TASKS, settings_class
 from tf_charagram.tuning.spaces import (
     FROZEN,
     combination,
@@ -140,7 +140,8 @@ def test_every_point_of_the_papers_grids_is_a_configuration():
         except ConfigError:
             continue
         for index in range(num_combinations(space)):
-            ParaphraseConfig(task=task, encoder=encoder, **settings_of(combination(space, index)))
+            values = settings_of(combination(space, index))
+            ParaphraseConfig(task=task, encoder=encoder).replace(**values)
 
 
 @pytest.mark.parametrize("make_space", [paper_space, wide_space])
@@ -158,11 +159,10 @@ def test_the_encoder_has_every_value(encoder, make_space, tmp_path):
     for name, choices in space.items():
         for choice in choices:
             values = settings_of({**first, name: choice})
-            config = ParaphraseConfig(
-                task="sentences", encoder=encoder,
-                **({"word_vectors": str(vectors), "dim": 3} if is_over_words else {}), **values,
-            )  # fmt: skip
-            check_options(config)
+            shared = {"word_vectors": str(vectors), "dim": 3} if is_over_words else {}
+            check_options(
+                ParaphraseConfig(task="sentences", encoder=encoder, **shared).replace(**values)
+            )
 
 
 @pytest.mark.parametrize("make_space", [paper_space, wide_space])
@@ -184,8 +184,8 @@ def test_every_value_of_the_labelled_tasks_is_fit_to_train(task, make_space, tmp
             assert len({label(choice) for choice in choices}) == len(choices)
             for choice in choices:
                 values = settings_of({**combination(space, 0), name: choice})
-                config = settings_class(task)(
-                    task=task, encoder=encoder, **shared, **state, **values
+                config = settings_class(task).from_dict(
+                    {"task": task, "encoder": encoder, **shared, **state, **values}
                 )
                 check_options(config)
 
@@ -196,3 +196,92 @@ def test_labels_tell_values_apart(encoder, make_space):
     for choices in make_space("sentences", encoder).values():
         assert len({label(choice) for choice in choices}) == len(choices)
         assert len(set(choices)) == len(choices)
+
+
+#: What `wide` has held since version 0.1: searches are resumed by it.
+WIDE_IDS = {
+    "ngrams": ((2, 3, 4), (3, 4), (2, 3, 4, 5), (3, 4, 5, 6), (2, 3, 4, 5, 6)),
+    "hash_buckets": (None, 65536, 262144, 1048576),
+}
+WIDE_PAIRS = {
+    "dim": (100, 200, 300),
+    "batch_size": (25, 50, 100, 200),
+    "negatives": ("max", "mix", "random"),
+    "margin": (0.2, 0.4, 0.6, 0.8),
+    "optimizer": ("adam", "adagrad"),
+    "learning_rate": (0.05, 0.005, 0.001, 0.0005),
+    "decay": ("none", "linear"),
+}
+WIDE_L2 = {"l2": (0.0, 1e-6, 1e-5, 1e-4)}
+WIDE_WORDS = {
+    "l2_words": (0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4),
+    "l2_composition": (0.0, 1e-6, 1e-5, 1e-4),
+    "word_dropout": (0.0, 0.1, 0.3),
+}
+WIDE_ENCODERS = {
+    "charagram": {**WIDE_L2, "activation": ("linear", "tanh", "relu"), "num_layers": (1, 2)},
+    "char_cnn": {
+        **WIDE_L2,
+        "activation": ("relu", "tanh"),
+        "dense": ("tanh", "linear", "none"),
+        "filters": ("small", "kim"),
+        "dropout": (0.0, 0.2),
+    },
+    "char_lstm": {**WIDE_L2, "use_output_gate": (True, False), "use_peepholes": (True, False)},
+    "word_average": without(WIDE_WORDS, ["l2_composition"]),
+    "projection": WIDE_WORDS,
+    "dan": {**WIDE_WORDS, "activation": ("tanh", "relu"), "num_layers": (1, 2)},
+    "rnn": {**WIDE_WORDS, "activation": ("tanh", "relu")},
+    "identity_rnn": {**WIDE_WORDS, "l2_composition": (1000.0, 100.0, 10.0, 1.0)},
+    "lstm": {**WIDE_WORDS, "use_output_gate": (True, False)},
+    "cse": {**WIDE_WORDS, "activation": ("linear", "tanh")},
+    "gran": {**WIDE_WORDS, "use_output_gate": (True, False)},
+}
+
+
+@pytest.mark.parametrize("encoder", WIDE_ENCODERS)
+class TestWideSpacesStayAsTheyWere:
+    def test_pairs(self, encoder):
+        ids = WIDE_IDS if encoder == "charagram" else {}
+        expected = {**ids, **WIDE_PAIRS, **WIDE_ENCODERS[encoder]}
+        for task in ("words", "sentences"):
+            assert [*wide_space(task, encoder).items()] == [*expected.items()]
+
+    def test_a_model_to_go_on_from(self, encoder):
+        expected = {**without(WIDE_PAIRS, ["dim"]), **WIDE_ENCODERS[encoder]}
+        of_model = ["activation", "num_layers", "dense", "filters"]
+        expected = without(expected, [*of_model, "use_output_gate", "use_peepholes"])
+        space = wide_space("sentences", encoder, has_init=True)
+        assert [*space.items()] == [*expected.items()]
+
+    def test_a_head(self, encoder):
+        space = wide_space("entailment", encoder, has_init=True, freeze=True)
+        head = ["hidden_dim", "batch_size", "l2_head", "optimizer", "learning_rate", "decay"]
+        assert list(space) == head
+
+    def test_the_encoder_comes_last(self, encoder):
+        own = [*WIDE_ENCODERS[encoder].items()]
+        for task in ("sentiment", "pos"):
+            if task == "pos" and "l2" not in WIDE_ENCODERS[encoder]:
+                continue
+            space = wide_space(task, encoder)
+            assert [*space.items()][-len(own) :] == own
+            ids = {"pos": ["ngrams", "min_count"], "sentiment": ["ngrams", "hash_buckets"]}[task]
+            assert list(space)[:2] == (ids if encoder == "charagram" else list(space)[:2])
+
+
+@pytest.mark.parametrize(
+    ("like", "tasks"),
+    [("char_lstm", TASKS), ("charagram", TASKS), ("cse", [t for t in TASKS if t != "pos"])],
+)
+def test_an_encoder_that_no_grid_knows(like, tasks, monkeypatch):
+    """Its wide space follows from its constructor; the papers have nothing for it."""
+    name = f"unheard_of_{like}"  # What is read of an encoder is read once.
+    monkeypatch.setitem(ENCODERS, name, ENCODERS[like])
+    for task in tasks:
+        assert wide_space(task, name) == wide_space(task, like)
+        message = f"no grid for the encoder '{name}' on {task}. Search --space wide"
+        with pytest.raises(ConfigError, match=message):
+            paper_space(task, name)
+    head = paper_space("sentiment", name, has_init=True, freeze=True)
+    assert list(head) == ["l2_head", "optimizer+learning_rate"]

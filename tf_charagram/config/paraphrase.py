@@ -66,5 +66,5 @@ class ParaphraseConfig(RunConfig):
         if self.batch_size is None:
             self._set(batch_size=_DEFAULT_BATCH_SIZE.get(self.task, 25))
         is_charagram = (self.task, self.encoder) == ("sentences", "charagram")
-        if self.activation is None and is_charagram and self.init is None:
-            self._set(activation="tanh")
+        if is_charagram and self.init is None:
+            self._set_options(activation="tanh")

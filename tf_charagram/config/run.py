@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Self, get_args, get_origin, get_type_hints
 
+from tf_charagram.encoders.options import (
+    encoders_with,
+    option_error,
+    options_of,
+    vectorizer_of,
+)
 from tf_charagram.errors import ConfigError, unknown_name
 
 _AT_LEAST = {
@@ -17,6 +23,15 @@ _PENALTIES = ("l2", "l2_words", "l2_composition")
 _DECAYS = ("none", "linear")
 _LARGEST_SEED = 2**31 - 1
 _UNICODE_FORMS = (None, "NFC", "NFD", "NFKC", "NFKD")
+
+_NGRAM_SETTINGS = ("ngrams", "max_per_order", "hash_buckets", "rows_per_ngram")
+_WORD_SETTINGS = ("word_vectors", "vector_words", "freeze_words", "unknown_words", "l2_words")
+#: Settings that only the encoders of some ids have a use for: ids -> the settings of the others.
+_WITHOUT_USE = {
+    "ngrams": _WORD_SETTINGS,
+    "words": _NGRAM_SETTINGS,
+    "characters": (*_NGRAM_SETTINGS, "min_count", *_WORD_SETTINGS),
+}
 
 
 def option(default: Any, text: str) -> Any:
@@ -38,9 +53,38 @@ def check_at_least(config: Any, least: Mapping[str, float], hint: str = "") -> N
             )
 
 
+def typed(value: Any, kind: Any) -> Any:
+    """Returns a value of a file or a flag as a setting has it: a tuple for a list.
+
+    Args:
+        value: What came; for a list maybe a text, comma-separated.
+        kind: The type of the setting.
+    """
+    if get_origin(kind) not in (tuple, Sequence):
+        return value
+    parts = filter(None, value.split(",")) if isinstance(value, str) else value or ()
+    return tuple(map(get_args(kind)[0], parts))
+
+
+def settings_without_use(encoder: str, unknown_words: str = "ngrams") -> tuple[str, ...]:
+    """Returns the settings of ids and word vectors that an encoder has no use for.
+
+    Args:
+        encoder: Its name.
+        unknown_words: For encoders of words, what the vector of an unknown word is made of.
+    """
+    ids = vectorizer_of(encoder)
+    used = "ngrams" if ids == "words" and unknown_words == "ngrams" else None
+    return tuple(name for name in _WITHOUT_USE[ids] if name != used)
+
+
 @dataclass(frozen=True)
 class RunConfig:
     """What any training run is told; each task adds its own, and the flags of `train` follow.
+
+    Attributes:
+        encoder_options: The options of the encoder, see `encoders.options`. They are all there but
+            for a run that starts from a model: what is left open is then that of the model.
 
     Raises:
         ConfigError: A value is out of range, or two do not go together.
@@ -82,26 +126,10 @@ class RunConfig:
         False, "take all words of the vector file, not only those of the training text"
     )
     freeze_words: bool = option(False, "do not train the word vectors")
-    word_dropout: float = option(0.0, "dropout on the word vectors")
     unknown_words: str = option(
         "shared", "vector of an unknown word: shared, or ngrams, the sum of its n-grams"
     )
-    activation: str | None = option(
-        None, "activation [charagram: linear, tanh for sentences; cse: linear; others: tanh]"
-    )
-    num_layers: int = option(1, "layers of charagram and dan: 1 or 2")
-    filters: str | None = option(None, "filter set of char_cnn: small or kim [small]")
-    dense: str | None = option(None, "last layer of char_cnn: tanh, linear, none [tanh]")
-    dropout: float | None = option(None, "dropout before the last layer of char_cnn [0]")
-    char_dim: int | None = option(
-        None, "width of the character embeddings of char_cnn, char_lstm [300; 50 for pos]"
-    )
-    use_output_gate: bool = option(True, "output gate of char_lstm, lstm and gran")
-    use_peepholes: bool = option(True, "peepholes of char_lstm, lstm and gran")
     dim: int = option(300, "width of the embedding")
-    word_dim: int | None = option(
-        None, "width of the word vectors of cse, dan, projection [that of --word-vectors, or --dim]"
-    )
     evaluations_per_epoch: int = option(4, "evaluations each epoch")
     checkpoint_every_s: float = option(60.0, "seconds between checkpoints, after evaluations")
     select: str = option("last", "keep the weights with the best score on this set, or the last")
@@ -110,10 +138,12 @@ class RunConfig:
         None, "threads of one operation [1 for words and averages of words, else one a core]"
     )
     seed: int = option(0, "seed of weights, order and draws")
+    encoder_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Checks what no other part checks."""
         self._fill_in()
+        self._check_encoder_options()
         check_at_least(self, _AT_LEAST)
         if self.decay not in _DECAYS:
             raise ConfigError(unknown_name("decay", self.decay, _DECAYS))
@@ -133,10 +163,6 @@ class RunConfig:
                 raise ConfigError(
                     f"`{name}` must not be negative. Received: {name}={getattr(self, name)}"
                 )
-        if not 0.0 <= self.word_dropout < 1.0:
-            raise ConfigError(
-                f"`word_dropout` must be in [0, 1). Received: word_dropout={self.word_dropout}"
-            )
         if self.unicode_form not in _UNICODE_FORMS:
             raise ConfigError(
                 "`unicode_form` must be None, NFC, NFD, NFKC or NFKD. "
@@ -158,6 +184,77 @@ class RunConfig:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
+    def _set_options(self, **values: Any) -> None:
+        """Sets options that were left open, if the encoder has them."""
+        has = options_of(self.encoder)
+        given = {name: value for name, value in self.encoder_options.items() if value is not None}
+        values = {name: value for name, value in values.items() if name in has}
+        self._set(encoder_options={**values, **given})
+
+    def _check_encoder_options(self) -> None:
+        """Checks the names of the options, and fills in defaults unless a model has others."""
+        options = options_of(self.encoder)
+        given = {name: value for name, value in self.encoder_options.items() if value is not None}
+        for name, value in given.items():
+            if name not in options:
+                raise option_error(self.encoder, name, value)
+        self._set(
+            encoder_options={
+                name: typed(given.get(name, declared.default), declared.type)
+                for name, declared in options.items()
+                if name in given or self.init is None
+            }
+        )
+
+    def replace(self, **values: Any) -> Self:
+        """Returns the same settings with other values, of fields or of options of the encoder.
+
+        Raises:
+            ConfigError: As the constructor.
+            TypeError: There is neither a field nor an option of a name.
+        """
+        for name in values:
+            if name not in self.to_dict() and not encoders_with(name):
+                raise TypeError(f"{type(self).__name__} has no setting `{name}`.")
+        return type(self).from_dict({**self.to_dict(), **values})
+
+    def update_options(self) -> dict[str, Any]:
+        """Returns the arguments of `StepModel.compile` that all runs have."""
+        names = ("l2", "l2_words", "l2_composition", "dense_l2", "clip_norm")
+        return {name: getattr(self, name) for name in names}
+
     def to_dict(self) -> dict[str, Any]:
-        """Returns the settings as plain values."""
-        return asdict(self)
+        """Returns the settings as plain values, the options of the encoder beside the others."""
+        return {**{name: getattr(self, name) for name in _flat_names(self)}, **self.encoder_options}
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Any]) -> Self:
+        """Returns the settings that `to_dict` gave, a file holds or flags say.
+
+        What else is there is left out, and so are options of other encoders that say nothing: those
+        that are `None` or at a default. Files of earlier versions hold the options of all encoders.
+
+        Raises:
+            ConfigError: As the constructor, or an option of another encoder says something.
+        """
+        types = get_type_hints(cls)
+        names = _flat_names(cls)
+        values = {name: typed(settings[name], types[name]) for name in names if name in settings}
+        own = options_of(values.get("encoder", cls.encoder))
+        options = {
+            name: value
+            for name, value in settings.items()
+            if name in own or (name not in names and _is_set(name, value))
+        }
+        return cls(**values, encoder_options=options)
+
+
+def _flat_names(config: RunConfig | type[RunConfig]) -> list[str]:
+    """Returns the names of the settings that all encoders have."""
+    return [declared.name for declared in fields(config) if declared.name != "encoder_options"]
+
+
+def _is_set(name: str, value: Any) -> bool:
+    """Returns whether a value says something of an option that some encoders have."""
+    defaults = [options_of(encoder)[name].default for encoder in encoders_with(name)]
+    return bool(defaults) and value is not None and value not in defaults

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tf_charagram.config.run import RunConfig, check_at_least, option
+from tf_charagram.encoders.options import vectorizer_of
 from tf_charagram.errors import ConfigError, unknown_name
 
 _COLUMNS = ("xpos", "upos")
@@ -58,10 +59,10 @@ class TaggingConfig(RunConfig):
         if self.batch_size is None:
             is_small = set(self.data) <= {_STARTER}
             self._set(batch_size=_SMALL_BATCH if is_small else _BATCH)
-        if self.encoder in ("char_cnn", "char_lstm"):
-            self._set(
-                char_dim=_CHAR_DIM if self.char_dim is None else self.char_dim,
-                max_chars=_MAX_CHARS if self.max_chars is None else self.max_chars,
-            )
+        if self.init is not None:
+            return  # What is left open is that of the model.
+        if self.max_chars is None and vectorizer_of(self.encoder) == "characters":
+            self._set(max_chars=_MAX_CHARS)
+        self._set_options(char_dim=_CHAR_DIM)
         if self.use_capitals is None:
             self._set(use_capitals=self.encoder == "charagram")

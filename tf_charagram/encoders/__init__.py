@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-import keras
-
-from tf_charagram.encoders.averaging import Dan, Projection, WordAverage
-from tf_charagram.encoders.char_cnn import CharCnn
-from tf_charagram.encoders.char_lstm import CharLstm
-from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.encoders.cse import Cse
-from tf_charagram.encoders.gran import Gran
-from tf_charagram.encoders.recurrent import IdentityRnn, Lstm, Rnn
 from tf_charagram.errors import ConfigError, unknown_name
 
-ENCODERS: dict[str, type[keras.layers.Layer]] = {
-    "charagram": Charagram,
-    "char_cnn": CharCnn,
-    "char_lstm": CharLstm,
-    "word_average": WordAverage,
-    "projection": Projection,
-    "dan": Dan,
-    "rnn": Rnn,
-    "identity_rnn": IdentityRnn,
-    "lstm": Lstm,
-    "cse": Cse,
-    "gran": Gran,
+if TYPE_CHECKING:
+    import keras
+
+#: Name -> module and class. Only names: TensorFlow takes seconds to import.
+ENCODERS = {
+    "charagram": "tf_charagram.encoders.charagram:Charagram",
+    "char_cnn": "tf_charagram.encoders.char_cnn:CharCnn",
+    "char_lstm": "tf_charagram.encoders.char_lstm:CharLstm",
+    "word_average": "tf_charagram.encoders.averaging:WordAverage",
+    "projection": "tf_charagram.encoders.averaging:Projection",
+    "dan": "tf_charagram.encoders.averaging:Dan",
+    "rnn": "tf_charagram.encoders.recurrent:Rnn",
+    "identity_rnn": "tf_charagram.encoders.recurrent:IdentityRnn",
+    "lstm": "tf_charagram.encoders.recurrent:Lstm",
+    "cse": "tf_charagram.encoders.cse:Cse",
+    "gran": "tf_charagram.encoders.gran:Gran",
 }
+
+
+def encoder_location(name: str) -> tuple[str, str]:
+    """Returns the module of an encoder and the name of its class there; imports neither.
+
+    Raises:
+        ConfigError: There is no encoder of that name.
+    """
+    if name not in ENCODERS:
+        raise ConfigError(unknown_name("encoder", name, ENCODERS))
+    module, _, cls = ENCODERS[name].partition(":")
+    return module, cls
 
 
 def encoder_class(name: str) -> type[keras.layers.Layer]:
@@ -36,9 +44,14 @@ def encoder_class(name: str) -> type[keras.layers.Layer]:
     Raises:
         ConfigError: There is no encoder of that name.
     """
-    if name not in ENCODERS:
-        raise ConfigError(unknown_name("encoder", name, ENCODERS))
-    return ENCODERS[name]
+    module, cls = encoder_location(name)
+    return getattr(import_module(module), cls)
+
+
+def registered_name(cls: type) -> str | None:
+    """Returns the name a class is registered by; `None` if it is not."""
+    location = f"{cls.__module__}:{cls.__qualname__}"
+    return next((name for name, known in ENCODERS.items() if known == location), None)
 
 
 def encoder_name(encoder: keras.layers.Layer) -> str:
@@ -48,13 +61,13 @@ def encoder_name(encoder: keras.layers.Layer) -> str:
         ConfigError: It is not; such as that of a model that was made smaller, which is exported,
             not saved.
     """
-    for name, cls in ENCODERS.items():
-        if type(encoder) is cls:
-            return name
-    raise ConfigError(
-        f"{type(encoder).__name__} is no registered encoder, so it cannot be saved. A model that "
-        "was made smaller is exported; keep the one it was made from."
-    )
+    name = registered_name(type(encoder))
+    if name is None:
+        raise ConfigError(
+            f"{type(encoder).__name__} is no registered encoder, so it cannot be saved. A model "
+            "that was made smaller is exported; keep the one it was made from."
+        )
+    return name
 
 
 def encoder_from_config(name: str, config: dict[str, Any]) -> keras.layers.Layer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import keras
 import tensorflow as tf
@@ -10,7 +10,7 @@ import tensorflow as tf
 from tf_charagram.encoders.words import AveragingEncoder, check_activation
 from tf_charagram.errors import ConfigError
 
-ACTIVATIONS = ("tanh", "relu")
+Activation = Literal["tanh", "relu"]
 
 
 class WordAverage(AveragingEncoder):
@@ -35,7 +35,11 @@ class WordAverage(AveragingEncoder):
 
     def __init__(self, *, num_rows: int, dim: int = 300, seed: int = 0, **kwargs: Any) -> None:
         super().__init__(
-            num_rows=num_rows, dim=dim, seed=seed, **{"name": "word_average", **kwargs}
+            num_rows=num_rows,
+            dim=dim,
+            word_dim=dim,
+            seed=seed,
+            **{"name": "word_average", **kwargs},
         )
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
@@ -103,8 +107,8 @@ class Dan(AveragingEncoder):
         num_rows: Number of word ids.
         dim: Width of the layers and of the embedding.
         word_dim: Width of the word vectors. Default: `dim`.
-        activation: f, `"tanh"` or `"relu"`.
-        num_layers: 1 or 2.
+        activation: The non-linearity f of each layer.
+        num_layers: Number of layers.
         seed: Seed of the initial weights.
         **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
 
@@ -125,12 +129,12 @@ class Dan(AveragingEncoder):
         num_rows: int,
         dim: int = 300,
         word_dim: int | None = None,
-        activation: str = "tanh",
-        num_layers: int = 1,
+        activation: Activation = "tanh",
+        num_layers: Literal[1, 2] = 1,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
-        check_activation(activation, ACTIVATIONS)
+        check_activation(activation, get_args(Activation))
         if num_layers not in (1, 2):
             raise ConfigError(f"`num_layers` must be 1 or 2. Received: num_layers={num_layers}")
         super().__init__(

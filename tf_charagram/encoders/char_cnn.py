@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import keras
 import tensorflow as tf
@@ -16,8 +16,9 @@ FILTERS = {
     "small": {2: 175, 3: 175, 4: 175},
     "kim": {width: 25 * width for width in range(1, 7)},
 }
-ACTIVATIONS = ("relu", "tanh")
-DENSE = ("tanh", "linear", "none")
+Activation = Literal["relu", "tanh"]
+Dense = Literal["tanh", "linear", "none"]
+Filters = Literal["small", "kim"]
 
 
 class CharCnn(keras.layers.Layer):
@@ -28,10 +29,10 @@ class CharCnn(keras.layers.Layer):
         dim: Width of the embedding. Without a dense layer it is the number of filters instead,
             whatever comes here.
         char_dim: Width of the character embeddings.
+        activation: The non-linearity f of the filters.
+        dense: The layer after the pooling, or `"none"`.
         filters: `"small"`, 175 filters of each of the widths 2 to 4, or `"kim"`, 25 of width 1,
             50 of width 2, up to 150 of width 6.
-        activation: f of the filters, `"relu"` or `"tanh"`.
-        dense: The layer after the pooling: `"tanh"`, `"linear"`, or `"none"` for no layer.
         dropout: Share of the pooled filters that training hides from what comes next.
         seed: Seed of the initial weights and of the dropout.
 
@@ -47,6 +48,8 @@ class CharCnn(keras.layers.Layer):
     """
 
     vectorizer = "characters"
+    #: Options that only training sees: a second stage may change them.
+    training_only = ("dropout",)
     #: Texts of like length are put into a batch together, to save padding.
     is_padded = True
 
@@ -56,9 +59,9 @@ class CharCnn(keras.layers.Layer):
         num_rows: int,
         dim: int = 300,
         char_dim: int = 300,
-        filters: str = "small",
-        activation: str = "relu",
-        dense: str = "tanh",
+        activation: Activation = "relu",
+        dense: Dense = "tanh",
+        filters: Filters = "small",
         dropout: float = 0.0,
         seed: int = 0,
         **kwargs: Any,
@@ -126,9 +129,9 @@ def _check_arguments(
             raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
     if filters not in FILTERS:
         raise ConfigError(unknown_name("filters", filters, FILTERS))
-    if activation not in ACTIVATIONS:
-        raise ConfigError(unknown_name("activation", activation, ACTIVATIONS))
-    if dense not in DENSE:
-        raise ConfigError(unknown_name("dense", dense, DENSE))
+    if activation not in get_args(Activation):
+        raise ConfigError(unknown_name("activation", activation, get_args(Activation)))
+    if dense not in get_args(Dense):
+        raise ConfigError(unknown_name("dense", dense, get_args(Dense)))
     if not 0.0 <= dropout < 1.0:
         raise ConfigError(f"`dropout` must be in [0, 1). Received: dropout={dropout}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import keras
 import tensorflow as tf
@@ -10,7 +10,8 @@ import tensorflow as tf
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
 
-ACTIVATIONS = ("linear", "tanh", "relu")
+Activation = Literal["linear", "tanh", "relu"]
+ACTIVATIONS: tuple[Activation, ...] = get_args(Activation)
 
 
 class Charagram(keras.layers.Layer):
@@ -21,8 +22,8 @@ class Charagram(keras.layers.Layer):
     Args:
         num_rows: Number of n-gram ids.
         dim: Width of the embedding.
-        activation: h, one of `"linear"`, `"tanh"`, `"relu"`.
-        num_layers: 1 or 2.
+        activation: The non-linearity h.
+        num_layers: How often it is applied.
         seed: Seed of the initial weights.
 
     Call arguments:
@@ -43,8 +44,8 @@ class Charagram(keras.layers.Layer):
         *,
         num_rows: int,
         dim: int = 300,
-        activation: str = "linear",
-        num_layers: int = 1,
+        activation: Activation = "linear",
+        num_layers: Literal[1, 2] = 1,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:

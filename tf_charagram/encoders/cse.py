@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import tensorflow as tf
 
@@ -11,7 +11,7 @@ from tf_charagram.encoders.words import SequenceEncoder, check_activation
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.conv_pooling import ConvPooling
 
-ACTIVATIONS = ("linear", "tanh")
+Activation = Literal["linear", "tanh"]
 
 
 class Cse(SequenceEncoder):
@@ -26,7 +26,7 @@ class Cse(SequenceEncoder):
         dim: Width of the embedding, a multiple of the number of widths.
         word_dim: Width of the word vectors. Default: `dim`.
         widths: Filter widths, distinct.
-        activation: f, `"linear"` or `"tanh"`.
+        activation: The non-linearity f.
         seed: Seed of the initial weights.
         **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
 
@@ -48,11 +48,11 @@ class Cse(SequenceEncoder):
         dim: int = 300,
         word_dim: int | None = None,
         widths: Sequence[int] = (1, 2, 3),
-        activation: str = "linear",
+        activation: Activation = "linear",
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
-        check_activation(activation, ACTIVATIONS)
+        check_activation(activation, get_args(Activation))
         widths = tuple(widths)
         if not widths or min(widths) < 1 or len(set(widths)) < len(widths):
             raise ConfigError(f"`widths` must be distinct and at least 1. Received: {list(widths)}")

@@ -46,7 +46,9 @@ class Gran(SequenceEncoder):
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(num_rows=num_rows, dim=dim, seed=seed, **{"name": "gran", **kwargs})
+        super().__init__(
+            num_rows=num_rows, dim=dim, word_dim=dim, seed=seed, **{"name": "gran", **kwargs}
+        )
         self.use_output_gate = use_output_gate
         self.use_peepholes = use_peepholes
         self.lstm = make_lstm(

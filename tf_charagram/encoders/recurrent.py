@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import keras
 import numpy as np
@@ -11,7 +11,7 @@ import tensorflow as tf
 from tf_charagram.encoders.words import SequenceEncoder, check_activation, divisors
 from tf_charagram.layers.plain_lstm import make_lstm
 
-ACTIVATIONS = ("tanh", "relu")
+Activation = Literal["tanh", "relu"]
 
 
 class Rnn(SequenceEncoder):
@@ -20,7 +20,7 @@ class Rnn(SequenceEncoder):
     Args:
         num_rows: Number of word ids.
         dim: Width of the word vectors and of the state.
-        activation: f, `"tanh"` or `"relu"`.
+        activation: The non-linearity f.
         seed: Seed of the initial weights.
         **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
 
@@ -40,12 +40,14 @@ class Rnn(SequenceEncoder):
         *,
         num_rows: int,
         dim: int = 300,
-        activation: str = "tanh",
+        activation: Activation = "tanh",
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
-        check_activation(activation, ACTIVATIONS)
-        super().__init__(num_rows=num_rows, dim=dim, seed=seed, **{"name": "rnn", **kwargs})
+        check_activation(activation, get_args(Activation))
+        super().__init__(
+            num_rows=num_rows, dim=dim, word_dim=dim, seed=seed, **{"name": "rnn", **kwargs}
+        )
         self.activation = activation
         self.rnn = keras.layers.SimpleRNN(
             dim,
@@ -91,7 +93,11 @@ class IdentityRnn(SequenceEncoder):
 
     def __init__(self, *, num_rows: int, dim: int = 300, seed: int = 0, **kwargs: Any) -> None:
         super().__init__(
-            num_rows=num_rows, dim=dim, seed=seed, **{"name": "identity_rnn", **kwargs}
+            num_rows=num_rows,
+            dim=dim,
+            word_dim=dim,
+            seed=seed,
+            **{"name": "identity_rnn", **kwargs},
         )
         self.rnn = keras.layers.SimpleRNN(
             dim,
@@ -150,7 +156,9 @@ class Lstm(SequenceEncoder):
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(num_rows=num_rows, dim=dim, seed=seed, **{"name": "lstm", **kwargs})
+        super().__init__(
+            num_rows=num_rows, dim=dim, word_dim=dim, seed=seed, **{"name": "lstm", **kwargs}
+        )
         self.use_output_gate = use_output_gate
         self.use_peepholes = use_peepholes
         self.lstm = make_lstm(

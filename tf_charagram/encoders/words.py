@@ -20,11 +20,12 @@ class WordEncoder(keras.layers.Layer):
     Args:
         num_rows: Number of word ids; row 0 of the table belongs to all unknown words.
         dim: Width of the embedding.
+        word_dim: Width of the word vectors; `None` for `dim`. A class that has it as an option
+            gives it a default.
         seed: Seed of the initial weights.
-        word_dim: Width of the word vectors. Default: `dim`.
-        word_dropout: Share of the numbers of the word vectors that training replaces by 0, drawn
-            anew for each occurrence of a word (CSE, section 5.1: dropout of Srivastava et al.
-            2014 on the word embeddings). What is left is scaled up to keep the expectation.
+        word_dropout: Share of the numbers of the word vectors that training replaces by 0. They
+            are drawn anew for each occurrence of a word (CSE, section 5.1: dropout of Srivastava
+            et al. 2014 on the word embeddings). What is left is scaled up to keep the expectation.
         num_words: Number of words with an id of their own, ids 1 to `num_words`. Ids behind those
             are parts of the unknown word they follow, whose vector is the sum of its rows, row 0
             among them; see `WordVectorizer`. Default: every id is a word.
@@ -40,6 +41,8 @@ class WordEncoder(keras.layers.Layer):
 
     #: Name of the kind of ids the encoder takes.
     vectorizer = "words"
+    #: Options that only training sees: a second stage may change them.
+    training_only: tuple[str, ...] = ("word_dropout",)
     #: The layer that holds the word vectors.
     table_class: type[RaggedEmbeddingSum | PaddedEmbedding]
 
@@ -48,8 +51,8 @@ class WordEncoder(keras.layers.Layer):
         *,
         num_rows: int,
         dim: int,
+        word_dim: int | None,
         seed: int,
-        word_dim: int | None = None,
         word_dropout: float = 0.0,
         num_words: int | None = None,
         **kwargs: Any,

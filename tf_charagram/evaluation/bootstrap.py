@@ -1,4 +1,4 @@
-"""How far a correlation moves when its pairs are drawn anew: percentile bootstrap."""
+"""Percentile bootstrap: how much a correlation varies over resampled pairs."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def bootstrap(
     seed: int,
     name: str = "",
 ) -> Floats:
-    """Returns the correlation of resampled pairs.
+    """Computes the correlation of resampled pairs.
 
-    Two predictions for the same `gold` get the same resamples, whatever else was drawn before,
+    Two predictions for the same `gold` get the same resamples, whatever else was sampled before,
     so their differences are those of a paired bootstrap.
 
     Args:
         predicted: `(num_pairs,)`.
         gold: `(num_pairs,)`.
         metric: `"pearson"` or `"spearman"`.
-        num_resamples: How many.
-        seed: Seed of the draws, together with `name`.
+        num_resamples: Number of resamples.
+        seed: Seed of the resamples, together with `name`.
         name: Name of the set.
 
     Returns:
@@ -65,7 +65,7 @@ def resample_counts(
 def resampled_pearson(
     predicted: NDArray[np.floating], gold: NDArray[np.floating], counts: Floats
 ) -> Floats:
-    """Returns Pearson's r of resamples, from five weighted sums: one matrix product.
+    """Computes Pearson's r of resamples, from five weighted sums: one matrix product.
 
     Args:
         predicted: `(num_pairs,)`.
@@ -84,9 +84,9 @@ def resampled_pearson(
 def resampled_spearman(
     predicted: NDArray[np.floating], gold: NDArray[np.floating], counts: Floats
 ) -> Floats:
-    """Returns Spearman's rho of resamples; arguments and result as of `resampled_pearson`.
+    """Computes Spearman's rho of resamples; arguments and result as of `resampled_pearson`.
 
-    Nothing is sorted anew: the place of a value in a resample is a running sum of the counts.
+    Nothing is sorted again: the rank of a value in a resample is a running sum of the counts.
     """
     x, y = _ranks(predicted, counts), _ranks(gold, counts)
     num_pairs = counts.shape[1]

@@ -1,4 +1,4 @@
-"""How well labels were predicted: accuracy, macro-F1, each label, and who was taken for whom."""
+"""Scores of predicted labels: accuracy, macro-F1, each label, and the confusion matrix."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tf_charagram.evaluation.bootstrap import Floats, interval, resample_counts
 
 @dataclass(frozen=True)
 class LabelScore:
-    """How well one label was predicted; x 100.
+    """The score of one label; rates x 100.
 
     Attributes:
         label: The label.
         support: Examples that have it.
-        precision: Share of those it was predicted for that have it; `None` if it never was.
-        recall: Share of those that have it that it was predicted for; `None` if none has it.
+        precision: Share of the examples with this prediction that have it; `None` without any.
+        recall: Share of the examples that have it with this prediction; `None` without any.
         f1: Their harmonic mean; `None` only if no example has it and it never was predicted.
     """
 
@@ -34,15 +34,15 @@ class LabelScore:
 
 @dataclass(frozen=True, eq=False)
 class ClassificationScore:
-    """How well labels were predicted; rates x 100.
+    """The score of predicted labels; rates x 100.
 
     Attributes:
         num_examples: Examples scored.
         accuracy: Share of the examples whose label was predicted.
         macro_f1: Mean of the F1 of the labels that an example has or that were predicted.
         labels: The score of each label.
-        confusion: Examples with the label of the row that the label of the column was predicted
-            for, int64 `(num_labels, num_labels)`, in the order of `labels`.
+        confusion: Confusion matrix, int64 `(num_labels, num_labels)`: the number of examples with
+            the label of the row and the predicted label of the column, in the order of `labels`.
         intervals: 95 % interval by bootstrap of `"accuracy"` and `"macro_f1"`, if asked for.
         draws: Their values in the resamples, `(num_resamples,)` each, if asked for.
     """
@@ -85,8 +85,8 @@ def score_labels(
 
     Args:
         gold: The label of each example.
-        predicted: The label that was predicted for it.
-        labels: Every label there is, in the order of the result.
+        predicted: The predicted label of each.
+        labels: All labels, in the order of the result.
         num_resamples: Resamples of the bootstrap; 0 for no intervals.
         seed: Seed of the resamples.
 
@@ -104,9 +104,9 @@ def score_labels(
             "`labels` must hold every label of `gold` and `predicted` once. Received: "
             f"labels={list(labels)}, and also {unknown}"
         )
-    places = {label: place for place, label in enumerate(labels)}
-    rows = np.array([places[label] for label in gold])
-    columns = np.array([places[label] for label in predicted])
+    index = {label: i for i, label in enumerate(labels)}
+    rows = np.array([index[label] for label in gold])
+    columns = np.array([index[label] for label in predicted])
     confusion = np.zeros((len(labels), len(labels)), np.int64)
     np.add.at(confusion, (rows, columns), 1)
     hits, supports, guesses = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)

@@ -1,4 +1,4 @@
-"""Two embedders on the same sets, or one on clean and on mistyped texts."""
+"""Differences of two systems on the same sets, or of one on clean and on mistyped texts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tf_charagram.evaluation.set_score import SetScore
 
 
 class Scored(Protocol):
-    """What two systems need to be compared: numbers, and draws of the same resamples."""
+    """A score that can be compared with another: metrics, and their values in resamples."""
 
     @property
     def metrics(self) -> Mapping[str, float | None]:
@@ -24,11 +24,11 @@ class Scored(Protocol):
 
 @dataclass(frozen=True)
 class Difference:
-    """Second score less the first; x 100, rounded to 0.01.
+    """The second score minus the first; x 100, rounded to 0.01.
 
     Attributes:
         name: Name of the set or mean.
-        value: Difference of the correlations that count; `None` where one does not exist, or
+        value: Difference of the primary correlations; `None` where one does not exist, or
             where the two means are not over the same sets.
         interval: Its 95 % interval by paired bootstrap, if both scores have draws.
     """
@@ -43,29 +43,29 @@ class Difference:
 
 
 def differences(first: Sequence[SetScore], second: Sequence[SetScore]) -> list[Difference]:
-    """Returns the differences of two results of `score_sets` on the same pairs.
+    """Computes the differences of two results of `score_sets` on the same pairs.
 
     The draws of both must come from one seed: then each pair of draws is from the same pairs.
     """
-    return [_difference(one, other) for one, other in zip(first, second, strict=True)]
+    return [_difference(*scores) for scores in zip(first, second, strict=True)]
 
 
 def score_differences(first: Scored, second: Scored) -> list[Difference]:
-    """Returns the second score less the first, metric by metric.
+    """Computes the second score minus the first, metric by metric.
 
     Args:
         first: Score of one system.
         second: Score of the other on the same examples, of the same kind and seed.
     """
-    found = []
-    for name, other in second.metrics.items():
-        one = first.metrics[name]
-        if one is None or other is None:
-            found.append(Difference(name, None, None))
+    changes = []
+    for name, after in second.metrics.items():
+        before = first.metrics[name]
+        if before is None or after is None:
+            changes.append(Difference(name, None, None))
         else:
             bounds = _interval(first.draws.get(name), second.draws.get(name))
-            found.append(Difference(name, other - one, bounds))
-    return found
+            changes.append(Difference(name, after - before, bounds))
+    return changes
 
 
 def _difference(first: SetScore, second: SetScore) -> Difference:

@@ -17,14 +17,14 @@ STS_MEAN = "STS"
 
 
 def mean_scores(sets: Sequence[ScoredPairs], scores: Sequence[SetScore]) -> list[SetScore]:
-    """Returns the means over groups of sets.
+    """Computes the means over groups of sets.
 
     Args:
         sets: The sets.
         scores: The score of each, not rounded.
 
     Returns:
-        One mean a group, such as `STS2012`; `STS`, over all sets of STS if they are two or more;
+        One mean per group, such as `STS2012`; `STS`, over all sets of STS if they are two or more;
         and `paper mean`, over those of the Charagram paper's 22 sets that are there, if any is.
         A set without a correlation counts in none of them and is named in `left_out`. `paper` is
         over the same sets as ours, so that it can be compared where sets are missing.
@@ -42,13 +42,15 @@ def mean_names(sets: Sequence[ScoredPairs]) -> list[str]:
 
 
 def _means(sets: Sequence[ScoredPairs]) -> Iterator[tuple[str, list[str], Sequence[str]]]:
-    """Yields the name of each mean, the sets it is over, and the sets that should be there."""
+    """Yields the name of each mean, the sets it is over, and the sets that are expected."""
     groups: dict[str, list[str]] = {}
     for pairs in sets:
         if pairs.group is not None:
             groups.setdefault(pairs.group, []).append(pairs.name)
-    yield from ((name, some, _year(name)) for name, some in groups.items() if name != NO_YEAR)
-    sts = [member for name, some in groups.items() if name.startswith(STS_MEAN) for member in some]
+    for group, members in groups.items():
+        if group != NO_YEAR:
+            yield group, members, _year(group)
+    sts = [name for group in groups if group.startswith(STS_MEAN) for name in groups[group]]
     if len(sts) > 1:
         yield STS_MEAN, sts, ()
     papers = [pairs.name for pairs in sets if pairs.name in PAPER_SETS]
@@ -62,11 +64,11 @@ def _year(group: str) -> tuple[str, ...]:
 
 
 def _mean(name: str, scores: Sequence[SetScore], expected: Sequence[str]) -> SetScore:
-    """Returns the mean of some scores, with those that should be there and are not."""
+    """Returns the mean of some scores, with the names of those that are missing."""
     used = [score for score in scores if score.value is not None]
     left_out = tuple(score.name for score in scores if score.value is None)
-    found = {score.name for score in scores}
-    missing = tuple(name for name in expected if name not in found)
+    present = {score.name for score in scores}
+    missing = tuple(name for name in expected if name not in present)
     draws = [score.draws for score in used if score.draws is not None]
     mean_draws = np.mean(draws, axis=0) if draws else None
     is_whole = name in PAPER and not (missing or left_out)

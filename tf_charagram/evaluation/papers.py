@@ -40,6 +40,6 @@ PAPER: dict[str, float] = {
 
 def paper_mean(names: Iterable[str]) -> float | None:
     """Returns the mean of the paper's numbers over some sets; `None` if one has no number."""
-    values = [PAPER.get(name) for name in names]
-    found = [value for value in values if value is not None]
-    return float(np.mean(found)) if found and len(found) == len(values) else None
+    names = list(names)
+    values = [PAPER[name] for name in names if name in PAPER]
+    return float(np.mean(values)) if values and len(values) == len(names) else None

@@ -1,4 +1,4 @@
-"""How well scores of pairs were predicted: both correlations and the mean squared error."""
+"""Scores of predicted relatedness: both correlations and the mean squared error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tf_charagram.evaluation.correlation import pearson, spearman
 
 @dataclass(frozen=True, eq=False)
 class RelatednessScore:
-    """How well scores were predicted.
+    """The score of predicted scores.
 
     Attributes:
         num_pairs: Pairs scored.

@@ -17,7 +17,7 @@ __all__ = ["Embed", "SetScore", "score_cosines", "score_names", "score_sets"]
 
 Embed = Callable[[Sequence[str]], np.ndarray]
 
-# Vectors of about so many texts are held at once: 240 MB in 300 dimensions.
+# Texts whose vectors are in memory at once, about: 240 MB in 300 dimensions.
 _MAX_TEXTS = 200_000
 _CHUNK = 10_000
 
@@ -30,7 +30,7 @@ def score_sets(
     A pair with a zero vector has cosine 0. Each text is embedded once, though many sets share it.
 
     Args:
-        embed: Texts to unit-length (or zero) vectors `(num_texts, dim)`.
+        embed: Maps texts to unit-length (or zero) vectors `(num_texts, dim)`.
         sets: The sets.
         num_resamples: Bootstrap resamples for intervals; 0 for none.
         seed: Seed of the resamples; those of a set also depend on its name, not on other sets.
@@ -79,9 +79,9 @@ def _embedded(
     embed: Embed, sets: Sequence[ScoredPairs]
 ) -> Iterator[tuple[ScoredPairs, np.ndarray]]:
     """Yields each set with the cosines of its pairs."""
-    for some, rows in _batches(sets):
+    for batch, rows in _batches(sets):
         vectors = embed(list(rows))
-        for pairs in some:
+        for pairs in batch:
             yield pairs, _cosines(vectors, rows, pairs)
 
 
@@ -89,17 +89,17 @@ def _batches(
     sets: Sequence[ScoredPairs],
 ) -> Iterator[tuple[list[ScoredPairs], dict[str, int]]]:
     """Yields sets whose texts fit into memory together, and the row of each of these texts."""
-    some: list[ScoredPairs] = []
+    batch: list[ScoredPairs] = []
     rows: dict[str, int] = {}
     for pairs in sets:
-        if some and len(rows) + 2 * len(pairs) > _MAX_TEXTS:
-            yield some, rows
-            some, rows = [], {}
-        some.append(pairs)
+        if batch and len(rows) + 2 * len(pairs) > _MAX_TEXTS:
+            yield batch, rows
+            batch, rows = [], {}
+        batch.append(pairs)
         for text in (*pairs.left, *pairs.right):
             rows.setdefault(text, len(rows))
-    if some:
-        yield some, rows
+    if batch:
+        yield batch, rows
 
 
 def _cosines(vectors: np.ndarray, rows: dict[str, int], pairs: ScoredPairs) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What scoring a set gives."""
+"""The score of an evaluation set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SetScore:
         spearman: Spearman's rho x 100, `None` where one side is constant.
         pearson: Pearson's r x 100, `None` where one side is constant.
         paper: The paper's number for `metric`, where there is one.
-        metric: The correlation that counts: `"spearman"` or `"pearson"`.
+        metric: The primary correlation: `"spearman"` or `"pearson"`.
         num_unscored: Pairs without a human score, which were left out.
         sets: Of a mean: the sets it is over.
         left_out: Of a mean: sets that were there but have no correlation.
@@ -43,7 +43,7 @@ class SetScore:
 
     @property
     def value(self) -> float | None:
-        """The correlation that counts."""
+        """The primary correlation."""
         return self.spearman if self.metric == "spearman" else self.pearson
 
     @property

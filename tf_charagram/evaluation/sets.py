@@ -1,8 +1,8 @@
-"""Which evaluation sets there are: in a folder, in the download cache, in the package."""
+"""Evaluation sets: from a folder, from the download cache, from the package."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,9 +34,9 @@ from tf_charagram.errors import ConfigError, DataError, unknown_name
 
 @dataclass(frozen=True)
 class _Format:
-    """One kind of files: how they are found in a folder, told by their name, and read."""
+    """A file format: how its files are found in a folder, recognised by name, and read."""
 
-    kind: str
+    group: str
     find: Callable[[Path], dict[str, Path]]
     read: Callable[..., ScoredPairs]
     is_named: Callable[[Path], bool]
@@ -49,8 +49,8 @@ _TWITTER = _Format("sts", find_twitter, read_twitter, is_twitter_file)
 _PAVLICK = _Format("phrases", find_pavlick, read_pavlick, is_pavlick_file)
 _FORMATS = (_WORDSIM, _STS, _SICK, _TWITTER, _PAVLICK)
 
-#: Kind of sets, and what a message calls them.
-KINDS = {
+#: Groups of sets, each with its name in messages.
+DESCRIPTIONS_BY_GROUP = {
     "wordsim": "word similarity set, such as SL999, WS353",
     "sts": "sentence similarity set, such as STS.input.OnWN.txt, SICK.txt, test.data",
     "phrases": "phrase similarity set, such as ppdb-sample.tsv",
@@ -64,7 +64,7 @@ def starter_set() -> ScoredPairs:
 
 
 def evaluation_sets(
-    place: str | Path | None,
+    path: str | Path | None,
     kinds: Iterable[str] | None = None,
     *,
     on_bad_line: str | BadLines = "error",
@@ -72,11 +72,11 @@ def evaluation_sets(
     """Returns the sets to score on.
 
     Args:
-        place: A folder, searched for known names at any depth; a single file, whose name or first
+        path: A folder, searched for known names at any depth; a single file, whose name or first
             line tells what it is; or `None` for the starter set and whatever was downloaded
             before, which are words whatever `kinds` says.
-        kinds: Those of `"wordsim"`, `"sts"` (STS, SICK and Twitter) and `"phrases"` to return.
-            Defaults to all that are found. Of SICK and Twitter, not the training part.
+        kinds: The groups to return, of `"wordsim"`, `"sts"` (STS, SICK and Twitter) and
+            `"phrases"`. Defaults to all. The training parts of SICK and Twitter are left out.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
     Raises:
@@ -84,60 +84,63 @@ def evaluation_sets(
         DataError: The folder has no known set, the file is of another kind, or a file cannot be
             read.
     """
-    chosen = _check_kinds(kinds)
+    groups = _check_groups(kinds)
     bad = BadLines.of(on_bad_line)
-    if place is None:
-        paths = {name: cached(name) for name, source in SOURCES.items() if source.kind == "wordsim"}
-        return [
-            starter_set(),
-            *(
-                read_wordsim(path, name=name, on_bad_line=bad)
-                for name, path in paths.items()
-                if path
-            ),
-        ]
-    place = Path(place)
-    if place.is_file():
-        return [_read_file(place, chosen, bad)]
-    if not place.is_dir():
-        raise DataError(place, "no such file or folder to evaluate on")
+    if path is None:
+        return [starter_set(), *_cached_sets(bad)]
+    path = Path(path)
+    if path.is_file():
+        return [_read_file(path, groups, bad)]
+    if not path.is_dir():
+        raise DataError(path, "no such file or folder to evaluate on")
     sets = [
-        _read(form, path, name, bad)
-        for form in _FORMATS
-        if form.kind in chosen
-        for name, path in sorted(form.find(place).items())
+        _read(file_format, file, name, bad)
+        for file_format in _FORMATS
+        if file_format.group in groups
+        for name, file in sorted(file_format.find(path).items())
     ]
     if not sets:
-        known = " or ".join(KINDS[kind] for kind in chosen)
-        raise DataError(place, f"no known {known} in this folder")
+        raise DataError(path, f"no known {_described(groups)} in this folder")
     return sets
 
 
-def _check_kinds(kinds: Iterable[str] | None) -> tuple[str, ...]:
-    chosen = tuple(KINDS if kinds is None else kinds)
-    for kind in chosen:
-        if kind not in KINDS:
-            raise ConfigError(unknown_name("kind of evaluation sets", kind, KINDS))
-    return chosen
+def _cached_sets(bad: BadLines) -> Iterator[ScoredPairs]:
+    """Yields the word similarity sets that were downloaded before."""
+    for name, source in SOURCES.items():
+        path = cached(name) if source.kind == "wordsim" else None
+        if path is not None:
+            yield read_wordsim(path, name=name, on_bad_line=bad)
 
 
-def _read(form: _Format, path: Path, name: str, bad: BadLines) -> ScoredPairs:
-    if form is _SICK:
+def _check_groups(groups: Iterable[str] | None) -> tuple[str, ...]:
+    checked = tuple(DESCRIPTIONS_BY_GROUP if groups is None else groups)
+    for group in checked:
+        if group not in DESCRIPTIONS_BY_GROUP:
+            raise ConfigError(unknown_name("kind of evaluation sets", group, DESCRIPTIONS_BY_GROUP))
+    return checked
+
+
+def _described(groups: Iterable[str]) -> str:
+    return " or ".join(DESCRIPTIONS_BY_GROUP[group] for group in groups)
+
+
+def _read(file_format: _Format, path: Path, name: str, bad: BadLines) -> ScoredPairs:
+    if file_format is _SICK:
         return read_sick(path, split=name.partition(".")[2], on_bad_line=bad)
-    return form.read(path, name=name, on_bad_line=bad)
+    return file_format.read(path, name=name, on_bad_line=bad)
 
 
-def _read_file(path: Path, kinds: tuple[str, ...], bad: BadLines) -> ScoredPairs:
-    named = next((form for form in _FORMATS if form.is_named(path)), None)
-    form = named or _detect(path)
-    if form.kind not in kinds:
-        found, wanted = KINDS[form.kind], " or ".join(KINDS[kind] for kind in kinds)
-        raise DataError(path, f"expected a {wanted}; this looks like a {found}")
-    return form.read(path, on_bad_line=bad)
+def _read_file(path: Path, groups: tuple[str, ...], bad: BadLines) -> ScoredPairs:
+    by_name = next((known for known in _FORMATS if known.is_named(path)), None)
+    file_format = by_name or _detect(path)
+    if file_format.group not in groups:
+        actual = _described([file_format.group])
+        raise DataError(path, f"expected a {_described(groups)}; this looks like a {actual}")
+    return file_format.read(path, on_bad_line=bad)
 
 
 def _detect(path: Path) -> _Format:
-    """Finds what a file is from its first line that is not blank."""
+    """Recognises a file by its first line that is not blank."""
     cells = next((text.split("\t") for _, text in read_lines(path) if text.strip()), [])
     if is_sick_header(cells):
         return _SICK

@@ -1,4 +1,4 @@
-"""How well predicted tags agree with the tags of people."""
+"""Scores of predicted tags: accuracy, each tag, and the confusions."""
 
 from __future__ import annotations
 
@@ -90,9 +90,9 @@ class TaggingScore:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the attributes, but for the draws, as lists, dictionaries and numbers."""
-        found = {name: _as_json(value) for name, value in asdict(self).items()}
-        del found["draws"]
-        return found
+        attributes = {name: _as_json(value) for name, value in asdict(self).items()}
+        del attributes["draws"]
+        return attributes
 
 
 def score_tags(
@@ -107,12 +107,12 @@ def score_tags(
 ) -> TaggingScore:
     """Scores the tags of sentences.
 
-    A tag counts as right if it is equal to that of people, so a tag that was not seen in training
-    counts as wrong.
+    A tag counts as right if it equals the gold tag, so a word whose gold tag was not seen in
+    training counts as wrong.
 
     Args:
-        gold: The tags of people, a sequence for each sentence.
-        predicted: The tags of a tagger, as many for each sentence.
+        gold: The gold tags, one sequence per sentence.
+        predicted: The predicted tags, as many for each sentence.
         words: The words, as many for each sentence.
         known: The words seen in training, as they are written in `words`.
         known_tags: The tags seen in training. Default: those of `gold` all are.
@@ -124,7 +124,7 @@ def score_tags(
     """
     lengths = _common_lengths(gold, predicted, words)
     names = sorted({*chain(*gold), *chain(*predicted)})
-    index = {name: place for place, name in enumerate(names)}
+    index = {name: i for i, name in enumerate(names)}
     gold_ids = _flat(index.__getitem__, gold, lengths)
     ids = _flat(index.__getitem__, predicted, lengths)
     is_known = _flat(frozenset(known).__contains__, words, lengths).astype(bool)
@@ -158,14 +158,14 @@ def _common_lengths(gold: Tags, predicted: Tags, words: Tags) -> Ints:
     counts = {name: len(rows) for name, rows in sides.items()}
     what = "sentences"
     if len(set(counts.values())) == 1:
-        for place, rows in enumerate(zip(gold, predicted, words, strict=True)):
+        for i, rows in enumerate(zip(gold, predicted, words, strict=True)):
             counts = dict(zip(sides, map(len, rows), strict=True))
             if len(set(counts.values())) > 1:
-                what = f"words in sentence {place}"
+                what = f"words in sentence {i}"
                 break
     if len(set(counts.values())) > 1:
-        found = ", ".join(f"{count} in `{name}`" for name, count in counts.items())
-        raise ConfigError(f"The numbers of {what} must be equal. Received: {found}")
+        received = ", ".join(f"{count} in `{name}`" for name, count in counts.items())
+        raise ConfigError(f"The numbers of {what} must be equal. Received: {received}")
     lengths = np.array([len(row) for row in gold if len(row)], np.int64)
     if not len(lengths):
         raise ConfigError("There is no word to score. Received: no sentence, or empty ones only")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import keras
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 from tf_charagram.layers.plain_lstm import make_lstm
 
 
-class BiLstm(keras.layers.Layer):
+class BiLstm(ConfiguredLayer):
     """Runs one LSTM forward and another backward, and gives the states of both at each step.
 
     The backward one starts at the last real step of its sequence. A state never depends on padding
@@ -41,17 +40,20 @@ class BiLstm(keras.layers.Layer):
         self, units: int, *, use_peepholes: bool = False, seed: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        if units < 1:
-            raise ConfigError(f"`units` must be at least 1. Received: units={units}")
+        check_sizes(units=units)
         self.units = units
         self.use_peepholes = use_peepholes
         self.seed = seed
         self.supports_masking = True
         self.forward, self.backward = (
             make_lstm(
-                units, use_peepholes=use_peepholes, return_sequences=True, seed=own, name=name
+                units,
+                use_peepholes=use_peepholes,
+                return_sequences=True,
+                seed=direction_seed,
+                name=name,
             )
-            for name, own in (("forward", seed), ("backward", seed + 2))
+            for name, direction_seed in (("forward", seed), ("backward", seed + 2))
         )
 
     def build(self, input_shape: tuple[int | None, ...]) -> None:
@@ -70,12 +72,3 @@ class BiLstm(keras.layers.Layer):
             tf.reverse_sequence(backward, lengths, seq_axis=1),
         ]
         return tf.where(mask[..., tf.newaxis], tf.concat(states, axis=2), 0.0)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "use_peepholes": self.use_peepholes,
-            "seed": self.seed,
-        }

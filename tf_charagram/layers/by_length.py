@@ -1,4 +1,4 @@
-"""Rows of very different lengths through layers that pad, in little memory and little time."""
+"""Applies layers that pad to rows of very different lengths, in bounded memory and time."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ def by_length(
     *,
     per_value: bool,
 ) -> tf.Tensor:
-    """Applies a function to rows of like length at a time, as many as are padded to `max_steps`.
+    """Applies a function to groups of rows of similar length, padded to `max_steps` in all.
 
     For inference: what one long row costs, all others would cost too if padded with it. A single
     row may be longer than `max_steps`.
 
     Args:
-        function: From some of the rows, at least one, to float32 `(n, dim)`, a row for each of
-            them, or for each of their values.
+        function: Maps some of the rows, at least one, to float32 `(n, dim)`: one result per row,
+            or per value.
         rows: `(num_rows, None)`.
-        max_steps: Most steps of a group, padding included.
+        max_steps: Maximum steps of a group, padding included.
         dim: Width of the result.
-        per_value: Whether the function has a result for each value.
+        per_value: Whether the function has one result per value.
 
     Returns:
         float32 `(num_rows, dim)`, or `(num_values, dim)`, in the order of `rows`.
@@ -43,16 +43,16 @@ def by_length(
     def step(first: tf.Tensor, results: tf.TensorArray) -> tuple[tf.Tensor, tf.TensorArray]:
         longest = tf.maximum(lengths[order[first]], 1)
         stop = tf.minimum(first + tf.maximum(max_steps // longest, 1), num_rows)
-        found = function(tf.gather(rows, order[first:stop]))
-        return stop, results.write(results.size(), found)
+        group = function(tf.gather(rows, order[first:stop]))
+        return stop, results.write(results.size(), group)
 
     _, results = tf.while_loop(
         lambda first, _: first < num_rows, step, (0, results), parallel_iterations=2
     )
-    place = tf.math.invert_permutation(order)
+    positions = tf.math.invert_permutation(order)
     if not per_value:
-        return tf.gather(results.concat(), place)
+        return tf.gather(results.concat(), positions)
     ragged = tf.RaggedTensor.from_row_lengths(
         results.concat(), tf.gather(lengths, order), validate=False
     )
-    return tf.gather(ragged, place).flat_values
+    return tf.gather(ragged, positions).flat_values

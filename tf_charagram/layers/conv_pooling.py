@@ -1,4 +1,4 @@
-"""Convolutions of several widths over a sequence, each pooled to one number a filter."""
+"""Convolutions of several widths over a sequence, each pooled to one number per filter."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.layers.base import ConfiguredLayer
 
 ACTIVATIONS = ("linear", "tanh", "relu")
 POOLINGS = ("max", "sum")
 
 
-class ConvPooling(keras.layers.Layer):
+class ConvPooling(ConfiguredLayer):
     """Pools `f(convolution)` over the positions of a text, for filters of several widths.
 
     A filter is applied wherever it fits wholly inside the text. A text shorter than a filter is
@@ -25,7 +26,7 @@ class ConvPooling(keras.layers.Layer):
     steps gives zeros.
 
     Args:
-        widths: How many filters there are of each width: a mapping, or pairs
+        widths: Number of filters of each width: a mapping, or pairs
             `(width, num_filters)`. The output has them in this order.
         activation: f, one of `"linear"`, `"tanh"`, `"relu"`.
         pooling: `"max"` or `"sum"`.
@@ -131,16 +132,6 @@ class ConvPooling(keras.layers.Layer):
         # No activation changes which position wins, so it is enough to apply it to the winner.
         highest = tf.reduce_max(tf.where(fits, outputs, outputs.dtype.min), axis=1)
         return tf.where(lengths[:, tf.newaxis] > 0, self._function(highest), 0.0)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "widths": [list(pair) for pair in self.widths],
-            "activation": self.activation,
-            "pooling": self.pooling,
-            "seed": self.seed,
-        }
 
 
 def _num_fitting(lengths: tf.Tensor, width: int) -> tf.Tensor:

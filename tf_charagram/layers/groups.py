@@ -1,4 +1,4 @@
-"""Words that are given as several ids: an id of their own, and behind it those of their parts."""
+"""Words that are given as several ids: their own, followed by those of their parts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tf_charagram.layers.ragged_sum import row_ids
 
 
 def grouped(ids: tf.RaggedTensor, num_words: int) -> tf.RaggedTensor:
-    """Takes the ids of texts apart into words.
+    """Groups the ids of texts into words.
 
     An id up to `num_words` begins a word, and so does the first id of a text; the ids between two
     of them belong to the word before them.

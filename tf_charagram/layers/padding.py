@@ -1,18 +1,15 @@
-"""Ragged ids as rectangles, for layers that need them: recurrent and convolutional ones."""
+"""Padding of ragged ids, for layers that need rectangles: recurrent and convolutional ones."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import keras
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.layers.embedding_table import EmbeddingTable
 from tf_charagram.layers.ragged_sum import sum_rows
 
 
 def to_padded(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns ids padded at the end with 0, and which of them are real.
+    """Pads ids at the end with 0, and tells which of them are real.
 
     There is at least one step, so that layers with a time axis take empty rows and batches too.
 
@@ -30,7 +27,7 @@ def to_padded(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def to_padded_groups(ids: tf.RaggedTensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
-    """Returns groups of ids padded at the end with empty ones, and which of them are real.
+    """Pads groups of ids at the end with empty ones, and tells which of them are real.
 
     Args:
         ids: int32 `(batch, None, None)`.
@@ -55,7 +52,7 @@ def _steps(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
 
 
 def gather_rows(values: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
-    """`tf.gather` whose gradient is a sparse product; `tf.gather`'s own scatters row by row.
+    """Gathers rows with a gradient that is a sparse product; `tf.gather`'s own scatters row by row.
 
     Args:
         values: float32 `(num_rows, dim)`, at least one row.
@@ -68,19 +65,13 @@ def gather_rows(values: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
     return sum_rows(values, tf.RaggedTensor.from_row_splits(indices, splits, validate=False))
 
 
-class PaddedEmbedding(keras.layers.Layer):
+class PaddedEmbedding(EmbeddingTable):
     """Looks ragged ids up in a table and pads the vectors with zeros.
 
     Ids may come in groups, for instance words and their n-grams; a group has the sum of its rows.
 
-    Only the rows that a batch names are read, each once, and the gradient of the table is a
-    `tf.IndexedSlices` in which every row occurs once: what the optimizers of
-    `tf_charagram.optimizers` expect. Padding names no row.
-
-    Args:
-        num_rows: Height of the table.
-        dim: Width of the table.
-        initializer: Keras initializer of the table.
+    Only the rows that a batch names are read; padding names no row. Arguments and errors are those
+    of `EmbeddingTable`.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`, or `(batch, None, None)` in groups.
@@ -88,30 +79,7 @@ class PaddedEmbedding(keras.layers.Layer):
     Returns:
         float32 `(batch, time, dim)`, zeros at padding, and a bool mask `(batch, time)`, true at
         real steps, which come first. `time` is at least 1.
-
-    Raises:
-        ConfigError: An argument is out of range.
     """
-
-    def __init__(
-        self,
-        *,
-        num_rows: int,
-        dim: int,
-        initializer: str | keras.initializers.Initializer = "uniform",
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        for name, value in (("num_rows", num_rows), ("dim", dim)):
-            if value < 1:
-                raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
-        self.num_rows = num_rows
-        self.dim = dim
-        self.initializer = keras.initializers.get(initializer)
-        self.table = self.add_weight(
-            shape=(num_rows, dim), initializer=self.initializer, dtype="float32", name="table"
-        )
-        self.built = True
 
     def call(self, ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the padded vectors and their mask."""
@@ -126,12 +94,3 @@ class PaddedEmbedding(keras.layers.Layer):
             padded, mask = to_padded(ids)
             vectors = gather_rows(rows, tf.reshape(padded, [-1]))
         return tf.reshape(vectors, tf.concat([tf.shape(mask), [self.dim]], axis=0)), mask
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "num_rows": self.num_rows,
-            "dim": self.dim,
-            "initializer": keras.initializers.serialize(self.initializer),
-        }

@@ -1,4 +1,4 @@
-"""What two vectors are compared by."""
+"""Features of pairs of vectors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import tensorflow as tf
 
 
 def pair_features(left: tf.Tensor, right: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns h* = left * right and h+ = |left - right| (Tai et al. 2015; Universal, section 4.4).
+    """Computes h* = left * right and h+ = |left - right| (Tai et al. 2015; Universal, section 4.4).
 
     Both are the same whichever side is the left one.
 

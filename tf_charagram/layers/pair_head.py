@@ -13,7 +13,7 @@ from tf_charagram.layers.sigmoid_head import SigmoidHead, checked_labels
 
 
 class PairHead(SigmoidHead):
-    """Gives logits for pairs of vectors: Wp hs + bp, with hs = sigmoid(W* h* + W+ h+ + b).
+    """Computes logits for pairs of vectors: Wp hs + bp, with hs = sigmoid(W* h* + W+ h+ + b).
 
     h* is the product of the two vectors and h+ their distance, see `pair_features`.
 
@@ -25,7 +25,7 @@ class PairHead(SigmoidHead):
         **kwargs: Name and type, as for every layer.
 
     Call arguments:
-        vectors: Of B pairs, lefts first, then rights, float32 `(2B, dim)`.
+        vectors: The vectors of B pairs, lefts first, then rights, float32 `(2B, dim)`.
 
     Returns:
         float32 `(B, num_outputs)`.
@@ -42,20 +42,14 @@ class PairHead(SigmoidHead):
 
 
 class PairScoreHead(PairHead):
-    """A `PairHead` for scores from 1 to K: one logit for each whole score.
+    """A `PairHead` for scores from 1 to K: one logit per whole score.
+
+    It maps the vectors of B pairs, float32 `(2B, dim)`, to logits, float32 `(B, num_classes)`.
 
     Args:
         dim: Width of the vectors.
         num_classes: K, at least 2.
-        hidden_dim: Width of hs.
-        seed: Seed of the initial weights.
-        **kwargs: Name and type, as for every layer.
-
-    Call arguments:
-        vectors: Of B pairs, lefts first, then rights, float32 `(2B, dim)`.
-
-    Returns:
-        float32 `(B, num_classes)`.
+        **kwargs: `hidden_dim`, `seed`, name and type, as for `PairHead`.
 
     Raises:
         ConfigError: An argument is out of range.
@@ -69,26 +63,16 @@ class PairScoreHead(PairHead):
         super().__init__(dim=dim, num_outputs=num_classes, **kwargs)
         self.num_classes = num_classes
 
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {**super().get_config(), "num_classes": self.num_classes}
-
 
 class PairLabelHead(PairHead):
-    """A `PairHead` for labels: one logit for each.
+    """A `PairHead` for labels: one logit per label.
+
+    It maps the vectors of B pairs, float32 `(2B, dim)`, to logits, float32 `(B, num_labels)`.
 
     Args:
         dim: Width of the vectors.
-        labels: At least 2, all different.
-        hidden_dim: Width of hs.
-        seed: Seed of the initial weights.
-        **kwargs: Name and type, as for every layer.
-
-    Call arguments:
-        vectors: Of B pairs, lefts first, then rights, float32 `(2B, dim)`.
-
-    Returns:
-        float32 `(B, num_labels)`.
+        labels: The labels, at least 2, all different.
+        **kwargs: `hidden_dim`, `seed`, name and type, as for `PairHead`.
 
     Raises:
         ConfigError: An argument is out of range.
@@ -98,7 +82,3 @@ class PairLabelHead(PairHead):
         labels = checked_labels(labels)
         super().__init__(dim=dim, num_outputs=len(labels), **kwargs)
         self.labels = labels
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {**super().get_config(), "labels": list(self.labels)}

@@ -1,6 +1,6 @@
-"""Sums of embedding rows, one sum for each ragged row of ids, with row-sparse gradients.
+"""Sums of embedding rows, one sum per ragged row of ids, with row-sparse gradients.
 
-The sum is a product of a sparse matrix in CSR form, one row a text, with the embedding table. Its
+The sum is a product of a sparse matrix in CSR form, one row per text, with the embedding table. Its
 gradient is the product with the transposed matrix; transposing a CSR matrix is a counting sort. On
 two cores, for 200 texts of 160 ids and 300 dimensions, the product takes half the time of
 `SparseSegmentSum` and the gradient a tenth of that of `SparseSegmentSumGrad`.
@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import keras
 import tensorflow as tf
+
+from tf_charagram.layers.embedding_table import EmbeddingTable
 
 
 def row_ids(ids: tf.RaggedTensor) -> tf.Tensor:
@@ -25,7 +26,7 @@ def row_ids(ids: tf.RaggedTensor) -> tf.Tensor:
 
 
 def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor) -> tf.Tensor:
-    """Returns the sum of the rows of `table` that each row of `ids` names.
+    """Computes the sum of the rows of `table` that each row of `ids` names.
 
     An id that occurs twice counts twice; an empty row gives zeros. The gradient is dense.
 
@@ -57,17 +58,11 @@ def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor) -> tf.Tensor:
     return product(table)
 
 
-class RaggedEmbeddingSum(keras.layers.Layer):
+class RaggedEmbeddingSum(EmbeddingTable):
     """Sums the embeddings of ragged ids (Charagram, section 3, inside of equation 1).
 
-    While training, only the rows a batch names are read, and the gradient of the table is a
-    `tf.IndexedSlices` in which every row occurs once: what the optimizers of
-    `tf_charagram.optimizers` expect.
-
-    Args:
-        num_rows: Height of the table.
-        dim: Width of the table.
-        initializer: Keras initializer of the table.
+    While training, only the rows that a batch names are read, and the gradient of the table is
+    sparse. Arguments and errors are those of `EmbeddingTable`.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
@@ -76,23 +71,6 @@ class RaggedEmbeddingSum(keras.layers.Layer):
     Returns:
         float32 `(batch, dim)`; zeros for an empty row.
     """
-
-    def __init__(
-        self,
-        *,
-        num_rows: int,
-        dim: int,
-        initializer: str | keras.initializers.Initializer = "uniform",
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.num_rows = num_rows
-        self.dim = dim
-        self.initializer = keras.initializers.get(initializer)
-        self.table = self.add_weight(
-            shape=(num_rows, dim), initializer=self.initializer, dtype="float32", name="table"
-        )
-        self.built = True
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the sums of the rows of each text."""
@@ -107,12 +85,3 @@ class RaggedEmbeddingSum(keras.layers.Layer):
         is_empty = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
         touched = tf.pad(touched, [[0, is_empty]])
         return tf.gather(self.table.value, touched), ids.with_values(positions)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "num_rows": self.num_rows,
-            "dim": self.dim,
-            "initializer": keras.initializers.serialize(self.initializer),
-        }

@@ -1,4 +1,4 @@
-"""What the heads of supervised tasks share: a sigmoid layer, and one logit for each answer."""
+"""The base of the heads of supervised tasks: a sigmoid layer, and one logit per answer."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 
 # Variance of a hidden unit before the sigmoid at the start, for each feature of size 1: next to
 # the middle, where all examples have a gradient.
 _INITIAL_VARIANCE = 0.03
 
 
-class SigmoidHead(keras.layers.Layer):
+class SigmoidHead(ConfiguredLayer):
     """Base of the heads: logits = Wp sigmoid(W1 f1 + ... + b) + bp over features of vectors.
 
     Vectors are divided by `scale`, a weight that is not trained, before anything else. Encoders
@@ -43,24 +44,22 @@ class SigmoidHead(keras.layers.Layer):
         self, *, dim: int, num_outputs: int, hidden_dim: int = 50, seed: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(**{"name": "head", **kwargs})
-        for name, value in (("dim", dim), ("hidden_dim", hidden_dim)):
-            if value < 1:
-                raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
+        check_sizes(dim=dim, hidden_dim=hidden_dim)
         self.dim = dim
         self.hidden_dim = hidden_dim
         self.seed = seed
-        # Vectors of some encoders still carry the mask of their words, which has done its work.
+        # Vectors of some encoders still carry the mask of their words, which is not needed here.
         self.supports_masking = True
         self.scale = self.add_weight(shape=(), initializer="ones", trainable=False, name="scale")
         self.kernels = [
             self.add_weight(
                 shape=(dim, hidden_dim),
                 initializer=keras.initializers.VarianceScaling(
-                    _INITIAL_VARIANCE, "fan_in", "untruncated_normal", seed=seed + place
+                    _INITIAL_VARIANCE, "fan_in", "untruncated_normal", seed=seed + i
                 ),
                 name=f"{name}_kernel",
             )
-            for place, name in enumerate(self.feature_names)
+            for i, name in enumerate(self.feature_names)
         ]
         self.bias = self.add_weight(shape=(hidden_dim,), initializer="zeros", name="bias")
         self.output_kernel = self.add_weight(
@@ -99,15 +98,6 @@ class SigmoidHead(keras.layers.Layer):
         size = np.sqrt(np.mean(np.square(numbers))) if numbers.size else 0.0
         if np.isfinite(size) and size > 1e-6:
             self.scale.assign(size)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "dim": self.dim,
-            "hidden_dim": self.hidden_dim,
-            "seed": self.seed,
-        }
 
 
 def checked_labels(labels: Iterable[str]) -> tuple[str, ...]:

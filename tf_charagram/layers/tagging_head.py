@@ -9,14 +9,15 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 from tf_charagram.layers.bilstm import BiLstm
 from tf_charagram.layers.padding import gather_rows, to_padded
 
 
-class TaggingHead(keras.layers.Layer):
+class TaggingHead(ConfiguredLayer):
     """LSTM over the words of a sentence in both directions, dense tanh layer, linear layer.
 
-    The vectors are those of distinct words; where a word stands twice, it is named twice.
+    The vectors are those of distinct words; a word that occurs twice is named twice.
 
     Args:
         labels: The tags, each once.
@@ -30,8 +31,8 @@ class TaggingHead(keras.layers.Layer):
     Call arguments:
         word_vectors: float32 `(num_distinct, word_dim)`.
         capitals: bool `(num_distinct,)`; not read without `use_capitals`.
-        positions: Which word stands where, `tf.RaggedTensor` int32 `(num_sentences, None)`, values
-            in `[0, num_distinct)`.
+        positions: Indices of the words of each sentence, `tf.RaggedTensor` int32
+            `(num_sentences, None)`, values in `[0, num_distinct)`.
         training: Whether cuDNN may be used; see `PlainLSTM`.
 
     Returns:
@@ -54,10 +55,7 @@ class TaggingHead(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"name": "tagging_head", **kwargs})
-        sizes = {"word_dim": word_dim, "lstm_dim": lstm_dim, "hidden_dim": hidden_dim}
-        for name, value in sizes.items():
-            if value < 1:
-                raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
+        check_sizes(word_dim=word_dim, lstm_dim=lstm_dim, hidden_dim=hidden_dim)
         self.labels = list(labels)
         if not self.labels or len(set(self.labels)) != len(self.labels):
             raise ConfigError(
@@ -76,9 +74,9 @@ class TaggingHead(keras.layers.Layer):
         self.hidden, self.scores = (
             keras.layers.Dense(
                 width, activation=activation, name=name,
-                kernel_initializer=keras.initializers.GlorotUniform(seed=own),
+                kernel_initializer=keras.initializers.GlorotUniform(seed=layer_seed),
             )
-            for name, width, activation, own in (
+            for name, width, activation, layer_seed in (
                 ("hidden", hidden_dim, "tanh", seed + 4),
                 ("scores", len(self.labels), None, seed + 5),
             )
@@ -106,16 +104,3 @@ class TaggingHead(keras.layers.Layer):
         vectors = tf.reshape(vectors, tf.concat([tf.shape(mask), [width]], axis=0))
         states = self.lstm(vectors, mask=mask, training=training)
         return self.scores(self.hidden(tf.boolean_mask(states, mask)))
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "labels": self.labels,
-            "word_dim": self.word_dim,
-            "lstm_dim": self.lstm_dim,
-            "hidden_dim": self.hidden_dim,
-            "use_capitals": self.use_capitals,
-            "use_peepholes": self.use_peepholes,
-            "seed": self.seed,
-        }

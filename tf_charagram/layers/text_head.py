@@ -11,14 +11,12 @@ from tf_charagram.layers.sigmoid_head import SigmoidHead, checked_labels
 
 
 class TextHead(SigmoidHead):
-    """Gives logits for vectors: Wp sigmoid(W h + b) + bp, one for each label.
+    """Computes logits for vectors: Wp sigmoid(W h + b) + bp, one per label.
 
     Args:
         dim: Width of the vectors.
-        labels: At least 2, all different.
-        hidden_dim: Width of the sigmoid layer.
-        seed: Seed of the initial weights.
-        **kwargs: Name and type, as for every layer.
+        labels: The labels, at least 2, all different.
+        **kwargs: `hidden_dim`, `seed`, name and type, as for `SigmoidHead`.
 
     Call arguments:
         vectors: float32 `(batch, dim)`.
@@ -40,7 +38,3 @@ class TextHead(SigmoidHead):
     def features(self, vectors: tf.Tensor) -> tuple[tf.Tensor, ...]:
         """Returns the vectors themselves."""
         return (vectors,)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {**super().get_config(), "labels": list(self.labels)}

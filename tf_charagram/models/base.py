@@ -1,4 +1,4 @@
-"""What models with a head on top of an encoder share: how they are kept and served."""
+"""What every model that a user holds shares: what it is, how it is kept, and how it is served."""
 
 from __future__ import annotations
 
@@ -7,81 +7,112 @@ from typing import Any, ClassVar, Self
 
 import keras
 import tensorflow as tf
+from keras.layers import Layer
 
-from tf_charagram.serialization.model_card import write_card
-from tf_charagram.serialization.model_folder import Parts, load_model, save_model
-from tf_charagram.serialization.saved_model import replaced_folder, write_module
+from tf_charagram.serialization.model_folder import Parts, load_model, read_config, save_model
+from tf_charagram.serialization.prefix_sums import fold, fold_into, foldable_prefixes
+from tf_charagram.serialization.saved_model import replaced_folder, write_saved_model
 from tf_charagram.text.growing import settings_of
 
-
-class ServedModel(tf.Module):
-    """Tracks the tables and variables of a model, and has its signatures as functions.
-
-    Args:
-        parts: The model.
-        functions: Name of a signature -> `tf.function` with an input signature.
-    """
-
-    def __init__(self, parts: Parts, functions: dict[str, Any]) -> None:
-        super().__init__(name="tf_charagram")
-        # Only tables and variables are tracked: a Keras layer would bring its own signatures.
-        self.resources = [
-            *parts.vectorizer.resources, *(weight.value for weight in parts.weights),
-        ]  # fmt: skip
-        self.functions = functions
+#: Inputs of the signatures: any number of texts, or of pairs of texts.
+TEXTS = [tf.TensorSpec([None], tf.string, name="texts")]
+TEXT_PAIRS = [tf.TensorSpec([None], tf.string, name=name) for name in ("texts_a", "texts_b")]
 
 
-class HeadedModel(keras.Model):
-    """Raw texts in, answers out: a vectorizer, an encoder and a head.
+class TextModel(keras.Model):
+    """Raw texts in, vectors or answers out: a vectorizer and an encoder.
+
+    What is true of every model of a class, and what others ask it for, are attributes of the class.
 
     Attributes:
-        kind: What its folder says it is.
-        head_class: The class of the head.
+        kind: Its name in folders and model cards.
+        purpose: What it does, such as `"Embeds texts"`.
+        score_title: What its scores are, such as `"accuracy, %"`.
+        reads: What its texts are: `"words"`, `"sentences"`, `"reviews"` or `"pairs"`.
+        reads_run_texts: Whether `texts.txt` of its run holds texts as it reads them.
+        gives_vectors: Whether it answers with vectors, one per text.
+        can_shrink: Whether it can be made smaller for serving.
+        max_checked_bytes: Longest text that is worth trying on an exported model; `None` for any.
+        head_class: The class of its head; `None` if it has none.
+        task: Name of the task it was trained for, if that is known; saved with it.
 
     Args:
         vectorizer: Keras layer from strings `(batch,)` to ragged ids.
         encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
-        head: Keras layer from vectors to answers.
     """
 
     kind: ClassVar[str]
-    head_class: ClassVar[type[keras.layers.Layer]]
+    purpose: ClassVar[str]
+    score_title: ClassVar[str]
+    reads: ClassVar[str]
+    reads_run_texts: ClassVar[bool] = False
+    gives_vectors: ClassVar[bool] = False
+    can_shrink: ClassVar[bool] = False
+    max_checked_bytes: ClassVar[int | None] = None
+    head_class: ClassVar[type[Layer] | None] = None
 
-    def __init__(
-        self,
-        vectorizer: keras.layers.Layer,
-        encoder: keras.layers.Layer,
-        head: keras.layers.Layer,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, vectorizer: Layer, encoder: Layer, **kwargs: Any) -> None:
         super().__init__(**{"name": self.kind, **kwargs})
         self.vectorizer = vectorizer
         self.encoder = encoder
-        self.head = head
+        self.task: str | None = None
         self.built = True
 
     @property
     def parts(self) -> Parts:
         """What it is made of."""
-        return Parts(self.vectorizer, self.encoder, self.head)
+        return Parts(self.vectorizer, self.encoder)
+
+    @classmethod
+    def from_parts(cls, parts: Parts, task: str | None = None) -> Self:
+        """Makes a model of a vectorizer, an encoder and, where it has one, a head."""
+        model = cls(*(part for part in parts if part is not None))
+        model.task = task
+        return model
+
+    def folded(self) -> Self:
+        """Returns a model that gives the same answers faster, but for rounding; or this one.
+
+        A text is read with one row per position instead of one per n-gram, see
+        `serialization.prefix_sums`. For many texts, and for those only: folding takes a second and
+        the memory of another table, single n-grams can no longer all be told apart, and training on
+        would not be the same.
+        """
+        vectorizer, encoder = fold(self.vectorizer, self.encoder)
+        if encoder is self.encoder:
+            return self
+        parts = self.parts._replace(vectorizer=vectorizer, encoder=encoder)
+        return self.from_parts(parts, self.task)
+
+    def save(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
+        """Writes the folder that `load` reads: JSON and NumPy arrays, no code."""
+        del args, kwargs
+        save_model(path, self.parts, self.kind, self.task)
+
+    @classmethod
+    def load(cls, path: str | Path, *, folded: bool = False) -> Self:
+        """Loads what `save` wrote, or the `model` folder of a run folder.
+
+        Args:
+            path: The folder.
+            folded: Fold it, as `folded()` does, without the memory of another table.
+
+        Raises:
+            RunError: The folder is not such a model, is damaged, or is from a newer version.
+        """
+        parts = load_model(path, cls.kind, cls.head_class)
+        prefixes = foldable_prefixes(parts.vectorizer, parts.encoder) if folded else None
+        if prefixes is not None:
+            parts = parts._replace(vectorizer=fold_into(parts.vectorizer, parts.encoder, prefixes))
+        return cls.from_parts(parts, read_config(path).get("task"))
 
     def signatures(self) -> dict[str, Any]:
         """Returns what an exported model answers: name -> `tf.function` with input signature."""
         raise NotImplementedError
 
-    def save(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
-        """Writes the folder that `load` reads: JSON and NumPy arrays, no code."""
-        del args, kwargs
-        save_model(path, self.parts, self.kind)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Loads what `save` wrote, or the `model` folder of a run folder.
-
-        Raises:
-            RunError: The folder is not such a model, is damaged, or is from a newer version.
-        """
-        return cls(*load_model(path, cls.kind, cls.head_class))
+    def as_served(self) -> Self:
+        """Returns the model that is written for serving: it gives the same answers."""
+        return self.folded()
 
     def export(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
         """Writes a SavedModel with `signatures()`, and `model_card.json` in it.
@@ -106,18 +137,39 @@ class HeadedModel(keras.Model):
             RunError: It cannot be written.
         """
         served = self.as_served()
-        functions = served.signatures()
-        write_module(ServedModel(served.parts, functions), functions, path)
-        write_card(served.parts, path, {**self.card(), **(about or {})})
+        about = {**self.card(), **(about or {})}
+        write_saved_model(served.parts, served.signatures(), path, about)
 
-    def as_served(self) -> Self:
-        """Returns the model that is written for serving; to be overridden for a faster one."""
-        return self
+    def card(self) -> dict[str, Any]:
+        """Returns what the card of an exported model says besides the usual."""
+        return {}
+
+    def get_config(self) -> dict[str, Any]:
+        """Not supported: a vocabulary is no setting. Use `save` and `load`."""
+        name = type(self).__name__
+        raise NotImplementedError(f"Use {name}.save and {name}.load.")
+
+
+class HeadedModel(TextModel):
+    """A model whose head turns vectors into answers.
+
+    Args:
+        vectorizer: Keras layer from strings `(batch,)` to ragged ids.
+        encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
+        head: Keras layer from vectors to answers, a `head_class`.
+    """
+
+    head_class: ClassVar[type[Layer]]
+
+    def __init__(self, vectorizer: Layer, encoder: Layer, head: Layer, **kwargs: Any) -> None:
+        super().__init__(vectorizer, encoder, **kwargs)
+        self.head = head
+
+    @property
+    def parts(self) -> Parts:
+        """What it is made of."""
+        return Parts(self.vectorizer, self.encoder, self.head)
 
     def card(self) -> dict[str, Any]:
         """Returns what the card of an exported model says besides the usual."""
         return {"kind": self.kind, "head": settings_of(self.head)}
-
-    def get_config(self) -> dict[str, Any]:
-        """Not supported: a vocabulary is no setting. Use `save` and `load`."""
-        raise NotImplementedError("Use `save` and `load`.")

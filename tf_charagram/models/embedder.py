@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import keras
 import numpy as np
 import tensorflow as tf
+from keras.layers import Layer
 from rich.console import Console
 from rich.progress import Progress
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.parallel import in_threads
-from tf_charagram.serialization.model_folder import Parts, load_model, save_model
-from tf_charagram.serialization.prefix_sums import fold, fold_into, foldable_prefixes
-from tf_charagram.serialization.saved_model import export_saved_model
+from tf_charagram.objectives.similarity import paired_cosine
+from tf_charagram.serialization.model_folder import EMBEDDER
 from tf_charagram.text.batches import bounded_batches, to_bytes
 
 _MAX_BATCH_CHARS = 4_000_000
@@ -33,7 +32,7 @@ class Neighbor(NamedTuple):
     cosine: float
 
 
-class TextEmbedder(keras.Model):
+class TextEmbedder(TextModel):
     """Embeds raw texts: a vectorizer, strings to ids, followed by an encoder, ids to vectors.
 
     Args:
@@ -49,16 +48,17 @@ class TextEmbedder(keras.Model):
         (2, 8)
     """
 
-    def __init__(
-        self, vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, **kwargs: Any
-    ) -> None:
-        super().__init__(**{"name": "text_embedder", **kwargs})
-        self.vectorizer = vectorizer
-        self.encoder = encoder
-        self.built = True
-        self._embed = tf.function(
-            self.call, input_signature=[tf.TensorSpec([None], tf.string, name="texts")]
-        )
+    kind = EMBEDDER
+    purpose = "Embeds texts"
+    score_title = "correlation x 100"
+    reads = "words"
+    reads_run_texts = True
+    gives_vectors = True
+    can_shrink = True
+
+    def __init__(self, vectorizer: Layer, encoder: Layer, **kwargs: Any) -> None:
+        super().__init__(vectorizer, encoder, **kwargs)
+        self._embed = tf.function(self.call, input_signature=TEXTS)
 
     @property
     def dim(self) -> int:
@@ -88,24 +88,24 @@ class TextEmbedder(keras.Model):
         if isinstance(texts, str | bytes):
             raise ConfigError("`texts` must be a list of texts. Received a single string.")
         texts = list(texts)
-        places = np.arange(len(texts))
+        order = np.arange(len(texts))
         if getattr(self.encoder, "is_padded", False):
             # Batches of like length need little padding.
-            places = np.argsort([len(text) for text in texts], kind="stable")
+            order = np.argsort([len(text) for text in texts], kind="stable")
         vectors = np.empty((len(texts), self.dim), np.float32)
-        position = 0
+        start = 0
         with _progress(show_progress, len(texts)) as advance:
-            ordered = (texts[place] for place in places)
+            ordered = (texts[index] for index in order)
             for batch, embedded in self.encode_batches(ordered, batch_size=batch_size):
-                vectors[places[position : position + len(batch)]] = embedded
-                position += len(batch)
+                vectors[order[start : start + len(batch)]] = embedded
+                start += len(batch)
                 advance(len(batch))
         return vectors
 
     def encode_batches(
         self, texts: Iterable[T], *, batch_size: int = 1000
     ) -> Iterator[tuple[list[T], np.ndarray]]:
-        """Embeds a stream of texts; some batches are in work at once, so that all cores are.
+        """Embeds a stream of texts, several batches at the same time, to keep all cores busy.
 
         Args:
             texts: Any texts; read as a stream.
@@ -132,17 +132,6 @@ class TextEmbedder(keras.Model):
 
     def _encode_batch(self, texts: Sequence[str | bytes]) -> np.ndarray:
         return self._embed(tf.constant([to_bytes(text) for text in texts])).numpy()
-
-    def folded(self) -> TextEmbedder:
-        """Returns an embedder that gives the same vectors faster, but for rounding; or this one.
-
-        A text is read with one row per position instead of one per n-gram, see
-        `serialization.prefix_sums`. For many texts, and for those only: folding takes a second and
-        the memory of another table, `explain` no longer tells all n-grams apart, and training on
-        would not be the same.
-        """
-        vectorizer, encoder = fold(self.vectorizer, self.encoder)
-        return self if encoder is self.encoder else TextEmbedder(vectorizer, encoder)
 
     def similarity(self, left: Sequence[str], right: Sequence[str]) -> np.ndarray:
         """Returns the cosines of corresponding texts, float32 `(num_texts,)`.
@@ -179,43 +168,29 @@ class TextEmbedder(keras.Model):
             vectors = unit_rows(self.encode(vocabulary))
         cosines = vectors @ unit_rows(self.encode([query]))[0]
         candidates = np.argsort(-cosines, kind="stable")[: k + vocabulary.count(query)]
-        found = [Neighbor(vocabulary[i], float(cosines[i])) for i in candidates]
-        return [neighbor for neighbor in found if neighbor.text != query][:k]
+        neighbors = [Neighbor(vocabulary[i], float(cosines[i])) for i in candidates]
+        return [neighbor for neighbor in neighbors if neighbor.text != query][:k]
 
     def explain(self, left: str, right: str) -> Explanation:
-        """Says how much each pair of n-grams adds to the cosine of two texts; see `Explanation`."""
+        """Returns how much each pair of n-grams adds to the cosine of two texts."""
         return explain(self.vectorizer, self.encoder, left, right)
 
-    def save(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
-        """Writes the folder that `load` reads: JSON and NumPy arrays, no code."""
-        del args, kwargs
-        save_model(path, Parts(self.vectorizer, self.encoder))
+    def signatures(self) -> dict[str, Any]:
+        """Returns what an exported embedder answers.
 
-    @classmethod
-    def load(cls, path: str | Path, *, folded: bool = False) -> TextEmbedder:
-        """Loads what `save` wrote, or the `model` folder of a run folder.
-
-        Args:
-            path: The folder.
-            folded: Fold it, as `folded()` does, without the memory of another table.
-
-        Raises:
-            RunError: The folder is not a model, is damaged, or is from a newer version.
+        * `serving_default(texts) -> {"embedding": float32 (n, dim)}`
+        * `similarity(texts_a, texts_b) -> {"cosine": float32 (n,)}`
         """
-        vectorizer, encoder, _ = load_model(path)
-        prefixes = foldable_prefixes(vectorizer, encoder) if folded else None
-        if prefixes is not None:
-            vectorizer = fold_into(vectorizer, encoder, prefixes)
-        return cls(vectorizer, encoder)
 
-    def export(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
-        """Writes a SavedModel that embeds raw strings; see `export_saved_model`."""
-        del args, kwargs
-        export_saved_model(self.vectorizer, self.encoder, path)
+        @tf.function(input_signature=TEXTS)
+        def embed(texts: tf.Tensor) -> dict[str, tf.Tensor]:
+            return {"embedding": self.call(texts)}
 
-    def get_config(self) -> dict[str, Any]:
-        """Not supported: a vocabulary is no setting. Use `save` and `load`."""
-        raise NotImplementedError("Use TextEmbedder.save and TextEmbedder.load.")
+        @tf.function(input_signature=TEXT_PAIRS)
+        def similarity(texts_a: tf.Tensor, texts_b: tf.Tensor) -> dict[str, tf.Tensor]:
+            return {"cosine": paired_cosine(self.call(texts_a), self.call(texts_b))}
+
+        return {"serving_default": embed, "similarity": similarity}
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:
@@ -227,7 +202,7 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def _progress(show: bool, total: int) -> Iterator[Callable[[int], None]]:
-    """Shows a progress bar on standard error, if asked; gives the function that moves it."""
+    """Shows a progress bar on standard error, if asked; yields the function that advances it."""
     with Progress(console=Console(stderr=True), disable=not show) as progress:
         task = progress.add_task("Embedding", total=total)
         yield lambda number: progress.advance(task, number)

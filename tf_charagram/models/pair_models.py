@@ -13,9 +13,8 @@ from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
 from tf_charagram.models.answering import (
     AnsweringModel,
     Classified,
+    LabellingModel,
     checked_pairs,
-    classified,
-    label_outputs,
 )
 from tf_charagram.objectives.relatedness import expected_score
 
@@ -23,10 +22,7 @@ from tf_charagram.objectives.relatedness import expected_score
 class PairScorer(AnsweringModel):
     """Says how related two texts are, from 1 to K: a vectorizer, an encoder and a head.
 
-    Args:
-        vectorizer: Keras layer from strings `(batch,)` to ragged ids.
-        encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
-        head: `PairScoreHead`.
+    Arguments as of `HeadedModel`, with a `PairScoreHead`.
 
     Example:
         >>> from tf_charagram.encoders.charagram import Charagram
@@ -39,11 +35,18 @@ class PairScorer(AnsweringModel):
     """
 
     kind = "pair_scorer"
+    purpose = "Says how related two texts are"
+    score_title = "Pearson's r x 100"
+    reads = "pairs"
     head_class = PairScoreHead
 
     def answers(self, vectors: tf.Tensor) -> tf.Tensor:
         """Returns the scores of pairs, float32 `(B,)`, from their vectors, lefts first."""
         return expected_score(self.head(vectors))
+
+    def outputs(self, answers: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Returns `score`, float32 `(n,)`."""
+        return {"score": answers}
 
     def score(
         self, left: Sequence[str], right: Sequence[str], *, batch_size: int = 1000
@@ -63,25 +66,20 @@ class PairScorer(AnsweringModel):
 
     def signatures(self) -> dict[str, Any]:
         """Returns `serving_default(texts_a, texts_b) -> {"score": float32 (n,)}`."""
-        return {"serving_default": self.pair_function(lambda scores: {"score": scores})}
+        return {"serving_default": self.pair_function()}
 
 
-class PairClassifier(AnsweringModel):
+class PairClassifier(LabellingModel):
     """Gives a pair of texts a label, such as entailment: a vectorizer, an encoder and a head.
 
-    Args:
-        vectorizer: Keras layer from strings `(batch,)` to ragged ids.
-        encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
-        head: `PairLabelHead`.
+    Arguments as of `HeadedModel`, with a `PairLabelHead`.
     """
 
     kind = "pair_classifier"
+    purpose = "Labels pairs of texts"
+    score_title = "accuracy, %"
+    reads = "pairs"
     head_class = PairLabelHead
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels, in the order of `probabilities`."""
-        return self.head.labels
 
     def probabilities(
         self, left: Sequence[str], right: Sequence[str], *, batch_size: int = 1000
@@ -103,11 +101,8 @@ class PairClassifier(AnsweringModel):
         self, left: Sequence[str], right: Sequence[str], *, batch_size: int = 1000
     ) -> list[Classified]:
         """Returns the most probable label of each pair; arguments as `probabilities`."""
-        return classified(self.labels, self.probabilities(left, right, batch_size=batch_size))
+        return self.most_probable(self.probabilities(left, right, batch_size=batch_size))
 
     def signatures(self) -> dict[str, Any]:
-        """Returns `serving_default(texts_a, texts_b) -> {"label", "scores"}`.
-
-        `label` is a string `(n,)`, `scores` are the probabilities, float32 `(n, num_labels)`.
-        """
-        return {"serving_default": self.pair_function(lambda p: label_outputs(self.labels, p))}
+        """Returns `serving_default(texts_a, texts_b) -> {"label", "scores"}`, see `outputs`."""
+        return {"serving_default": self.pair_function()}

@@ -9,22 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.layers.text_head import TextHead
-from tf_charagram.models.answering import (
-    AnsweringModel,
-    Classified,
-    checked_texts,
-    classified,
-    label_outputs,
-)
+from tf_charagram.models.answering import Classified, LabellingModel, checked_texts
 
 
-class TextClassifier(AnsweringModel):
+class TextClassifier(LabellingModel):
     """Gives a text a label, such as its sentiment: a vectorizer, an encoder and a head.
 
-    Args:
-        vectorizer: Keras layer from strings `(batch,)` to ragged ids.
-        encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
-        head: `TextHead`.
+    Arguments as of `HeadedModel`, with a `TextHead`.
 
     Example:
         >>> from tf_charagram.encoders.charagram import Charagram
@@ -37,12 +28,10 @@ class TextClassifier(AnsweringModel):
     """
 
     kind = "text_classifier"
+    purpose = "Labels texts"
+    score_title = "accuracy, %"
+    reads = "reviews"
     head_class = TextHead
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The labels, in the order of `probabilities`."""
-        return self.head.labels
 
     def probabilities(self, texts: Sequence[str], *, batch_size: int = 1000) -> NDArray[np.float32]:
         """Returns how probable each label is, float32 `(num_texts, num_labels)`.
@@ -58,11 +47,8 @@ class TextClassifier(AnsweringModel):
 
     def classify(self, texts: Sequence[str], *, batch_size: int = 1000) -> list[Classified]:
         """Returns the most probable label of each text; arguments as `probabilities`."""
-        return classified(self.labels, self.probabilities(texts, batch_size=batch_size))
+        return self.most_probable(self.probabilities(texts, batch_size=batch_size))
 
     def signatures(self) -> dict[str, Any]:
-        """Returns `serving_default(texts) -> {"label", "scores"}`.
-
-        `label` is a string `(n,)`, `scores` are the probabilities, float32 `(n, num_labels)`.
-        """
-        return {"serving_default": self.text_function(lambda p: label_outputs(self.labels, p))}
+        """Returns `serving_default(texts) -> {"label", "scores"}`, see `outputs`."""
+        return {"serving_default": self.text_function()}

@@ -8,7 +8,7 @@ import tensorflow as tf
 def cross_entropy(
     logits: tf.Tensor, labels: tf.Tensor, class_weights: tf.Tensor | None = None
 ) -> tf.Tensor:
-    """Returns the weighted mean of `-log softmax(logits)[label]` over the examples.
+    """Computes the weighted mean of `-log softmax(logits)[label]` over the examples.
 
     The sum over the examples is divided by the sum of their weights. So only the ratios of the
     weights matter.
@@ -24,7 +24,7 @@ def cross_entropy(
 
     Example:
         Logits `(log 3, 0)` are `(0.75, 0.25)`. Labels 0 and 1 cost `-log 0.75 = 0.2877` and
-        `-log 0.25 = 1.3863`: 0.8370 on the average, `(0.2877 + 3 * 1.3863) / 4 = 1.1116` with
+        `-log 0.25 = 1.3863`: 0.8370 on average, `(0.2877 + 3 * 1.3863) / 4 = 1.1116` with
         weights 1 and 3.
 
         >>> logits, labels = tf.math.log([[3.0, 1.0], [3.0, 1.0]]), tf.constant([0, 1])

@@ -12,7 +12,7 @@ from tf_charagram.objectives.similarity import normalize_rows, reciprocal_length
 def margin_loss(
     embeddings: tf.Tensor, negatives: tf.Tensor, exists: tf.Tensor, margin: float
 ) -> tf.Tensor:
-    """Returns the mean over the pairs of both hinges `max(0, m - cos(x1, x2) + cos(x, t))`.
+    """Computes the mean over the pairs of both hinges `max(0, m - cos(x1, x2) + cos(x, t))`.
 
     The gradient flows through the negatives as well. A text without a negative adds nothing. A zero
     vector has cosine 0 with all, and no gradient. The gradient is written out, because automatic
@@ -46,9 +46,9 @@ def margin_loss(
             active = tf.where(hinges > 0, weight * upstream, 0.0)
             # A text is pulled to its partner by its own hinge and by that of the partner.
             both = active + swap_halves(active)
-            own = active[:, tf.newaxis] * unit
+            of_chosen = active[:, tf.newaxis] * unit
             of_unit = active[:, tf.newaxis] * chosen - both[:, tf.newaxis] * partners
-            of_unit = tf.tensor_scatter_nd_add(of_unit, negatives[:, tf.newaxis], own)
+            of_unit = tf.tensor_scatter_nd_add(of_unit, negatives[:, tf.newaxis], of_chosen)
             along = tf.reduce_sum(unit * of_unit, axis=1, keepdims=True)
             result = (of_unit - unit * along) * reciprocal_lengths(embeddings)
             # A sum is finite only if all its terms are.

@@ -14,16 +14,16 @@ class NegativeSampler:
     """Chooses a negative for each of the 2B texts of B pairs.
 
     Texts are ordered lefts first, then rights. Candidates of a text are both sides of every other
-    pair. `max` takes the most similar one, `random` any with equal chance, `mix` one or the
-    other with probability 0.5, drawn anew for each text.
+    pair. `max` takes the most similar one, `random` any with equal probability, `mix` one or the
+    other with probability 0.5, independently for each text.
 
     Args:
         strategy: `"max"`, `"mix"` or `"random"`.
-        mask_duplicates: Also leave out candidates whose text equals one side of the own pair;
+        mask_duplicates: Also leave out candidates whose text equals one side of the same pair;
             paraphrase lists repeat words. `False` is the papers' behaviour.
         mask_related: Also leave out candidates whose own partner has such a text: of `cat - kitten`
             in the batch, `kitten` is no negative for `cat - cats`.
-        seed: Seed of the draws. The same seed and step give the same draws.
+        seed: Seed of the samples. The same seed and step give the same samples.
 
     Raises:
         ConfigError: The strategy is unknown, or the masks do not go together.
@@ -54,7 +54,7 @@ class NegativeSampler:
         Args:
             normalized: Embeddings of unit length (or zero), float `(2B, dim)`.
             text_ids: Equal for equal texts, int64 `(2B,)`.
-            step: Number of the step, for the draws, integer scalar.
+            step: Number of the step, which seeds the samples, integer scalar.
 
         Returns:
             Index of the negative of each text, int32 `(2B,)`, and whether there is one at all,
@@ -63,7 +63,7 @@ class NegativeSampler:
         allowed = self.candidates(text_ids)
         exists = tf.reduce_any(allowed, axis=1)
         if self.strategy == "random":
-            chosen = self._draw(allowed, step)
+            chosen = self._sample(allowed, step)
         else:
             normalized = tf.stop_gradient(normalized)
             cosines = tf.matmul(normalized, normalized, transpose_b=True)
@@ -71,7 +71,7 @@ class NegativeSampler:
             chosen = tf.argmax(masked, axis=1, output_type=tf.int32)
             if self.strategy == "mix":
                 coins = tf.random.stateless_uniform(tf.shape(chosen), self._seed(step, 1))
-                chosen = tf.where(coins < 0.5, chosen, self._draw(allowed, step))
+                chosen = tf.where(coins < 0.5, chosen, self._sample(allowed, step))
         return tf.where(exists, chosen, 0), exists
 
     def candidates(self, text_ids: tf.Tensor) -> tf.Tensor:
@@ -81,7 +81,7 @@ class NegativeSampler:
             return pair[:, tf.newaxis] != pair[tf.newaxis, :]
         # Comparing all with all is four times as fast in int32.
         numbers = tf.unique(text_ids).idx
-        # Both sides of the own pair have, trivially, the text of one of its sides.
+        # Both sides of the same pair have, trivially, the text of one of its sides.
         partners = swap_halves(numbers)
         allowed = self._differ(numbers, partners, numbers)
         if not self.mask_related:
@@ -89,15 +89,15 @@ class NegativeSampler:
         return tf.logical_and(allowed, self._differ(numbers, partners, partners))
 
     @staticmethod
-    def _differ(texts: tf.Tensor, partners: tf.Tensor, others: tf.Tensor) -> tf.Tensor:
+    def _differ(texts: tf.Tensor, partners: tf.Tensor, candidates: tf.Tensor) -> tf.Tensor:
         """Returns where neither text of a pair (rows) is that of another (columns)."""
         return tf.logical_and(
-            texts[:, tf.newaxis] != others[tf.newaxis, :],
-            partners[:, tf.newaxis] != others[tf.newaxis, :],
+            texts[:, tf.newaxis] != candidates[tf.newaxis, :],
+            partners[:, tf.newaxis] != candidates[tf.newaxis, :],
         )
 
-    def _draw(self, allowed: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
-        """Draws one allowed candidate a row, all with equal probability."""
+    def _sample(self, allowed: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
+        """Samples one allowed candidate per row, all with equal probability."""
         noise = tf.random.stateless_uniform(tf.shape(allowed), self._seed(step, 2))
         return tf.argmax(tf.where(allowed, noise, -1.0), axis=1, output_type=tf.int32)
 

@@ -43,9 +43,10 @@ class L2Penalties:
             every step. By default it does on the rows the batch touched.
 
     Attributes:
-        initial_words: The word vectors as they came, `(num_rows, word_dim)`: part of the state of
+        initial_words: The initial word vectors, `(num_rows, word_dim)`: part of the state of
             a training. `None` if `l2_words` is 0.
-        targets: All weights as they came that are pulled back to, the word vectors first.
+        targets: The initial values of all weights that are pulled back to them, the word vectors
+            first.
 
     Raises:
         ConfigError: A strength is negative or not finite, or there are no word vectors to pull.
@@ -86,13 +87,13 @@ class L2Penalties:
         self._terms: list[list[_Term]] = []
         for variable in encoder.trainable_variables:
             if variable is table:
-                own = _Term(l2_words, self.initial_words)
+                pull = _Term(l2_words, self.initial_words)
             elif pull_back and l2_composition:
-                own = _Term(l2_composition, self._copy(variable, f"initial_{variable.name}"))
+                pull = _Term(l2_composition, self._copy(variable, f"initial_{variable.name}"))
             else:
                 target = fixed.get(variable.path)
-                own = _Term(l2_composition, None if target is None else tf.constant(target))
-            self._terms.append([term for term in (_Term(l2), own) if term.strength])
+                pull = _Term(l2_composition, None if target is None else tf.constant(target))
+            self._terms.append([term for term in (_Term(l2), pull) if term.strength])
         for _ in [] if head is None else head.trainable_variables:
             self._terms.append([term for term in (_Term(l2), _Term(l2_head)) if term.strength])
 

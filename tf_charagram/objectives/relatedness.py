@@ -10,7 +10,7 @@ from tf_charagram.errors import ConfigError
 
 
 def spread_scores(scores: Any, num_classes: int) -> tf.Tensor:
-    """Spreads each score on its two neighbouring integers, so that their mean is the score.
+    """Spreads each score over its two neighbouring integers, so that their mean is the score.
 
     Universal, section 4.4: `p_i = y - floor(y)` at `i = floor(y) + 1`, `floor(y) - y + 1` at
     `i = floor(y)`, else 0; which is `max(0, 1 - |y - i|)`.
@@ -36,7 +36,7 @@ def spread_scores(scores: Any, num_classes: int) -> tf.Tensor:
 
 
 def relatedness_loss(logits: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
-    """Returns the mean over the pairs of `KL(target || softmax(logits))`, with `0 log 0 = 0`.
+    """Computes the mean over the pairs of `KL(target || softmax(logits))`, with `0 log 0 = 0`.
 
     Args:
         logits: float32 `(batch, K)`.

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 
 def reciprocal_lengths(vectors: tf.Tensor, epsilon: float = 1e-12) -> tf.Tensor:
-    """Returns 1 / length of each row, `(n, 1)`; 0, without a gradient, for a zero row.
+    """Computes 1 / length of each row, `(n, 1)`; 0, without a gradient, for a zero row.
 
     Args:
         vectors: float `(n, dim)`.
@@ -24,7 +24,7 @@ def normalize_rows(vectors: tf.Tensor) -> tf.Tensor:
 
 
 def paired_cosine(left: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
-    """Returns the cosines of corresponding rows, `(n,)`; 0 where one is a zero vector."""
+    """Computes the cosines of corresponding rows, `(n,)`; 0 where one is a zero vector."""
     return tf.reduce_sum(normalize_rows(left) * normalize_rows(right), axis=1)
 
 

@@ -9,7 +9,7 @@ UNKNOWN = -1
 
 
 def tagging_loss(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    """Returns the mean of `-log softmax(logits)[label]` over the tokens whose label is known.
+    """Computes the mean of `-log softmax(logits)[label]` over the tokens whose label is known.
 
     Args:
         logits: float32 `(num_tokens, num_labels)`.

@@ -9,16 +9,15 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.optimizers.row_sparse import sum_equal_rows
+from tf_charagram.optimizers.row_sparse import RowSparseOptimizer
 from tf_charagram.optimizers.sgd import MomentumSgd
 
 
-class LazyAdam(keras.optimizers.Adam):
+class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
     """Adam (Kingma & Ba 2015) that reads and writes only the rows a sparse gradient names.
 
     Lazy means: rows that are not named keep their value and their moments; the bias correction
-    counts all steps. On batches that name every row it equals `keras.optimizers.Adam`. Equal rows
-    of one gradient are summed first.
+    counts all steps. On batches that name every row it equals `keras.optimizers.Adam`.
 
     The named rows of the table and both moments are gathered into three small variables, updated
     there by TensorFlow's fused Adam kernel, and scattered back: half the time of the same update
@@ -26,9 +25,11 @@ class LazyAdam(keras.optimizers.Adam):
 
     Args:
         learning_rate: Step size.
-        distinct_rows: Whether the rows of every sparse gradient are known to be distinct, as those
-            of `RaggedEmbeddingSum` are; then they are not summed first.
+        distinct_rows: As for `RowSparseOptimizer`.
         **kwargs: As for `keras.optimizers.Adam`; `amsgrad` is not supported.
+
+    Raises:
+        ConfigError: `amsgrad` is asked for.
     """
 
     def __init__(
@@ -36,8 +37,11 @@ class LazyAdam(keras.optimizers.Adam):
     ) -> None:
         if kwargs.get("amsgrad"):
             raise ConfigError("LazyAdam does not support amsgrad=True.")
-        super().__init__(learning_rate=learning_rate, **{"name": "lazy_adam", **kwargs})
-        self.distinct_rows = distinct_rows
+        super().__init__(
+            learning_rate=learning_rate,
+            distinct_rows=distinct_rows,
+            **{"name": "lazy_adam", **kwargs},
+        )
         self._scratch: dict[int, list[tf.Variable]] = {}
 
     def build(self, variables: list[keras.Variable]) -> None:
@@ -49,26 +53,27 @@ class LazyAdam(keras.optimizers.Adam):
                 for _ in range(3)
             ]
 
-    def update_step(
-        self,
-        gradient: tf.Tensor | tf.IndexedSlices,
-        variable: tf.Variable,
-        learning_rate: tf.Tensor,
+    def update_all(
+        self, gradient: tf.Tensor, variable: tf.Variable, learning_rate: tf.Tensor
     ) -> None:
-        """Updates one variable."""
-        index = self._get_variable_index(variable)
-        tables = [variable, self._momentums[index].value, self._velocities[index].value]
-        if not isinstance(gradient, tf.IndexedSlices):
-            self._apply(tables, gradient, learning_rate)
-            return
-        if not self.distinct_rows:
-            gradient = sum_equal_rows(gradient)
-        scratch = self._scratch[variable.shape[1]]
+        """Updates one variable by a dense gradient."""
+        self._apply(self._tables(variable), gradient, learning_rate)
+
+    def update_rows(
+        self, gradient: tf.IndexedSlices, variable: tf.Variable, learning_rate: tf.Tensor
+    ) -> None:
+        """Updates the rows of a variable that a gradient with distinct rows names."""
+        tables, scratch = self._tables(variable), self._scratch[variable.shape[1]]
         for rows, table in zip(scratch, tables, strict=True):
             rows.assign(tf.gather(table, gradient.indices))
         self._apply(scratch, gradient.values, learning_rate)
         for rows, table in zip(scratch, tables, strict=True):
             table.scatter_update(tf.IndexedSlices(rows.read_value(), gradient.indices))
+
+    def _tables(self, variable: tf.Variable) -> list[tf.Variable]:
+        """Returns a variable and both of its moments."""
+        index = self._get_variable_index(variable)
+        return [variable, self._momentums[index].value, self._velocities[index].value]
 
     def _apply(
         self, tables: list[tf.Variable], gradient: tf.Tensor, learning_rate: tf.Tensor
@@ -83,51 +88,38 @@ class LazyAdam(keras.optimizers.Adam):
             epsilon=self.epsilon,
         )  # fmt: skip
 
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {**super().get_config(), "distinct_rows": self.distinct_rows}
 
-
-class LazyAdagrad(keras.optimizers.Adagrad):
+class LazyAdagrad(RowSparseOptimizer, keras.optimizers.Adagrad):
     """AdaGrad (Duchi et al. 2011) that reads and writes only the rows a sparse gradient names.
 
-    A row without a gradient does not move in AdaGrad anyway, so this is exact. Equal rows of one
-    gradient are summed first. Dense gradients are left to Keras.
+    A row without a gradient does not move in AdaGrad anyway, so this is exact. Dense gradients are
+    left to Keras.
 
     Args:
         learning_rate: Step size.
-        distinct_rows: As for `LazyAdam`.
+        distinct_rows: As for `RowSparseOptimizer`.
         **kwargs: As for `keras.optimizers.Adagrad`.
     """
 
     def __init__(
         self, learning_rate: float = 0.05, *, distinct_rows: bool = False, **kwargs: Any
     ) -> None:
-        super().__init__(learning_rate=learning_rate, **{"name": "lazy_adagrad", **kwargs})
-        self.distinct_rows = distinct_rows
+        super().__init__(
+            learning_rate=learning_rate,
+            distinct_rows=distinct_rows,
+            **{"name": "lazy_adagrad", **kwargs},
+        )
 
-    def update_step(
-        self,
-        gradient: tf.Tensor | tf.IndexedSlices,
-        variable: tf.Variable,
-        learning_rate: tf.Tensor,
+    def update_rows(
+        self, gradient: tf.IndexedSlices, variable: tf.Variable, learning_rate: tf.Tensor
     ) -> None:
-        """Updates one variable."""
-        if not isinstance(gradient, tf.IndexedSlices):
-            super().update_step(gradient, variable, learning_rate)
-            return
-        if not self.distinct_rows:
-            gradient = sum_equal_rows(gradient)
+        """Updates the rows of a variable that a gradient with distinct rows names."""
         indices = gradient.indices
         squares = self._accumulators[self._get_variable_index(variable)].value
         rows = tf.gather(squares, indices) + tf.square(gradient.values)
         squares.scatter_update(tf.IndexedSlices(rows, indices))
         steps = learning_rate * gradient.values * tf.math.rsqrt(rows + self.epsilon)
         variable.scatter_sub(tf.IndexedSlices(steps, indices))
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {**super().get_config(), "distinct_rows": self.distinct_rows}
 
 
 OPTIMIZERS: dict[str, Callable[..., keras.optimizers.Optimizer]] = {

@@ -1,13 +1,59 @@
-"""What row-sparse updates have in common."""
+"""Row-sparse updates: their base, sums of equal rows, and clipping."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+import keras
 import tensorflow as tf
 
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
+
+
+class RowSparseOptimizer(keras.optimizers.Optimizer):
+    """Base of the optimizers that read and write only the rows a sparse gradient names.
+
+    Comes before the Keras optimizer among the bases of a class. Equal rows of one gradient are
+    summed before they are applied.
+
+    Args:
+        distinct_rows: Whether the rows of every sparse gradient are known to be distinct, as those
+            of `RaggedEmbeddingSum` are; then they are not summed.
+        **kwargs: As for the Keras optimizer.
+    """
+
+    def __init__(self, *, distinct_rows: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.distinct_rows = distinct_rows
+
+    def update_step(
+        self, gradient: Gradient, variable: tf.Variable, learning_rate: tf.Tensor
+    ) -> None:
+        """Updates one variable, or the rows of it that a sparse gradient names."""
+        if not isinstance(gradient, tf.IndexedSlices):
+            self.update_all(gradient, variable, learning_rate)
+            return
+        if not self.distinct_rows:
+            gradient = sum_equal_rows(gradient)
+        self.update_rows(gradient, variable, learning_rate)
+
+    def update_all(
+        self, gradient: tf.Tensor, variable: tf.Variable, learning_rate: tf.Tensor
+    ) -> None:
+        """Updates one variable by a dense gradient; left to Keras."""
+        super().update_step(gradient, variable, learning_rate)
+
+    @abstractmethod
+    def update_rows(
+        self, gradient: tf.IndexedSlices, variable: tf.Variable, learning_rate: tf.Tensor
+    ) -> None:
+        """Updates the rows of a variable that a gradient with distinct rows names."""
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {**super().get_config(), "distinct_rows": self.distinct_rows}
 
 
 def sum_equal_rows(gradient: tf.IndexedSlices) -> tf.IndexedSlices:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import keras
 import tensorflow as tf
 
+from tf_charagram.optimizers.row_sparse import Gradient
+
 
 class MomentumSgd(keras.optimizers.SGD):
     """`keras.optimizers.SGD` in one pass over weights and momentum, by TensorFlow's fused kernel.
@@ -25,10 +27,7 @@ class MomentumSgd(keras.optimizers.SGD):
         super().__init__(learning_rate, momentum, **{"name": "momentum_sgd", **kwargs})
 
     def update_step(
-        self,
-        gradient: tf.Tensor | tf.IndexedSlices,
-        variable: tf.Variable,
-        learning_rate: tf.Tensor,
+        self, gradient: Gradient, variable: tf.Variable, learning_rate: tf.Tensor
     ) -> None:
         """Updates one variable; gradients of equal rows add up."""
         if isinstance(gradient, tf.IndexedSlices):

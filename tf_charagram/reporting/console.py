@@ -1,4 +1,4 @@
-"""What all commands print alike: a console, tables, and numbers in their cells."""
+"""The form of what commands print: a console, tables, and numbers in their cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PIPED_WIDTH = 160
 
 
 def table_console(*, stderr: bool = False) -> Console:
-    """Returns a console; where nobody sees its width, tables have room."""
+    """Returns a console; where it is no terminal, wide enough for tables."""
     console = Console(stderr=stderr, highlight=False)
     if not console.is_terminal:
         console.width = _PIPED_WIDTH
@@ -24,7 +24,7 @@ def make_table(title: str, texts: Sequence[str], numbers: Sequence[str]) -> Tabl
     """Returns a table without rows.
 
     Args:
-        title: Stands above it.
+        title: Title above the table.
         texts: Names of the first columns.
         numbers: Names of the others, which are aligned right and stay on one line.
     """

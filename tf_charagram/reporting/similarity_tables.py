@@ -1,4 +1,4 @@
-"""Tables that commands print."""
+"""Tables of similarity: the scores of embedders, and nearest neighbours."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LONGEST = 60
 
 
 def score_table(scores: Sequence[SetScore]) -> Table:
-    """Returns a table of scores x 100, the paper's beside ours; the one that counts has a star.
+    """Returns a table of scores x 100, the paper's beside ours; a star marks the primary one.
 
-    Sets and means are apart. What is missing, left out or constant is said below the table.
+    Means follow the sets. Missing, left-out and constant sets are listed below the table.
     """
     has_intervals = any(score.interval for score in scores)
     numbers = ["pairs", "Spearman", "Pearson", "paper", *([INTERVAL] if has_intervals else [])]
@@ -30,10 +30,9 @@ def score_table(scores: Sequence[SetScore]) -> Table:
             number(value) + (_PRIMARY if metric == score.metric and value is not None else " ")
             for metric, value in (("spearman", score.spearman), ("pearson", score.pearson))
         ]
+        cells.append(number(score.paper))
         if has_intervals:
-            cells += [number(score.paper), interval(score.interval)]
-        else:
-            cells += [number(score.paper)]
+            cells.append(interval(score.interval))
         table.add_row(_label(score), f"{score.num_pairs:,}", *cells)
     table.caption = escape("\n".join([f"{_PRIMARY} the one that counts", *score_notes(scores)]))
     return table
@@ -45,30 +44,30 @@ def comparison_table(
     comparisons: Sequence[tuple[str, Sequence[Difference]]],
     title: str = "",
 ) -> Table:
-    """Returns a table of the correlations x 100 that count, several runs side by side.
+    """Returns a table of the primary correlations x 100, several runs side by side.
 
     Args:
         rows: Scores of any of the runs; sets, sizes and the paper's numbers are taken from it.
-        columns: What a column is, and its scores; all of the same sets.
-        comparisons: What a difference is, and its values; its intervals get a column too.
-        title: What is added to the title.
+        columns: Header and scores of each column; all of the same sets.
+        comparisons: Header and values of each difference; its intervals get a column too.
+        title: Added to the title.
     """
-    texts: list[list[str]] = []
+    columns_of_cells: list[list[str]] = []
     names = ["pairs"]
     for name, scores in columns:
         names.append(name)
-        texts.append([number(score.value) for score in scores])
+        columns_of_cells.append([number(score.value) for score in scores])
     if columns:
         names.append("paper")
-        texts.append([number(score.paper) for score in rows])
+        columns_of_cells.append([number(score.paper) for score in rows])
     for name, changes in comparisons:
         names.append(name)
-        texts.append([number(change.value, "+.2f") for change in changes])
+        columns_of_cells.append([number(change.value, "+.2f") for change in changes])
         if any(change.interval for change in changes):
             names.append(INTERVAL)
-            texts.append([interval(change.interval, "+.2f") for change in changes])
+            columns_of_cells.append([interval(change.interval, "+.2f") for change in changes])
     table = make_table(_TITLE + title, ["set", "metric"], names)
-    lines = zip(*texts, strict=True)
+    lines = zip(*columns_of_cells, strict=True)
     for score, line in zip(_with_sections(table, rows), lines, strict=True):
         table.add_row(_label(score), score.metric, f"{score.num_pairs:,}", *line)
     runs = [rows, *(scores for _, scores in columns)]
@@ -78,7 +77,7 @@ def comparison_table(
 
 
 def score_notes(scores: Sequence[SetScore]) -> list[str]:
-    """Returns what a reader of the scores should know: missing, left out and constant sets."""
+    """Returns notes on the scores: missing, left-out and constant sets."""
     notes = []
     for score in scores:
         if score.num_unscored and not score.is_mean:
@@ -98,24 +97,24 @@ def score_notes(scores: Sequence[SetScore]) -> list[str]:
 def neighbor_table(
     embedder: TextEmbedder, queries: Sequence[str], texts: Sequence[str], k: int = 5
 ) -> Table:
-    """Returns a table of the nearest neighbours of some texts."""
+    """Returns a table of the nearest neighbours of queries among texts."""
     table = Table("text", "nearest neighbours (cosine)", title="Nearest neighbours")
     vectors = unit_rows(embedder.encode(texts))
     for query in queries:
-        found = embedder.neighbors(query, texts, k, vectors)
-        cells = (f"{_short(text)} {cosine:.2f}" for text, cosine in found)
+        neighbors = embedder.neighbors(query, texts, k, vectors)
+        cells = (f"{_short(text)} {cosine:.2f}" for text, cosine in neighbors)
         table.add_row(_short(query), ("\n" if len(query) > _LONGEST else ", ").join(cells))
     return table
 
 
 def _short(text: str) -> str:
-    """Returns a text on one line that a table has room for."""
+    """Returns a text on one line, shortened to fit a table."""
     text = " ".join(text.split())
     return escape(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
 
 
 def _with_sections(table: Table, scores: Sequence[SetScore]) -> Iterator[SetScore]:
-    """Yields the scores; draws a line before the first mean."""
+    """Yields the scores; starts a section of the table at the first mean."""
     is_mean = False
     for score in scores:
         if score.is_mean and not is_mean:
@@ -128,12 +127,12 @@ def _label(score: SetScore) -> str:
     if not score.is_mean:
         return escape(score.name)
     total = score.num_sets + len(score.left_out) + len(score.missing)
-    number = str(total) if total == score.num_sets else f"{score.num_sets} of {total}"
-    return escape(f"{score.name} ({number} sets)")
+    count = str(total) if total == score.num_sets else f"{score.num_sets} of {total}"
+    return escape(f"{score.name} ({count} sets)")
 
 
 def _names(names: Sequence[str]) -> str:
-    """Returns names with what they have in common before the first dot said once."""
+    """Returns names, grouped by what is before the first dot."""
     groups: dict[str, list[str]] = {}
     for name in names:
         group, dot, rest = name.partition(".")

@@ -1,4 +1,4 @@
-"""Tables of the scores of a tagger, that commands print."""
+"""Tables of the scores of a tagger."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _NUM_CONFUSIONS = 10
 def tagging_tables(score: TaggingScore) -> list[Table]:
     """Returns a table of accuracies, one of each tag, and one of the most frequent mistakes.
 
-    The last is left out where there is no mistake. Tags not seen in training are said below the
-    second.
+    The last is left out where there is no mistake. Tags that were not seen in training are listed
+    below the second.
     """
     tables = [_accuracy_table(score), _tag_table(score)]
     return [*tables, _confusion_table(score)] if score.confusions else tables

@@ -1,4 +1,4 @@
-"""Which tokens have a capital, inside the graph: what lower-casing takes from a tagger."""
+"""Finds tokens with a capital, inside the graph: what lower-casing hides from a tagger."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tf_charagram.text.normalize import normalized_code_points
 
 
 def has_capital(tokens: tf.Tensor) -> tf.Tensor:
-    """Says which tokens have a character that lower-casing changes.
+    """Returns which tokens have a character that lower-casing changes.
 
     Lower-casing is that of the vectorizers, code point by code point, so that U+0130, whose lower
     case has two, is no capital.
@@ -23,6 +23,6 @@ def has_capital(tokens: tf.Tensor) -> tf.Tensor:
         # White space is changed by both.
         is_capital = normalized_code_points(True) != normalized_code_points(False)
         codes = tf.strings.unicode_decode(tokens, "UTF-8", errors="replace")
-        # Code points behind the table have no case, and neither has its last one a lower case.
-        found = tf.gather(is_capital, tf.minimum(codes.values, len(is_capital) - 1))
-        return tf.reduce_any(codes.with_values(found), axis=1)
+        # Code points past the table have no case, and neither has its last one a lower case.
+        flags = tf.gather(is_capital, tf.minimum(codes.values, len(is_capital) - 1))
+        return tf.reduce_any(codes.with_values(flags), axis=1)

@@ -1,15 +1,15 @@
-"""The layer that turns strings into character ids, in training and in the SavedModel alike."""
+"""The layer that turns strings into character ids."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
-import keras
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.text.base import TextOptions, TextVectorizer
 from tf_charagram.text.batches import bounded_batches, to_bytes
 from tf_charagram.text.growing import check_growable
 from tf_charagram.text.normalize import (
@@ -20,34 +20,24 @@ from tf_charagram.text.normalize import (
     normalized_code_points,
 )
 from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
-from tf_charagram.text.validation import check_text_options
 
 _CHUNK_TEXTS, _CHUNK_CHARS = 1_000, 2_000_000
 
 
-class CharacterVectorizer(keras.layers.Layer):
+class CharacterVectorizer(TextVectorizer):
     """Maps texts to the ids of their characters (Charagram, sections 3 and 4.1.2).
 
     Texts are normalized as for n-grams: lower-cased, white space collapsed, one space put at both
     ends. Id 0 names no character, 1 is the space, 2 any character outside the alphabet, and the
     alphabet starts at 3. A text that normalizes to nothing has no ids.
 
-    All operations run on the CPU, are TensorFlow's own unless `unicode_form` is given, and contain
-    no Python.
-
     Args:
         alphabet: The characters that have an id of their own.
-        lowercase: Lower-case the texts, character by character.
-        unicode_form: `None`, or `"NFC"`, `"NFD"`, `"NFKC"`, `"NFKD"`: normalized first, which
-            needs tensorflow-text also where the exported model is served.
-        max_chars: Texts are cut after so many characters, without the spaces around. One long text
-            makes a padded batch as wide as itself, so the default is lower than for n-grams.
-
-    Call arguments:
-        texts: String tensor `(batch,)`, UTF-8; broken bytes are read as U+FFFD.
-
-    Returns:
-        `tf.RaggedTensor` int32 `(batch, None)`, ids in `[1, num_rows)`.
+        lowercase: As for `TextVectorizer`, and so are the call arguments and the result.
+        unicode_form: As for `TextVectorizer`.
+        max_chars: As for `TextVectorizer`, without the spaces around. One long text makes a padded
+            batch as wide as itself, so the default is lower than for n-grams.
+        **kwargs: As for `TextVectorizer`.
 
     Raises:
         ConfigError: An argument is out of range.
@@ -62,51 +52,37 @@ class CharacterVectorizer(keras.layers.Layer):
         max_chars: int | None = 1_000,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**{"trainable": False, "name": "vectorizer", **kwargs})
-        check_text_options(unicode_form, max_chars)
+        super().__init__(lowercase, unicode_form, max_chars, **kwargs)
         self.alphabet = alphabet
-        self.lowercase = lowercase
-        self.unicode_form = unicode_form
-        self.max_chars = max_chars
         self._symbols = alphabet.symbol_table(lowercase)
 
     @classmethod
     def from_texts(
-        cls,
-        texts: Iterable[str],
-        *,
-        lowercase: bool = True,
-        unicode_form: str | None = None,
-        max_chars: int | None = 1_000,
+        cls, texts: Iterable[str], **options: Unpack[TextOptions]
     ) -> CharacterVectorizer:
         """Builds a vectorizer whose alphabet is every character of the texts, by code point.
 
         Args:
             texts: The texts, read once, as a stream.
-            lowercase: Lower-case the texts.
-            unicode_form: `None`, or a form such as `"NFKC"` applied before all else.
-            max_chars: Texts are cut after so many characters.
+            **options: `lowercase`, `unicode_form` and `max_chars`, as for the class.
 
         Raises:
             ConfigError: An argument is out of range, or the texts have no character.
         """
-        check_text_options(unicode_form, max_chars)
-        fold = normalized_code_points(lowercase)
         alphabet = Alphabet()
+        empty = cls(alphabet=alphabet, **options)
+        fold = normalized_code_points(empty.lowercase)
         for chunk in bounded_batches(texts, _CHUNK_TEXTS, _CHUNK_CHARS):
             encoded = tf.constant([to_bytes(text) for text in chunk])
-            codes, boundaries = decode(encoded, unicode_form)
+            codes, boundaries = decode(encoded, empty.unicode_form)
             codes = codes.numpy()
             in_table = codes < len(fold)
             codes[in_table] = fold[codes[in_table]]
-            flat = collapse(tf.constant(codes), boundaries, SPACE, max_chars)
+            flat = collapse(tf.constant(codes), boundaries, SPACE, empty.max_chars)
             alphabet = alphabet.extended(np.unique(_rows(flat).values.numpy()))
         if not len(alphabet):
             raise ConfigError("The texts have no character to make an alphabet of.")
-        text: dict[str, Any] = {
-            "lowercase": lowercase, "unicode_form": unicode_form, "max_chars": max_chars,
-        }  # fmt: skip
-        return cls(alphabet=alphabet.sorted()[0], **text)
+        return cls(alphabet=alphabet.sorted()[0], **options)
 
     @property
     def num_rows(self) -> int:
@@ -121,36 +97,15 @@ class CharacterVectorizer(keras.layers.Layer):
             symbols = tf.gather(tf.constant(self._symbols), tf.minimum(codes, last))
             return _rows(collapse(symbols, boundaries, SPACE_SYMBOL, self.max_chars))
 
-    @property
-    def resources(self) -> list[Any]:
-        """What a SavedModel must hold besides the graph: nothing."""
-        return []
-
     def grown(self, other: CharacterVectorizer) -> tuple[CharacterVectorizer, np.ndarray]:
-        """Gives the characters of another vectorizer ids, in one order of code points with these.
+        """Merges in the characters of another vectorizer, in the order of code points.
 
-        Args:
-            other: A vectorizer with the same settings, built from new texts.
-
-        Returns:
-            The grown vectorizer, and the id there of each id of this one, int64 `(num_rows,)`.
-
-        Raises:
-            ConfigError: The settings differ.
+        As for `TextVectorizer`.
         """
         check_growable(self, other)
         alphabet, rows = self.alphabet.extended(other.alphabet.characters).sorted()
         state = {"alphabet": alphabet.characters}
         return self.from_state(self.get_config(), state), rows[: self.num_rows]
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the settings without the alphabet, which is stored as an array."""
-        return {
-            **super().get_config(),
-            "lowercase": self.lowercase,
-            "unicode_form": self.unicode_form,
-            "max_chars": self.max_chars,
-        }
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns what the settings leave out, as named arrays: the alphabet."""
@@ -167,5 +122,5 @@ class CharacterVectorizer(keras.layers.Layer):
 def _rows(flat: FlatTexts) -> tf.RaggedTensor:
     """Returns the symbols of each text with its two spaces, of which neighbours may share one."""
     stops = tf.where(flat.starts == flat.ends, flat.starts, flat.ends + 1)
-    places = tf.ragged.range(flat.starts, stops, row_splits_dtype=tf.int64)
-    return places.with_values(tf.gather(flat.symbols, places.values))
+    positions = tf.ragged.range(flat.starts, stops, row_splits_dtype=tf.int64)
+    return positions.with_values(tf.gather(flat.symbols, positions.values))

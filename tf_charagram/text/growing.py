@@ -1,4 +1,4 @@
-"""What a second stage of training adds: units of new texts, after or between those there were."""
+"""Vocabularies that grow: a second stage of training adds the units of new texts."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def check_growable(old: keras.layers.Layer, other: keras.layers.Layer) -> None:
             "A vectorizer grows by one of its own class only. "
             f"Received: {type(old).__name__} and {type(other).__name__}"
         )
-    settings, others = settings_of(old), settings_of(other)
+    settings, other_settings = settings_of(old), settings_of(other)
     differing = [
-        f"{name}={value!r} and {name}={others[name]!r}"
+        f"{name}={value!r} and {name}={other_settings[name]!r}"
         for name, value in settings.items()
-        if others[name] != value
+        if other_settings[name] != value
     ]
     if differing:
         raise ConfigError(
@@ -68,9 +68,9 @@ def common_keys(
         other_alphabet: What `other_keys` are made of, or `None` for mixed keys.
 
     Returns:
-        The alphabet of all, or `None` where keys of one vocabulary are mixed or the alphabet is too
-        large for exact keys, which is said; `keys`, unchanged as long as they are exact; and
-        `other_keys`.
+        The alphabet of all, or `None` where the keys of one vocabulary are mixed or the alphabet
+        is too large for exact keys, which is logged; `keys`, unchanged as long as they are exact;
+        and `other_keys`.
     """
     bits = symbol_bits(max_order)
     if alphabet is not None and other_alphabet is not None:
@@ -83,18 +83,18 @@ def common_keys(
 
 
 def joined(keys: np.ndarray, other_keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Joins keys: each distinct one once, in the order in which it comes first.
+    """Joins keys: each distinct one once, in the order of first occurrence.
 
     Returns:
-        The joined keys, int64 `(size,)`, and the place there of each key that came, int64
+        The joined keys, int64 `(size,)`, and the position there of each given key, int64
         `(len(keys) + len(other_keys),)`.
     """
     together = np.concatenate([keys, other_keys])
     distinct, first, inverse = np.unique(together, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    places = np.empty(len(order), np.int64)
-    places[order] = np.arange(len(order))
-    return distinct[order], places[inverse]
+    positions = np.empty(len(order), np.int64)
+    positions[order] = np.arange(len(order))
+    return distinct[order], positions[inverse]
 
 
 def _mixed(keys: np.ndarray, alphabet: Alphabet | None, max_order: int) -> np.ndarray:

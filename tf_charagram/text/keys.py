@@ -1,4 +1,4 @@
-"""One int64 key for an n-gram: exact where it fits, a 64-bit mix where it does not.
+"""One int64 key per n-gram: exact where it fits, a 64-bit mix where it does not.
 
 Exact keys are the n symbols shifted together, `bits` each. Symbols start at 1, so the highest digit
 of a key is never zero and n-grams of different orders never share a key.
@@ -44,7 +44,7 @@ def ngram_keys(
     Args:
         texts: The batch; symbols are positive integers.
         orders: Ascending n-gram orders.
-        bits: Bits a symbol for exact keys, or `None` for mixed keys.
+        bits: Bits per symbol of exact keys, or `None` for mixed keys.
 
     Returns:
         Keys, int64 `(num_starts, columns)`, one row for each position an n-gram may start at and
@@ -96,7 +96,7 @@ def mixed_keys(code_points: np.ndarray) -> np.ndarray:
 
 
 def warn_of_mixed_keys(num_characters: int, max_order: int) -> None:
-    """Says that there are more characters than exact keys can hold."""
+    """Warns that there are more characters than exact keys can hold."""
     logger.warning(
         "The texts have %d characters; exact keys of order %d hold %d. Using 64-bit mixed "
         "keys: n-grams may collide (about 1 in 10^7 vocabularies of a million n-grams).",

@@ -87,7 +87,7 @@ def decode(texts: tf.Tensor, unicode_form: str | None = None) -> tuple[tf.Tensor
 def collapse(
     symbols: tf.Tensor, boundaries: tf.Tensor, space: int, max_chars: int | None = None
 ) -> FlatTexts:
-    """Collapses runs of spaces and, if asked, cuts every text after `max_chars` symbols.
+    """Collapses runs of spaces and truncates every text after `max_chars` symbols, if given.
 
     Args:
         symbols: Symbols with a space before each text and one at the end, `(num_symbols,)`.
@@ -98,7 +98,7 @@ def collapse(
     is_space = tf.equal(symbols, tf.constant(space, symbols.dtype))
     after_space = tf.concat([[False], is_space[:-1]], axis=0)
     keep = tf.logical_not(tf.logical_and(is_space, after_space))
-    # A space that is left out has the place of the one before it that stays.
+    # A space that is dropped gets the position of the one before it that stays.
     symbols, boundaries = masked(symbols, keep, boundaries + 1)
     starts, ends = boundaries[:-1] - 1, boundaries[1:] - 1
     if max_chars is None:
@@ -113,20 +113,21 @@ def collapse(
     )
 
 
-def masked(values: tf.Tensor, keep: tf.Tensor, places: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Leaves values out, and says where places among them are then.
+def masked(values: tf.Tensor, keep: tf.Tensor, positions: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Drops values, and maps positions among them to positions among the rest.
 
     Args:
         values: `(num_values,)`.
         keep: Which of them stay, bool `(num_values,)`.
-        places: Ascending places in `values`, int32 `(num_places,)`.
+        positions: Ascending positions in `values`, int32 `(num_positions,)`.
 
     Returns:
-        The values that stay, and for each place how many stay before it, int32 `(num_places,)`.
+        The values that stay, and for each position how many stay before it, int32
+        `(num_positions,)`.
     """
     kept = tf.where(keep)[:, 0]
-    # A search for each place: a cumulative sum over all values takes ten times as long.
-    num_before = tf.searchsorted(kept, tf.cast(places, tf.int64))
+    # A search for each position: a cumulative sum over all values takes ten times as long.
+    num_before = tf.searchsorted(kept, tf.cast(positions, tf.int64))
     return tf.gather(values, kept), num_before
 
 

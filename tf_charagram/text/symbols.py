@@ -64,7 +64,7 @@ class Alphabet:
 
         A character that is not in this alphabet has the symbol of all such characters.
         """
-        size = 1 + max(int(one.characters.max(initial=0)) for one in (self, other))
+        size = 1 + max(int(alphabet.characters.max(initial=0)) for alphabet in (self, other))
         symbols = np.full(size, OTHER_SYMBOL, np.int64)
         symbols[self.characters] = np.arange(_FIRST_SYMBOL, _FIRST_SYMBOL + len(self))
         return np.concatenate([np.arange(_FIRST_SYMBOL), symbols[other.characters]])

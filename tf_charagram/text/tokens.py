@@ -1,4 +1,4 @@
-"""Texts to tokens that know where they stand, inside the graph: what a tagger reads.
+"""Texts to tokens with their offsets, inside the graph: what a tagger reads.
 
 Splitting maps code point to code point and puts only spaces between, so the characters of the
 tokens are, in order, the visible characters of the text. A token of the visible characters `a` to
@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.text.normalize import SPACE, decode
-from tf_charagram.text.words import CONTRACTION, LETTER, TOKEN, fold, split_folded
+from tf_charagram.text.splitting import CONTRACTION, LETTER, TOKEN, fold, split_folded
 
 # What the Penn Treebank splits without an apostrophe.
 _PENN_SPLITS = (
@@ -39,14 +39,14 @@ _PENN_TOKEN = "|".join(
         TOKEN,
     )
 )
-#: What is split before, and what a token is, by style.
+#: Expressions of what is split first, and of a token, by style.
 STYLES = {"words": ((CONTRACTION,), TOKEN), "penn": (_PENN_SPLITS, _PENN_TOKEN)}
 
 
 def split_tokens(
     texts: tf.Tensor, style: str = "words"
 ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
-    """Splits texts into tokens as they are written, and says where each one stands.
+    """Splits texts into tokens as they are written, with their offsets.
 
     Style `"words"` splits where `WordVectorizer` does. `"penn"` is nearer to English treebanks:
     addresses, telephone numbers, times, abbreviations such as `U.S.` and `Dr.`, emoticons, runs
@@ -80,9 +80,9 @@ def split_tokens(
         behind = tf.cumsum(tf.strings.length(words.values, unit="UTF8_CHAR"))
         ends = tf.gather(visible, behind - 1) + 1
         starts = tf.gather(visible, tf.concat([[0], behind], axis=0)[:-1])
-        places = tf.ragged.range(starts, ends)
+        positions = tf.ragged.range(starts, ends)
         tokens = tf.strings.unicode_encode(
-            places.with_values(tf.gather(codes, places.values)), "UTF-8", errors="replace"
+            positions.with_values(tf.gather(codes, positions.values)), "UTF-8", errors="replace"
         )
         offset = tf.gather(first, words.value_rowids())
         return (

@@ -1,4 +1,4 @@
-"""Character n-grams for words without an id of their own: charagram, where a word is unknown."""
+"""Character n-grams for words without an id of their own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 _PREFIX = "ngram_"
-# Words come normalized, and from texts that were cut.
+# Words are normalized already, and from truncated texts.
 _AS_IT_IS: dict[str, Any] = {"lowercase": False, "unicode_form": None, "max_chars": None}
 
 
@@ -31,7 +31,7 @@ def ngrams_of_words(words: Iterable[str], orders: Sequence[int]) -> NgramVocabul
 
 
 class UnknownWords(keras.layers.Layer):
-    """Puts behind the id of each unknown word those of its n-grams.
+    """Inserts the ids of the n-grams of each unknown word after its own id.
 
     Args:
         vocabulary: The n-grams that have an id.
@@ -56,7 +56,7 @@ class UnknownWords(keras.layers.Layer):
 
     @property
     def resources(self) -> list[Any]:
-        """What a SavedModel must hold besides the graph."""
+        """Resources that a SavedModel holds besides the graph."""
         return self._ngrams.resources
 
     def call(self, words: tf.RaggedTensor, ids: tf.Tensor) -> tf.RaggedTensor:
@@ -73,13 +73,13 @@ class UnknownWords(keras.layers.Layer):
 
 
 def to_state(vocabulary: NgramVocabulary | None) -> dict[str, np.ndarray]:
-    """Returns the n-grams as arrays whose names go with those of a vectorizer of words."""
+    """Returns the n-grams as arrays, named apart from those of a word vectorizer."""
     arrays = {} if vocabulary is None else vocabulary.to_arrays()
     return {_PREFIX + name: array for name, array in arrays.items()}
 
 
 def from_state(state: dict[str, np.ndarray]) -> NgramVocabulary | None:
-    """Returns the n-grams among the arrays of a vectorizer of words, if there are any."""
+    """Restores the n-grams from the arrays of a word vectorizer, if there are any."""
     arrays = {
         name.removeprefix(_PREFIX): array
         for name, array in state.items()

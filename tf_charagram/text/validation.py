@@ -35,3 +35,20 @@ def check_text_options(unicode_form: str | None, max_chars: int | None) -> None:
         )
     if max_chars is not None and max_chars < 1:
         raise ConfigError(f"`max_chars` must be at least 1 or None. Received: {max_chars}")
+
+
+def check_counting(min_count: int, **limits: int | None) -> None:
+    """Checks how units are chosen by their counts.
+
+    Args:
+        min_count: Fewest occurrences a unit needs.
+        **limits: Name and value of each bound on the number of units.
+
+    Raises:
+        ConfigError: One is below 1.
+    """
+    if min_count < 1:
+        raise ConfigError(f"`min_count` must be at least 1. Received: min_count={min_count}")
+    for name, value in limits.items():
+        if value is not None and value < 1:
+            raise ConfigError(f"`{name}` must be at least 1 or None. Received: {value}")

@@ -1,15 +1,15 @@
-"""The layer that turns strings into n-gram ids, in training and in the SavedModel alike."""
+"""The layer that turns strings into n-gram ids."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
-import keras
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.text.base import TextOptions, TextVectorizer
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.growing import check_growable
 from tf_charagram.text.keys import mix64, ngram_keys
@@ -22,13 +22,13 @@ from tf_charagram.text.normalize import (
     normalized_code_points,
 )
 from tf_charagram.text.symbols import SPACE_SYMBOL
-from tf_charagram.text.validation import check_orders, check_text_options
+from tf_charagram.text.validation import check_orders
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 _ROW_STEP = 0xD1342543DE82EF95
 
 
-class NgramVectorizer(keras.layers.Layer):
+class NgramVectorizer(TextVectorizer):
     """Maps texts to the ids of their character n-grams (Charagram, sections 3 and 4.1.2).
 
     Texts are lower-cased, white space collapsed, and one space put at both ends. With a vocabulary,
@@ -36,26 +36,18 @@ class NgramVectorizer(keras.layers.Layer):
     vocabulary is needed, at the price of collisions. An n-gram that occurs twice gives its id
     twice.
 
-    All operations run on the CPU (strings and tables have no GPU kernels) and contain no Python.
-
     Args:
         orders: n-gram orders, 1 to 8 in any combination.
         vocabulary: The n-grams that have a row. Exactly one of this and `hash_buckets` is given.
         hash_buckets: Number of rows in hash mode.
         rows_per_ngram: Rows each n-gram is hashed to; with several, collisions of one row are
             told apart by the others (a Bloom embedding). Hash mode only.
-        lowercase: Lower-case the texts, character by character.
-        unicode_form: `None`, or `"NFC"`, `"NFD"`, `"NFKC"`, `"NFKD"`: normalized first, which
-            needs tensorflow-text also where the exported model is served.
-        max_chars: Texts are cut after so many characters, so that one text cannot exhaust memory.
+        lowercase: As for `TextVectorizer`, and so are the call arguments and the result.
+        unicode_form: As for `TextVectorizer`.
+        max_chars: As for `TextVectorizer`.
         longest_only: Of the n-grams of the vocabulary that start at one position, only the longest
             gives its id; see `tf_charagram.serialization.prefix_sums`. Vocabulary mode only.
-
-    Call arguments:
-        texts: String tensor `(batch,)`, UTF-8; broken bytes are read as U+FFFD.
-
-    Returns:
-        `tf.RaggedTensor` int32 `(batch, None)`, ids in `[0, num_rows)`, in order of position.
+        **kwargs: As for `TextVectorizer`.
 
     Raises:
         ConfigError: An argument is out of range.
@@ -74,17 +66,14 @@ class NgramVectorizer(keras.layers.Layer):
         longest_only: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**{"trainable": False, "name": "vectorizer", **kwargs})
-        _check_arguments(vocabulary, hash_buckets, rows_per_ngram, unicode_form, max_chars)
+        super().__init__(lowercase, unicode_form, max_chars, **kwargs)
+        _check_rows(vocabulary, hash_buckets, rows_per_ngram)
         if longest_only and vocabulary is None:
             raise ConfigError("`longest_only` needs a `vocabulary`.")
         self.orders = check_orders(orders if vocabulary is None else vocabulary.orders)
         self.vocabulary = vocabulary
         self.hash_buckets = hash_buckets
         self.rows_per_ngram = rows_per_ngram
-        self.lowercase = lowercase
-        self.unicode_form = unicode_form
-        self.max_chars = max_chars
         self.longest_only = longest_only
         if vocabulary is not None:
             self._table = tf.lookup.StaticHashTable(
@@ -112,18 +101,24 @@ class NgramVectorizer(keras.layers.Layer):
         orders: Sequence[int] = (2, 3, 4),
         min_count: int = 1,
         max_per_order: int | None = None,
-        lowercase: bool = True,
-        unicode_form: str | None = None,
-        max_chars: int | None = 10_000,
+        **options: Unpack[TextOptions],
     ) -> NgramVectorizer:
-        """Builds a vectorizer whose vocabulary is counted from texts; see `NgramVocabulary`."""
-        text: dict[str, Any] = {
-            "lowercase": lowercase, "unicode_form": unicode_form, "max_chars": max_chars,
-        }  # fmt: skip
+        """Builds a vectorizer whose vocabulary is counted from texts.
+
+        Args:
+            texts: The texts, each counted as often as it comes; read once, as a stream.
+            orders: n-gram orders, 1 to 8 in any combination.
+            min_count: Fewest occurrences an n-gram needs.
+            max_per_order: Keep only this many of each order, the most frequent ones.
+            **options: `lowercase`, `unicode_form` and `max_chars`, as for the class.
+
+        Raises:
+            ConfigError: An argument is out of range, or no n-gram is left.
+        """
         vocabulary = NgramVocabulary.from_texts(
-            texts, orders=orders, min_count=min_count, max_per_order=max_per_order, **text
+            texts, orders=orders, min_count=min_count, max_per_order=max_per_order, **options
         )
-        return cls(orders=orders, vocabulary=vocabulary, **text)
+        return cls(vocabulary=vocabulary, **options)
 
     @property
     def num_rows(self) -> int:
@@ -155,7 +150,7 @@ class NgramVectorizer(keras.layers.Layer):
 
     @property
     def resources(self) -> list[Any]:
-        """What a SavedModel must hold besides the graph: the look-up table, if there is one."""
+        """Resources that a SavedModel holds besides the graph: the look-up table, if any."""
         return [] if self.vocabulary is None else [self._table]
 
     def ngrams(self, text: str) -> list[tuple[str, tuple[int, ...]]]:
@@ -168,8 +163,8 @@ class NgramVectorizer(keras.layers.Layer):
         starts, columns = np.nonzero(keys.numpy())
         ids = iter(self(texts).values.numpy().reshape(-1, self.rows_per_ngram).tolist())
         if self.vocabulary is not None:
-            found = self._table.lookup(keys).numpy()[starts, columns] >= 0
-            starts, columns = starts[found], columns[found]
+            has_row = self._table.lookup(keys).numpy()[starts, columns] >= 0
+            starts, columns = starts[has_row], columns[has_row]
         names = []
         for start, column in zip(starts.tolist(), columns.tolist(), strict=True):
             stop = start + (*self.orders, 2)[column]
@@ -181,14 +176,7 @@ class NgramVectorizer(keras.layers.Layer):
     def grown(self, other: NgramVectorizer) -> tuple[NgramVectorizer, np.ndarray]:
         """Adds rows for the n-grams of another vectorizer; in hash mode all have rows already.
 
-        Args:
-            other: A vectorizer with the same settings, built from new texts.
-
-        Returns:
-            The grown vectorizer, and the row there of each row of this one, int64 `(num_rows,)`.
-
-        Raises:
-            ConfigError: The settings differ.
+        As for `TextVectorizer`.
         """
         check_growable(self, other)
         if self.vocabulary is None or other.vocabulary is None:
@@ -203,8 +191,8 @@ class NgramVectorizer(keras.layers.Layer):
         rows = self._table.lookup(columns[len(self.orders) - 1])
         for column in columns[: len(self.orders) - 1][::-1]:
             unknown = tf.where(rows < 0)
-            found = self._table.lookup(tf.gather_nd(column, unknown))
-            rows = tf.tensor_scatter_nd_update(rows, unknown, found)
+            shorter = self._table.lookup(tf.gather_nd(column, unknown))
+            rows = tf.tensor_scatter_nd_update(rows, unknown, shorter)
         if unigrams_of_last_spaces:
             rows = tf.stack([rows, self._table.lookup(unigrams_of_last_spaces[0])], axis=1)
             rows, splits = tf.reshape(rows, [-1]), 2 * splits
@@ -229,9 +217,6 @@ class NgramVectorizer(keras.layers.Layer):
             "orders": list(self.orders),
             "hash_buckets": self.hash_buckets,
             "rows_per_ngram": self.rows_per_ngram,
-            "lowercase": self.lowercase,
-            "unicode_form": self.unicode_form,
-            "max_chars": self.max_chars,
             "longest_only": self.longest_only,
         }
 
@@ -250,12 +235,8 @@ def _ragged(values: tf.Tensor, exists: tf.Tensor, splits: tf.Tensor) -> tf.Ragge
     return tf.RaggedTensor.from_row_splits(*masked(values, exists, splits), validate=False)
 
 
-def _check_arguments(
-    vocabulary: NgramVocabulary | None,
-    hash_buckets: int | None,
-    rows_per_ngram: int,
-    unicode_form: str | None,
-    max_chars: int | None,
+def _check_rows(
+    vocabulary: NgramVocabulary | None, hash_buckets: int | None, rows_per_ngram: int
 ) -> None:
     if (vocabulary is None) == (hash_buckets is None):
         raise ConfigError("Give exactly one of `vocabulary` and `hash_buckets`.")
@@ -266,4 +247,3 @@ def _check_arguments(
             "`rows_per_ngram` must be at least 1, and above 1 only together with `hash_buckets`. "
             f"Received: rows_per_ngram={rows_per_ngram}"
         )
-    check_text_options(unicode_form, max_chars)

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.batches import bounded_batches, to_bytes
+from tf_charagram.text.batches import bounded_batches
+from tf_charagram.text.counting import NgramCounter
 from tf_charagram.text.growing import common_keys, joined
-from tf_charagram.text.keys import (
-    exact_digits,
-    join_digits,
-    mixed_keys,
-    ngram_keys,
-    symbol_bits,
-    warn_of_mixed_keys,
-)
-from tf_charagram.text.normalize import SPACE, collapse, decode, normalized_code_points
-from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
-from tf_charagram.text.validation import check_orders
-
-logger = logging.getLogger(__name__)
+from tf_charagram.text.keys import exact_digits, symbol_bits
+from tf_charagram.text.symbols import Alphabet
+from tf_charagram.text.validation import check_counting, check_orders
 
 _CHUNK_CHARS = 2_000_000
 
@@ -36,8 +25,8 @@ class NgramVocabulary:
         alphabet: Characters the keys are made of, or `None` when the texts have more characters
             than exact keys can hold and keys are 64-bit mixes.
         keys: int64 `(size,)`; row `i` belongs to `keys[i]`. By order, then most frequent first,
-            then in code point order (for mixed keys: by key). What a vocabulary grew by comes last,
-            in the same order.
+            then in code point order (for mixed keys: by key). What a vocabulary has grown by comes
+            last, in the same order.
         counts: How often each n-gram occurred in the texts, int64 `(size,)`.
     """
 
@@ -58,7 +47,7 @@ class NgramVocabulary:
 
     @property
     def bits(self) -> int | None:
-        """Bits a symbol in exact keys; `None` for mixed keys."""
+        """Bits per symbol in exact keys; `None` for mixed keys."""
         return None if self.alphabet is None else symbol_bits(self.orders[-1])
 
     @classmethod
@@ -84,7 +73,7 @@ class NgramVocabulary:
             max_per_order: Keep only this many of each order, the most frequent ones.
             lowercase: Lower-case the texts.
             unicode_form: `None`, or a form such as `"NFKC"` applied before all else.
-            max_chars: Texts are cut after so many characters.
+            max_chars: Texts are truncated after this many characters.
             max_distinct: Bound on memory: when more distinct n-grams than this are held, the
                 rarest are forgotten (lossy counting) and a warning says so. 16 bytes each.
             chunk_size: Texts counted at a time.
@@ -92,22 +81,17 @@ class NgramVocabulary:
         Raises:
             ConfigError: An argument is out of range, or no n-gram is left.
         """
-        if min_count < 1:
-            raise ConfigError(f"`min_count` must be at least 1. Received: min_count={min_count}")
-        if max_per_order is not None and max_per_order < 1:
-            raise ConfigError(
-                f"`max_per_order` must be at least 1 or None. Received: {max_per_order}"
-            )
-        counter = _NgramCounter(orders, lowercase, unicode_form, max_chars, max_distinct)
+        check_counting(min_count, max_per_order=max_per_order)
+        counter = NgramCounter(orders, lowercase, unicode_form, max_chars, max_distinct)
         for chunk in bounded_batches(texts, chunk_size, _CHUNK_CHARS):
             counter.add(chunk)
-        vocabulary = counter.vocabulary(min_count, max_per_order)
-        if not len(vocabulary):
+        alphabet, keys, counts = counter.chosen(min_count, max_per_order)
+        if not len(keys):
             raise ConfigError(
                 f"The texts have no n-gram of orders {list(counter.orders)} that occurs "
                 f"{min_count} times or more. Lower `min_count` or give more texts."
             )
-        return vocabulary
+        return cls(counter.orders, alphabet, keys, counts)
 
     def ngrams(self) -> list[str]:
         """Returns the n-gram of each row; mixed keys cannot be undone and give `"#<hex key>"`."""
@@ -152,15 +136,15 @@ class NgramVocabulary:
             return None
         by_key = np.argsort(self.keys)
         keys = self.keys[by_key]
-        found = np.full(len(self), -1)
+        prefixes = np.full(len(self), -1)
         num_symbols = np.count_nonzero(exact_digits(self.keys, self.bits, self.orders[-1]), axis=1)
         for order in self.orders:  # A longer one found later takes the place of a shorter.
             longer = np.flatnonzero(num_symbols > order)
             beginnings = self.keys[longer] >> self.bits * (num_symbols[longer] - order)
-            places = np.minimum(np.searchsorted(keys, beginnings), len(keys) - 1)
-            is_known = keys[places] == beginnings
-            found[longer[is_known]] = by_key[places[is_known]]
-        return found
+            positions = np.minimum(np.searchsorted(keys, beginnings), len(keys) - 1)
+            is_known = keys[positions] == beginnings
+            prefixes[longer[is_known]] = by_key[positions[is_known]]
+        return prefixes
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Returns the vocabulary as named arrays; `from_arrays` is the way back."""
@@ -174,135 +158,3 @@ class NgramVocabulary:
         """Restores what `to_arrays` returned."""
         alphabet = Alphabet(arrays["alphabet"]) if "alphabet" in arrays else None
         return cls(arrays["orders"].tolist(), alphabet, arrays["keys"], arrays["counts"])
-
-
-class _NgramCounter:
-    """Counts keys chunk by chunk; the alphabet grows as characters appear."""
-
-    def __init__(
-        self,
-        orders: Sequence[int],
-        lowercase: bool,
-        unicode_form: str | None,
-        max_chars: int | None,
-        max_distinct: int,
-    ) -> None:
-        self.orders = check_orders(orders)
-        self._fold = normalized_code_points(lowercase)
-        self._unicode_form = unicode_form
-        self._max_chars = max_chars
-        self._max_distinct = max_distinct
-        self._alphabet: Alphabet | None = Alphabet()
-        self._bits: int | None = symbol_bits(self.orders[-1])
-        self._counts = {order: _KeyCounts() for order in self.orders}
-
-    def add(self, texts: list[str]) -> None:
-        codes, boundaries = decode(
-            tf.constant([to_bytes(text) for text in texts]),
-            self._unicode_form,
-        )
-        codes = codes.numpy()
-        in_table = codes < len(self._fold)
-        codes[in_table] = self._fold[codes[in_table]]
-        self._grow(codes)
-        symbols, space = codes, SPACE
-        if self._alphabet is not None:
-            symbols, space = self._alphabet.symbol_table(False)[codes], SPACE_SYMBOL
-        flat = collapse(tf.constant(symbols), boundaries, space, self._max_chars)
-        keys, _ = ngram_keys(flat, self.orders, self._bits)
-        for order, column in zip((*self.orders, 1), keys.numpy().T, strict=False):
-            self._counts[order].add(column[column > 0])
-        held = self._counts.values()
-        # Keys that wait to be merged may be there already, so they count only once merged.
-        if sum(map(len, held)) > self._max_distinct < sum(len(counts.keys) for counts in held):
-            self._prune()
-
-    def _grow(self, codes: np.ndarray) -> None:
-        """Takes new characters into the alphabet, or gives exact keys up when they overflow."""
-        if self._alphabet is None or self._bits is None:
-            return
-        self._alphabet = self._alphabet.extended(np.unique(codes))
-        if len(self._alphabet) <= Alphabet.capacity(self._bits):
-            return
-        warn_of_mixed_keys(len(self._alphabet), self.orders[-1])
-        for order, counts in self._counts.items():
-            digits = exact_digits(counts.keys, self._bits, order)
-            counts.replace_keys(mixed_keys(self._alphabet.code_points(digits)))
-        self._alphabet = self._bits = None
-
-    def _prune(self) -> None:
-        floor = 1
-        while sum(map(len, self._counts.values())) > self._max_distinct // 2:
-            floor += 1
-            for counts in self._counts.values():
-                counts.drop_below(floor)
-        logger.warning(
-            "More than %d distinct n-grams: those seen fewer than %d times so far are forgotten, "
-            "so counts of rare n-grams are too low.", self._max_distinct, floor,
-        )  # fmt: skip
-
-    def vocabulary(self, min_count: int, max_per_order: int | None) -> NgramVocabulary:
-        alphabet, renumbered = (self._alphabet or Alphabet()).sorted()
-        all_keys, all_counts = [], []
-        for order in self.orders:
-            keys, counts = self._counts[order].keys, self._counts[order].counts
-            kept = np.flatnonzero(counts >= min_count)
-            keys, counts = keys[kept], counts[kept]
-            ties = [keys]
-            if self._bits is not None:
-                digits = renumbered[exact_digits(keys, self._bits, order)]
-                keys = join_digits(digits, self._bits)
-                ties = list(alphabet.code_points(digits).T[::-1])
-            first = np.lexsort((*ties, -counts))[:max_per_order]
-            all_keys.append(keys[first])
-            all_counts.append(counts[first])
-        exact = alphabet if self._bits is not None else None
-        return NgramVocabulary(
-            self.orders, exact, np.concatenate(all_keys), np.concatenate(all_counts)
-        )
-
-
-class _KeyCounts:
-    """Sorted distinct keys with their counts; new keys wait until there are enough to merge."""
-
-    def __init__(self) -> None:
-        self._keys = np.zeros(0, np.int64)
-        self._counts = np.zeros(0, np.int64)
-        self._waiting: list[tuple[np.ndarray, np.ndarray]] = []
-        self._num_waiting = 0
-
-    def __len__(self) -> int:
-        return len(self._keys) + self._num_waiting
-
-    @property
-    def keys(self) -> np.ndarray:
-        self._merge()
-        return self._keys
-
-    @property
-    def counts(self) -> np.ndarray:
-        self._merge()
-        return self._counts
-
-    def add(self, keys: np.ndarray) -> None:
-        self._waiting.append(np.unique(keys, return_counts=True))
-        self._num_waiting += len(self._waiting[-1][0])
-        if self._num_waiting > max(len(self._keys) // 2, 1_000_000):
-            self._merge()
-
-    def replace_keys(self, keys: np.ndarray) -> None:
-        order = np.argsort(keys)
-        self._keys, self._counts = keys[order], self.counts[order]
-
-    def drop_below(self, floor: int) -> None:
-        kept = self.counts >= floor
-        self._keys, self._counts = self._keys[kept], self._counts[kept]
-
-    def _merge(self) -> None:
-        if not self._waiting:
-            return
-        keys = np.concatenate([self._keys, *(keys for keys, _ in self._waiting)])
-        counts = np.concatenate([self._counts, *(counts for _, counts in self._waiting)])
-        self._waiting, self._num_waiting = [], 0
-        self._keys, inverse = np.unique(keys, return_inverse=True)
-        self._counts = np.bincount(inverse, counts, len(self._keys)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""What a training loop trains: one step after the other, checked before weights are changed."""
+"""The base of the trainers: training steps that are checked before weights are changed."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class StepModel(keras.Model):
     `fit` raises `tf.errors.InvalidArgumentError` and the weights are those of the update before.
 
     Attributes:
-        step: Batches trained on so far.
+        step: Number of batches trained on.
         loss_tracker: The mean loss since its last reset.
 
     Args:
-        layers: What is trained: the encoder, and the head on top of it if there is one. Their
+        layers: The trained layers: the encoder, and the head on top of it if there is one. Their
             weights are part of a checkpoint.
     """
 
@@ -49,7 +49,7 @@ class StepModel(keras.Model):
         clip_norm: float | None = None,
         **kwargs: Any,
     ) -> None:
-        """Sets how weights are changed.
+        """Configures the updates.
 
         Args:
             optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
@@ -99,7 +99,7 @@ class StepModel(keras.Model):
 
     @property
     def state(self) -> list[tf.Variable]:
-        """What a checkpoint needs besides weights, optimizer and metric.
+        """Variables of a checkpoint besides weights, optimizer and metric.
 
         The step, and the weights that a penalty pulls back to.
         """
@@ -144,7 +144,7 @@ class StepModel(keras.Model):
         return {"loss": self.loss_tracker.result()}
 
     def update(self, loss_of_batch: Callable[[], tf.Tensor]) -> tf.Tensor:
-        """Makes one step of the optimizer; returns the loss."""
+        """Runs one step of the optimizer; returns the loss."""
         variables = [variable.value for variable in self.trained_variables]
         with tf.GradientTape() as tape:
             loss = loss_of_batch()

@@ -25,7 +25,7 @@ class ParaphraseModel(StepModel):
     see `compile`, is embedded once for mining, and batch by batch, with negatives, for training.
 
     Attributes:
-        step: Batches, or pools, trained on so far.
+        step: Number of batches, or pools, trained on.
 
     Args:
         encoder: Keras layer from ragged ids to `(batch, dim)`.
@@ -44,13 +44,13 @@ class ParaphraseModel(StepModel):
         batch_size: int | None = None,
         **kwargs: Any,
     ) -> None:
-        """Sets how to train.
+        """Configures training.
 
         Args:
             optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
             margin: m of the loss, in [0, 2].
             negatives: `"max"`, `"mix"`, `"random"`, or a sampler with further settings.
-            batch_size: If given, what comes to `fit` is a pool of several batches of so many pairs:
+            batch_size: If given, `fit` takes pools of several batches of this many pairs:
                 negatives are chosen in the whole pool, with the weights at its beginning, and then
                 one update is made for each batch (the "pool of phrases" of Universal, 4.2.1).
             **kwargs: As for `StepModel.compile`.
@@ -111,7 +111,7 @@ class ParaphraseModel(StepModel):
         Args:
             ids: Ids of all texts.
             texts: Which of them are the lefts, then the rights, int32 `(2B,)`.
-            negatives: Which is the negative of each, int32 `(2B,)`.
+            negatives: Index of the negative of each, int32 `(2B,)`.
             exists: Whether it has one, bool `(2B,)`.
         """
         # Of each half of the rows, the second half are negatives, which have none themselves.
@@ -121,7 +121,7 @@ class ParaphraseModel(StepModel):
         halves = tf.reshape(exists, [2, -1])
         has_negative = tf.reshape(tf.stack([halves, tf.zeros_like(halves)], axis=1), [-1])
         num_pairs = tf.shape(texts)[0] // 2
-        places = tf.range(tf.shape(rows)[0])
-        own = tf.where(has_negative, places + num_pairs, 0)
+        positions = tf.range(tf.shape(rows)[0])
+        negative_rows = tf.where(has_negative, positions + num_pairs, 0)
         # The mean is over twice as many rows as there are texts.
-        return 2.0 * margin_loss(embeddings, own, has_negative, self.margin)
+        return 2.0 * margin_loss(embeddings, negative_rows, has_negative, self.margin)

@@ -45,7 +45,7 @@ class SupervisedModel(StepModel):
         class_weights: Sequence[float] | np.ndarray | None = None,
         **kwargs: Any,
     ) -> None:
-        """Sets how to train.
+        """Configures training.
 
         Args:
             optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
@@ -62,7 +62,7 @@ class SupervisedModel(StepModel):
                     "`l2_words`, `l2_composition` and `pull_back` are about an encoder, and the "
                     "head is trained alone. Leave them out."
                 )
-            # The only layer there is stands in the place of the encoder.
+            # The only layer takes the place of the encoder.
             kwargs["l2_composition"] = kwargs.pop("l2_head", 0.0)
         super().compile(optimizer, **kwargs)
 

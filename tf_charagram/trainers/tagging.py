@@ -16,9 +16,9 @@ class TaggingModel(StepModel):
 
     `fit` takes a `tf.data.Dataset` of `(ids, capitals, positions, labels)`: the ids of the distinct
     words of some sentences, a `tf.RaggedTensor` int32 `(num_distinct, None)`; which of them have a
-    capital, bool `(num_distinct,)`; which of them stands where, a `tf.RaggedTensor` int32
-    `(num_sentences, None)`; and the labels of all words in this order, int32 `(num_tokens,)`, -1
-    where the tag is not known. Each distinct word is composed once.
+    capital, bool `(num_distinct,)`; the indices of the words of each sentence, a `tf.RaggedTensor`
+    int32 `(num_sentences, None)`; and the labels of all words in this order, int32 `(num_tokens,)`,
+    -1 where the tag is not known. Each distinct word is composed once.
 
     Args:
         encoder: Keras layer from ragged ids to `(batch, dim)`.

@@ -3,50 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Iterable
-from itertools import takewhile
 from typing import Any
 
 import keras
 
 from tf_charagram.config import RunConfig
+from tf_charagram.config.run import settings_without_use
 from tf_charagram.encoders import encoder_class
+from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.words import WordVectorizer
 from tf_charagram.training.word_vectors import add_vector_words, check_width, pretrained_width
 
-#: Settings that only some encoders have, and that count the units of only some vectorizers.
-_ENCODER_OPTIONS = (
-    "activation", "num_layers", "filters", "dense", "dropout", "char_dim", "use_output_gate",
-    "use_peepholes", "word_dim", "word_dropout",
-)  # fmt: skip
-_COUNT_OPTIONS = ("ngrams", "min_count", "max_per_order", "hash_buckets", "rows_per_ngram")
-#: Settings of the word vectors, which only word encoders have.
-_WORD_OPTIONS = ("word_vectors", "vector_words", "freeze_words", "unknown_words", "l2_words")
-_COUNTED = {"ngrams": _COUNT_OPTIONS, "words": ("min_count",), "characters": ()}
 #: What the vector of an unknown word may be.
 UNKNOWN_WORDS = ("shared", "ngrams")
 
 
 def check_options(config: RunConfig) -> None:
-    """Checks that every option was meant for the encoder that was chosen, and fits the others.
+    """Checks that settings of ids and of word vectors suit the encoder, and that all go together.
 
     Raises:
-        ConfigError: The encoder is unknown, or an option that it does not have was set, or two
-            options do not go together.
+        ConfigError: A setting that the encoder has no use for was set, an option is out of range,
+            or two settings do not go together.
         DataError: The file of word vectors cannot be read, or its first line is bad.
     """
-    encoder = encoder_class(config.encoder)
-    has = {*_arguments(encoder), *_COUNTED[encoder.vectorizer]}
-    if hasattr(encoder, "word_table"):
-        has.update(_WORD_OPTIONS)
-        if config.unknown_words == "ngrams":
-            has.add("ngrams")
     defaults = {field.name: field.default for field in dataclasses.fields(config)}
-    for name in (*_ENCODER_OPTIONS, *_COUNT_OPTIONS, *_WORD_OPTIONS):
-        if name not in has and getattr(config, name) != defaults[name]:
+    for name in settings_without_use(config.encoder, config.unknown_words):
+        if getattr(config, name) != defaults[name]:
             raise ConfigError(
                 f"`{name}` is not an option of the encoder '{config.encoder}'. "
                 f"Received: {name}={getattr(config, name)!r}"
@@ -77,14 +62,6 @@ def _check_word_options(config: RunConfig) -> None:
         raise ConfigError("`freeze_words` needs `word_vectors` or `init`: else they are random.")
 
 
-def _arguments(encoder: type[keras.layers.Layer]) -> set[str]:
-    """Returns the arguments of a class, those that it hands on to its bases included."""
-    classes = takewhile(lambda cls: cls is not keras.layers.Layer, encoder.__mro__)
-    names = {name for cls in classes for name in inspect.signature(cls).parameters}
-    # The base has it for those whose words may be of another width than the embedding.
-    return names if "word_dim" in inspect.signature(encoder).parameters else names - {"word_dim"}
-
-
 def make_encoder(
     config: RunConfig, num_rows: int, *, num_words: int | None = None
 ) -> keras.layers.Layer:
@@ -100,21 +77,16 @@ def make_encoder(
             `freeze_words` leaves nothing to train.
         DataError: The file of word vectors cannot be read, or its first line is bad.
     """
-    encoder_type = encoder_class(config.encoder)
-    arguments = _arguments(encoder_type)
-    options = {"dim": config.dim, "seed": config.seed}
-    options |= {
-        name: getattr(config, name)
-        for name in sorted(arguments)
-        if name in _ENCODER_OPTIONS and getattr(config, name) is not None
-    }
+    options = {"dim": config.dim, "seed": config.seed, **config.encoder_options}
     if num_words is not None:
         options["num_words"] = num_words
-    width = pretrained_width(config)
+    width = None if config.word_vectors is None else pretrained_width(config)
     if width is not None:
-        field = "word_dim" if "word_dim" in arguments else "dim"
-        check_width(str(config.word_vectors), width, options.setdefault(field, width), field)
-    encoder = encoder_type(num_rows=num_rows, **options)
+        field = "word_dim" if "word_dim" in options_of(config.encoder) else "dim"
+        if options.get(field) is None:
+            options[field] = width
+        check_width(str(config.word_vectors), width, options[field], field)
+    encoder = encoder_class(config.encoder)(num_rows=num_rows, **options)
     if config.freeze_words:
         encoder.table.trainable = False
     if not encoder.trainable_variables:
@@ -146,7 +118,7 @@ def make_vectorizer(
         ConfigError: The texts have no unit to give a row to.
         DataError: The file of word vectors cannot be read, or a line is bad.
     """
-    kind = encoder_class(config.encoder).vectorizer
+    kind = vectorizer_of(config.encoder)
     options: dict[str, Any] = {"unicode_form": config.unicode_form, "lowercase": lowercase}
     if config.max_chars is not None:
         options["max_chars"] = config.max_chars

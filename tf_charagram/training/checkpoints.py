@@ -78,5 +78,5 @@ class Checkpoints:
         """Returns the checkpoints in the folder, also if the list that TensorFlow keeps is lost."""
         files = Path(self._manager.directory).glob("ckpt-*.index")
         numbers = (file.stem.removeprefix("ckpt-") for file in files)
-        found = sorted((int(number) for number in numbers if number.isdigit()), reverse=True)
-        return [str(Path(self._manager.directory) / f"ckpt-{number}") for number in found]
+        steps = sorted((int(number) for number in numbers if number.isdigit()), reverse=True)
+        return [str(Path(self._manager.directory) / f"ckpt-{number}") for number in steps]

@@ -113,9 +113,9 @@ class TrainingLoop:
 
     def resume(self) -> bool:
         """Goes back to the newest checkpoint; returns whether there was one."""
-        found = self.checkpoints.restore_latest() is not None
+        is_restored = self.checkpoints.restore_latest() is not None
         self.folder.trim_history(self.step)
-        return found
+        return is_restored
 
     def run(self) -> TrainingProgress:
         """Trains to the end.

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import keras
 from rich.table import Table
 
 from tf_charagram.config import RunConfig
@@ -17,7 +18,6 @@ from tf_charagram.training.building import check_options
 from tf_charagram.training.loop import LAST, Scores, TrainingLoop
 from tf_charagram.training.metrics import loop_metrics
 from tf_charagram.training.run_folder import RunFolder, run_config
-from tf_charagram.training.schedule import set_decay
 from tf_charagram.training.tasks import settings_class, task_class
 from tf_charagram.training.tasks.base import Task
 from tf_charagram.training.transfer import check_init
@@ -60,15 +60,15 @@ class TrainingRun:
                 f"The task '{config.task}' needs a {settings_class(config.task).__name__}. "
                 f"Received: {type(config).__name__}"
             )
-        config = make_task.prepared(config)
+        if config.init is not None:
+            config = make_task.prepared(config)
+            check_init(str(config.init), config.out)
         check_options(config)
         self.config = config
         self.task = task = make_task(config, BadLines(config.on_bad_line))
         if previous is not None:
             task.reuse(previous)
         optimizer = make_optimizer(config.optimizer, config.learning_rate, config.momentum)
-        if config.init is not None:
-            check_init(config.init, config.out)
         set_names = [LAST, *task.find_sets()]
         if config.select not in set_names:
             raise ConfigError(unknown_name("set to select by", config.select, set_names))
@@ -79,15 +79,24 @@ class TrainingRun:
         self.folder.check_config(settings)
         task.read()
         self.model = task.build()
+        self.model.task = config.task
         self.stream = task.make_stream(self.model, self.folder)
         trainer = task.make_trainer(self.model, optimizer)
-        set_decay(optimizer, config, self.stream.updates_per_epoch)
+        self._set_decay(optimizer)
         # Nothing is written, and no old run deleted, before settings and files were found right.
         self.folder.begin(settings)
         task.begin()
         self.loop = TrainingLoop.from_config(
             config, self.model, trainer, self.stream, self._quick_scores, self.folder
         )
+
+    def _set_decay(self, optimizer: keras.optimizers.Optimizer) -> None:
+        """Lets the learning rate fall as the settings say."""
+        if self.config.decay == "linear":
+            steps = max(1, round(self.config.epochs * self.stream.updates_per_epoch))
+            optimizer.learning_rate = keras.optimizers.schedules.PolynomialDecay(
+                self.config.learning_rate, steps, end_learning_rate=0.0
+            )
 
     def _quick_scores(self, check: Callable[[], None]) -> Scores:
         """Scores the weights as they are now."""

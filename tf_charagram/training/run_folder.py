@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram._version import __version__
+from tf_charagram.encoders.options import encoders_with, options_of
 from tf_charagram.errors import DataError, RunError
 from tf_charagram.files import sha256_of, whole_file, write_json, write_problem
+from tf_charagram.training.tasks import settings_class
 
 #: Settings that a resumed run may change: they change no weights, but for rounding where a machine
 #: has other cores. A run can be moved, too.
@@ -88,7 +90,7 @@ class RunFolder:
             return
         try:
             old = json.loads(self.config.read_text(encoding="utf-8"))
-            changed = _changes({**old["settings"], **old["data_files"]}, config)
+            changed = _changes(old, config)
         except (ValueError, KeyError, TypeError) as error:
             raise RunError(f"{self.config} is damaged: {error!r}.") from error
         if changed:
@@ -161,12 +163,33 @@ def run_config(settings: dict[str, Any], data_files: Sequence[Path]) -> dict[str
 
 
 def _changes(old: dict[str, Any], config: dict[str, Any]) -> list[str]:
-    new = json.loads(json.dumps({**config["settings"], **config["data_files"]}))
+    old, new = _comparable(old), _comparable(config)
     return [
         f"{name} was {old.get(name)}, is {new.get(name)}"
         for name in sorted({*old, *new})
         if name not in _MAY_CHANGE_ON_RESUME and old.get(name) != new.get(name)
     ]
+
+
+def _comparable(config: dict[str, Any]) -> dict[str, Any]:
+    """Returns settings and checksums in the form they have in a file, whatever version wrote it."""
+    return json.loads(json.dumps({**_canonical(config["settings"]), **config["data_files"]}))
+
+
+def _canonical(settings: dict[str, Any]) -> dict[str, Any]:
+    """Returns settings in the form that they share with equal ones of any version.
+
+    Options that say nothing are left out: those of other encoders, and those at their default of a
+    run that starts from a model. What is no setting of the task stays.
+    """
+    config = settings_class(settings["task"]).from_dict(settings)
+    own = config.to_dict()
+    if config.init is not None:
+        for name, option in options_of(config.encoder).items():
+            if own.get(name) == option.default:
+                own.pop(name, None)
+    names = [name for name in settings if name not in own and not encoders_with(name)]
+    return {**{name: settings[name] for name in names}, **own}
 
 
 def _versions() -> dict[str, str]:

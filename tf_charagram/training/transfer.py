@@ -5,8 +5,8 @@ This is the cumulative training of CSE (section 5.1): first on phrases, then on 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from tf_charagram.config import RunConfig
 from tf_charagram.encoders import encoder_name
+from tf_charagram.encoders.options import options_of
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.padding import PaddedEmbedding
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
@@ -26,9 +27,8 @@ from tf_charagram.text.words import WordVectorizer
 
 ConfigT = TypeVar("ConfigT", bound=RunConfig)
 
-_ONLY_TRAINING = ("dropout", "word_dropout")
-#: Settings that a second stage may change: how many units there are, and what only training sees.
-_MAY_DIFFER_FROM_INIT = ("num_rows", "num_words", "seed", *_ONLY_TRAINING)
+#: Settings that a second stage may change, as it may what only training sees.
+_MAY_DIFFER_FROM_INIT = ("num_rows", "num_words", "seed")
 #: Settings that are given in other words than by a flag of their name.
 _FLAGS = {"orders": "--ngrams"}
 
@@ -90,42 +90,70 @@ def check_init(init: str | Path, out: str | Path | None) -> None:
 def with_settings_of(config: ConfigT) -> ConfigT:
     """Returns the settings of a run, what they leave open taken from the model of `config.init`.
 
+    Left open are fields that are `None`, and options of the encoder that were not given.
+
     Raises:
         RunError: The folder holds no model, or a damaged one.
     """
     if config.init is None:
         return config
-    saved = read_config(config.init)
-    settings = {**saved["vectorizer"], **saved["encoder"]["config"]}
-    names = (field.name for field in fields(config) if getattr(config, field.name) is None)
-    return replace(config, **{name: settings[name] for name in names if name in settings})
+    saved = _saved_settings(config.init)
+    # A second stage has a dropout of its own on the words (CSE, section 5.1).
+    options = _options_from(saved, config.encoder, without=("word_dropout",))
+    left_open = [name for name, value in config.to_dict().items() if value is None]
+    values = {name: saved[name] for name in left_open if name in saved}
+    return config.replace(**{**options, **values, **config.encoder_options})
 
 
 def as_saved(config: ConfigT) -> ConfigT:
     """Returns the settings of a run whose encoder is that of `config.init`, if there is one.
 
-    What is at its default is taken from the model; what was set to something else stays, and
-    `grow_from` says so if it does not fit.
+    Fields at their default, and options of the encoder that were not given, are taken from the
+    model; what was set to something else stays, and `grow_from` says so if it does not fit.
 
     Raises:
         RunError: The folder holds no model, or a damaged one.
     """
     if config.init is None:
         return config
-    saved = read_config(config.init)
-    encoder, vectorizer = saved["encoder"], saved["vectorizer"]
-    settings = {**vectorizer, **encoder["config"], "encoder": encoder["name"]}
-    if "orders" in vectorizer:
-        settings["ngrams"] = tuple(vectorizer["orders"])
-    kept = {"seed", *_ONLY_TRAINING}
+    saved = _saved_settings(config.init)
     values = {
-        field.name: settings[field.name]
+        field.name: saved[field.name]
         for field in fields(config)
-        if field.name in settings
-        and field.name not in kept
+        if field.name in saved
+        and field.name != "seed"
         and getattr(config, field.name) == field.default
     }
-    return replace(config, **values)
+    encoder = values.get("encoder", config.encoder)
+    options = _options_from(saved, encoder, without=_training_only(encoder))
+    return config.replace(**{**options, **values, **config.encoder_options})
+
+
+def _saved_settings(path: str) -> dict[str, Any]:
+    """Returns what a saved model says of the settings of a run, by the names that runs have."""
+    saved = read_config(path)
+    encoder, vectorizer = saved["encoder"], saved["vectorizer"]
+    settings = {**vectorizer, **encoder["config"], "encoder": encoder["name"]}
+    settings["use_capitals"] = vectorizer.get("lowercase")
+    if "orders" in vectorizer:
+        settings["ngrams"] = tuple(vectorizer["orders"])
+    return settings
+
+
+def _options_from(
+    saved: Mapping[str, Any], encoder: str, without: Collection[str]
+) -> dict[str, Any]:
+    """Returns the options of an encoder that a saved model has, and defaults for some."""
+    options = options_of(encoder)
+    return {
+        name: option.default if name in without or name not in saved else saved[name]
+        for name, option in options.items()
+    }
+
+
+def _training_only(encoder: str) -> list[str]:
+    """Returns the options of an encoder that only training sees."""
+    return [name for name, option in options_of(encoder).items() if option.is_training_only]
 
 
 def check_same_settings(
@@ -148,7 +176,7 @@ def check_same_settings(
     before, now = _settings(old.vectorizer, old.encoder), _settings(vectorizer, encoder)
     # Encoders of two classes share only some settings.
     differing = [
-        f"{_flag(name, value)} (received: {_shown(now[name])})"
+        f"{_flag(name, value, before['encoder'])} (received: {_shown(now[name])})"
         for name, value in before.items()
         if name in now and now[name] != value
     ]
@@ -211,14 +239,17 @@ def _settings(vectorizer: keras.layers.Layer, encoder: keras.layers.Layer) -> di
         settings["unknown_words"] = "shared" if vectorizer.ngrams is None else "ngrams"
         if vectorizer.ngrams is not None:
             settings["orders"] = list(vectorizer.ngrams.orders)
-    kept = {name: value for name, value in settings.items() if name not in _MAY_DIFFER_FROM_INIT}
-    return {"encoder": encoder_name(encoder), **kept}
+    name = encoder_name(encoder)
+    for free in (*_MAY_DIFFER_FROM_INIT, *_training_only(name)):
+        settings.pop(free, None)
+    return {"encoder": name, **settings}
 
 
-def _flag(name: str, value: Any) -> str:
+def _flag(name: str, value: Any, encoder: str) -> str:
     """Returns the flag that gives a setting a value; without one, the setting."""
     flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
-    if name not in _FLAGS and name not in {field.name for field in fields(RunConfig)}:
+    names = {*_FLAGS, *options_of(encoder), *(field.name for field in fields(RunConfig))}
+    if name not in names:
         return f"{name}={_shown(value)}"
     if value is None:
         return f"no {flag}"

@@ -12,7 +12,8 @@ from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.word_vectors import load_word_vectors, read_words, word_vectors_dim
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.batches import bounded_batches
-from tf_charagram.text.words import UNKNOWN, WordVectorizer, split_words
+from tf_charagram.text.splitting import split_words
+from tf_charagram.text.words import UNKNOWN, WordVectorizer
 
 logger = logging.getLogger(__name__)
 
@@ -55,11 +56,11 @@ def load_pretrained(
     loaded = load_word_vectors(path, [*words, *names], on_bad_line=bad_lines or config.on_bad_line)
     table = encoder.word_table.numpy()
     check_width(path, loaded.dim, table.shape[1])
-    found, vectors = loaded.found[: len(words)], loaded.matrix[: len(words)]
+    found, vectors = loaded.is_known[: len(words)], loaded.matrix[: len(words)]
     # Row 0 is that of unknown words; rows behind the words are no words.
     table[1 : 1 + len(words)][found] = vectors[found]
-    if loaded.found[len(words) :].any():
-        table[UNKNOWN] = loaded.matrix[len(words) + loaded.found[len(words) :].argmax()]
+    if loaded.is_known[len(words) :].any():
+        table[UNKNOWN] = loaded.matrix[len(words) + loaded.is_known[len(words) :].argmax()]
     elif found.any():
         table[UNKNOWN] = vectors[found].mean(axis=0)
     encoder.word_table.assign(table)

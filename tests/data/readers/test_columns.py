@@ -118,7 +118,7 @@ def test_round_trip(tmp_path_factory, rows):
 )
 def test_bad_lines(write, line, message):
     path = write(f"0\tgood\n{line}\n1\tbetter\n")
-    with pytest.raises(DataError, match=rf"x\.tsv:2: {message}\. Mend the line"):
+    with pytest.raises(DataError, match=rf"x\.tsv:2: {message}\. Correct the line"):
         read_columns(path)
     bad = BadLines("skip")
     assert cells(read_columns(path, on_bad_line=bad)) == [("good", "0"), ("better", "1")]

@@ -111,7 +111,7 @@ def test_any_tree(tree):
 def test_bad_lines(tmp_path, line, message):
     path = tmp_path / "dev.txt"
     path.write_text(f"(3 good)\n{line}\n(1 bad)\n")
-    with pytest.raises(DataError, match=rf"dev\.txt:2: {message}\. Mend the line"):
+    with pytest.raises(DataError, match=rf"dev\.txt:2: {message}\. Correct the line"):
         read_trees(path)
     bad = BadLines("skip")
     assert (read_trees(path, on_bad_line=bad), bad.count) == ([("good", "1"), ("bad", "0")], 1)

@@ -69,7 +69,7 @@ def test_load(tmp_path):
     assert_array_equal(matrix, [[0, 0], [3, 4], [1, 2]])
     assert_array_equal(found, [False, True, True])
     none = load_word_vectors(path, ["zebra"])
-    assert none.matrix.shape == (1, 2) and not none.found.any()
+    assert none.matrix.shape == (1, 2) and not none.is_known.any()
 
 
 def test_only_wanted_words_are_parsed(tmp_path):

@@ -40,7 +40,7 @@ def export(folder, **settings):
     embedder.export(folder)
     (folder / "assets.extra").mkdir()
     texts = [word.encode() for word in words(5)]
-    write_golden(folder / "assets.extra", embedder, texts)
+    write_golden(folder / "assets.extra", embedder, {}, texts)
     return folder
 
 

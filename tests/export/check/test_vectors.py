@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-
 import numpy as np
 import pytest
 
 from tf_charagram.export.check.probe import measure
-from tf_charagram.export.check.texts import BAD_TEXTS, words
-from tf_charagram.export.check.vectors import check_vectors
+from tf_charagram.export.check.texts import BAD_TEXTS
+from tf_charagram.export.check.vectors import VectorJudge
+from tf_charagram.export.serving.golden import vector_calls
+from tf_charagram.export.serving.inputs import words
 from tf_charagram.models.embedder import unit_rows
 
 TEXTS = [b"cat", b"", b"two words", b"\xff", b"dog"]
@@ -18,6 +18,11 @@ DIM = 4
 
 class Sound:
     """Counts some letters."""
+
+    def __call__(self, signature, **inputs):
+        if signature == "serving_default":
+            return {"embedding": self.embed(inputs["texts"])}
+        return {"cosine": self.similarity(inputs["texts_a"], inputs["texts_b"])}
 
     def embed(self, texts):
         rows = [[text.count(letter) for letter in b"aeio"] for text in texts]
@@ -83,6 +88,11 @@ class Close(Sound):
         return super().embed(texts) * 1.00001
 
 
+class Renamed(Sound):
+    def __call__(self, signature, **inputs):
+        return {"vectors": super().__call__(signature, **inputs).popitem()[1]}
+
+
 class Wordless(Sound):
     def similarity(self, left, right):
         raise KeyError("similarity")
@@ -90,13 +100,12 @@ class Wordless(Sound):
 
 def judge(load, *, golden=True, dim=DIM):
     """Returns what each check says of a model: name -> (ok, detail)."""
+    judge = VectorJudge(vector_calls(TEXTS, Sound().embed(TEXTS)) if golden else [], dim)
     request = {
-        "golden": [base64.b64encode(text).decode() for text in TEXTS],
-        "bad": {name: base64.b64encode(text).decode() for name, text in BAD_TEXTS.items()},
-        "words": words(30), "batches": [1, 25], "repeats": 3, "seconds": 1,
+        "calls": judge.calls(), "text_inputs": ["texts"], "words": words(30),
+        "batches": [1, 25], "repeats": 3, "seconds": 1,
     }  # fmt: skip
-    vectors = Sound().embed(TEXTS) if golden else None
-    results = check_vectors("here", measure(load, request), vectors, dim)
+    results = judge.results("here", measure(load, request))
     assert {result.where for result in results} == {"here"}
     return {result.name: (result.ok, result.detail) for result in results}
 
@@ -136,6 +145,9 @@ def test_without_golden_vectors():
         (Dull, "golden cosines", "cosines differ by up to 0.001"),
         (Other, "golden vectors", "3 of 5 vectors differ, the first is that of text 0; by up to"),
         (Wordless, "golden cosines", "KeyError: 'similarity'"),
+        (Renamed, "golden vectors", "expected embedding, found vectors"),
+        (Renamed, "bad texts", "empty: expected embedding, found vectors"),
+        (Renamed, "empty batch", "expected embedding, found vectors"),
     ],
 )
 def test_a_bad_model(model, check, detail):
@@ -182,8 +194,8 @@ def test_calls_are_counted_and_bounded():
             return super().embed(texts)
 
     request = {
-        "golden": [], "bad": {}, "words": ["a", "b", "c"], "batches": [2, 7], "repeats": 100,
-        "seconds": 1e-9,
+        "calls": {}, "text_inputs": ["texts"], "words": ["a", "b", "c"], "batches": [2, 7],
+        "repeats": 100, "seconds": 1e-9,
     }  # fmt: skip
     rows = measure(Counting, request)["latency"]
     # No time is left, but 20 calls are made; and 10 before, which do not count.

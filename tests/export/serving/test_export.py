@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import resource
@@ -20,7 +21,7 @@ from tf_charagram.export.command import main, real_texts
 from tf_charagram.export.serving.card import page
 from tf_charagram.export.serving.config import models_config, write_serving_files
 from tf_charagram.export.serving.folder import ServingFolder
-from tf_charagram.export.serving.golden import read_golden
+from tf_charagram.export.serving.golden import GOLDEN
 from tf_charagram.export.serving.version import EXTRA
 from tf_charagram.export.serving.warmup import WARMUP, prediction_log, write_warmup
 from tf_charagram.models.embedder import TextEmbedder
@@ -37,6 +38,12 @@ def version_like(path):
     path.mkdir(parents=True)
     (path / "saved_model.pb").touch()
     return path
+
+
+def golden_vectors(version):
+    """Returns the texts and vectors of a version."""
+    golden = json.loads((version / EXTRA / GOLDEN).read_text())
+    return [base64.b64decode(text) for text in golden["texts"]], golden["embedding"]
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +64,7 @@ class TestVersion:
         assert names == {WARMUP, "golden.json"}
 
     def test_golden_vectors(self, trained, exported):
-        texts, vectors = read_golden(exported / "words" / "1" / EXTRA)
+        texts, vectors = golden_vectors(exported / "words" / "1")
         assert b"" in texts and len(texts) > 30
         expected = TextEmbedder.load(trained.folder).encode(texts)
         np.testing.assert_allclose(vectors, expected, rtol=1e-5, atol=1e-6)
@@ -87,7 +94,7 @@ class TestVersion:
         version = tmp_path / "small" / "1"
         text = (version / "README.md").read_text()
         assert "* dtype: " in text and "Before it was made smaller." in text
-        texts, vectors = read_golden(version / EXTRA)
+        texts, vectors = golden_vectors(version)
         served = tf.saved_model.load(str(version)).signatures["serving_default"]
         found = served(texts=tf.constant(texts))["embedding"]
         np.testing.assert_allclose(found, vectors, rtol=1e-5, atol=1e-6)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import shutil
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -14,19 +13,21 @@ from tensorflow.core.framework.tensor_pb2 import TensorProto
 
 from tests.commands import call
 from tests.models.answers import TEXTS, decided, parts, randomized
-from tf_charagram.export.check.answers import check_answers
+from tf_charagram.errors import ConfigError
 from tf_charagram.export.check.checks import VersionChecks
-from tf_charagram.export.check.probe import measure_answers, saved_model
+from tf_charagram.export.check.judge import Judge
+from tf_charagram.export.check.probe import measure, saved_model
 from tf_charagram.export.runtime.c_runtime import CRuntime
 from tf_charagram.export.runtime.wire import read_fields
-from tf_charagram.export.serving.golden import GOLDEN, read_golden_answers
+from tf_charagram.export.serving.golden import GOLDEN, read_golden
 from tf_charagram.export.serving.inputs import make_inputs, sample_texts
 from tf_charagram.export.serving.version import BATCHING, EXTRA
 from tf_charagram.export.serving.warmup import WARMUP
 from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.layers.text_head import TextHead
-from tf_charagram.serialization.registry import MODELS, load_any
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.serialization.registry import MODELS, load_any, model_class
 
 LABELS = ["NO", "YES", "\u00e9"]
 HEADS = {
@@ -48,9 +49,7 @@ def export(tmp_path_factory):
 
     def export(kind):
         if kind not in done:
-            module, name = MODELS[kind]
-            model_class = getattr(import_module(f"tf_charagram.models.{module}"), name)
-            model = model_class(*parts(), randomized(HEADS[kind](), seed=1))
+            model = model_class(kind)(*parts(), randomized(HEADS[kind](), seed=1))
             if kind != "tagger":
                 decided(model, model.embedder.encode([*TEXTS, *reversed(TEXTS)]))
             model.save(folder / kind)
@@ -70,8 +69,7 @@ def text_classifier(export, tmp_path):
 def judge(version, load):
     """Returns what each check says: name -> (ok, detail)."""
     checks = VersionChecks(version, batches=[1, 3], repeats=2, seconds=1)
-    golden = read_golden_answers(version / EXTRA)
-    results = check_answers("here", measure_answers(load, checks._request), golden)
+    results = checks.judge.results("here", measure(load, checks.request))
     assert [result.name for result in results] == CHECKS
     return {result.name: (result.ok, result.detail) for result in results}
 
@@ -99,12 +97,12 @@ def outputs_of(version):
             name: np.array([decode(value) for value in array["value"]]).reshape(array["shape"])
             for name, array in one["outputs"].items()
         }
-        for one in read_golden_answers(version / EXTRA)
+        for one in read_golden(version / EXTRA)
     }
 
 
 def inputs_of(version, signature):
-    (found,) = (one["inputs"] for one in read_golden_answers(version / EXTRA)
+    (found,) = (one["inputs"] for one in read_golden(version / EXTRA)
                 if one["signature"] == signature)  # fmt: skip
     return {name: [base64.b64decode(value) if isinstance(value, str) else value
                    for value in values] for name, values in found.items()}  # fmt: skip
@@ -208,6 +206,14 @@ def test_samples():
     }  # fmt: skip
     for kind in MODELS:
         assert all(text.strip() for text in sample_texts(kind))
+    with pytest.raises(ConfigError, match=r"Unknown kind of model 'pairscorer'.*pair_scorer"):
+        sample_texts("pairscorer")
+
+
+def test_samples_of_a_new_sort(monkeypatch):
+    monkeypatch.setattr(TextEmbedder, "reads", "poems")
+    with pytest.raises(ConfigError, match=r"Unknown sort of texts 'poems'. Available: pairs, "):
+        sample_texts("embedder")
 
 
 class TestJudge:
@@ -278,7 +284,7 @@ class TestJudge:
         def load():
             raise OSError("gone")
 
-        (result,) = check_answers("here", measure_answers(load, {}), [])
+        (result,) = Judge({}, []).results("here", measure(load, {}))
         assert (result.name, result.ok, result.detail) == ("loads", False, "OSError: gone")
 
 
@@ -305,8 +311,16 @@ class TestCommand:
         (text_classifier / EXTRA / GOLDEN).unlink()
         checks = VersionChecks(text_classifier, batches=[1], repeats=1, seconds=1)
         load = lambda: saved_model(tf, str(text_classifier))  # noqa: E731
-        results = checks._judge("here", measure_answers(load, checks._request))
+        results = checks.judge.results("here", measure(load, checks.request))
         assert [result.ok for result in results] == [True, None, True, True, True, True]
+
+    def test_unknown_kind(self, text_classifier, capsys):
+        card = json.loads((text_classifier / "model_card.json").read_text())
+        card["kind"] = "text_clasifier"
+        (text_classifier / "model_card.json").write_text(json.dumps(card))
+        assert call(COMMAND, text_classifier) == 1
+        printed = " ".join(capsys.readouterr().err.split())
+        assert "Unknown kind of model 'text_clasifier'. Did you mean 'text_classifier'?" in printed
 
     @pytest.mark.parametrize("content", ["{", "[1]", '{"calls": [{"signature": "tag"}]}'])
     def test_damaged_golden_answers(self, text_classifier, capsys, content):

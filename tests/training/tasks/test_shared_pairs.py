@@ -30,7 +30,7 @@ def shared(config):
 
 
 def trained(config, out, previous=None):
-    config = dataclasses.replace(config, out=str(out))
+    config = config.replace(out=str(out))
     run = TrainingRun(config, resume=False, overwrite=False, previous=previous)
     run.run(resume=False)
     return run
@@ -39,7 +39,7 @@ def trained(config, out, previous=None):
 def test_runs_are_the_same_as_alone(config, tmp_path, monkeypatch):
     settings = [{}, {"batch_size": 7, "negatives": "mix"}, {"dim": 5, "file_order_first": False}]
     alone = [
-        trained(dataclasses.replace(config, **one), tmp_path / f"alone{index}")
+        trained(config.replace(**one), tmp_path / f"alone{index}")
         for index, one in enumerate(settings)
     ]
     first = shared(config)
@@ -47,7 +47,7 @@ def test_runs_are_the_same_as_alone(config, tmp_path, monkeypatch):
     read = PairCorpus.__iter__
     monkeypatch.setattr(PairCorpus, "__iter__", lambda self: passes.append(1) or read(self))
     for index, one in enumerate(settings):
-        together = trained(dataclasses.replace(config, **one), tmp_path / f"{index}", first)
+        together = trained(config.replace(**one), tmp_path / f"{index}", first)
         assert together.task.pairs is first.pairs
         for weight, other in zip(
             together.model.encoder.weights, alone[index].model.encoder.weights, strict=True
@@ -62,14 +62,14 @@ def test_runs_are_the_same_as_alone(config, tmp_path, monkeypatch):
 )
 def test_what_does_not_fit_is_read_anew(config, tmp_path, settings):
     first = shared(config)
-    other = dataclasses.replace(config, **settings)
+    other = config.replace(**settings)
     assert not first.fits(other)
     assert trained(other, tmp_path / "other", first).task.pairs is not first.pairs
 
 
 def test_encoders_of_the_same_ids_share(config):
-    words = dataclasses.replace(config, encoder="word_average")
-    assert shared(words).fits(dataclasses.replace(words, encoder="cse"))
+    words = config.replace(encoder="word_average")
+    assert shared(words).fits(words.replace(encoder="cse"))
 
 
 def test_every_setting_is_known():
@@ -78,9 +78,10 @@ def test_every_setting_is_known():
 
 
 def test_ids_in_files_are_not_shared(config, tmp_path):
-    config = dataclasses.replace(config, max_ids_in_memory=300)
+    config = config.replace(max_ids_in_memory=300)
     first = shared(config)
     runs = [trained(config, tmp_path / name, first) for name in ("one", "two")]
-    assert runs[0].task.store is not runs[1].task.store and runs[0].task.store.num_blocks > 1
+    assert runs[0].stream.store is not runs[1].stream.store
+    assert runs[0].stream.store.num_blocks > 1
     for weight, other in zip(*(run.model.encoder.weights for run in runs), strict=True):
         np.testing.assert_array_equal(weight, other)

@@ -1,4 +1,4 @@
-"""Training pairs from one or several sources, read anew at every pass, so that none are held."""
+"""Training pairs from one or several sources, read again at every pass, so that none are kept."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _NUM_LISTED = 100_000
 
 
 class PairSource(NamedTuple):
-    """Where pairs come from.
+    """A source of pairs.
 
     Attributes:
-        read: Starts to read them; what it does with bad lines is the argument's to say.
-        weight: How often each counts: 2 is every pair twice, 0.5 every other one, at random.
+        read: Starts to read them; its argument says what to do about bad lines.
+        weight: How often each counts: 2 is every pair twice, 0.5 a random half of them.
     """
 
     read: Callable[[BadLines], Iterator[Pair]]
@@ -54,10 +54,10 @@ class PairCorpus:
 
     Args:
         sources: The sources.
-        on_bad_line: What to do with bad lines, which are counted in the pass of `survey`.
+        on_bad_line: What to do about bad lines, which are counted in the pass of `survey`.
         augment_typos: Share of the pairs that are added once more with 1 to 3 typing errors in one
-            side, drawn by lot.
-        seed: Seed of all draws.
+            side, at random.
+        seed: Seed of all random choices.
 
     Attributes:
         num_pairs: Examples of a pass; known after `survey`, as are the others.

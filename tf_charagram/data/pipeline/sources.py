@@ -8,27 +8,34 @@ from pathlib import Path
 from tf_charagram.data import starter
 from tf_charagram.data.download.fetch import fetch
 from tf_charagram.data.download.sources import SOURCES
-from tf_charagram.data.pipeline.corpus import PairSource
+from tf_charagram.data.pipeline.corpus import PairCorpus, PairSource
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.scored import SUFFIX
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 
 
-def pair_sources(
+def pair_corpus(
     names: Sequence[str],
-    weights: Sequence[float] = (),
+    bad_lines: BadLines,
     *,
+    weights: Sequence[float] = (),
     min_score: float | None = None,
     entailment: Sequence[str] = (),
-) -> list[PairSource]:
-    """Returns where training pairs come from.
+    augment_typos: float = 0.0,
+    seed: int = 0,
+) -> PairCorpus:
+    """Returns the training pairs of some sources, not read yet.
 
     Args:
         names: The `--data` values.
-        weights: How often the pairs of each count. Default: 1.
+        bad_lines: What to do about bad lines.
+        weights: How often the pairs of each source count. Default: 1.
         min_score: Smallest score to keep; see `read_pairs`.
         entailment: Entailment types to keep; all if there are none.
+        augment_typos: Share of the pairs to add with typing errors; see `PairCorpus`.
+        seed: Seed of all draws.
 
     Raises:
         ConfigError: A name is unknown.
@@ -46,7 +53,9 @@ def pair_sources(
             weight,
         )
 
-    return [source(*pair) for pair in zip(names, weights or (1.0,) * len(names), strict=True)]
+    weights = weights or (1.0,) * len(names)
+    sources = [source(*named) for named in zip(names, weights, strict=True)]
+    return PairCorpus(sources, on_bad_line=bad_lines, augment_typos=augment_typos, seed=seed)
 
 
 def pairs_file(name: str) -> Path | None:

@@ -1,4 +1,4 @@
-"""The ids of training pairs: in memory while they are few, in files where they are many."""
+"""The ids of training pairs: in memory while they are few, on disk where they are many."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ class PairBlock(NamedTuple):
 
 
 class PairStore:
-    """Pairs as ids, in blocks of equal size of which one is in memory at a time.
+    """Pairs as ids, in blocks of equal size, one of which is in memory at a time.
 
-    With several blocks, which pair is in which is drawn by lot, once for all epochs. Where the
+    With several blocks, pairs are assigned to blocks at random, once for all epochs. Where the
     order of the file is wanted as well, the pairs are stored twice.
 
     Args:
         num_pairs: Number of pairs.
-        block_size: Pairs a block; the last one may have fewer.
-        folder: Where blocks are kept. Not used if there is but one.
-        seed: Seed of the draw.
+        block_size: Pairs per block; the last one may have fewer.
+        folder: Where blocks are kept. Not used if there is only one.
+        seed: Seed of the assignment.
         keeps_order: Whether blocks in the order of the file are kept, too.
     """
 
@@ -86,7 +86,7 @@ class PairStore:
 
         Args:
             examples: `num_pairs` examples, read once, as a stream.
-            to_ids: Gives the ids of texts, int32 `(num_texts, None)`.
+            to_ids: Computes the ids of texts, int32 `(num_texts, None)`.
 
         Raises:
             RunError: The folder cannot be written, for instance because the disk is full.
@@ -94,7 +94,7 @@ class PairStore:
         self.fill_from(_vectorized(examples, to_ids))
 
     def fill_from(self, parts: Iterable[PairBlock]) -> None:
-        """Takes pairs whose ids are known, `num_pairs` in all, part by part; see `fill`."""
+        """Stores pairs whose ids are known, `num_pairs` in all, part by part; see `fill`."""
         if self.num_blocks == 1:
             kept = list(parts)
             ids = tf.concat([part.ids for part in kept], axis=0)
@@ -143,7 +143,7 @@ class PairStore:
                     file.write(array.numpy().tobytes())
 
     def load(self, block: int, *, in_order: bool = False) -> PairBlock:
-        """Returns a block; the one before is let go.
+        """Returns a block, and releases the previous one.
 
         Args:
             block: Its number.

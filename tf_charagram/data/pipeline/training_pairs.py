@@ -10,6 +10,7 @@ from pathlib import Path
 import keras
 
 from tf_charagram.data.pipeline.corpus import PairCorpus
+from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import PairStore
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.text.ids import ids_function
@@ -54,42 +55,56 @@ class TrainingPairs:
         if bad_lines.count:
             logger.warning("%s", bad_lines.summary())
 
-    def make_store(
+    def stream(
         self,
         vectorizer: keras.layers.Layer,
         folder: Path,
         *,
-        ids_per_char: int,
+        batch_size: int,
+        mega_batches: int = 1,
+        ids_per_char: int = 1,
         max_ids_in_memory: int,
-        pool_size: int,
-        seed: int,
-        keeps_order: bool,
-    ) -> PairStore:
-        """Returns where the ids are kept; they may be there already.
+        seed: int = 0,
+        file_order_first: bool = False,
+        bucket_by_length: bool = False,
+    ) -> PairStream:
+        """Returns the batches of a run; their ids are known after `fill`.
 
         Args:
             vectorizer: `vectorizer`, or one that has grown by it.
             folder: For ids that do not fit into memory.
+            batch_size: As for `PairStream`.
+            mega_batches: As for `PairStream`.
             ids_per_char: About how many ids a character has.
             max_ids_in_memory: About how many ids are held in memory at a time.
-            pool_size: Pairs that come together; blocks hold whole pools.
-            seed: Seed of which pairs are in which block.
-            keeps_order: Whether the order of the files is kept, too.
+            seed: Seed of the orders, and of which pairs are in which block.
+            file_order_first: As for `PairStream`; the order of the files is then kept, too.
+            bucket_by_length: As for `PairStream`.
         """
-        if self._shared is not None and vectorizer is self.vectorizer:
-            return self._shared
-        num_blocks = -(-self.corpus.num_chars * ids_per_char // max_ids_in_memory)
-        block_size = -(-self.corpus.num_pairs // num_blocks)
-        return PairStore(
-            self.corpus.num_pairs,
-            -(-block_size // pool_size) * pool_size,
-            folder,
+        store = self._shared
+        if store is None or vectorizer is not self.vectorizer:
+            num_blocks = -(-self.corpus.num_chars * ids_per_char // max_ids_in_memory)
+            block_size = -(-self.corpus.num_pairs // num_blocks)
+            # Blocks hold whole pools.
+            pool_size = batch_size * mega_batches
+            store = PairStore(
+                self.corpus.num_pairs,
+                -(-block_size // pool_size) * pool_size,
+                folder,
+                seed=seed,
+                keeps_order=file_order_first,
+            )
+        return PairStream(
+            store,
+            batch_size=batch_size,
+            mega_batches=mega_batches,
             seed=seed,
-            keeps_order=keeps_order,
+            file_order_first=file_order_first,
+            bucket_by_length=bucket_by_length,
         )
 
     def fill(self, store: PairStore, vectorizer: keras.layers.Layer) -> None:
-        """Computes the ids, unless they are there; arguments as `make_store` has them."""
+        """Computes the ids of the store of a stream, unless they are there."""
         if store is self._shared:
             return
         store.fill(self.corpus, ids_function(vectorizer))

@@ -17,16 +17,16 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 
 
 def add_typos(text: str, num_edits: int, random: np.random.Generator) -> str:
-    """Makes typing errors in a text.
+    """Adds typing errors to a text.
 
-    Each edit takes one of the words of four letters or more by lot and swaps two neighbouring
+    Each edit picks one of the words of four letters or more at random and swaps two neighbouring
     letters, or drops, doubles or replaces one; the word always changes. Its first letter stays
     where it is.
 
     Args:
         text: Any text; one without such a word is returned as it is.
-        num_edits: How many edits are made, one after the other.
-        random: Where the draws come from.
+        num_edits: Number of edits, made one after the other.
+        random: Generator of the random choices.
 
     Example:
         >>> add_typos("character embeddings", 1, np.random.default_rng(0))
@@ -48,7 +48,7 @@ def with_typos(pairs: ScoredPairs, num_edits: int, seed: int) -> ScoredPairs:
 
     Args:
         pairs: The set.
-        num_edits: Edits a text.
+        num_edits: Edits per text.
         seed: Seed of the errors; those of a set also depend on its name, and on no other set.
 
     Raises:
@@ -62,7 +62,7 @@ def with_typos(pairs: ScoredPairs, num_edits: int, seed: int) -> ScoredPairs:
 
 def _edited(word: str, draws: list[float]) -> str:
     """Returns a word with one error; three numbers in [0, 1) decide which."""
-    kind, place = int(draws[0] * 4), 1 + int(draws[1] * (len(word) - 1))
+    kind, position = int(draws[0] * 4), 1 + int(draws[1] * (len(word) - 1))
     if kind == 0:
         swappable = [i for i in range(1, len(word) - 1) if word[i] != word[i + 1]]
         if swappable:
@@ -70,8 +70,8 @@ def _edited(word: str, draws: list[float]) -> str:
             return word[:i] + word[i + 1] + word[i] + word[i + 2 :]
         kind = 1  # all letters but the first are equal
     if kind == 1:
-        return word[:place] + word[place + 1 :]
+        return word[:position] + word[position + 1 :]
     if kind == 2:
-        return word[:place] + word[place] + word[place:]
-    others = _LETTERS.replace(word[place].lower(), "")
-    return word[:place] + others[int(draws[2] * len(others))] + word[place + 1 :]
+        return word[:position] + word[position] + word[position:]
+    letters = _LETTERS.replace(word[position].lower(), "")
+    return word[:position] + letters[int(draws[2] * len(letters))] + word[position + 1 :]

@@ -17,12 +17,12 @@ def bracketed_sentences(
 ) -> Iterator[tuple[int, list[Token]]]:
     """Yields the words of each tree with their tags, without empty elements (`-NONE-`).
 
-    A tree may be on several lines, and several may be on one. After a bad tree, reading goes on at
-    the next line that begins with a bracket.
+    A tree may span several lines, and a line may hold several trees. After a bad tree, reading
+    resumes at the next line that begins with a bracket.
 
     Args:
-        lines: Line numbers from 1, and texts.
-        report: Called with the line and the rule where a tree is bad.
+        lines: 1-based line numbers, and texts.
+        report: Called with the line number and the reason where a tree is bad.
 
     Yields:
         The line a tree begins on, and its words, perhaps none.
@@ -70,14 +70,14 @@ class _Tree:
         return len(self._open)
 
     def is_at_another(self, piece: str) -> bool:
-        """Says whether a bracket is in one without a label, which only the outermost may be."""
+        """Returns whether a bracket is inside one without a label, as only the outermost may be."""
         return piece == "(" and self.depth > 1 and not self._open[-1]
 
     def take(self, piece: str) -> None:
-        """Reads on by a bracket, a label or a word.
+        """Takes the next bracket, label or word.
 
         Raises:
-            ValueError: It must not stand here.
+            ValueError: It is not allowed here.
         """
         if piece == "(":
             if self._open:
@@ -98,8 +98,8 @@ class _Tree:
             case [None, *rest] | [str(), None, *rest] if not any(rest):
                 pass
             case _:
-                found = " ".join("(...)" if part is None else part for part in inside)
+                content = " ".join("(...)" if part is None else part for part in inside)
                 raise ValueError(
                     "expected a tag and a word, or a label and brackets, in a bracket, "
-                    f"found ({found})"
+                    f"found ({content})"
                 )

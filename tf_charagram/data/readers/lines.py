@@ -1,4 +1,4 @@
-"""Lines of text files, plain or gzip, and what to do about the bad ones."""
+"""Lines of text files, plain or gzip, and what to do about bad ones."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class BadLines:
             DataError: The policy is `"error"`.
         """
         if self.on_bad_line == "error":
-            remedy = ". Mend the line, or skip bad lines with on_bad_line='skip'."
+            remedy = ". Correct the line, or skip bad lines with on_bad_line='skip'."
             raise DataError(path, message + remedy, line)
         self.count += 1
         if self.count <= _NUM_KEPT_MESSAGES:

@@ -1,4 +1,4 @@
-"""Training pairs: two tab-separated texts a line, or the official PPDB format."""
+"""Training pairs: two tab-separated texts per line, or the official PPDB format."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def _pairs(path: str | Path, bad: BadLines, ppdb_filter: PpdbFilter) -> Iterator
             num_pairs += 1
             yield pair
     if not num_pairs:
-        found = f"{num_lines} lines, {bad.summary()}, the others filtered out"
-        raise DataError(path, f"no pairs found: {found}. Check the format and the filters.")
+        counts = f"{num_lines} lines, {bad.summary()}, the others filtered out"
+        raise DataError(path, f"no pairs found: {counts}. Check the format and the filters.")
 
 
 def _is_blank(text: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from tf_charagram.data.readers.lines import BadLines, read_lines
-from tf_charagram.data.readers.scored import SUFFIX, ScoredPairs, ScoredRows, files_below
+from tf_charagram.data.readers.scored import ScoredPairs, ScoredRows, files_below, set_name
 
 NAME = "pavlick"
 LOWEST, HIGHEST = 1.0, 5.0
@@ -46,7 +46,7 @@ def read_pavlick(
         if phrases is None:
             phrases = slice(1, 3) if cells and is_category(cells[0]) else slice(0, 2)
         rows.add(number, cells[phrases], score)
-    return rows.to_pairs(name or _name(path) or SUFFIX.sub("", Path(path).name), "spearman")
+    return rows.to_pairs(name or _name(path) or set_name(path), "spearman")
 
 
 def find_pavlick(folder: str | Path) -> dict[str, Path]:
@@ -81,7 +81,7 @@ def is_pavlick_file(path: str | Path) -> bool:
 
 
 def _name(path: str | Path) -> str | None:
-    stem = SUFFIX.sub("", Path(path).name)
+    stem = set_name(path)
     if _FILE.fullmatch(stem) is None:
         return None
     return f"{NAME}.wiki" if "wiki" in stem.lower() else NAME

@@ -47,7 +47,7 @@ class PpdbEntry:
 
     @property
     def features(self) -> dict[str, float]:
-        """The features by name, parsed anew at each access; `NA` is NaN.
+        """The features by name, parsed at each access; `NA` is NaN.
 
         Raises:
             ValueError: A feature is not `name=number`.
@@ -61,8 +61,8 @@ class PpdbEntry:
         Raises:
             ValueError: The score is not a number.
         """
-        found = _SCORE_VALUE.search(self.feature_text)
-        return _number(SCORE, found[1]) if found else None
+        match = _SCORE_VALUE.search(self.feature_text)
+        return _number(SCORE, match[1]) if match else None
 
 
 def _feature(text: str) -> tuple[str, float]:
@@ -100,7 +100,7 @@ def parse_ppdb_line(text: str) -> PpdbEntry:
 
 @dataclass(frozen=True)
 class PpdbFilter:
-    """Which entries of a PPDB 2.0 file to keep.
+    """Selects entries of a PPDB 2.0 file.
 
     Args:
         min_score: Smallest `PPDB2.0Score` to keep, or `None` for all.
@@ -144,7 +144,7 @@ class PpdbFilter:
             raise DataError(path, f"`entailment` needs its types, but this is {kind}. {remedy}")
 
     def keeps(self, entry: PpdbEntry) -> bool:
-        """Tells whether the entry passes.
+        """Returns whether an entry passes the filter.
 
         Raises:
             ValueError: The entry lacks what the filter needs.

@@ -20,6 +20,11 @@ SUFFIX = re.compile(r"(\.(txt|tsv|csv|tab|data))?(\.gz)?$", re.IGNORECASE)
 Row = tuple[str, str, float]
 
 
+def set_name(path: str | Path) -> str:
+    """Returns the name of the set in a file: the file name without suffix."""
+    return SUFFIX.sub("", Path(path).name)
+
+
 @dataclass(frozen=True, eq=False)
 class ScoredPairs:
     """Pairs of texts with human scores.
@@ -47,7 +52,7 @@ class ScoredPairs:
 
 
 class ScoredRows:
-    """Collects the rows of one file: bad ones go to the policy, unscored ones are counted.
+    """Collects the rows of one file; reports bad ones and counts those without a score.
 
     Args:
         path: The file that messages name.
@@ -145,7 +150,7 @@ def is_number(text: str) -> bool:
 
 
 def aligned_lines(texts: Path, gold: Path) -> Iterator[tuple[int, str, str]]:
-    """Yields the line number and the lines of two files that belong together line by line.
+    """Yields the line number and the lines of two files that correspond line by line.
 
     Blank lines at the end of `texts` are no lines; those of `gold` are pairs without a score.
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from tf_charagram.data.readers.lines import BadLines, read_lines
-from tf_charagram.data.readers.scored import SUFFIX, ScoredPairs, ScoredRows, files_below
+from tf_charagram.data.readers.scored import ScoredPairs, ScoredRows, files_below, set_name
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 
 SPLITS = ("test", "trial", "train")
@@ -48,7 +48,7 @@ def read_sick(
     if split is not None and split not in SPLITS:
         raise ConfigError(unknown_name("split", split, SPLITS))
     if name is None and split is None and _match(path) is None:
-        name = SUFFIX.sub("", Path(path).name)
+        name = set_name(path)
     split = split or _file_split(path) or "test"
     rows = ScoredRows(path, BadLines.of(on_bad_line), LOWEST, HIGHEST)
     columns: list[str] | None = None
@@ -124,7 +124,7 @@ def _has_scores(path: Path) -> bool:
 
 
 def _match(path: str | Path) -> re.Match[str] | None:
-    return _FILE.fullmatch(SUFFIX.sub("", Path(path).name))
+    return _FILE.fullmatch(set_name(path))
 
 
 def _file_split(path: str | Path) -> str | None:

@@ -1,4 +1,4 @@
-"""The trees of the Stanford Sentiment Treebank (Socher et al. 2013), one a line."""
+"""The trees of the Stanford Sentiment Treebank (Socher et al. 2013), one per line."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read_trees(
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
     Returns:
-        Text and label; the words of a text are apart by one space.
+        Text and label; the words of a text are separated by one space.
 
     Raises:
         ConfigError: `on_bad_line` is unknown.
@@ -50,11 +50,11 @@ def read_trees(
         if not line.strip():
             continue
         try:
-            found = constituents(line)
+            texts = constituents(line)
         except ValueError as error:
             bad.report(path, number, str(error))
             continue
-        rows += found if phrases else found[:1]
+        rows += texts if phrases else texts[:1]
     if not fine_labels:
         rows = [(text, BINARY_LABELS[label]) for text, label in rows if label in BINARY_LABELS]
     if not rows:
@@ -111,7 +111,7 @@ def unescape(text: str) -> str:
         >>> unescape(r"-LRB- a and\/or b -RRB-")
         '( a and/or b )'
     """
-    return _ESCAPED.sub(lambda found: _ESCAPES[found.group().lower()], text)
+    return _ESCAPED.sub(lambda match: _ESCAPES[match.group().lower()], text)
 
 
 def _label(tokens: Iterable[str]) -> str:

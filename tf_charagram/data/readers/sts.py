@@ -8,11 +8,11 @@ from pathlib import Path
 
 from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.data.readers.scored import (
-    SUFFIX,
     ScoredPairs,
     ScoredRows,
     aligned_lines,
     files_below,
+    set_name,
 )
 from tf_charagram.errors import DataError
 
@@ -47,8 +47,8 @@ def read_sts(
 ) -> ScoredPairs:
     r"""Reads one STS set.
 
-    Official: `STS.input.NAME.txt`, two tab-separated sentences a line, 2016 with more columns,
-    and `STS.gs.NAME.txt` beside it, a score a line. Plain: score, sentence and sentence in
+    Official: `STS.input.NAME.txt`, two tab-separated sentences per line, 2016 with more columns,
+    and `STS.gs.NAME.txt` beside it, one score per line. Plain: score, sentence and sentence in
     one file. A blank score is a pair that was not judged: it is left out and counted.
 
     Args:
@@ -68,8 +68,8 @@ def read_sts(
             fewer than the pairs, or there are fewer than 2 rows.
     """
     bad = BadLines.of(on_bad_line)
-    found, _ = sts_name(path)
-    name = name or found or SUFFIX.sub("", Path(path).name)
+    known_name, _ = sts_name(path)
+    name = name or known_name or set_name(path)
     official = _official(path)
     if gold is None and official is None:
         rows = ScoredRows(path, bad, LOWEST, HIGHEST)
@@ -139,14 +139,14 @@ def sts_name(path: str | Path) -> tuple[str | None, bool]:
         year = year or _folder_year(Path(path))
         name = _CANONICAL.get(name.lower(), name)
         return f"STS{year or ''}.{name}", True
-    plain = _PLAIN.fullmatch(SUFFIX.sub("", Path(path).name))
+    plain = _PLAIN.fullmatch(set_name(path))
     if plain is not None and plain.group(2).lower() in _CANONICAL:
         return f"STS{plain.group(1)}.{_CANONICAL[plain.group(2).lower()]}", False
     return None, False
 
 
 def _official(path: str | Path) -> re.Match[str] | None:
-    return _OFFICIAL.fullmatch(SUFFIX.sub("", Path(path).name))
+    return _OFFICIAL.fullmatch(set_name(path))
 
 
 def _is_input(path: Path) -> bool:
@@ -158,15 +158,15 @@ def _folder_year(path: Path) -> str | None:
     """Returns the year in the name of the nearest of three folders above that has one."""
     # Not farther up: any folder on the way here may have a number in its name.
     for part in reversed(path.absolute().parts[-4:-1]):
-        found = _YEAR.search(part)
-        if found:
-            return f"20{found.group(1)}"
+        year = _YEAR.search(part)
+        if year:
+            return f"20{year.group(1)}"
     return None
 
 
-def _beside(path: Path, part: str, other: str) -> Path:
+def _beside(path: Path, part: str, other_part: str) -> Path:
     """Returns the other file of an official pair of files, compressed or not."""
-    expected = re.sub(rf"\.{part}\.", f".{other}.", path.name, count=1, flags=re.IGNORECASE)
+    expected = re.sub(rf"\.{part}\.", f".{other_part}.", path.name, count=1, flags=re.IGNORECASE)
     stem = expected.removesuffix(".gz")
     for name in (expected, stem, f"{stem}.gz"):
         if path.with_name(name).is_file():

@@ -63,7 +63,7 @@ def read_tagged(
     * Other lines with a tab: word and tag, a blank line between sentences.
     * A bracket, and no slash before the first space: trees of the Penn Treebank. Empty elements
       (`-NONE-`) are left out.
-    * Else: `word/TAG word/TAG`, one sentence a line. The last slash splits.
+    * Else: `word/TAG word/TAG`, one sentence per line. The last slash splits.
 
     In the last two, `\/` is a slash and `\*` a star, and brackets stay as they are written
     (`-LRB-`). White space inside a word becomes one space. Sentences without words are skipped. A
@@ -136,7 +136,7 @@ def _checked(word: str, tag: str) -> Token:
 def _column_sentences(
     lines: Lines, parse: Callable[[str, int], Token | None], report: Report
 ) -> Sentences:
-    """Yields sentences of one word a line, with a blank line or the end behind each."""
+    """Yields sentences of one word per line, each followed by a blank line or the end."""
     tokens: list[Token] = []
     is_bad = False
     for number, text in itertools.chain(lines, [(0, "")]):
@@ -175,10 +175,10 @@ def _parse_conllu(text: str, position: int, *, column: str) -> Token | None:
         raise ValueError(f"expected the word of number {position}, found {cells[0]!r}")
     tag = cells[COLUMNS[column]]
     if tag in {"", "_"}:
-        (other,) = COLUMNS.keys() - {column}
+        (other_column,) = COLUMNS.keys() - {column}
         raise ValueError(
             f"expected a tag of the word {cells[1]!r} in the column {column}, found {tag!r}; "
-            f"the column {other} has {cells[COLUMNS[other]]!r}"
+            f"the column {other_column} has {cells[COLUMNS[other_column]]!r}"
         )
     return cells[1], tag
 
@@ -207,5 +207,5 @@ def _tree_sentences(lines: Lines, report: Report) -> Sentences:
 
 
 def _unescaped(word: str, tag: str) -> Token:
-    """Takes the backslashes of the Penn Treebank away, and checks."""
+    """Returns a word without the backslashes of the Penn Treebank, and its tag, checked."""
     return _checked(_ESCAPED.sub(r"\1", word), tag)

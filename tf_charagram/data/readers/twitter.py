@@ -7,11 +7,11 @@ from pathlib import Path
 
 from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.data.readers.scored import (
-    SUFFIX,
     ScoredPairs,
     ScoredRows,
     aligned_lines,
     files_below,
+    set_name,
 )
 from tf_charagram.errors import DataError
 
@@ -105,12 +105,12 @@ def _both(path: Path, labels: Path | None) -> tuple[Path, Path | None]:
     if match is None:
         return path, labels
     is_label = match.group(2).lower() == "label"
-    other = f"{match.group(1)}.{'data' if is_label else 'label'}"
-    for beside in (path.with_name(other), path.with_name(f"{other}.gz")):
+    expected = f"{match.group(1)}.{'data' if is_label else 'label'}"
+    for beside in (path.with_name(expected), path.with_name(f"{expected}.gz")):
         if beside.is_file():
             return (beside, path) if is_label else (path, labels or beside)
     if is_label:
-        raise DataError(path, f"expected {other} beside it, which is missing. Put it there.")
+        raise DataError(path, f"expected {expected} beside it, which is missing. Put it there.")
     return path, labels
 
 
@@ -118,7 +118,7 @@ def _name(path: Path) -> str:
     """Returns the name of the set in a file."""
     match = _FILE.fullmatch(path.name)
     if match is None:
-        return SUFFIX.sub("", path.name)
+        return set_name(path)
     split = match.group(1).lower()
     return NAME if split == "test" else f"{NAME}.{split}"
 

@@ -24,13 +24,13 @@ class WordVectors(NamedTuple):
     """Vectors for a list of words.
 
     Attributes:
-        matrix: float32 `(num_words, dim)`; zeros for a word that was not found.
-        found: bool `(num_words,)`, whether the file has the word.
+        matrix: float32 `(num_words, dim)`; zeros for a word that the file lacks.
+        is_known: bool `(num_words,)`, whether the file has the word.
         dim: Width of the vectors.
     """
 
     matrix: np.ndarray
-    found: np.ndarray
+    is_known: np.ndarray
     dim: int
 
 
@@ -53,20 +53,20 @@ def load_word_vectors(
     """
     rows = {word: row for row, word in enumerate(words)}
     reader = _Reader(path, rows.keys(), BadLines.of(on_bad_line))
-    found = np.zeros(len(words), bool)
+    is_known = np.zeros(len(words), bool)
     matrix = np.zeros((len(words), 0), np.float32)
     for word, vector in reader:
         row = rows[word]
-        if not found.any():
+        if not is_known.any():
             matrix = np.zeros((len(words), len(vector)), np.float32)
-        if not found[row]:
+        if not is_known[row]:
             matrix[row] = vector
-            found[row] = True
+            is_known[row] = True
     if reader.dim is None:
         raise DataError(path, _EMPTY)
-    if not found.any():
+    if not is_known.any():
         matrix = np.zeros((len(words), reader.dim), np.float32)
-    return WordVectors(matrix, found, reader.dim)
+    return WordVectors(matrix, is_known, reader.dim)
 
 
 def read_word_vectors(
@@ -83,7 +83,7 @@ def read_word_vectors(
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
-        words: Only these words; the numbers of others are not looked at. Default: all.
+        words: Only these words; the numbers of others are not parsed. Defaults to all.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
     Yields:
@@ -97,7 +97,7 @@ def read_word_vectors(
 
 
 def read_words(path: str | Path, *, on_bad_line: str | BadLines = "error") -> Iterator[str]:
-    """Streams the words of a file of word vectors without looking at their numbers.
+    """Streams the words of a file of word vectors without parsing their numbers.
 
     Args and errors are those of `read_word_vectors`; a word that the file repeats comes repeatedly.
     """
@@ -140,7 +140,7 @@ class _Reader:
                     yield word, vector
 
     def rows(self) -> Generator[tuple[int, str, list[str]]]:
-        """Yields the number of a line, its word and its numbers, not looked at yet."""
+        """Yields the number of a line, its word and its numbers, not parsed yet."""
         num_rows = 0
         for number, text in read_lines(self._path):
             text = text.rstrip(" \t")
@@ -172,11 +172,11 @@ class _Reader:
         """Returns word and numbers of a line; a `ValueError` says what is wrong with it."""
         fields = _fields(text)
         if self.dim is None or len(fields) != self.dim + 1:
-            found = _num_numbers_at_end(fields)
-            if not found or (self.dim is not None and found != self.dim):
+            dim = _num_numbers_at_end(fields)
+            if not dim or (self.dim is not None and dim != self.dim):
                 rule = "a word and numbers" if self.dim is None else f"{self.dim} numbers"
-                raise ValueError(f"expected {rule}, found {found} numbers")
-            self.dim = found
+                raise ValueError(f"expected {rule}, found {dim} numbers")
+            self.dim = dim
         return " ".join(fields[: -self.dim]), fields[-self.dim :]
 
 

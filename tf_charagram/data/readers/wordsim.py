@@ -1,4 +1,4 @@
-"""Word similarity sets: two words and a human score a line, in the formats they come in."""
+"""Word similarity sets: two words and a human score per line, in the formats they come in."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tf_charagram.data.readers.scored import (
     files_below,
     is_number,
     parse_score,
+    set_name,
     to_pairs,
 )
 from tf_charagram.errors import DataError
@@ -34,7 +35,7 @@ _LEMMA_TAG = re.compile(r".-[a-z]$")
 
 @dataclass(frozen=True)
 class _Layout:
-    """How the rows of a file are split, and the column the score is in."""
+    """Splits the rows of a file, and knows the column of the score."""
 
     separator: str | None
     score_column: int = 2
@@ -93,7 +94,7 @@ def read_wordsim(
     if rows and all(_LEMMA_TAG.search(word) for row in rows for word in row[:2]):
         rows = [(left[:-2], right[:-2], score) for left, right, score in rows]
     if name is None:
-        name = _canonical(Path(path).name) or SUFFIX.sub("", Path(path).name)
+        name = _canonical(Path(path).name) or set_name(path)
     return to_pairs(path, rows, name)
 
 

@@ -1,8 +1,8 @@
 """A small set of English word pairs that ships with the package: for first runs and tests.
 
 Its tables were written by hand for this project and are grown by code: inflections, spelling
-variants and common misspellings. `groups.tsv` has one group of synonyms a line, `graded.tsv` one
-graded pair a line.
+variants and common misspellings. `groups.tsv` has one group of synonyms per line, `graded.tsv` one
+graded pair per line.
 """
 
 from __future__ import annotations

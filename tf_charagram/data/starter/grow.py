@@ -177,10 +177,10 @@ def split_groups() -> tuple[tuple[Group, ...], tuple[Group, ...]]:
 
 def _aligned_forms(first: str, second: str, pos: str, irregular: Irregular) -> Iterator[Pair]:
     """Pairs past with past, plural with plural, and so on."""
-    other = inflect(second, pos, irregular)
+    forms = inflect(second, pos, irregular)
     for name, form in inflect(first, pos, irregular).items():
-        if name in other:
-            yield form, other[name]
+        if name in forms:
+            yield form, forms[name]
 
 
 def _british(word: str, pos: str, variants: dict[str, str]) -> str | None:
@@ -197,9 +197,9 @@ def _spelling_pairs(groups: Sequence[Group], spelling: Sequence[Pair]) -> Iterat
     variants = dict(spelling)
     for group in groups:
         for word in group.words:
-            if (other := _british(word, group.pos, variants)) is not None:
-                yield word, other
-                yield from _aligned_forms(word, other, group.pos, irregular)
+            if (variant := _british(word, group.pos, variants)) is not None:
+                yield word, variant
+                yield from _aligned_forms(word, variant, group.pos, irregular)
             # Travel, traveled, travelled: only British English doubles an unstressed "l".
             if group.pos == "verb" and word.endswith("l") and count_syllables(word) > 1:
                 for form in inflect(word, "verb", irregular).values():
@@ -208,7 +208,7 @@ def _spelling_pairs(groups: Sequence[Group], spelling: Sequence[Pair]) -> Iterat
 
 
 def misspell(word: str) -> str | None:
-    """Makes the most likely slip of the pen in a long word.
+    """Misspells a long word in the most likely way.
 
     Args:
         word: A correctly spelled word.

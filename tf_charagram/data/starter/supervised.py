@@ -1,7 +1,7 @@
 """Small sets for the supervised tasks that ship with the package: for first runs and tests.
 
 Both tables were written by hand for this project. `inference.tsv` has pairs of everyday scenes
-with a score and a label, the pairs of one premise after each other; some neutral ones join the
+with a score and a label, with the pairs of one premise together; some neutral ones join the
 sentences of two scenes. `sentiment.tsv` has short reviews, in turn ten that are positive and ten
 that are negative.
 """
@@ -17,7 +17,7 @@ from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.errors import ConfigError, unknown_name
 
 SPLITS = ("train", "dev", "test")
-#: Of ten premises, or ten reviews, the places that are not for training.
+#: Of ten premises, or ten reviews, the positions that are not for training.
 _HELD_OUT = {8: "dev", 9: "test"}
 
 
@@ -37,11 +37,7 @@ def relatedness(split: str) -> ScoredPairs:
 def inference(split: str) -> LabelledPairs:
     """Returns the same pairs with `"ENTAILMENT"`, `"NEUTRAL"` or `"CONTRADICTION"` each.
 
-    Args:
-        split: `"train"`, `"dev"` or `"test"`; no sentence is in two of them.
-
-    Raises:
-        ConfigError: `split` is unknown.
+    Splits and errors are those of `relatedness`.
     """
     _, left, right, labels = _pairs(split)
     return LabelledPairs(f"starter.{split}", left, right, labels)
@@ -50,14 +46,10 @@ def inference(split: str) -> LabelledPairs:
 def sentiment(split: str) -> LabelledTexts:
     """Returns reviews with `"0"`, negative, or `"1"`, positive, each.
 
-    Args:
-        split: `"train"`, `"dev"` or `"test"`; no review is in two of them.
-
-    Raises:
-        ConfigError: `split` is unknown.
+    Splits and errors are those of `relatedness`.
     """
     _check(split)
-    rows = [row for place, row in enumerate(_rows("sentiment.tsv")) if _split(place) == split]
+    rows = [row for i, row in enumerate(_rows("sentiment.tsv")) if _split(i) == split]
     labels, texts = (list(column) for column in zip(*rows, strict=True))
     return LabelledTexts(f"starter.{split}", texts, labels)
 
@@ -79,8 +71,8 @@ def _rows(name: str) -> list[list[str]]:
     return [line.split("\t") for line in text.splitlines()]
 
 
-def _split(place: int) -> str:
-    return _HELD_OUT.get(place % 10, "train")
+def _split(index: int) -> str:
+    return _HELD_OUT.get(index % 10, "train")
 
 
 def _check(split: str) -> None:

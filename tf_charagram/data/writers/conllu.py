@@ -17,7 +17,7 @@ _EMPTY = "_"
 def to_conllu(text: str, tokens: Sequence[TaggedToken], column: str = "xpos") -> str:
     """Returns one sentence: its text, a line for each word, and a blank line.
 
-    Where words know their places, the last column has them as `TokenRange=start:end`, counted in
+    Where words have offsets, the last column gives them as `TokenRange=start:end`, counted in
     characters, and `SpaceAfter=No` where the next word follows at once.
 
     Args:
@@ -26,12 +26,12 @@ def to_conllu(text: str, tokens: Sequence[TaggedToken], column: str = "xpos") ->
         column: `"xpos"` or `"upos"`.
     """
     lines = [f"# text = {' '.join(text.split())}"]
-    for place, token in enumerate(tokens):
+    for i, token in enumerate(tokens):
         cells = [_EMPTY] * _NUM_COLUMNS
-        cells[0], cells[1] = str(place + 1), token.token
+        cells[0], cells[1] = str(i + 1), token.token
         cells[COLUMNS[column]] = token.tag
         if token.start is not None:
-            following = tokens[place + 1].start if place + 1 < len(tokens) else None
+            following = tokens[i + 1].start if i + 1 < len(tokens) else None
             notes = [f"TokenRange={token.start}:{token.end}"]
             cells[-1] = "|".join(["SpaceAfter=No"] * (following == token.end) + notes)
         lines.append("\t".join(cells))

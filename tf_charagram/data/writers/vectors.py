@@ -1,4 +1,4 @@
-"""Embeddings to files, a batch at a time."""
+"""Writes embeddings to files, one batch at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEADER_BYTES = 128
 
 
 class VectorWriter(Protocol):
-    """Takes batches of texts and their embeddings."""
+    """Writes batches of texts and their embeddings."""
 
     def write(self, texts: Sequence[str], vectors: np.ndarray) -> None:
         """Writes one batch; `vectors` is float32 `(len(texts), dim)`."""
@@ -34,7 +34,7 @@ def open_vector_writer(path: str | Path, dim: int) -> Iterator[VectorWriter]:
         dim: Width of the embeddings.
 
     Raises:
-        ConfigError: The ending is none of these.
+        ConfigError: The suffix is none of these.
         RunError: The file cannot be written.
     """
     if str(path) == "-":

@@ -15,7 +15,7 @@ from rich.table import Table
 from tf_charagram.config import ParaphraseConfig, RunConfig
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.pipeline.pair_stream import PairStream
-from tf_charagram.data.pipeline.sources import pair_sources
+from tf_charagram.data.pipeline.sources import pair_corpus
 from tf_charagram.data.pipeline.training_pairs import TrainingPairs
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.encoders import encoder_class
@@ -29,7 +29,6 @@ from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.schedule import step_options
 from tf_charagram.training.tasks.base import ConfigT, Task, _never_stop
 from tf_charagram.training.tensorboard import write_projector
 from tf_charagram.training.transfer import with_settings_of
@@ -41,10 +40,8 @@ _NUM_SEARCHED = 20_000
 _NOT_IN_IDS = (
     "eval_data", "out", "epochs", "max_minutes", "batch_size", "mega_batches", "negatives",
     "mask_duplicates", "mask_related", "margin", "l2", "l2_words", "l2_composition", "dense_l2",
-    "optimizer", "learning_rate", "momentum", "decay", "clip_norm", "freeze_words", "word_dropout",
-    "activation", "num_layers", "filters", "dense", "dropout", "char_dim", "use_output_gate",
-    "use_peepholes", "dim", "word_dim", "evaluations_per_epoch", "checkpoint_every_s", "select",
-    "threads",
+    "optimizer", "learning_rate", "momentum", "decay", "clip_norm", "freeze_words", "dim",
+    "encoder_options", "evaluations_per_epoch", "checkpoint_every_s", "select", "threads",
 )  # fmt: skip
 
 
@@ -105,15 +102,12 @@ class ParaphraseTask(Task):
 
     def _corpus(self) -> PairCorpus:
         config = self.config
-        sources = pair_sources(
+        return pair_corpus(
             self.data_names(config),
-            config.data_weights,
+            self.bad_lines,
+            weights=config.data_weights,
             min_score=config.min_score,
             entailment=config.entailment,
-        )
-        return PairCorpus(
-            sources,
-            on_bad_line=self.bad_lines,
             augment_typos=config.augment_typos,
             seed=config.seed,
         )
@@ -145,25 +139,19 @@ class ParaphraseTask(Task):
         """Returns the batches; `begin` computes their ids."""
         config = self.config
         is_ngrams = "ngrams" in (encoder_class(config.encoder).vectorizer, config.unknown_words)
-        batch_size = int(config.batch_size or 0)
         self._vectorizer = model.vectorizer
-        self.store = self._read_pairs().make_store(
+        self._stream = self._read_pairs().stream(
             model.vectorizer,
             folder.pairs,
+            batch_size=int(config.batch_size or 0),
+            mega_batches=config.mega_batches,
             ids_per_char=len(config.ngrams) * config.rows_per_ngram if is_ngrams else 1,
             max_ids_in_memory=config.max_ids_in_memory,
-            pool_size=batch_size * config.mega_batches,
-            seed=config.seed,
-            keeps_order=config.file_order_first,
-        )
-        return PairStream(
-            self.store,
-            batch_size=batch_size,
-            mega_batches=config.mega_batches,
             seed=config.seed,
             file_order_first=config.file_order_first,
             bucket_by_length=getattr(model.encoder, "is_padded", False),
         )
+        return self._stream
 
     def make_trainer(
         self, model: TextEmbedder, optimizer: keras.optimizers.Optimizer
@@ -176,18 +164,18 @@ class ParaphraseTask(Task):
             margin=config.margin,
             negatives=self._sampler,
             batch_size=config.batch_size if config.mega_batches > 1 else None,
-            **step_options(config),
+            **config.update_options(),
             steps_per_execution=max(1, STEPS_PER_EXECUTION // config.mega_batches),
         )
         return trainer
 
     def begin(self) -> None:
         """Computes the ids of all pairs."""
-        self._read_pairs().fill(self.store, self._vectorizer)
+        self._read_pairs().fill(self._stream.store, self._vectorizer)
 
     def end(self) -> None:
         """Removes the ids that did not fit into memory."""
-        self.store.remove()
+        self._stream.store.remove()
 
     def describe(self, model: TextEmbedder) -> str:
         """Says in a line what is trained on."""
@@ -268,13 +256,18 @@ class Sentences(ParaphraseTask):
     """Embeds phrases and sentences (Charagram, section 4.1; Universal, section 3; CSE)."""
 
     default_data = ()
+    data_help = (
+        "files of text pairs, two tab-separated texts per line. For a first try, `--data starter`: "
+        "pairs of words"
+    )
     trial_epochs = 5.0
     set_groups = ("sts", "phrases", "wordsim")
 
 
 def ids_key(config: RunConfig) -> dict[str, Any]:
     """Returns what the ids of the pairs depend on, equal for runs that can share them."""
-    settings = {name: value for name, value in config.to_dict().items() if name not in _NOT_IN_IDS}
+    names = (field.name for field in dataclasses.fields(config) if field.name not in _NOT_IN_IDS)
+    settings = {name: getattr(config, name) for name in names}
     return {**settings, "encoder": encoder_class(config.encoder).vectorizer}
 
 

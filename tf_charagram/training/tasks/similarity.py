@@ -16,7 +16,7 @@ from tf_charagram.data.starter import supervised as starter
 from tf_charagram.evaluation.relatedness import RelatednessScore, score_relatedness
 from tf_charagram.layers.pair_head import PairScoreHead
 from tf_charagram.models.pair_models import PairScorer
-from tf_charagram.reporting.labelled_tables import relatedness_table
+from tf_charagram.reporting.supervised_tables import relatedness_table
 from tf_charagram.training.tasks.supervised import SupervisedTask
 
 

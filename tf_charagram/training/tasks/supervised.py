@@ -29,14 +29,13 @@ from tf_charagram.models.answering import AnsweringModel, distinct
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.pair_models import PairClassifier
 from tf_charagram.models.text_classifier import TextClassifier
-from tf_charagram.reporting.labelled_tables import classification_table, label_table
+from tf_charagram.reporting.supervised_tables import classification_table, label_table
 from tf_charagram.text.ids import ids_function
 from tf_charagram.trainers.supervised import SupervisedModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.schedule import step_options
 from tf_charagram.training.tasks.labelled import LabelledTask
 
 # Texts that tell the size of the vectors before training.
@@ -96,7 +95,9 @@ class SupervisedTask(LabelledTask):
 
     def make_stream(self, model: AnsweringModel, folder: RunFolder) -> ExampleStream:
         """Returns the batches: ids or vectors of the texts, lefts first, and targets."""
-        targets = tf.constant(np.concatenate([self.targets(one) for one in self.examples]))
+        targets = tf.constant(
+            np.concatenate([self.targets(examples) for examples in self.examples])
+        )
         lengths = None
         if self.config.freeze:
             matrix, positions = cached_vectors(model.embedder, chain(*self._texts))
@@ -113,8 +114,8 @@ class SupervisedTask(LabelledTask):
         rows = tf.constant(positions.reshape(len(self._texts), -1))
 
         def batch(chosen: tf.Tensor) -> tuple[Any, tf.Tensor]:
-            wanted = tf.reshape(tf.gather(rows, chosen, axis=1), [-1])
-            return take(wanted), tf.gather(targets, chosen)
+            batch_rows = tf.reshape(tf.gather(rows, chosen, axis=1), [-1])
+            return take(batch_rows), tf.gather(targets, chosen)
 
         return ExampleStream(
             len(self._texts[0]), batch, batch_size=int(self.config.batch_size or 0),
@@ -136,7 +137,7 @@ class SupervisedTask(LabelledTask):
             class_weights=self.class_weights(),
             l2_head=config.l2_head,
             pull_back=config.pull_back,
-            **step_options(config),
+            **config.update_options(),
             steps_per_execution=STEPS_PER_EXECUTION,
         )
         trainer.adapt(self._sample)
@@ -154,8 +155,10 @@ class LabelTask(SupervisedTask):
 
     def take_examples(self, examples: Sequence[Any]) -> None:
         """Takes the examples and their labels."""
-        names = " and ".join(one.name for one in examples)
-        self.labels = check_classes([label for one in examples for label in one.labels], names)
+        names = " and ".join(labelled.name for labelled in examples)
+        self.labels = check_classes(
+            [label for labelled in examples for label in labelled.labels], names
+        )
         super().take_examples(examples)
 
     def read(self) -> None:

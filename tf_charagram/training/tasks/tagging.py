@@ -32,7 +32,6 @@ from tf_charagram.text.ids import ids_function
 from tf_charagram.trainers.tagging import TaggingModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.schedule import step_options
 from tf_charagram.training.tasks.labelled import LabelledTask
 
 
@@ -83,8 +82,8 @@ class Tagging(LabelledTask):
     def take_examples(self, examples: Sequence[TaggedSet]) -> None:
         """Takes the sentences to train on; see `LabelledTask.take_examples`."""
         self.sentences = list(chain(*(tagged.sentences for tagged in examples)))
-        self.words = list(dict.fromkeys(chain(*(one.words for one in self.sentences))))
-        self.tags = sorted(set(chain(*(one.tags for one in self.sentences))))
+        self.words = list(dict.fromkeys(chain(*(sentence.words for sentence in self.sentences))))
+        self.tags = sorted(set(chain(*(sentence.tags for sentence in self.sentences))))
         self.known = frozenset(self.words)
 
     def restore(self, folder: RunFolder) -> None:
@@ -117,25 +116,27 @@ class Tagging(LabelledTask):
         capitals = has_capital(tf.constant([to_bytes(word) for word in self.words]))
         number = {word: i for i, word in enumerate(self.words)}
         label = {tag: i for i, tag in enumerate(self.tags)}
-        lengths = np.array([len(one.words) for one in self.sentences])
+        lengths = np.array([len(sentence.words) for sentence in self.sentences])
         words = tf.RaggedTensor.from_row_lengths(
-            np.array([number[word] for one in self.sentences for word in one.words], np.int32),
+            np.array(
+                [number[word] for sentence in self.sentences for word in sentence.words], np.int32
+            ),
             lengths,
         )
         labels = words.with_values(
-            np.array([label[tag] for one in self.sentences for tag in one.tags], np.int32)
+            np.array([label[tag] for sentence in self.sentences for tag in sentence.tags], np.int32)
         )
 
         def batch(
             chosen: tf.Tensor,
         ) -> tuple[tf.RaggedTensor, tf.Tensor, tf.RaggedTensor, tf.Tensor]:
-            words_there = gather_ragged(words, chosen)
-            distinct, places = tf.unique(words_there.values)
+            batch_words = gather_ragged(words, chosen)
+            distinct, positions = tf.unique(batch_words.values)
             distinct = tf.cast(distinct, tf.int64)
             return (
                 gather_ragged(ids, distinct),
                 tf.gather(capitals, distinct),
-                words_there.with_values(places),
+                batch_words.with_values(positions),
                 gather_ragged(labels, chosen).values,
             )
 
@@ -147,7 +148,7 @@ class Tagging(LabelledTask):
     def make_trainer(self, model: Tagger, optimizer: keras.optimizers.Optimizer) -> TaggingModel:
         """Returns the compiled model that trains encoder and head."""
         trainer = TaggingModel(model.encoder, model.head)
-        trainer.compile(optimizer, l2_head=self.config.l2_head, **step_options(self.config))
+        trainer.compile(optimizer, l2_head=self.config.l2_head, **self.config.update_options())
         return trainer
 
     def describe(self, model: Tagger) -> str:

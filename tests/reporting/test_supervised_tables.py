@@ -8,7 +8,7 @@ from rich.console import Console
 
 from tf_charagram.evaluation.classification import score_labels
 from tf_charagram.evaluation.relatedness import score_relatedness
-from tf_charagram.reporting.labelled_tables import (
+from tf_charagram.reporting.supervised_tables import (
     classification_table,
     label_table,
     relatedness_table,

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.table import Table
 
-from tf_charagram.cli.flags import from_flags
 from tf_charagram.data.pipeline.sources import named_sets
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.evaluation.comparison import Difference, score_differences
+from tf_charagram.reporting.supervised_tables import difference_table
 from tf_charagram.serialization.model_folder import read_config, read_kind
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks import TASKS, settings_class, task_class
@@ -78,7 +79,7 @@ def _saved_task(model: str, bad_lines: BadLines) -> LabelledTask:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(f"{run.config} is damaged: {error!r}.") from error
     name = settings.get("task") or read_config(model).get("task") or _only_task(model)
-    config = from_flags(settings_class(name), {**settings, "task": name})
+    config = settings_class(name).from_dict({**settings, "task": name})
     task = task_class(name)(config, bad_lines)
     if not isinstance(task, LabelledTask):
         raise ConfigError(f"{model} was trained for the task '{name}', which has no labels.")
@@ -99,10 +100,35 @@ def _only_task(model: str) -> str:
     return names[0]
 
 
-def labelled_differences(
-    first: LabelledEvaluation, second: LabelledEvaluation
-) -> dict[str, list[Difference]]:
+def labelled_json(results: Sequence[LabelledEvaluation]) -> dict[str, Any]:
+    """Returns the results of one model; those of several under `models`, with differences of two.
+
+    The differences are the second model's scores less the first's.
+    """
+    if len(results) == 1:
+        return results[0].to_dict()
+    result: dict[str, Any] = {"models": [result.to_dict() for result in results]}
+    changes = _differences(results)
+    if changes:
+        result["differences"] = {
+            name: [change.to_dict() for change in changes_of_set]
+            for name, changes_of_set in changes.items()
+        }
+    return result
+
+
+def labelled_tables(results: Sequence[LabelledEvaluation]) -> list[tuple[str, list[Table]]]:
+    """Returns tables with what stands above them: those of each model, then the differences."""
+    tables = [(result.model if len(results) > 1 else "", result.tables()) for result in results]
+    changes = _differences(results)
+    return [*tables, ("", [difference_table(name, change) for name, change in changes.items()])]
+
+
+def _differences(results: Sequence[LabelledEvaluation]) -> dict[str, list[Difference]]:
     """Returns the second model's scores less the first's, set by set, paired by resample."""
+    if len(results) != 2:
+        return {}
+    first, second = results
     return {
         name: score_differences(score, second.scores[name]) for name, score in first.scores.items()
     }

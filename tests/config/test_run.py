@@ -1,0 +1,158 @@
+"""Settings as plain values: of this version and of the one before, which held all options."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+from tf_charagram.config import ParaphraseConfig, SupervisedConfig, TaggingConfig
+from tf_charagram.config.run import settings_without_use
+from tf_charagram.encoders import ENCODERS
+from tf_charagram.encoders.options import options_of
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.training.run_folder import RunFolder
+
+#: What every file of settings held of the options of encoders, up to version 0.1.
+OLD_OPTIONS = {
+    "word_dropout": 0.0, "activation": None, "num_layers": 1, "filters": None, "dense": None,
+    "dropout": None, "char_dim": None, "use_output_gate": True, "use_peepholes": True,
+    "word_dim": None,
+}  # fmt: skip
+
+
+def through_json(settings):
+    return json.loads(json.dumps(settings))
+
+
+def old_settings(config, **options):
+    """Returns the settings as the version before would have written them."""
+    own = options_of(config.encoder)
+    fields = {name: value for name, value in config.to_dict().items() if name not in own}
+    return through_json({**fields, **OLD_OPTIONS, **options})
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize("init", [None, "runs/one"])
+def test_settings_come_back_from_json(encoder, init):
+    config = ParaphraseConfig(encoder=encoder, init=init, data=("a", "b"), ngrams=(2, 5))
+    settings = through_json(config.to_dict())
+    assert ParaphraseConfig.from_dict(settings) == config
+    assert ParaphraseConfig.from_dict({**settings, "json": True, "search.tuner": "grid"}) == config
+    assert (set(config.encoder_options) == set(options_of(encoder))) == (init is None)
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_settings_of_the_version_before(encoder):
+    config = ParaphraseConfig(encoder=encoder)
+    assert ParaphraseConfig.from_dict(old_settings(config)) == config
+
+
+def test_options_lie_flat_beside_the_other_settings():
+    config = ParaphraseConfig.from_dict({"encoder": "cse", "widths": "2,3", "word_dim": None})
+    assert config.encoder_options == {
+        "word_dropout": 0.0, "word_dim": None, "widths": (2, 3), "activation": "linear",
+    }  # fmt: skip
+    settings = config.to_dict()
+    assert settings["widths"] == (2, 3) and "encoder_options" not in settings
+    assert "num_layers" not in settings
+
+
+def test_defaults_of_the_tasks():
+    def options(config):
+        return config.encoder_options
+
+    assert options(ParaphraseConfig())["activation"] == "linear"
+    sentences = ParaphraseConfig(task="sentences")
+    assert options(sentences)["activation"] == "tanh"
+    given = ParaphraseConfig(task="sentences", encoder_options={"activation": "linear"})
+    assert options(given)["activation"] == "linear"
+    assert options(given.replace(dim=3))["activation"] == "linear"
+    assert options(given.replace(activation=None))["activation"] == "tanh"
+    assert options(ParaphraseConfig(task="sentences", encoder="dan"))["activation"] == "tanh"
+    assert options(ParaphraseConfig(task="sentences", init="runs/one")) == {}
+    tagger = TaggingConfig(encoder="char_cnn")
+    assert (options(tagger)["char_dim"], tagger.max_chars) == (50, 30)
+    assert options(TaggingConfig(encoder="char_lstm", init="runs/one")) == {}
+    assert options(SupervisedConfig(encoder="char_cnn"))["char_dim"] == 300
+
+
+def test_replace():
+    config = ParaphraseConfig(encoder="dan", dim=5, encoder_options={"num_layers": 2})
+    changed = config.replace(margin=0.2, activation="relu")
+    assert (changed.dim, changed.margin) == (5, 0.2)
+    assert changed.encoder_options == {**config.encoder_options, "activation": "relu"}
+    assert config.replace(num_layers=1, encoder="rnn").encoder_options["activation"] == "tanh"
+    with pytest.raises(ConfigError, match="`num_layers` is not an option of the encoder 'rnn'"):
+        config.replace(encoder="rnn")
+    with pytest.raises(TypeError, match="ParaphraseConfig has no setting `hidden_dim`"):
+        config.replace(hidden_dim=3)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "options", "message"),
+    [
+        ("cse", {"num_layers": 2}, r"'cse'\. Received: num_layers=2\. .* of charagram, dan\."),
+        ("charagram", {"depth": 3}, r"'charagram'\. Received: depth=3\. Options .*: activation, "),
+        ("lstm", {"word_dim": 3}, r"`word_dim` is not an option of the encoder 'lstm'"),
+    ],
+)
+def test_options_of_other_encoders(encoder, options, message):
+    with pytest.raises(ConfigError, match=message):
+        ParaphraseConfig(encoder=encoder, encoder_options=options)
+
+
+def test_unknown_encoder():
+    with pytest.raises(ConfigError, match=r"Unknown encoder 'ces'\. Did you mean 'cse'\?"):
+        ParaphraseConfig(encoder="ces")
+
+
+def test_settings_without_use():
+    assert "hash_buckets" in settings_without_use("lstm")
+    assert "ngrams" not in settings_without_use("lstm")
+    assert "ngrams" in settings_without_use("lstm", unknown_words="shared")
+    assert "word_vectors" in settings_without_use("charagram")
+    assert {"min_count", "l2_words", "ngrams"} < set(settings_without_use("char_cnn"))
+
+
+class TestResume:
+    """A run folder compares settings with those of the run in it, whatever version wrote them."""
+
+    @pytest.fixture
+    def check(self, tmp_path):
+        def check(old, new):
+            saved = {"settings": through_json(old), "versions": {}, "data_files": {}}
+            (tmp_path / "config.json").write_text(json.dumps(saved))
+            RunFolder(tmp_path).check_config({"settings": new, "data_files": {}})
+
+        return check
+
+    @pytest.mark.parametrize("encoder", ENCODERS)
+    def test_a_run_of_the_version_before(self, check, encoder):
+        config = ParaphraseConfig(encoder=encoder)
+        check(old_settings(config), config.to_dict())
+        check(config.to_dict(), config.to_dict())
+
+    def test_what_the_task_filled_in(self, check):
+        config = ParaphraseConfig(task="sentences")
+        check(old_settings(config, activation="tanh"), config.to_dict())
+        tagger = TaggingConfig(encoder="char_lstm")
+        check(old_settings(tagger, char_dim=50), tagger.to_dict())
+
+    def test_a_run_from_a_model(self, check):
+        """What the model has was written by name if it was open, else it was at its default."""
+        config = ParaphraseConfig(init="runs/one", encoder="dan", encoder_options={"num_layers": 1})
+        filled = config.replace(activation="relu", word_dim=300, word_dropout=0.0)
+        check(old_settings(filled, activation="relu", word_dim=300), filled.to_dict())
+
+    def test_other_options(self, check):
+        config = ParaphraseConfig(encoder="dan")
+        changed = config.replace(num_layers=2, margin=0.5)
+        message = "margin was 0.4, is 0.5, num_layers was 1, is 2. Resume with the same"
+        with pytest.raises(RunError, match=message):
+            check(old_settings(config), changed.to_dict())
+        widths = ParaphraseConfig(encoder="cse", encoder_options={"widths": [1, 2]})
+        check(widths.to_dict(), dataclasses.replace(widths, threads=3).to_dict())
+        with pytest.raises(RunError, match=r"widths was \[1, 2, 3\], is \[1, 2\]"):
+            check(old_settings(ParaphraseConfig(encoder="cse")), widths.to_dict())

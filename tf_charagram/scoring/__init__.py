@@ -1,0 +1,1 @@
+"""Scores saved models, alone or side by side: what `evaluate` prints."""
