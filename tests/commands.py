@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partialmethod
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -55,3 +56,10 @@ def interrupt_training_at(monkeypatch: Any, step: int) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(TrainingLoop, "_train_until", interrupted)
+
+
+def leave_out_export(monkeypatch: Any) -> None:
+    """Leaves out the SavedModel of runs, which takes as long as a short training."""
+    from tf_charagram.training.run import TrainingRun
+
+    monkeypatch.setattr(TrainingRun, "run", partialmethod(TrainingRun.run, export=False))

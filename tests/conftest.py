@@ -7,12 +7,11 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass
-from functools import partialmethod
 from pathlib import Path
 
 import pytest
 
-from tests.commands import QUICK, process, run
+from tests.commands import QUICK, leave_out_export, process, run
 from tests.texts import write_pairs, write_scored
 
 # Several workers of pytest share the cores; threads of one operation would wait for each other.
@@ -53,10 +52,8 @@ def ctrl_c():
 
 @pytest.fixture
 def unexported(monkeypatch) -> None:
-    """Leaves out the SavedModel of a run, which takes as long as a short training."""
-    from tf_charagram.training.run import TrainingRun
-
-    monkeypatch.setattr(TrainingRun, "run", partialmethod(TrainingRun.run, export=False))
+    """Leaves out the SavedModel of the runs of a test."""
+    leave_out_export(monkeypatch)
 
 
 @dataclass(frozen=True)
