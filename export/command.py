@@ -7,12 +7,16 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from tf_charagram.cli.flags import FlagParser, add_fields, from_flags, run_command
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.options import ShrinkOptions
+
+if TYPE_CHECKING:
+    from tf_charagram.models.base import TextModel
 
 
 def make_parser() -> FlagParser:
@@ -42,14 +46,10 @@ def export(arguments: Sequence[str]) -> int:
     if values.keep is not None and values.keep < 1:
         raise ConfigError(f"`keep` must be at least 1 or None. Received: keep={values.keep}")
     options = from_flags(ShrinkOptions, values.as_dict())
-    from tf_charagram.export.compression.budget import fitting_options
-    from tf_charagram.export.compression.shrinking import shrink
     from tf_charagram.export.serving.card import about_run
     from tf_charagram.export.serving.config import lists_models, write_serving_files
     from tf_charagram.export.serving.folder import ServingFolder
-    from tf_charagram.export.serving.golden import most_golden_bytes
     from tf_charagram.export.serving.version import write_version
-    from tf_charagram.serialization.model_folder import Parts
     from tf_charagram.serialization.registry import load_any
 
     folder = ServingFolder(values.to)
@@ -62,13 +62,7 @@ def export(arguments: Sequence[str]) -> int:
     texts = real_texts(values.texts, values.model, model.kind)
     about = about_run(values.model)
     if options != ShrinkOptions():
-        if options.max_mb is not None:
-            # What comes on top of the SavedModel: golden vectors, and a little else.
-            extra_mb = most_golden_bytes(texts, model.dim) / 1e6 + 0.05
-            options = fitting_options(
-                model.vectorizer, model.encoder, max(options.max_mb - extra_mb, 1e-3)
-            )
-        model = model.from_parts(Parts(*shrink(model.vectorizer, model.encoder, options)))
+        model, options = _made_smaller(model, options, texts)
         about["made_smaller"] = dataclasses.asdict(options)
     version = write_version(model, folder, about, texts, values.warmup)
     removed = folder.prune(values.keep) if values.keep else []
@@ -88,6 +82,23 @@ def export(arguments: Sequence[str]) -> int:
         result = {"version": str(version), "size_mb": round(size / 1e6, 3), "deleted": removed}
         sys.stdout.write(json.dumps(result) + "\n")
     return 0
+
+
+def _made_smaller(
+    model: TextModel, options: ShrinkOptions, texts: Sequence[bytes]
+) -> tuple[TextModel, ShrinkOptions]:
+    """Returns a smaller model, and the options that a size to keep to is translated into."""
+    from tf_charagram.export.compression.budget import fitting_options
+    from tf_charagram.export.compression.shrinking import shrink
+    from tf_charagram.export.serving.golden import most_golden_bytes
+    from tf_charagram.serialization.model_folder import Parts
+
+    vectorizer, encoder, _ = model.parts
+    if options.max_mb is not None:
+        # What comes on top of the SavedModel: golden vectors, and a little else.
+        extra_mb = most_golden_bytes(texts, encoder.dim) / 1e6 + 0.05
+        options = fitting_options(vectorizer, encoder, max(options.max_mb - extra_mb, 1e-3))
+    return model.from_parts(Parts(*shrink(vectorizer, encoder, options))), options
 
 
 def real_texts(path: str | None, model: str, kind: str = "embedder") -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Does what `docs/extending.md` says: an encoder is three files, an option of it is two."""
+"""Does what `docs/extending.md` says: an encoder or a task is three files, an option is two."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ ROOT = Path(__file__).parent.parent
 GUIDE = ROOT / "docs" / "extending.md"
 NAME = "ngram_mean"
 ENCODER, TEST = f"tf_charagram/encoders/{NAME}.py", f"tests/encoders/test_{NAME}.py"
-# The package, and what its tests of encoders import.
-COPIED = ("tf_charagram", "tests/contracts.py", "tests/encoders/test_contracts.py")
+TASK = "duplicates"
+# The package, and what the tests of the guide import.
+COPIED = (
+    "tf_charagram", "tests/contracts.py", "tests/encoders/test_contracts.py", "tests/commands.py",
+)  # fmt: skip
 
 pytestmark = pytest.mark.skipif(not GUIDE.is_file(), reason="not a checkout")
 
@@ -82,6 +85,7 @@ def change(folder: Path, section: str) -> tuple[set[str], dict[str, bytes]]:
     before = files(folder)
     for path, kind, block in changes(text):
         file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
         new = apply(block, file.read_text(encoding="utf-8")) if kind == "diff" else block
         file.write_text(new, encoding="utf-8")
     after = files(folder)
@@ -180,8 +184,37 @@ def test_a_new_option_is_two_files(encoder, tmp_path):
     assert "--use-bias, --no-use-bias" in shown and "whether b is added [True]" in shown
 
 
-def test_the_real_package_has_no_such_encoder():
+@pytest.fixture(scope="module")
+def task(copy, tmp_path_factory):
+    """Returns a copy with the task, and the files that differ."""
+    folder = tmp_path_factory.mktemp("task") / "copy"
+    shutil.copytree(copy, folder)
+    return folder, change(folder, "A task")[0]
+
+
+def test_a_task_is_three_files(task):
+    folder, differing = task
+    test = f"tests/training/tasks/test_{TASK}.py"
+    assert differing == {
+        f"tf_charagram/training/tasks/{TASK}.py", "tf_charagram/training/tasks/__init__.py", test,
+    }  # fmt: skip
+    assert passed(folder, test) == 2
+    check_style(folder, differing)
+
+
+def test_a_data_set_is_two_files(copy, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(copy, folder)
+    test = "tests/data/readers/test_biosses.py"
+    differing, _ = change(folder, "A data set")
+    assert differing == {"tf_charagram/data/readers/biosses.py", test}
+    assert passed(folder, test) == 5
+    check_style(folder, differing)
+
+
+def test_the_real_package_has_neither():
     """Otherwise what is tested above would not be the copy."""
     from tf_charagram.encoders import ENCODERS
+    from tf_charagram.training.tasks import TASKS
 
-    assert NAME not in ENCODERS
+    assert NAME not in ENCODERS and TASK not in TASKS

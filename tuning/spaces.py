@@ -143,7 +143,7 @@ def _check_pos(task: str, encoder: str) -> None:
 def _fitting(space: Space, encoder: str, has_vectors: bool, has_init: bool, freeze: bool) -> Space:
     """Returns a space without what cannot be varied."""
     options = options_of(encoder).values()
-    left_out = set()
+    left_out: set[str] = set()
     if has_init:
         left_out.update(_OF_MODEL)
         left_out.update(option.name for option in options if not option.is_training_only)

@@ -200,6 +200,7 @@ def _release(run: TrainingRun) -> None:
     """
     run.loop.release()
     variables = list(run.loop.model.penalties.targets)
+    model: Any
     for model in (run.loop.product, run.model):
         variables += [weight.value for weight in model.parts.weights]
     for variable in variables:

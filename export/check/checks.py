@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from google.protobuf.message import DecodeError
 
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.export.check.judge import SERVING, Judge
@@ -47,7 +47,7 @@ class VersionChecks:
         request: What the model is asked, as `probe.measure` takes it.
         unit: What the texts are that it is timed with.
         results: What each check found.
-        operations: Who brings operations -> their names.
+        operations: Who provides operations -> their names.
         latency: A row for each batch size of each place.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Which operations a SavedModel needs, and who brings them."""
+"""Which operations a SavedModel needs, and who provides them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import saved_model_pb2
 
 from tf_charagram.export.check.result import Result
 from tf_charagram.serialization.model_card import required_ops
 
 CORE, PYTHON, UNKNOWN = "TensorFlow", "Python", "unknown"
-# They call back into the process that made the graph; no server has it.
+# They call back into the Python process that made the graph, which no server has.
 _PYTHON_OPS = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"})
 
 
@@ -25,7 +26,7 @@ def read_operations(folder: Path) -> dict[str, list[str]]:
         folder: That holds `saved_model.pb`.
 
     Returns:
-        Who brings them (`"TensorFlow"`, `"tensorflow-text"`, `"Python"`, `"unknown"`) -> names,
+        Who provides them (`"TensorFlow"`, `"tensorflow-text"`, `"Python"`, `"unknown"`) -> names,
         sorted.
 
     Raises:
@@ -36,22 +37,22 @@ def read_operations(folder: Path) -> dict[str, list[str]]:
     if not message.meta_graphs:
         raise DecodeError("There is no graph in it.")
     graph = message.meta_graphs[0]
-    others = required_ops(graph)
-    if UNKNOWN in others:
+    foreign = required_ops(graph)
+    if UNKNOWN in foreign:
         # A package's operations are known once it is imported.
         with suppress(ImportError):
             import_module("tensorflow_text")
-            others = required_ops(graph)
+            foreign = required_ops(graph)
     library = graph.graph_def.library
     nodes = [*graph.graph_def.node, *(node for f in library.function for node in f.node_def)]
     names = {node.op for node in nodes} - {f.signature.name for f in library.function}
-    names -= {name for group in others.values() for name in group}
-    groups = {CORE: sorted(names - _PYTHON_OPS), PYTHON: sorted(names & _PYTHON_OPS), **others}
+    names -= {name for group in foreign.values() for name in group}
+    groups = {CORE: sorted(names - _PYTHON_OPS), PYTHON: sorted(names & _PYTHON_OPS), **foreign}
     return {owner: group for owner, group in groups.items() if group}
 
 
 def check_operations(
-    operations: Mapping[str, Sequence[str]], card: Mapping[str, object] | None
+    operations: Mapping[str, Sequence[str]], card: Mapping[str, Any] | None
 ) -> Result:
     """Fails operations that no server has, and packages that the model's card does not name.
 
@@ -66,6 +67,6 @@ def check_operations(
         for owner in (PYTHON, UNKNOWN)
         if owner in operations
     ]
-    if card is not None and not needed <= set(card.get("required_ops") or ()):  # type: ignore[call-overload]
+    if card is not None and not needed <= set(card.get("required_ops") or ()):
         problems.append(f"the model card does not name {', '.join(sorted(needed))}")
     return Result("graph", "operations", not problems, "; ".join([counts, *problems]))

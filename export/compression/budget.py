@@ -1,8 +1,8 @@
-"""What to make smaller so that a model fits into so many megabytes.
+"""Chooses how to make a model smaller so that it fits into a given size.
 
 The rule comes from scores of a model of words (110,733 n-grams, 300 dimensions) on WS353 and STS;
 `benchmarks/sizes.py` measures it. int8 costs next to nothing, so it comes first. Most n-grams cost
-little, too, as long as about 100 a dimension are left; below that, dimensions cost less.
+little, too, as long as about 100 per dimension are left; below that, dimensions cost less.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from tf_charagram.export.compression.reducing import reduced
 from tf_charagram.export.compression.tables import can_project, can_prune
 from tf_charagram.models.embedder import TextEmbedder
 
-_NGRAMS_A_DIM = 100
+_NGRAMS_PER_DIM = 100
 #: Below these, scores fall steeply.
 _LEAST_DIM = 50
-_LEAST_NGRAMS = _NGRAMS_A_DIM * _LEAST_DIM
+_LEAST_NGRAMS = _NGRAMS_PER_DIM * _LEAST_DIM
 #: Names, shapes and the card have a few digits more in a larger model.
 _MARGIN = 2_000
 # A key and a row number in the look-up table.
@@ -33,11 +33,11 @@ _VOCABULARY_BYTES = 16
 def fitting_options(
     vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, max_mb: float
 ) -> ShrinkOptions:
-    """Chooses how to make a model small enough, losing as little as may be.
+    """Chooses how to make a model small enough at the least loss.
 
-    The first of these that fits: float32; float16; int8; int8 with fewer n-grams, at least 100 a
-    dimension, and as many dimensions as that allows. Where n-grams or dimensions cannot be reduced,
-    see `ShrinkOptions`, the other alone is.
+    The first of these that fits: float32; float16; int8; int8 with fewer n-grams, at least 100
+    per dimension, and as many dimensions as that allows. Where only n-grams or only dimensions can
+    be reduced, see `ShrinkOptions`, they alone are.
 
     Args:
         vectorizer: Of the model, not folded.
@@ -64,7 +64,7 @@ def fitting_options(
     def least_rows(dim: int) -> int:
         if not can_prune(vectorizer):
             return num_rows
-        return min(num_rows, _NGRAMS_A_DIM * dim if can_project(encoder) else _LEAST_NGRAMS)
+        return min(num_rows, _NGRAMS_PER_DIM * dim if can_project(encoder) else _LEAST_NGRAMS)
 
     smallest = _options(vectorizer, encoder, least_rows(least_dim), least_dim)
     smallest_bytes = saved_model_bytes(*reduced(vectorizer, encoder, smallest)) + _MARGIN

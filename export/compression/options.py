@@ -1,4 +1,4 @@
-"""What to make smaller, and how far."""
+"""How a model is made smaller."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _option(default: Any, text: str) -> Any:
 
 @dataclass(frozen=True)
 class ShrinkOptions:
-    """How a model is made smaller; flags can be made from it.
+    """How a model is made smaller; the command line is made from it.
 
     Raises:
         ConfigError: A value is out of range, or `max_mb` comes with what it chooses.

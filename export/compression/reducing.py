@@ -1,4 +1,4 @@
-"""Makes a model smaller as told, in the order in which its parts can be told apart."""
+"""Makes a model smaller, step by step, while its parts are still separate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one function to call."""
+"""Makes a model smaller for serving."""
 
 from __future__ import annotations
 

@@ -84,9 +84,9 @@ def _check_texts(texts: Sequence[Any]) -> Sequence[str]:
     # What can be read only once would be empty after `fit`.
     if isinstance(texts, str | bytes) or not hasattr(texts, "__len__"):
         raise ConfigError(f"`X` must be a list of texts. Received: {type(texts).__name__}")
-    for place, text in enumerate(texts):
+    for index, text in enumerate(texts):
         if not isinstance(text, str | bytes):
             raise ConfigError(
-                f"`X` must be a list of texts. Received: {type(text).__name__} at place {place}"
+                f"`X` must be a list of texts. Received: {type(text).__name__} at place {index}"
             )
     return texts

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli.flags import FlagParser, run_command
 from tf_charagram.errors import ConfigError
+from tf_charagram.search.command import add_model_and_texts
 
 if TYPE_CHECKING:
     from tf_charagram.models.embedder import TextEmbedder
@@ -60,11 +61,7 @@ def write_word2vec(embedder: TextEmbedder, words: Iterable[str], path: str | Pat
 def make_parser() -> FlagParser:
     """Returns the command line."""
     parser = FlagParser(prog="charagram vectors", description=__doc__)
-    parser.add_argument("model", type=str, help="run folder or model folder")
-    parser.add_argument(
-        "--texts", type=str | None, default=None,
-        help="file of words, one a line; - is stdin [those the run was trained on]",
-    )  # fmt: skip
+    add_model_and_texts(parser, "words")
     parser.add_argument("--out", type=str, required=True, help="FILE.txt or FILE.txt.gz")
     return parser
 

@@ -1,4 +1,4 @@
-"""TensorFlow's C API by ctypes: the few functions that `CRuntime` calls, and tensors as arrays."""
+"""TensorFlow's C API through ctypes: the functions `CRuntime` calls, and tensors as arrays."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _TYPES: dict[str, Any] = {
     "q": c_int64,
     "z": c_size_t,
 }
-# The result's letter, then one for each argument.
+# The letter of the result, then one per argument.
 _PROTOTYPES = {
     "TF_NewStatus": "p",
     "TF_GetCode": "ip",
@@ -86,7 +86,7 @@ _PROTOTYPES = {
 def library() -> Any:
     """Returns the C library that lies beside the installed `tensorflow` package.
 
-    The package is found, not imported.
+    The package is located, not imported.
 
     Raises:
         RuntimeError: There is none.
@@ -107,7 +107,7 @@ def library() -> Any:
 
 @contextmanager
 def checked_status() -> Iterator[int]:
-    """Gives a `TF_Status` to the block and raises its message after it.
+    """Yields a `TF_Status`; raises its message after the block.
 
     Raises:
         RuntimeError: The status is not OK.
@@ -145,8 +145,8 @@ def _take_back_numbers(data: int, size: int, loan: int) -> None:
 def _take_back_strings(data: int, size: int, loan: int) -> None:
     api, memory = library(), _lent.pop(loan)
     first = memory.ctypes.data
-    for place in range(first, first + memory.nbytes, _TSTRING_BYTES):
-        api.TF_StringDealloc(place)
+    for address in range(first, first + memory.nbytes, _TSTRING_BYTES):
+        api.TF_StringDealloc(address)
 
 
 _Deallocator = ctypes.CFUNCTYPE(None, c_void_p, c_size_t, c_void_p)
@@ -167,10 +167,10 @@ def new_tensor(array: np.ndarray) -> int:
         memory = np.zeros((array.size, _TSTRING_BYTES), np.uint8)
         deallocator = _TAKE_BACK_STRINGS
         first = memory.ctypes.data
-        places = range(first, first + memory.nbytes, _TSTRING_BYTES)
-        for place, text in zip(places, array.flat, strict=True):
-            api.TF_StringInit(place)
-            api.TF_StringCopy(place, text, len(text))
+        addresses = range(first, first + memory.nbytes, _TSTRING_BYTES)
+        for string, text in zip(addresses, array.flat, strict=True):
+            api.TF_StringInit(string)
+            api.TF_StringCopy(string, text, len(text))
     dims = (c_int64 * array.ndim)(*array.shape)
     loan = next(_next_loan)
     _lent[loan] = memory
@@ -194,8 +194,8 @@ def read_tensor(name: str, tensor: int) -> np.ndarray:
     data = api.TF_TensorData(tensor)
     if code == STRING:
         for index in range(array.size):
-            place = data + index * _TSTRING_BYTES
-            text, size = api.TF_StringGetDataPointer(place), api.TF_StringGetSize(place)
+            string = data + index * _TSTRING_BYTES
+            text, size = api.TF_StringGetDataPointer(string), api.TF_StringGetSize(string)
             array.flat[index] = ctypes.string_at(text, size)
     elif array.size:
         ctypes.memmove(array.ctypes.data, data, api.TF_TensorByteSize(tensor))

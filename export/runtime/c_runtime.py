@@ -60,9 +60,9 @@ class CRuntime:
     Args:
         saved_model_dir: Folder that holds `saved_model.pb`.
         tags: Tags of the graph to load. Defaults to `("serve",)`.
-        intra_op_threads: Threads inside one op, at least 1. Defaults to `None`, one a core.
-        inter_op_threads: Ops run at once, at least 1. Defaults to `None`, one a core. The C
-            library makes each pool once in a process: the first runtime's counts hold for all.
+        intra_op_threads: Threads inside an op, at least 1. Defaults to `None`, one per core.
+        inter_op_threads: Ops run at once, at least 1. Defaults to `None`, one per core. The C
+            library makes each pool once per process: the first runtime's counts hold for all.
 
     Raises:
         ConfigError: A thread count is below 1.
@@ -147,7 +147,7 @@ class CRuntime:
         if missing := sorted(set(specs) - set(inputs)):
             raise ConfigError(f"Signature '{signature}' also needs: {', '.join(missing)}.")
         arrays = [_to_array(name, inputs[name], spec.dtype) for name, spec in specs.items()]
-        feeds, fetches = self._places(specs), self._places(outputs)
+        feeds, fetches = self._graph_outputs(specs), self._graph_outputs(outputs)
         values, results = (c_void_p * len(specs))(), (c_void_p * len(outputs))()
         with ExitStack() as tensors:
             for index, array in enumerate(arrays):
@@ -163,15 +163,15 @@ class CRuntime:
             named = zip(outputs, results, strict=True)
             return {name: c_api.read_tensor(name, tensor) for name, tensor in named}
 
-    def _places(self, specs: Mapping[str, TensorSpec]) -> ctypes.Array[c_api.Output]:
-        places = (c_api.Output * len(specs))()
-        for place, (name, spec) in zip(places, specs.items(), strict=True):
+    def _graph_outputs(self, specs: Mapping[str, TensorSpec]) -> ctypes.Array[c_api.Output]:
+        outputs = (c_api.Output * len(specs))()
+        for output, (name, spec) in zip(outputs, specs.items(), strict=True):
             operation, _, index = spec.name.rpartition(":")
-            place.operation = self._api.TF_GraphOperationByName(self._graph, operation.encode())
-            if not place.operation:
+            output.operation = self._api.TF_GraphOperationByName(self._graph, operation.encode())
+            if not output.operation:
                 raise RuntimeError(f"The graph has no tensor '{spec.name}' for '{name}'.")
-            place.index = int(index)
-        return places
+            output.index = int(index)
+        return outputs
 
 
 def _to_array(name: str, value: Any, dtype: np.dtype[Any] | None) -> np.ndarray:

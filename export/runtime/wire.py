@@ -1,4 +1,4 @@
-"""Protobuf messages without their classes: the wire format, as far as it is needed here."""
+"""Reads and writes protobuf messages without their classes: the wire format as needed here."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 
 def varint(number: int) -> bytes:
-    """Returns a number that is not negative, seven bits a byte, the lowest first."""
-    found = bytearray()
+    """Returns a number that is not negative, seven bits per byte, lowest first."""
+    encoded = bytearray()
     while number > 0x7F:
-        found.append(number & 0x7F | 0x80)
+        encoded.append(number & 0x7F | 0x80)
         number >>= 7
-    return bytes([*found, number])
+    return bytes([*encoded, number])
 
 
 def field(number: int, value: bytes) -> bytes:

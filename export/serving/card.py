@@ -1,4 +1,4 @@
-"""What is known of a model: from its run folder, and as a page to read."""
+"""What is known of an exported model: from its run folder, and as a page to read."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _FROM_METRICS = ("scores", "num_pairs", "steps", "training_seconds")
 
 
 def about_run(path: str | Path) -> dict[str, Any]:
-    """Returns how a model was trained and what it scored, as far as its run folder tells.
+    """Returns how a model was trained and what it scored, if its run folder tells.
 
     Args:
-        path: A run folder, or the `model` folder in one; of another folder nothing is known.
+        path: A run folder, or the `model` folder in one; for any other folder, nothing.
     """
     path = Path(path)
     for folder in (RunFolder(path), RunFolder(path.parent)):

@@ -1,4 +1,4 @@
-"""The folder TensorFlow Serving watches: one numbered folder for each version of a model."""
+"""The folder TensorFlow Serving watches: one numbered folder per version of a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ServingFolder:
     """The versions of one model, `models/NAME/1`, `models/NAME/2` and so on.
 
     TensorFlow Serving loads the largest number as soon as it is there. So a version is written
-    under another name and renamed when it is complete; a rename happens wholly or not at all, and
+    under another name and renamed when it is complete; a rename is atomic, and
     fails if the name is taken, so that two exports at once get two numbers.
 
     Args:
@@ -39,11 +39,11 @@ class ServingFolder:
             )
         if self.path.exists() and not self.path.is_dir():
             raise RunError(f"{path} is a file. Give a folder with --to, such as models/words.")
-        others = [child.name for child in self._children() if not _is_version(child)]
-        if others:
+        foreign = [child.name for child in self._children() if not _is_version(child)]
+        if foreign:
             raise RunError(
                 f"{path} does not hold versions of a model only, so nothing is added: "
-                f"it has {', '.join(sorted(others)[:3])}. Give another folder with --to."
+                f"it has {', '.join(sorted(foreign)[:3])}. Give another folder with --to."
             )
 
     def _children(self) -> list[Path]:
@@ -74,14 +74,14 @@ class ServingFolder:
             return target
 
     def prune(self, keep: int) -> list[int]:
-        """Deletes all but the last `keep` versions; returns the numbers that are gone."""
-        gone = self.versions[:-keep]
-        for number in gone:
+        """Deletes all but the last `keep` versions; returns the numbers of those deleted."""
+        old = self.versions[:-keep]
+        for number in old:
             # Renamed first: half a version must not be there for a moment.
             hidden = self.path / f".{number}.{os.getpid()}.old"
             os.rename(self.path / str(number), hidden)
             shutil.rmtree(hidden)
-        return gone
+        return old
 
 
 def _is_version(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""One version of a served model: the SavedModel, and all that is known and needed beside it."""
+"""One version of a served model: the SavedModel and the files beside it."""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
 """Requests that TensorFlow Serving answers before it serves a version, so that no user waits.
 
-A TFRecord file of `tensorflow.serving.PredictionLog` messages. They are put together here, field
+A TFRecord file of `tensorflow.serving.PredictionLog` messages. They are assembled here field
 by field: the package with their classes, `tensorflow-serving-api`, is not needed to export.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +43,11 @@ def write_warmup(
     """
     path = Path(path)
     path.mkdir(parents=True, exist_ok=True)
-    number, place = min(number, _MOST_REQUESTS), 0
-    names = list(signatures)
+    number = min(number, _MOST_REQUESTS)
+    names, stream = list(signatures), cycle(texts)
 
     def take(size: int) -> list[bytes]:
-        nonlocal place
-        taken = [texts[(place + i) % len(texts)] for i in range(size)]
-        place += size
-        return taken
+        return list(islice(stream, size))
 
     with tf.io.TFRecordWriter(str(path / WARMUP)) as writer:
         for index in range(number):

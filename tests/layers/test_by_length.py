@@ -1,4 +1,4 @@
-"""Rows in groups of like length: the same results, and never too many steps at a time."""
+"""Rows in groups of similar length: the same results, and never too many steps at a time."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def draws(sampler, vectors, keys, num_steps):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_only_allowed_candidates_are_chosen(seed, strategy, mask_duplicates):
-    """Never one of the own pair; with the mask never the text of one of its sides."""
+    """Never one of the same pair; with the mask never the text of one of its sides."""
     vectors, keys = batch(seed)
     sampler = NegativeSampler(strategy, mask_duplicates=mask_duplicates, seed=seed)
     mask = mask_of(keys, mask_duplicates)
@@ -61,7 +61,7 @@ def test_only_allowed_candidates_are_chosen(seed, strategy, mask_duplicates):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_related_candidates_are_left_out(seed):
-    """No candidate of a pair that shares a text with the own one, whichever side it is on."""
+    """No candidate of another pair that shares a text with this one, whichever side it is on."""
     _, keys = batch(seed, num_texts=12)
     plain, related = NegativeSampler(), NegativeSampler(mask_related=True)
     found = related.candidates(tf.constant(keys)).numpy()

@@ -24,7 +24,7 @@ from tf_charagram.text.normalize import (
 
 
 def normalize(raws, lowercase=True, max_chars=None, unicode_form=None):
-    """Normalizes as the layers do; returns one string a text."""
+    """Normalizes as the layers do; returns one string per text."""
     texts = tf.constant([as_bytes(raw) for raw in raws], tf.string)
     codes, boundaries = decode(texts, unicode_form)
     table, codes = normalized_code_points(lowercase), codes.numpy()

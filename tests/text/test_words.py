@@ -1,4 +1,4 @@
-"""Texts to word ids: the words, the vocabulary, and texts nobody meant to send."""
+"""Texts to word ids: the words, the vocabulary, and malformed texts."""
 
 from __future__ import annotations
 

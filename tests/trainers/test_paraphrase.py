@@ -266,7 +266,7 @@ def test_batches_without_ids_or_negatives_change_no_weight():
 
 
 def test_empty_texts_have_no_gradient_but_the_margin_as_loss():
-    """All cosines are 0: two hinges of 0.4 a pair."""
+    """All cosines are 0: two hinges of 0.4 per pair."""
     setup = Setup()
     setup.compile()
     ids = setup.vectorizer(tf.constant([""] * 4))

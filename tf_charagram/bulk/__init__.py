@@ -1,1 +1,1 @@
-"""Embedding the lines of many files into shards that a stopped run can go on with."""
+"""Embeds the lines of many files into shards; a stopped run can be resumed."""

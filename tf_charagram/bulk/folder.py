@@ -1,4 +1,4 @@
-"""A folder of shards: what it was begun with, which shards are done, whether they are intact."""
+"""A folder of shards: its settings, which shards are done, and whether they are intact."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Record = dict[str, Any]
 class ShardFolder:
     """The files that bulk embedding writes.
 
-    `manifest.json` says what the folder was begun with, and whether it is complete;
+    `manifest.json` has the settings of the folder, and whether it is complete;
     `shards.jsonl` has a line for each shard that is done.
 
     Args:
@@ -38,12 +38,12 @@ class ShardFolder:
     def open(
         cls, path: str | Path, settings: dict[str, Any], *, resume: bool, overwrite: bool
     ) -> ShardFolder:
-        """Begins a folder, or goes on with one.
+        """Creates a folder, or resumes one.
 
         Args:
             path: The folder.
-            settings: What must be the same when it is gone on with; JSON values.
-            resume: Go on with the shards in the folder, if there are any.
+            settings: What must be the same when it is resumed; JSON values.
+            resume: Keep the shards in the folder, if there are any.
             overwrite: Delete the shards in the folder, and nothing else.
 
         Raises:
@@ -73,7 +73,7 @@ class ShardFolder:
         return folder
 
     def add(self, record: Record) -> None:
-        """Notes that a shard is done; from now on a resumed run leaves it out.
+        """Records that a shard is done; a resumed run will leave it out.
 
         Raises:
             RunError: It cannot be written, for instance because the disk is full.
@@ -86,7 +86,7 @@ class ShardFolder:
             raise RunError(f"Cannot write {self.shards}: {write_problem(error)}") from error
 
     def complete(self) -> None:
-        """Puts the records into the order of the input, and notes that none is missing."""
+        """Sorts the records in the order of the input, and marks the folder as complete."""
         self._write_records()
         settings = json.loads(self.manifest.read_text(encoding="utf-8"))
         write_json(self.manifest, {**settings, "is_complete": True})
@@ -116,7 +116,7 @@ class ShardFolder:
         self._write_records()
 
     def _problem(self, record: Record) -> str | None:
-        """Says what is wrong with the file of a shard."""
+        """Returns what is wrong with the file of a shard, or `None`."""
         path = self.path / record["name"]
         if not path.is_file():
             return "is missing"
@@ -126,7 +126,7 @@ class ShardFolder:
         return None if sha256_of(path) == record["sha256"] else "has another checksum"
 
     def _read_records(self) -> Iterator[Record]:
-        """Yields the records; what was cut short is left out, so that its shard is done again."""
+        """Yields the records but truncated ones, whose shards are embedded again."""
         if not self.shards.is_file():
             return
         for line in self.shards.read_text(encoding="utf-8", errors="replace").split("\n"):
@@ -150,7 +150,7 @@ class ShardFolder:
 
 
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:
-    """Gives each input a name of its own, so that a difference is told in few words."""
+    """Gives each input an entry of its own, so that a message names only what differs."""
     inputs = {
         f"input {number}": f"{file['path']} of {file['bytes']:,} bytes"
         for number, file in enumerate(settings["inputs"])

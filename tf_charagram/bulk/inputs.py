@@ -1,4 +1,4 @@
-"""The files whose lines are embedded: found, watched for changes, cut into shards."""
+"""The files whose lines are embedded: listed, checked for changes, split into shards."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tf_charagram.data.readers.lines import STDIN, read_lines
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.text.batches import bounded_batches
 
-# A shard of long lines ends here, so that memory is bounded.
+# Bounds the memory that a shard of long lines takes.
 _MAX_SHARD_CHARS = 32_000_000
 _SAMPLE_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file as it was when it was first looked at.
+    """A file as it was when it was first seen.
 
     Attributes:
         path: As it was given; `-` is standard input.
@@ -125,10 +125,10 @@ def find_inputs(patterns: Iterable[str]) -> list[InputFile]:
     files: dict[str, InputFile] = {}
     for pattern in patterns:
         for path in [pattern] if os.path.exists(pattern) else sorted(glob(pattern)) or [pattern]:
-            place = os.path.realpath(path)
-            if place in files:
+            real_path = os.path.realpath(path)
+            if real_path in files:
                 raise ConfigError(f"{path} is given twice: its lines would be embedded twice.")
-            files[place] = InputFile.look_at(path)
+            files[real_path] = InputFile.look_at(path)
     return list(files.values())
 
 
@@ -145,7 +145,7 @@ def read_texts(files: Iterable[InputFile]) -> Iterator[str]:
 
 
 def read_shards(file: InputFile, number: int, shard_lines: int) -> Iterator[Shard]:
-    """Streams the lines of a file, a shard at a time.
+    """Streams the lines of a file in shards.
 
     Args:
         file: The file.

@@ -1,4 +1,4 @@
-"""What is embedded, with what, to where: the part all engines share."""
+"""The job: model, inputs and output, as all engines share them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tf_charagram.files import sha256_of, whole_file
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.serialization.model_folder import model_sha256
 
-# While one shard is brought to disk, the next one is embedded.
+# While one shard is written to disk, the next one is embedded.
 _SHARDS_AT_ONCE = 2
 
 
@@ -56,7 +56,7 @@ class EmbedJob:
                 )
 
     def open_folder(self, *, resume: bool = False, overwrite: bool = False) -> ShardFolder:
-        """Begins the folder of the shards, or goes on with it; see `ShardFolder.open`."""
+        """Creates the folder of the shards, or resumes it; see `ShardFolder.open`."""
         settings: dict[str, Any] = {
             "model_sha256": model_sha256(self.model),
             "format": self.format,
@@ -67,7 +67,7 @@ class EmbedJob:
         return ShardFolder.open(self.output, settings, resume=resume, overwrite=overwrite)
 
     def pending_shards(self, number: int, done: dict[str, Record]) -> Iterator[Shard]:
-        """Streams the shards of an input that are still to be embedded.
+        """Streams the shards of an input that are not embedded yet.
 
         Args:
             number: The number of the input.
@@ -103,7 +103,7 @@ class ShardEmbedder:
         self._embedder = embedder
 
     def __call__(self, shard: Shard) -> Record:
-        """Returns the record of the shard, once its file is complete and on disk."""
+        """Embeds a shard and writes its file; returns its record."""
         name = f"{shard.name}.{self._job.format}"
         path = Path(self._job.output) / name
         vectors = self._embedder.encode(shard.texts, batch_size=self._job.batch_size)
@@ -127,13 +127,13 @@ def run_local(job: EmbedJob, done: dict[str, Record], embedder: TextEmbedder) ->
 
 def _in_order(function: Callable[[Shard], Record], shards: Iterator[Shard]) -> Iterator[Record]:
     with ThreadPoolExecutor(_SHARDS_AT_ONCE) as pool:
-        waiting: deque[Future[Record]] = deque()
+        pending: deque[Future[Record]] = deque()
         try:
             for shard in shards:
-                waiting.append(pool.submit(function, shard))
-                if len(waiting) > _SHARDS_AT_ONCE:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+                pending.append(pool.submit(function, shard))
+                if len(pending) > _SHARDS_AT_ONCE:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
         finally:
             pool.shutdown(cancel_futures=True)

@@ -1,4 +1,4 @@
-"""What a person sees while lines are embedded."""
+"""The progress bar of bulk embedding."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tf_charagram.bulk.inputs import InputFile
 
 
 class EmbedProgress:
-    """A bar with lines, speed and time left on standard error; in a log file, a line at the end.
+    """A bar with lines, speed and time left on standard error; in a log file, a final line.
 
     Args:
         files: What is read.
-        bytes_done: How much of their text was embedded before.
+        bytes_done: Bytes of their text that were embedded before.
     """
 
     def __init__(self, files: Sequence[InputFile], bytes_done: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""Bulk embedding on a Ray cluster: files are read and shards embedded wherever there is room.
+"""Bulk embedding on a Ray cluster: nodes with free cores read files and embed shards.
 
 Every node must see the model, the inputs and the output under the same paths.
 """
@@ -51,13 +51,13 @@ def check_ray(workers: int | None) -> None:
 
 
 def run_ray(job: EmbedJob, done: dict[str, Record], workers: int | None = None) -> Iterator[Record]:
-    """Embeds what is pending on Ray; yields the records in the order they get done.
+    """Embeds the pending shards on Ray; yields the records as they are completed.
 
     Args:
         job: What is embedded.
         done: The records of the shards that are done, by name.
-        workers: Number of actors, each with a core and a copy of the model; `None` for one for
-            each core of the cluster.
+        workers: Number of actors, each with a core and a copy of the model; `None` for one
+            per core of the cluster.
 
     Raises:
         RunError: Reading, embedding or writing failed somewhere.

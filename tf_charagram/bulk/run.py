@@ -1,4 +1,4 @@
-"""Runs bulk embedding from beginning to end, with either engine."""
+"""Bulk embedding from start to end, with either engine."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def embed_files(
     job: EmbedJob, *, engine: str = "local", workers: int | None = None, resume: bool = False,
     overwrite: bool = False,
 ) -> ShardFolder:  # fmt: skip
-    """Embeds the lines of files into a folder of shards, each line once, however often stopped.
+    """Embeds the lines of files into a folder of shards, each line once, even if interrupted.
 
     Args:
-        job: What is embedded, with what, to where.
+        job: Model, inputs and output.
         engine: `"local"`, all cores of this machine, or `"ray"`.
-        workers: Number of Ray actors; `None` for one for each core of the cluster.
-        resume: Go on with the shards in the folder; those that are damaged are embedded again.
+        workers: Number of Ray actors; `None` for one per core of the cluster.
+        resume: Keep the shards in the folder; damaged ones are embedded again.
         overwrite: Replace the shards in the folder.
 
     Returns:

@@ -11,7 +11,7 @@ from tf_charagram.evaluation.set_score import SetScore
 
 
 class Scored(Protocol):
-    """What two systems need to be compared: numbers, and draws of the same resamples."""
+    """A score that can be compared with another: metrics, and their values in resamples."""
 
     @property
     def metrics(self) -> Mapping[str, float | None]:

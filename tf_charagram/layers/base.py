@@ -7,6 +7,8 @@ from typing import Any
 
 import keras
 
+from tf_charagram.errors import ConfigError
+
 
 class ConfiguredLayer(keras.layers.Layer):
     """A Keras layer that keeps each constructor argument as an attribute of the same name.
@@ -32,3 +34,17 @@ def _to_json(value: Any) -> Any:
     if isinstance(value, keras.initializers.Initializer):
         return keras.initializers.serialize(value)
     return [_to_json(part) for part in value] if isinstance(value, tuple | list) else value
+
+
+def check_sizes(**sizes: int) -> None:
+    """Checks that sizes are at least 1.
+
+    Args:
+        **sizes: Name and value of each argument.
+
+    Raises:
+        ConfigError: One is below 1; it is named.
+    """
+    for name, value in sizes.items():
+        if value < 1:
+            raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")

@@ -6,8 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError
-from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 from tf_charagram.layers.plain_lstm import make_lstm
 
 
@@ -41,8 +40,7 @@ class BiLstm(ConfiguredLayer):
         self, units: int, *, use_peepholes: bool = False, seed: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        if units < 1:
-            raise ConfigError(f"`units` must be at least 1. Received: units={units}")
+        check_sizes(units=units)
         self.units = units
         self.use_peepholes = use_peepholes
         self.seed = seed

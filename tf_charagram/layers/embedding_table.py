@@ -6,8 +6,7 @@ from typing import Any
 
 import keras
 
-from tf_charagram.errors import ConfigError
-from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 
 
 class EmbeddingTable(ConfiguredLayer):
@@ -35,9 +34,7 @@ class EmbeddingTable(ConfiguredLayer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        for name, value in (("num_rows", num_rows), ("dim", dim)):
-            if value < 1:
-                raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
+        check_sizes(num_rows=num_rows, dim=dim)
         self.num_rows = num_rows
         self.dim = dim
         self.initializer = keras.initializers.get(initializer)

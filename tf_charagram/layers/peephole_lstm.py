@@ -7,11 +7,30 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError
-from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 
 
-class PeepholeLSTMCell(ConfiguredLayer):
+class _PeepholeLayer(ConfiguredLayer):
+    """The arguments of the cell and of the layer; see `PeepholeLSTMCell`."""
+
+    def __init__(
+        self,
+        units: int,
+        *,
+        use_output_gate: bool = True,
+        use_peepholes: bool = True,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        check_sizes(units=units)
+        self.units = units
+        self.use_output_gate = use_output_gate
+        self.use_peepholes = use_peepholes
+        self.seed = seed
+
+
+class PeepholeLSTMCell(_PeepholeLayer):
     """One step of an LSTM whose gates see the cell state (Wieting et al. 2016, section 3).
 
     With `[i, f, g, o]` the four column blocks of `x_t K + h_{t-1} R + b`:
@@ -29,9 +48,11 @@ class PeepholeLSTMCell(ConfiguredLayer):
 
     Args:
         units: Width of the state.
-        use_output_gate: Whether the output gate exists.
+        use_output_gate: Whether the output gate exists. Defaults to true.
         use_peepholes: Whether the gates see the cell state; without, this is the usual LSTM.
-        seed: Seed of the initial weights.
+            Defaults to true.
+        seed: Seed of the initial weights. Defaults to 0.
+        **kwargs: Name and type, as for every layer.
 
     Call arguments:
         inputs: float32 `(batch, dim)`.
@@ -39,25 +60,14 @@ class PeepholeLSTMCell(ConfiguredLayer):
 
     Returns:
         h, and the new `[h, c]`.
+
+    Raises:
+        ConfigError: `units` is below 1.
     """
 
-    def __init__(
-        self,
-        units: int,
-        *,
-        use_output_gate: bool = True,
-        use_peepholes: bool = True,
-        seed: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        if units < 1:
-            raise ConfigError(f"`units` must be at least 1. Received: units={units}")
-        self.units = units
-        self.use_output_gate = use_output_gate
-        self.use_peepholes = use_peepholes
-        self.seed = seed
-        self.num_blocks = 4 if use_output_gate else 3
+    def __init__(self, units: int, **kwargs: Any) -> None:
+        super().__init__(units, **kwargs)
+        self.num_blocks = 4 if self.use_output_gate else 3
         self.state_size = [units, units]
         self.output_size = units
 
@@ -126,7 +136,7 @@ class PeepholeLSTMCell(ConfiguredLayer):
         return h, [h, c]
 
 
-class PeepholeLSTM(ConfiguredLayer):
+class PeepholeLSTM(_PeepholeLayer):
     """Runs `PeepholeLSTMCell` over sequences.
 
     The inputs of all steps are projected in one product; the loop is left with one product of the
@@ -138,10 +148,13 @@ class PeepholeLSTM(ConfiguredLayer):
 
     Args:
         units: Width of the state.
-        use_output_gate: Whether the output gate exists; without, `h_t = tanh(c_t)`.
-        use_peepholes: Whether the gates see the cell state; without, this is `keras.layers.LSTM`.
+        use_output_gate: Whether the output gate exists; without, `h_t = tanh(c_t)`. Defaults to
+            true.
+        use_peepholes: Whether the gates see the cell state; without, this is
+            `keras.layers.LSTM`. Defaults to true.
         return_sequences: Whether the states of all steps are returned, not the last one only.
-        seed: Seed of the initial weights.
+        seed: Seed of the initial weights. Defaults to 0.
+        **kwargs: Name and type, as for every layer.
 
     Call arguments:
         inputs: float32 `(batch, time, dim)`, `time` at least 1.
@@ -152,31 +165,18 @@ class PeepholeLSTM(ConfiguredLayer):
         float32 `(batch, units)`, or `(batch, time, units)` with zeros at masked steps.
 
     Raises:
-        ConfigError: An argument is out of range.
+        ConfigError: `units` is below 1.
     """
 
-    def __init__(
-        self,
-        units: int,
-        *,
-        use_output_gate: bool = True,
-        use_peepholes: bool = True,
-        return_sequences: bool = False,
-        seed: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.units = units
-        self.use_output_gate = use_output_gate
-        self.use_peepholes = use_peepholes
+    def __init__(self, units: int, *, return_sequences: bool = False, **kwargs: Any) -> None:
+        super().__init__(units, **kwargs)
         self.return_sequences = return_sequences
-        self.seed = seed
         self.supports_masking = True
         self.cell = PeepholeLSTMCell(
             units,
-            use_output_gate=use_output_gate,
-            use_peepholes=use_peepholes,
-            seed=seed,
+            use_output_gate=self.use_output_gate,
+            use_peepholes=self.use_peepholes,
+            seed=self.seed,
             name="cell",
             dtype=self.dtype_policy,
         )

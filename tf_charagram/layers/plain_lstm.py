@@ -7,7 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.layers.base import check_sizes
 from tf_charagram.layers.peephole_lstm import PeepholeLSTM
 
 
@@ -38,8 +38,7 @@ class PlainLSTM(keras.layers.LSTM):
     """
 
     def __init__(self, units: int, *, seed: int = 0, **kwargs: Any) -> None:
-        if units < 1:
-            raise ConfigError(f"`units` must be at least 1. Received: units={units}")
+        check_sizes(units=units)
         initializers = {
             "kernel_initializer": keras.initializers.GlorotUniform(seed=seed),
             "recurrent_initializer": keras.initializers.Orthogonal(seed=seed + 1),

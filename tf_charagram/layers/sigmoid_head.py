@@ -1,4 +1,4 @@
-"""What the heads of supervised tasks share: a sigmoid layer, and one logit per answer."""
+"""The base of the heads of supervised tasks: a sigmoid layer, and one logit per answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 
 # Variance of a hidden unit before the sigmoid at the start, for each feature of size 1: next to
 # the middle, where all examples have a gradient.
@@ -44,9 +44,7 @@ class SigmoidHead(ConfiguredLayer):
         self, *, dim: int, num_outputs: int, hidden_dim: int = 50, seed: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(**{"name": "head", **kwargs})
-        for name, value in (("dim", dim), ("hidden_dim", hidden_dim)):
-            if value < 1:
-                raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
+        check_sizes(dim=dim, hidden_dim=hidden_dim)
         self.dim = dim
         self.hidden_dim = hidden_dim
         self.seed = seed

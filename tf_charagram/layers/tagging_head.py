@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 from tf_charagram.layers.bilstm import BiLstm
 from tf_charagram.layers.padding import gather_rows, to_padded
 
@@ -55,10 +55,7 @@ class TaggingHead(ConfiguredLayer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"name": "tagging_head", **kwargs})
-        sizes = {"word_dim": word_dim, "lstm_dim": lstm_dim, "hidden_dim": hidden_dim}
-        for name, value in sizes.items():
-            if value < 1:
-                raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
+        check_sizes(word_dim=word_dim, lstm_dim=lstm_dim, hidden_dim=hidden_dim)
         self.labels = list(labels)
         if not self.labels or len(set(self.labels)) != len(self.labels):
             raise ConfigError(

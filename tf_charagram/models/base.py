@@ -10,7 +10,7 @@ import tensorflow as tf
 from keras.layers import Layer
 
 from tf_charagram.serialization.model_folder import Parts, load_model, read_config, save_model
-from tf_charagram.serialization.prefix_sums import fold
+from tf_charagram.serialization.prefix_sums import fold, fold_into, foldable_prefixes
 from tf_charagram.serialization.saved_model import replaced_folder, write_saved_model
 from tf_charagram.text.growing import settings_of
 
@@ -64,9 +64,11 @@ class TextModel(keras.Model):
         return Parts(self.vectorizer, self.encoder)
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> Self:
+    def from_parts(cls, parts: Parts, task: str | None = None) -> Self:
         """Makes a model of a vectorizer, an encoder and, where it has one, a head."""
-        return cls(*(part for part in parts if part is not None))
+        model = cls(*(part for part in parts if part is not None))
+        model.task = task
+        return model
 
     def folded(self) -> Self:
         """Returns a model that gives the same answers faster, but for rounding; or this one.
@@ -79,7 +81,8 @@ class TextModel(keras.Model):
         vectorizer, encoder = fold(self.vectorizer, self.encoder)
         if encoder is self.encoder:
             return self
-        return self.from_parts(self.parts._replace(vectorizer=vectorizer, encoder=encoder))
+        parts = self.parts._replace(vectorizer=vectorizer, encoder=encoder)
+        return self.from_parts(parts, self.task)
 
     def save(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
         """Writes the folder that `load` reads: JSON and NumPy arrays, no code."""
@@ -87,15 +90,21 @@ class TextModel(keras.Model):
         save_model(path, self.parts, self.kind, self.task)
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
+    def load(cls, path: str | Path, *, folded: bool = False) -> Self:
         """Loads what `save` wrote, or the `model` folder of a run folder.
+
+        Args:
+            path: The folder.
+            folded: Fold it, as `folded()` does, without the memory of another table.
 
         Raises:
             RunError: The folder is not such a model, is damaged, or is from a newer version.
         """
-        model = cls.from_parts(load_model(path, cls.kind, cls.head_class))
-        model.task = read_config(path).get("task")
-        return model
+        parts = load_model(path, cls.kind, cls.head_class)
+        prefixes = foldable_prefixes(parts.vectorizer, parts.encoder) if folded else None
+        if prefixes is not None:
+            parts = parts._replace(vectorizer=fold_into(parts.vectorizer, parts.encoder, prefixes))
+        return cls.from_parts(parts, read_config(path).get("task"))
 
     def signatures(self) -> dict[str, Any]:
         """Returns what an exported model answers: name -> `tf.function` with input signature."""

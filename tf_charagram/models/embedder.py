@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import tensorflow as tf
@@ -18,8 +17,7 @@ from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.parallel import in_threads
 from tf_charagram.objectives.similarity import paired_cosine
-from tf_charagram.serialization.model_folder import EMBEDDER, load_model, read_config
-from tf_charagram.serialization.prefix_sums import fold_into, foldable_prefixes
+from tf_charagram.serialization.model_folder import EMBEDDER
 from tf_charagram.text.batches import bounded_batches, to_bytes
 
 _MAX_BATCH_CHARS = 4_000_000
@@ -90,24 +88,24 @@ class TextEmbedder(TextModel):
         if isinstance(texts, str | bytes):
             raise ConfigError("`texts` must be a list of texts. Received a single string.")
         texts = list(texts)
-        places = np.arange(len(texts))
+        order = np.arange(len(texts))
         if getattr(self.encoder, "is_padded", False):
             # Batches of like length need little padding.
-            places = np.argsort([len(text) for text in texts], kind="stable")
+            order = np.argsort([len(text) for text in texts], kind="stable")
         vectors = np.empty((len(texts), self.dim), np.float32)
-        position = 0
+        start = 0
         with _progress(show_progress, len(texts)) as advance:
-            ordered = (texts[place] for place in places)
+            ordered = (texts[index] for index in order)
             for batch, embedded in self.encode_batches(ordered, batch_size=batch_size):
-                vectors[places[position : position + len(batch)]] = embedded
-                position += len(batch)
+                vectors[order[start : start + len(batch)]] = embedded
+                start += len(batch)
                 advance(len(batch))
         return vectors
 
     def encode_batches(
         self, texts: Iterable[T], *, batch_size: int = 1000
     ) -> Iterator[tuple[list[T], np.ndarray]]:
-        """Embeds a stream of texts; some batches are in work at once, so that all cores are.
+        """Embeds a stream of texts, several batches at the same time, to keep all cores busy.
 
         Args:
             texts: Any texts; read as a stream.
@@ -170,31 +168,12 @@ class TextEmbedder(TextModel):
             vectors = unit_rows(self.encode(vocabulary))
         cosines = vectors @ unit_rows(self.encode([query]))[0]
         candidates = np.argsort(-cosines, kind="stable")[: k + vocabulary.count(query)]
-        found = [Neighbor(vocabulary[i], float(cosines[i])) for i in candidates]
-        return [neighbor for neighbor in found if neighbor.text != query][:k]
+        neighbors = [Neighbor(vocabulary[i], float(cosines[i])) for i in candidates]
+        return [neighbor for neighbor in neighbors if neighbor.text != query][:k]
 
     def explain(self, left: str, right: str) -> Explanation:
-        """Says how much each pair of n-grams adds to the cosine of two texts; see `Explanation`."""
+        """Returns how much each pair of n-grams adds to the cosine of two texts."""
         return explain(self.vectorizer, self.encoder, left, right)
-
-    @classmethod
-    def load(cls, path: str | Path, *, folded: bool = False) -> Self:
-        """Loads what `save` wrote, or the `model` folder of a run folder.
-
-        Args:
-            path: The folder.
-            folded: Fold it, as `folded()` does, without the memory of another table.
-
-        Raises:
-            RunError: The folder is not such a model, is damaged, or is from a newer version.
-        """
-        parts = load_model(path, cls.kind)
-        prefixes = foldable_prefixes(parts.vectorizer, parts.encoder) if folded else None
-        if prefixes is not None:
-            parts = parts._replace(vectorizer=fold_into(*parts[:2], prefixes))
-        model = cls.from_parts(parts)
-        model.task = read_config(path).get("task")
-        return model
 
     def signatures(self) -> dict[str, Any]:
         """Returns what an exported embedder answers.
@@ -223,7 +202,7 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def _progress(show: bool, total: int) -> Iterator[Callable[[int], None]]:
-    """Shows a progress bar on standard error, if asked; gives the function that moves it."""
+    """Shows a progress bar on standard error, if asked; yields the function that advances it."""
     with Progress(console=Console(stderr=True), disable=not show) as progress:
         task = progress.add_task("Embedding", total=total)
         yield lambda number: progress.advance(task, number)

@@ -1,4 +1,4 @@
-"""Batches in work at the same time, so that all cores are."""
+"""Several batches at the same time, to keep all cores busy."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def in_threads(function: Callable[[B], R], batches: Iterable[B]) -> Iterator[tup
     """
     num_threads = _num_threads()
     with ThreadPoolExecutor(num_threads) as pool:
-        waiting: deque[tuple[B, Future[R]]] = deque()
+        pending: deque[tuple[B, Future[R]]] = deque()
         for batch in batches:
-            waiting.append((batch, pool.submit(function, batch)))
-            if len(waiting) > 2 * num_threads:
-                batch, future = waiting.popleft()
+            pending.append((batch, pool.submit(function, batch)))
+            if len(pending) > 2 * num_threads:
+                batch, future = pending.popleft()
                 yield batch, future.result()
-        for batch, future in waiting:
+        for batch, future in pending:
             yield batch, future.result()
 
 

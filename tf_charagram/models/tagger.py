@@ -96,7 +96,7 @@ class Tagger(HeadedModel):
             tokens: Strings `(num_sentences, None)`, int64 row splits.
         """
         with tf.device("CPU:0"):
-            distinct, places = tf.unique(tokens.values)
+            distinct, word_indices = tf.unique(tokens.values)
             ids, capitals = self.vectorizer(distinct), has_capital(distinct)
         compose = partial(self.encoder, training=False)
         if getattr(self.encoder, "is_padded", False):
@@ -105,7 +105,7 @@ class Tagger(HeadedModel):
             vectors = compose(ids)
         logits = by_length(
             lambda positions: self.head(vectors, capitals, positions, training=False),
-            tokens.with_values(places),
+            tokens.with_values(word_indices),
             _MAX_WORD_STEPS,
             len(self.tags),
             per_value=True,
@@ -126,36 +126,34 @@ class Tagger(HeadedModel):
             The tagged tokens of each sentence; none for a sentence without any.
 
         Raises:
-            ConfigError: `sentences` is a single string, one is neither a string nor a list of
-                strings, or `batch_size` is below 1.
+            ConfigError: `sentences` is a single string, a sentence is neither a string nor a list
+                of strings, or `batch_size` is below 1.
         """
         if isinstance(sentences, str | bytes):
             raise ConfigError("`sentences` must be a list of sentences. Received a single string.")
         if batch_size < 1:
             raise ConfigError(f"`batch_size` must be at least 1. Received: {batch_size}")
-        checked = [_checked(sentence) for sentence in sentences]
+        inputs = [_checked(sentence) for sentence in sentences]
         for weight in self.parts.weights:
             # Row-sparse training leaves the table so that each batch would copy it to read it.
             tf.raw_ops.DisableCopyOnRead(resource=weight.value.handle)
-        found: list[list[TaggedToken]] = [[] for _ in checked]
-        for kind, function in ((str, self._of_texts), (list, self._of_tokens)):
-            places = [place for place, one in enumerate(checked) if isinstance(one, kind)]
-            places.sort(key=lambda place: len(checked[place]))
-            batches = bounded_batches(
-                (checked[place] for place in places), batch_size, _MAX_BATCH_LENGTH
-            )
-            results = (result for _, batch in in_threads(function, batches) for result in batch)
-            for place, result in zip(places, results, strict=True):
-                found[place] = result
-        return found
+        tagged: list[list[TaggedToken]] = [[] for _ in inputs]
+        for input_type, tag_batch in ((str, self._of_texts), (list, self._of_tokens)):
+            order = [index for index, value in enumerate(inputs) if isinstance(value, input_type)]
+            order.sort(key=lambda index: len(inputs[index]))
+            batches = bounded_batches((inputs[i] for i in order), batch_size, _MAX_BATCH_LENGTH)
+            results = (result for _, batch in in_threads(tag_batch, batches) for result in batch)
+            for index, result in zip(order, results, strict=True):
+                tagged[index] = result
+        return tagged
 
     def _of_texts(self, texts: list[str]) -> list[list[TaggedToken]]:
         answer = self._tag_texts(tf.constant(texts))
         starts, ends, lengths = (answer[name].numpy() for name in ("starts", "ends", "row_lengths"))
         owners = np.repeat(np.arange(len(texts)), lengths).tolist()
-        places = list(zip(starts.tolist(), ends.tolist(), strict=True))
-        tokens = [texts[i][start:end] for i, (start, end) in zip(owners, places, strict=True)]
-        return _tagged(answer, lengths, tokens, places)
+        spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
+        tokens = [texts[i][start:end] for i, (start, end) in zip(owners, spans, strict=True)]
+        return _tagged(answer, lengths, tokens, spans)
 
     def _of_tokens(self, sentences: list[list[str]]) -> list[list[TaggedToken]]:
         tokens = [token for sentence in sentences for token in sentence]
@@ -172,8 +170,8 @@ class Tagger(HeadedModel):
         * `tag_tokens(tokens, row_lengths)`: `tags` and `scores`, one for each token. Tokens are
           flat; row lengths that do not fit them are an invalid argument.
 
-        Sentences of like length are tagged together, so one long sentence among many costs its own
-        length only; the memory it takes grows with it.
+        Sentences of similar length are tagged together, so a long sentence among many costs no more
+        than its own length; the memory it takes grows with it.
         """
         return {
             "serving_default": self._tag_texts, "tag": self._tag_texts,
@@ -230,14 +228,14 @@ def _tagged(
     answer: dict[str, tf.Tensor],
     lengths: np.ndarray,
     tokens: list[str],
-    places: Sequence[tuple[int | None, int | None]],
+    spans: Sequence[tuple[int | None, int | None]],
 ) -> list[list[TaggedToken]]:
     """Returns the tokens of each sentence with their tags."""
     tags = [tag.decode() for tag in answer["tags"].numpy()]
     scores = answer["scores"].numpy().tolist()
-    found = [
-        TaggedToken(token, tag, score, *place)
-        for token, tag, score, place in zip(tokens, tags, scores, places, strict=True)
+    flat = [
+        TaggedToken(token, tag, score, *span)
+        for token, tag, score, span in zip(tokens, tags, scores, spans, strict=True)
     ]
     ends = np.cumsum(lengths).tolist()
-    return [found[end - length : end] for end, length in zip(ends, lengths.tolist(), strict=True)]
+    return [flat[end - length : end] for end, length in zip(ends, lengths.tolist(), strict=True)]

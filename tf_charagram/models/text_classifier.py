@@ -15,10 +15,7 @@ from tf_charagram.models.answering import Classified, LabellingModel, checked_te
 class TextClassifier(LabellingModel):
     """Gives a text a label, such as its sentiment: a vectorizer, an encoder and a head.
 
-    Args:
-        vectorizer: Keras layer from strings `(batch,)` to ragged ids.
-        encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
-        head: `TextHead`.
+    Arguments as of `HeadedModel`, with a `TextHead`.
 
     Example:
         >>> from tf_charagram.encoders.charagram import Charagram

@@ -1,4 +1,4 @@
-"""What row-sparse updates have in common."""
+"""Row-sparse updates: their base, sums of equal rows, and clipping."""
 
 from __future__ import annotations
 

@@ -9,14 +9,24 @@ from pathlib import Path
 from tf_charagram.cli.flags import FlagParser, run_command
 
 
-def make_parser() -> FlagParser:
-    """Returns the command line."""
-    parser = FlagParser(prog="charagram index", description=__doc__)
+def add_model_and_texts(parser: FlagParser, unit: str) -> None:
+    """Adds the flags of a model and of texts to embed, see `texts.read_vocabulary`.
+
+    Args:
+        parser: The command line.
+        unit: What the texts are.
+    """
     parser.add_argument("model", type=str, help="run folder or model folder")
     parser.add_argument(
         "--texts", type=str | None, default=None,
-        help="file of texts, one a line; - is stdin [those the run was trained on]",
+        help=f"file of {unit}, one per line; - is stdin [those the run was trained on]",
     )  # fmt: skip
+
+
+def make_parser() -> FlagParser:
+    """Returns the command line."""
+    parser = FlagParser(prog="charagram index", description=__doc__)
+    add_model_and_texts(parser, "texts")
     parser.add_argument("--out", type=str, required=True, help="folder to write")
     parser.add_argument("--batch-size", type=int, default=1000, help="texts embedded at a time")
     return parser

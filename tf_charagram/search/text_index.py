@@ -1,4 +1,4 @@
-"""A graph of embeddings, walked to the nearest texts: approximate, fast, kept in a folder."""
+"""Approximate search for the nearest texts by a graph of embeddings, saved in a folder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CANDIDATES = 128
 class TextIndex:
     """Texts that are searched by cosine with the graph of Malkov and Yashunin (HNSW), from faiss.
 
-    The graph holds the embeddings: `4 * dim` bytes a text and about 150 for links.
+    The graph holds the embeddings: `4 * dim` bytes per text, and about 150 for its links.
 
     Args:
         embedder: Embeds queries.
@@ -55,7 +55,7 @@ class TextIndex:
         cls, model: str | Path, texts: Iterable[str], *, batch_size: int = 1000,
         show_progress: bool = False,
     ) -> TextIndex:  # fmt: skip
-        """Embeds texts, a batch at a time, and links them; on all cores.
+        """Embeds texts in batches and links them, on all cores.
 
         Args:
             model: Run folder or model folder.
@@ -84,7 +84,7 @@ class TextIndex:
         return cls(embedder, texts, graph, fingerprint)
 
     def neighbors(self, query: str, k: int = 10) -> list[Neighbor]:
-        """Returns the texts most similar to a query, like `TextEmbedder.neighbors` but for misses.
+        """Returns the texts most similar to a query, as `TextEmbedder.neighbors` but approximately.
 
         Args:
             query: A text; it is left out itself.
@@ -97,18 +97,18 @@ class TextIndex:
             raise ConfigError(f"`k` must be at least 1. Received: k={k}")
         number = min(k + 1, len(self))
         vector = unit_rows(self.embedder.encode([query]))
-        (cosines,), (places,) = self._graph.search(vector, number)
-        if places[-1] < 0:
-            # Not all texts can be walked to; where they do not suffice, all are looked at.
-            (cosines,), (places,) = self._graph.storage.search(vector, number)
-        found = [
-            Neighbor(self.texts[place], float(cosine))
-            for place, cosine in zip(places, cosines, strict=True)
+        (cosines,), (indices,) = self._graph.search(vector, number)
+        if indices[-1] < 0:
+            # The walk may not reach enough texts; then all are compared.
+            (cosines,), (indices,) = self._graph.storage.search(vector, number)
+        neighbors = [
+            Neighbor(self.texts[index], float(cosine))
+            for index, cosine in zip(indices, cosines, strict=True)
         ]
-        return [neighbor for neighbor in found if neighbor.text != query][:k]
+        return [neighbor for neighbor in neighbors if neighbor.text != query][:k]
 
     def save(self, path: str | Path) -> None:
-        """Writes a new folder that `load` reads, whole or not at all.
+        """Writes a new folder that `load` reads, completely or not at all.
 
         Raises:
             RunError: It exists or cannot be written.

@@ -11,7 +11,7 @@ def read_vocabulary(path: str | None, model: str) -> list[str]:
     """Returns the distinct texts of a file, in order; lines of white space are left out.
 
     Args:
-        path: The file, one text a line; `None` for the texts the run was trained on.
+        path: The file, one text per line; `None` for the texts the run was trained on.
         model: Run folder or model folder.
 
     Raises:

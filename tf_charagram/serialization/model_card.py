@@ -1,4 +1,4 @@
-"""What an exported model is and needs, for whoever serves it: `model_card.json`."""
+"""`model_card.json`: what an exported model is and needs, for whoever serves it."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def model_card(parts: Parts, path: str | Path) -> dict[str, Any]:
 
 
 def required_ops(graph: tf.compat.v1.MetaGraphDef) -> dict[str, list[str]]:
-    """Returns the operations that TensorFlow alone does not have, by the package that brings them.
+    """Returns the operations that TensorFlow itself lacks, by the package that provides them.
 
-    An operation is TensorFlow's own if `tf.raw_ops` lists it. The package of another one is that
-    with a module of wrappers for it; it must be loaded.
+    An operation is TensorFlow's own if `tf.raw_ops` lists it. Any other belongs to the loaded
+    package that has a module of wrappers for it.
 
     Args:
         graph: Of a SavedModel.
@@ -85,13 +85,13 @@ def required_ops(graph: tf.compat.v1.MetaGraphDef) -> dict[str, list[str]]:
     library = graph.graph_def.library
     nodes = [*graph.graph_def.node, *(node for f in library.function for node in f.node_def)]
     functions = {function.signature.name for function in library.function}
-    others = {node.op for node in nodes} - functions
-    others = {name for name in others if not hasattr(tf.raw_ops, name)}
-    found: dict[str, list[str]] = {}
-    owners = _owners() if others else {}
-    for name in sorted(others):
-        found.setdefault(owners.get(name, _UNKNOWN_LIBRARY), []).append(name)
-    return dict(sorted(found.items()))
+    foreign = {node.op for node in nodes} - functions
+    foreign = {name for name in foreign if not hasattr(tf.raw_ops, name)}
+    by_package: dict[str, list[str]] = {}
+    owners = _owners() if foreign else {}
+    for name in sorted(foreign):
+        by_package.setdefault(owners.get(name, _UNKNOWN_LIBRARY), []).append(name)
+    return dict(sorted(by_package.items()))
 
 
 def _owners() -> dict[str, str]:

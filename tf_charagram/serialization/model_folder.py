@@ -1,6 +1,6 @@
-"""The folder a model is kept in: JSON and NumPy arrays, no code.
+"""The folder a model is saved in: JSON and NumPy arrays, no code.
 
-A model is a vectorizer, an encoder and, but for an embedder, a head on top of them.
+A model is a vectorizer, an encoder and, except for an embedder, a head on top of them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Parts(NamedTuple):
 
     @property
     def num_parameters(self) -> int:
-        """How many numbers the weights are."""
+        """Total number of values in the weights."""
         return sum(weight.value.shape.num_elements() for weight in self.weights)
 
 
@@ -98,7 +98,7 @@ def save_model(
 def load_model(
     path: str | Path, kind: str = EMBEDDER, head_class: type[keras.layers.Layer] | None = None
 ) -> Parts:
-    """Returns the model of a model folder, or of the run it is in.
+    """Loads the model of a model folder, or of the run it is in.
 
     Args:
         path: The folder.
@@ -111,9 +111,9 @@ def load_model(
     """
     path = _model_folder(Path(path))
     config = read_config(path)
-    found = _kind_of(config)
-    if found != kind:
-        raise RunError(f"{path} holds a model of the kind '{found}', where '{kind}' is needed.")
+    actual = _kind_of(config)
+    if actual != kind:
+        raise RunError(f"{path} holds a model of the kind '{actual}', where '{kind}' is needed.")
     try:
         vocabulary = _read_arrays(path / FILES.vocabulary)
         weights = _read_arrays(path / FILES.weights)
@@ -134,12 +134,12 @@ def load_model(
 
 
 def _view(weight: keras.Variable) -> np.ndarray:
-    """Returns what a weight is now; not a copy, as `numpy()` is."""
+    """Returns the values of a weight without the copy that `numpy()` makes."""
     return np.asarray(memoryview(tf.convert_to_tensor(weight)))
 
 
 def model_files(path: str | Path) -> list[Path]:
-    """Returns the files of a saved model: those that are there, in its folder or its run's."""
+    """Returns the files of a saved model that exist, given its folder or its run's."""
     folder = _model_folder(Path(path))
     return [folder / name for name in FILES if (folder / name).is_file()]
 

@@ -1,8 +1,8 @@
 """Encoders that sum n-grams, made faster without changing what they compute.
 
-At each position of a text start several n-grams: `c`, `ca`, `cat`. The longest one that has a row
-says which shorter ones have one. So the rows of these are added to its own beforehand, and a text
-is the sum of one row a position instead of one a n-gram: with orders 2 to 4, fewer than half.
+Several n-grams start at each position of a text: `c`, `ca`, `cat`. The longest one that has a row
+tells which shorter ones have one. So the rows of these are added to its own beforehand, and a text
+is the sum of one row per position instead of one per n-gram: with orders 2 to 4, fewer than half.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _CHUNK = 8192
 def fold(
     vectorizer: keras.layers.Layer, encoder: keras.layers.Layer
 ) -> tuple[keras.layers.Layer, keras.layers.Layer]:
-    """Returns a vectorizer and an encoder that give the same vectors and read fewer rows.
+    """Returns a vectorizer and an encoder that compute the same vectors from fewer rows.
 
     Vectors differ by rounding. What cannot be folded comes back as it is: an encoder without an
     `ngram_table` that it sums, hashed n-grams, or a vocabulary whose keys are mixed.
@@ -35,7 +35,7 @@ def fold(
 def fold_into(
     vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, prefixes: np.ndarray
 ) -> keras.layers.Layer:
-    """Changes the table of an encoder; returns the vectorizer that goes with it."""
+    """Folds the table of an encoder in place; returns the vectorizer that goes with it."""
     encoder.ngram_table.assign(fold_table(encoder.ngram_table.numpy(), prefixes))
     config = {**vectorizer.get_config(), "longest_only": True}
     return type(vectorizer).from_state(config, vectorizer.state())

@@ -36,10 +36,10 @@ class ServedModel(tf.Module):
 
 @contextmanager
 def replaced_folder(path: str | Path) -> Iterator[Path]:
-    """Gives a place to write a folder at; once it is complete, it takes the place of the old one.
+    """Yields a path to write a folder to; once complete, the folder replaces the old one.
 
     Raises:
-        RunError: The place cannot be written.
+        RunError: The folder cannot be written.
     """
     path = Path(path)
     with partial_folder(path) as partial:

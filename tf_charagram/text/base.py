@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram.text.validation import check_text_options
+
+
+class TextOptions(TypedDict, total=False):
+    """The arguments of every vectorizer; `TextVectorizer` says what they mean."""
+
+    lowercase: bool
+    unicode_form: str | None
+    max_chars: int | None
 
 
 class TextVectorizer(keras.layers.Layer):
@@ -36,7 +44,7 @@ class TextVectorizer(keras.layers.Layer):
     """
 
     def __init__(
-        self, *, lowercase: bool, unicode_form: str | None, max_chars: int | None, **kwargs: Any
+        self, lowercase: bool, unicode_form: str | None, max_chars: int | None, **kwargs: Any
     ) -> None:
         super().__init__(**{"trainable": False, "name": "vectorizer", **kwargs})
         check_text_options(unicode_form, max_chars)
@@ -51,7 +59,7 @@ class TextVectorizer(keras.layers.Layer):
 
     @property
     def resources(self) -> list[Any]:
-        """What a SavedModel must hold besides the graph: the look-up tables, if there are any."""
+        """Resources that a SavedModel holds besides the graph: the look-up tables, if any."""
         return []
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Which tokens have a capital, inside the graph: what lower-casing takes from a tagger."""
+"""Finds tokens with a capital, inside the graph: what lower-casing hides from a tagger."""
 
 from __future__ import annotations
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.base import TextVectorizer
+from tf_charagram.text.base import TextOptions, TextVectorizer
 from tf_charagram.text.batches import bounded_batches, to_bytes
 from tf_charagram.text.growing import check_growable
 from tf_charagram.text.normalize import (
@@ -20,7 +20,6 @@ from tf_charagram.text.normalize import (
     normalized_code_points,
 )
 from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
-from tf_charagram.text.validation import check_text_options
 
 _CHUNK_TEXTS, _CHUNK_CHARS = 1_000, 2_000_000
 
@@ -53,49 +52,37 @@ class CharacterVectorizer(TextVectorizer):
         max_chars: int | None = 1_000,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            lowercase=lowercase, unicode_form=unicode_form, max_chars=max_chars, **kwargs
-        )
+        super().__init__(lowercase, unicode_form, max_chars, **kwargs)
         self.alphabet = alphabet
         self._symbols = alphabet.symbol_table(lowercase)
 
     @classmethod
     def from_texts(
-        cls,
-        texts: Iterable[str],
-        *,
-        lowercase: bool = True,
-        unicode_form: str | None = None,
-        max_chars: int | None = 1_000,
+        cls, texts: Iterable[str], **options: Unpack[TextOptions]
     ) -> CharacterVectorizer:
         """Builds a vectorizer whose alphabet is every character of the texts, by code point.
 
         Args:
             texts: The texts, read once, as a stream.
-            lowercase: As for the class.
-            unicode_form: As for the class.
-            max_chars: As for the class.
+            **options: `lowercase`, `unicode_form` and `max_chars`, as for the class.
 
         Raises:
             ConfigError: An argument is out of range, or the texts have no character.
         """
-        check_text_options(unicode_form, max_chars)
-        fold = normalized_code_points(lowercase)
         alphabet = Alphabet()
+        empty = cls(alphabet=alphabet, **options)
+        fold = normalized_code_points(empty.lowercase)
         for chunk in bounded_batches(texts, _CHUNK_TEXTS, _CHUNK_CHARS):
             encoded = tf.constant([to_bytes(text) for text in chunk])
-            codes, boundaries = decode(encoded, unicode_form)
+            codes, boundaries = decode(encoded, empty.unicode_form)
             codes = codes.numpy()
             in_table = codes < len(fold)
             codes[in_table] = fold[codes[in_table]]
-            flat = collapse(tf.constant(codes), boundaries, SPACE, max_chars)
+            flat = collapse(tf.constant(codes), boundaries, SPACE, empty.max_chars)
             alphabet = alphabet.extended(np.unique(_rows(flat).values.numpy()))
         if not len(alphabet):
             raise ConfigError("The texts have no character to make an alphabet of.")
-        text: dict[str, Any] = {
-            "lowercase": lowercase, "unicode_form": unicode_form, "max_chars": max_chars,
-        }  # fmt: skip
-        return cls(alphabet=alphabet.sorted()[0], **text)
+        return cls(alphabet=alphabet.sorted()[0], **options)
 
     @property
     def num_rows(self) -> int:
@@ -111,7 +98,7 @@ class CharacterVectorizer(TextVectorizer):
             return _rows(collapse(symbols, boundaries, SPACE_SYMBOL, self.max_chars))
 
     def grown(self, other: CharacterVectorizer) -> tuple[CharacterVectorizer, np.ndarray]:
-        """Gives the characters of another vectorizer ids, in one order of code points with these.
+        """Merges in the characters of another vectorizer, in the order of code points.
 
         As for `TextVectorizer`.
         """

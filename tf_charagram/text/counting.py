@@ -70,7 +70,7 @@ class NgramCounter:
             self._prune()
 
     def _grow(self, codes: np.ndarray) -> None:
-        """Takes new characters into the alphabet, or gives exact keys up when they overflow."""
+        """Adds new characters to the alphabet, or switches to mixed keys when it overflows."""
         if self._alphabet is None or self._bits is None:
             return
         self._alphabet = self._alphabet.extended(np.unique(codes))

@@ -56,7 +56,7 @@ class UnknownWords(keras.layers.Layer):
 
     @property
     def resources(self) -> list[Any]:
-        """What a SavedModel must hold besides the graph."""
+        """Resources that a SavedModel holds besides the graph."""
         return self._ngrams.resources
 
     def call(self, words: tf.RaggedTensor, ids: tf.Tensor) -> tf.RaggedTensor:

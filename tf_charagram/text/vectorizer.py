@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.base import TextVectorizer
+from tf_charagram.text.base import TextOptions, TextVectorizer
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.growing import check_growable
 from tf_charagram.text.keys import mix64, ngram_keys
@@ -66,9 +66,7 @@ class NgramVectorizer(TextVectorizer):
         longest_only: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            lowercase=lowercase, unicode_form=unicode_form, max_chars=max_chars, **kwargs
-        )
+        super().__init__(lowercase, unicode_form, max_chars, **kwargs)
         _check_rows(vocabulary, hash_buckets, rows_per_ngram)
         if longest_only and vocabulary is None:
             raise ConfigError("`longest_only` needs a `vocabulary`.")
@@ -100,28 +98,27 @@ class NgramVectorizer(TextVectorizer):
         cls,
         texts: Iterable[str],
         *,
-        lowercase: bool = True,
-        unicode_form: str | None = None,
-        max_chars: int | None = 10_000,
-        **counting: Any,
+        orders: Sequence[int] = (2, 3, 4),
+        min_count: int = 1,
+        max_per_order: int | None = None,
+        **options: Unpack[TextOptions],
     ) -> NgramVectorizer:
         """Builds a vectorizer whose vocabulary is counted from texts.
 
         Args:
             texts: The texts, each counted as often as it comes; read once, as a stream.
-            lowercase: As for the class.
-            unicode_form: As for the class.
-            max_chars: As for the class.
-            **counting: `orders`, `min_count`, `max_per_order` and so on, as for
-                `NgramVocabulary.from_texts`.
+            orders: n-gram orders, 1 to 8 in any combination.
+            min_count: Fewest occurrences an n-gram needs.
+            max_per_order: Keep only this many of each order, the most frequent ones.
+            **options: `lowercase`, `unicode_form` and `max_chars`, as for the class.
 
         Raises:
             ConfigError: An argument is out of range, or no n-gram is left.
         """
-        text: dict[str, Any] = {
-            "lowercase": lowercase, "unicode_form": unicode_form, "max_chars": max_chars,
-        }  # fmt: skip
-        return cls(vocabulary=NgramVocabulary.from_texts(texts, **text, **counting), **text)
+        vocabulary = NgramVocabulary.from_texts(
+            texts, orders=orders, min_count=min_count, max_per_order=max_per_order, **options
+        )
+        return cls(vocabulary=vocabulary, **options)
 
     @property
     def num_rows(self) -> int:
@@ -153,7 +150,7 @@ class NgramVectorizer(TextVectorizer):
 
     @property
     def resources(self) -> list[Any]:
-        """What a SavedModel must hold besides the graph: the look-up table, if there is one."""
+        """Resources that a SavedModel holds besides the graph: the look-up table, if any."""
         return [] if self.vocabulary is None else [self._table]
 
     def ngrams(self, text: str) -> list[tuple[str, tuple[int, ...]]]:

@@ -59,9 +59,7 @@ class WordVectorizer(TextVectorizer):
         max_chars: int | None = 10_000,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            lowercase=lowercase, unicode_form=unicode_form, max_chars=max_chars, **kwargs
-        )
+        super().__init__(lowercase, unicode_form, max_chars, **kwargs)
         encoded = [word.encode() for word in words]
         if not encoded or len(set(encoded)) < len(encoded):
             raise ConfigError(
@@ -157,7 +155,7 @@ class WordVectorizer(TextVectorizer):
 
     @property
     def resources(self) -> list[Any]:
-        """What a SavedModel must hold besides the graph: the look-up tables."""
+        """Resources that a SavedModel holds besides the graph: the look-up tables."""
         more = [] if self._unknown_words is None else self._unknown_words.resources
         return [self._table, *more]
 
@@ -171,7 +169,7 @@ class WordVectorizer(TextVectorizer):
             return self._unknown_words(words, ids)
 
     def grown(self, other: WordVectorizer) -> tuple[WordVectorizer, np.ndarray]:
-        """Gives the words of another vectorizer ids after those there are, and so its n-grams.
+        """Appends the words and the n-grams of another vectorizer.
 
         As for `TextVectorizer`; `other` may lack n-grams.
         """

@@ -99,7 +99,7 @@ class StepModel(keras.Model):
 
     @property
     def state(self) -> list[tf.Variable]:
-        """What a checkpoint needs besides weights, optimizer and metric.
+        """Variables of a checkpoint besides weights, optimizer and metric.
 
         The step, and the weights that a penalty pulls back to.
         """
@@ -144,7 +144,7 @@ class StepModel(keras.Model):
         return {"loss": self.loss_tracker.result()}
 
     def update(self, loss_of_batch: Callable[[], tf.Tensor]) -> tf.Tensor:
-        """Makes one step of the optimizer; returns the loss."""
+        """Runs one step of the optimizer; returns the loss."""
         variables = [variable.value for variable in self.trained_variables]
         with tf.GradientTape() as tape:
             loss = loss_of_batch()

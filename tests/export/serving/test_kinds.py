@@ -206,13 +206,13 @@ def test_samples():
     }  # fmt: skip
     for kind in MODELS:
         assert all(text.strip() for text in sample_texts(kind))
-    with pytest.raises(ConfigError, match="Unknown kind of model 'pairscorer'.*pair_scorer"):
+    with pytest.raises(ConfigError, match=r"Unknown kind of model 'pairscorer'.*pair_scorer"):
         sample_texts("pairscorer")
 
 
 def test_samples_of_a_new_sort(monkeypatch):
     monkeypatch.setattr(TextEmbedder, "reads", "poems")
-    with pytest.raises(ConfigError, match="Unknown sort of texts 'poems'. Available: pairs, "):
+    with pytest.raises(ConfigError, match=r"Unknown sort of texts 'poems'. Available: pairs, "):
         sample_texts("embedder")
 
 

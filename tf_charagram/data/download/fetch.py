@@ -119,7 +119,7 @@ def _target(name: str, source: Source, folder: Path) -> Path:
 
 
 def _download(url: str, path: Path, checksum: str | None, progress: bool) -> None:
-    """Makes sure that `path` holds what `url` gives and that its checksum is right."""
+    """Downloads `url` to `path` unless it is there already, and checks its checksum."""
     import pooch
     from rich.console import Console
     from rich.progress import Progress
@@ -162,7 +162,7 @@ def _matches(path: Path, known: str) -> bool:
 
 
 class _Bar:
-    """What pooch asks of a progress bar, drawn by rich; rich corrects the last chunk's excess."""
+    """A progress bar for pooch, drawn by rich, which corrects the excess of the last chunk."""
 
     def __init__(self, bar: Progress, description: str) -> None:
         self._bar = bar

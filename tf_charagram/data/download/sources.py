@@ -1,4 +1,4 @@
-"""Where the public data sets are: one table of addresses, checksums and licences."""
+"""The public data sets: one table of addresses, checksums and licences."""
 
 from __future__ import annotations
 

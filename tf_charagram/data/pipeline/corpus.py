@@ -20,7 +20,7 @@ _NUM_LISTED = 100_000
 
 
 class PairSource(NamedTuple):
-    """Where pairs come from.
+    """A source of pairs.
 
     Attributes:
         read: Starts to read them; its argument says what to do about bad lines.

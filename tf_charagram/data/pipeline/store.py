@@ -94,7 +94,7 @@ class PairStore:
         self.fill_from(_vectorized(examples, to_ids))
 
     def fill_from(self, parts: Iterable[PairBlock]) -> None:
-        """Takes pairs whose ids are known, `num_pairs` in all, part by part; see `fill`."""
+        """Stores pairs whose ids are known, `num_pairs` in all, part by part; see `fill`."""
         if self.num_blocks == 1:
             kept = list(parts)
             ids = tf.concat([part.ids for part in kept], axis=0)

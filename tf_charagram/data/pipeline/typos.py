@@ -17,7 +17,7 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 
 
 def add_typos(text: str, num_edits: int, random: np.random.Generator) -> str:
-    """Makes typing errors in a text.
+    """Adds typing errors to a text.
 
     Each edit picks one of the words of four letters or more at random and swaps two neighbouring
     letters, or drops, doubles or replaces one; the word always changes. Its first letter stays

@@ -1,4 +1,4 @@
-"""Which column of a table holds what, by the names in its header or by position."""
+"""The layout of a table: which column holds what, by name or by position."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the cells of a row are.
+    """The layout of a table: where the cells of a row are.
 
     Attributes:
-        names: What messages call the columns: names of the header, or numbers.
+        names: Names of the columns in messages: names of the header, or numbers.
         texts: Indices of the texts.
         label: Index of the label or score.
         split: Index of the column that says the split, and the one to keep.

@@ -21,7 +21,7 @@ _CSV = re.compile(r"\.csv(\.gz)?$", re.IGNORECASE)
 
 
 class ColumnOptions(TypedDict, total=False):
-    """What all readers of tables take, beside the path.
+    """The arguments of all readers of tables, besides the path.
 
     Attributes:
         text_columns: The columns of the texts, each a 0-based number or a name of the header.

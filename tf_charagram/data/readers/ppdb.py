@@ -100,7 +100,7 @@ def parse_ppdb_line(text: str) -> PpdbEntry:
 
 @dataclass(frozen=True)
 class PpdbFilter:
-    """Which entries of a PPDB 2.0 file to keep.
+    """Selects entries of a PPDB 2.0 file.
 
     Args:
         min_score: Smallest `PPDB2.0Score` to keep, or `None` for all.

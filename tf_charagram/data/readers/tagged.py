@@ -207,5 +207,5 @@ def _tree_sentences(lines: Lines, report: Report) -> Sentences:
 
 
 def _unescaped(word: str, tag: str) -> Token:
-    """Takes the backslashes of the Penn Treebank away, and checks."""
+    """Returns a word without the backslashes of the Penn Treebank, and its tag, checked."""
     return _checked(_ESCAPED.sub(r"\1", word), tag)

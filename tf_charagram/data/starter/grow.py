@@ -208,7 +208,7 @@ def _spelling_pairs(groups: Sequence[Group], spelling: Sequence[Pair]) -> Iterat
 
 
 def misspell(word: str) -> str | None:
-    """Makes the most likely slip of the pen in a long word.
+    """Misspells a long word in the most likely way.
 
     Args:
         word: A correctly spelled word.

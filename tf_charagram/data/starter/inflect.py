@@ -46,7 +46,7 @@ def count_syllables(word: str) -> int:
 
 
 def _doubles(word: str) -> bool:
-    """Whether the last consonant is doubled before a suffix that starts with a vowel."""
+    """Returns whether the last consonant is doubled before a suffix that starts with a vowel."""
     if word in _DOUBLING:
         return True
     return count_syllables(word) == 1 and _SHORT_FINAL.match(word) is not None

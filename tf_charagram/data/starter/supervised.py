@@ -37,11 +37,7 @@ def relatedness(split: str) -> ScoredPairs:
 def inference(split: str) -> LabelledPairs:
     """Returns the same pairs with `"ENTAILMENT"`, `"NEUTRAL"` or `"CONTRADICTION"` each.
 
-    Args:
-        split: `"train"`, `"dev"` or `"test"`; no sentence is in two of them.
-
-    Raises:
-        ConfigError: `split` is unknown.
+    Splits and errors are those of `relatedness`.
     """
     _, left, right, labels = _pairs(split)
     return LabelledPairs(f"starter.{split}", left, right, labels)
@@ -50,11 +46,7 @@ def inference(split: str) -> LabelledPairs:
 def sentiment(split: str) -> LabelledTexts:
     """Returns reviews with `"0"`, negative, or `"1"`, positive, each.
 
-    Args:
-        split: `"train"`, `"dev"` or `"test"`; no review is in two of them.
-
-    Raises:
-        ConfigError: `split` is unknown.
+    Splits and errors are those of `relatedness`.
     """
     _check(split)
     rows = [row for i, row in enumerate(_rows("sentiment.tsv")) if _split(i) == split]

@@ -18,7 +18,7 @@ _HEADER_BYTES = 128
 
 
 class VectorWriter(Protocol):
-    """Takes batches of texts and their embeddings."""
+    """Writes batches of texts and their embeddings."""
 
     def write(self, texts: Sequence[str], vectors: np.ndarray) -> None:
         """Writes one batch; `vectors` is float32 `(len(texts), dim)`."""

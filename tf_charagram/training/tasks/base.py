@@ -46,6 +46,7 @@ class Task(ABC):
     Attributes:
         model_class: The class of the model that is trained.
         default_data: What `--data` is where it was not given; empty if it must be.
+        data_help: What is to be given, where there is no default.
         trial_epochs: Length of a trial of a search where none was given.
         num_resamples: Resamples of the bootstrap of the intervals of the final scores.
         shares_examples: Whether the runs of a search can share what was read; see `reuse`.
@@ -54,6 +55,7 @@ class Task(ABC):
 
     model_class: ClassVar[Any]
     default_data: ClassVar[tuple[str, ...]] = (STARTER,)
+    data_help: ClassVar[str] = "files to train on"
     trial_epochs: ClassVar[float] = 10.0
     num_resamples: ClassVar[int] = 1000
     shares_examples: ClassVar[bool] = False
@@ -82,10 +84,7 @@ class Task(ABC):
             ConfigError: There is neither.
         """
         if not (config.data or cls.default_data):
-            raise ConfigError(
-                f"The task '{config.task}' needs --data: files of text pairs, two tab-separated "
-                "texts per line. For a first try, `--data starter`: pairs of words."
-            )
+            raise ConfigError(f"The task '{config.task}' needs --data: {cls.data_help}.")
         return config.data or cls.default_data
 
     @classmethod

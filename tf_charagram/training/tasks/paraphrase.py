@@ -256,6 +256,10 @@ class Sentences(ParaphraseTask):
     """Embeds phrases and sentences (Charagram, section 4.1; Universal, section 3; CSE)."""
 
     default_data = ()
+    data_help = (
+        "files of text pairs, two tab-separated texts per line. For a first try, `--data starter`: "
+        "pairs of words"
+    )
     trial_epochs = 5.0
     set_groups = ("sts", "phrases", "wordsim")
 
