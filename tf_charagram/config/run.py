@@ -105,8 +105,8 @@ class RunConfig:
         "run or model folder to start the encoder from; its vocabulary grows with the new texts",
     )
     epochs: float = option(10, "passes over the data; may be a fraction")
-    max_minutes: float | None = option(None, "stop after so many minutes of training")
-    batch_size: int | None = option(None, "examples a batch")
+    max_minutes: float | None = option(None, "minutes of training after which to stop")
+    batch_size: int | None = option(None, "examples per batch")
     l2: float = option(0.0, "lambda of the L2 penalty on all weights")
     l2_words: float = option(0.0, "lambda_w: L2 pull of the word vectors to their initial values")
     l2_composition: float = option(0.0, "lambda_c: L2 penalty on all weights but the word vectors")
@@ -119,7 +119,7 @@ class RunConfig:
     ngrams: tuple[int, ...] = option((2, 3, 4), "n-gram orders, for instance 2,3,4")
     min_count: int = option(1, "fewest occurrences an n-gram or a word needs for a row")
     max_per_order: int | None = option(None, "keep the k most frequent n-grams of each order")
-    hash_buckets: int | None = option(None, "hash n-grams to so many rows, without a vocabulary")
+    hash_buckets: int | None = option(None, "hash n-grams to this many rows, without a vocabulary")
     rows_per_ngram: int = option(1, "rows each n-gram is hashed to")
     unicode_form: str | None = option(None, "normalize first: NFC, NFD, NFKC, NFKD")
     max_chars: int | None = option(
