@@ -83,9 +83,9 @@ def test_replace():
     changed = config.replace(margin=0.2, activation="relu")
     assert (changed.dim, changed.margin) == (5, 0.2)
     assert changed.encoder_options == {**config.encoder_options, "activation": "relu"}
-    assert config.replace(num_layers=1, encoder="rnn").encoder_options["activation"] == "tanh"
+    assert changed.replace(encoder="rnn") == ParaphraseConfig(encoder="rnn", dim=5, margin=0.2)
     with pytest.raises(ConfigError, match="`num_layers` is not an option of the encoder 'rnn'"):
-        config.replace(encoder="rnn")
+        config.replace(encoder="rnn", num_layers=2)
     with pytest.raises(TypeError, match="ParaphraseConfig has no setting `hidden_dim`"):
         config.replace(hidden_dim=3)
 
@@ -96,11 +96,15 @@ def test_replace():
         ("cse", {"num_layers": 2}, r"'cse'\. Received: num_layers=2\. .* of charagram, dan\."),
         ("charagram", {"depth": 3}, r"'charagram'\. Received: depth=3\. Options .*: activation, "),
         ("lstm", {"word_dim": 3}, r"`word_dim` is not an option of the encoder 'lstm'"),
+        ("lstm", {"activation": "tanh"}, r"`activation` is not an option of the encoder 'lstm'"),
     ],
 )
 def test_options_of_other_encoders(encoder, options, message):
     with pytest.raises(ConfigError, match=message):
         ParaphraseConfig(encoder=encoder, encoder_options=options)
+    if "depth" not in options:
+        with pytest.raises(ConfigError, match=message):
+            ParaphraseConfig.from_dict({"encoder": encoder, **options})
 
 
 def test_unknown_encoder():

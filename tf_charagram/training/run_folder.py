@@ -51,7 +51,7 @@ class RunFolder:
         Args:
             path: The folder, or `None` for `runs/<default_name>-<N>` with the next free N.
             default_name: See `path`.
-            resume: Go on with the run in the folder; a folder without one starts anew.
+            resume: Go on with the run in the folder; a folder without one starts a new run.
             overwrite: Let `begin` delete the run in the folder.
 
         Raises:
