@@ -51,9 +51,11 @@ def ctrl_c():
 
 
 @pytest.fixture
-def unexported(monkeypatch) -> None:
-    """Leaves out the SavedModel of the runs of a test."""
-    leave_out_export(monkeypatch)
+def unexported():
+    """Leaves out the SavedModel of the runs of a test, also after it undid its own patches."""
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_export(patch)
+        yield
 
 
 @dataclass(frozen=True)
