@@ -9,6 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.commands import QUICK, leave_out_export, process, run
@@ -17,6 +18,13 @@ from tests.texts import write_pairs, write_scored
 # Several workers of pytest share the cores; threads of one operation would wait for each other.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Lets slow properties look at more examples with the campaigns."""
+    hypothesis.settings.register_profile("campaign")
+    if "campaign" in config.option.markexpr:
+        hypothesis.settings.load_profile("campaign")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
