@@ -13,6 +13,7 @@ from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import options_of
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.tasks import canonical_settings
 
 #: What every file of settings held of the options of encoders, up to version 0.1.
 OLD_OPTIONS = {
@@ -128,7 +129,9 @@ class TestResume:
         def check(old, new):
             saved = {"settings": through_json(old), "versions": {}, "data_files": {}}
             (tmp_path / "config.json").write_text(json.dumps(saved))
-            RunFolder(tmp_path).check_config({"settings": new, "data_files": {}})
+            RunFolder(tmp_path).check_config(
+                {"settings": new, "data_files": {}}, canonical_settings
+            )
 
         return check
 
