@@ -35,16 +35,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in campaigns]
 
 
+def optimize_graphs(wanted: bool) -> None:
+    """Says whether TensorFlow optimizes graphs before it runs them."""
+    if (tensorflow := sys.modules.get("tensorflow")) is not None:
+        tensorflow.config.optimizer.set_experimental_options({"disable_meta_optimizer": not wanted})
+
+
 @pytest.fixture(scope="session", autouse=True)
-def graphs_as_written(request) -> None:
+def graphs_as_traced(request) -> None:
     """Runs graphs as they were traced.
 
     Most tests run a graph once or twice, and TensorFlow takes longer to optimize it than to run it.
     With the campaigns, and in processes of their own, graphs are optimized as users have it.
     """
-    tensorflow = sys.modules.get("tensorflow")
-    if tensorflow is not None and "campaign" not in request.config.option.markexpr:
-        tensorflow.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+    optimize_graphs("campaign" in request.config.option.markexpr)
+
+
+@pytest.fixture(scope="module")
+def optimized_graphs(request, graphs_as_traced):
+    """Optimizes graphs as users have it: what is compared to the bit must be computed alike."""
+    optimize_graphs(True)
+    yield
+    optimize_graphs("campaign" in request.config.option.markexpr)
 
 
 @pytest.fixture(autouse=True)

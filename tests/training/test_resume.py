@@ -34,7 +34,7 @@ LONG = (
 )  # fmt: skip
 TOTAL = 90
 
-pytestmark = pytest.mark.usefixtures("unexported")
+pytestmark = pytest.mark.usefixtures("optimized_graphs")
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def arguments(data):
 
 
 @pytest.fixture(scope="module")
-def whole(arguments, tmp_path_factory):
+def whole(arguments, tmp_path_factory, optimized_graphs):
     """Returns the folder of a run that was never stopped."""
     folder = tmp_path_factory.mktemp("whole") / "run"
     with pytest.MonkeyPatch.context() as patch:
@@ -81,6 +81,7 @@ def assert_same_run(folder, whole):
     assert not list(folder.rglob("*.part"))
 
 
+@pytest.mark.usefixtures("unexported")
 def test_checkpoints_are_as_far_apart_as_asked_for(arguments, tmp_path):
     """A short run leaves the one of its end, from which a longer one can go on."""
     arguments = [*arguments, "--checkpoint-every-s", "1000", "--out", tmp_path / "run"]
@@ -103,6 +104,7 @@ def start(arguments, folder, **kwargs):
     return child
 
 
+@pytest.mark.usefixtures("unexported")
 def test_killed(arguments, whole, tmp_path):
     folder = tmp_path / "run"
     wait = random.Random()
@@ -116,6 +118,7 @@ def test_killed(arguments, whole, tmp_path):
     assert_same_run(folder, whole)
 
 
+@pytest.mark.usefixtures("unexported")
 def test_interrupted(arguments, whole, tmp_path):
     folder = tmp_path / "run"
     with start(arguments, folder) as child:
@@ -130,6 +133,7 @@ def test_interrupted(arguments, whole, tmp_path):
     assert_same_run(folder, whole)
 
 
+@pytest.mark.usefixtures("unexported")
 @pytest.mark.parametrize("step", [7, TOTAL])
 def test_interrupted_at_any_step(arguments, whole, tmp_path, monkeypatch, step):
     """Also right before an evaluation, and before that of the last step."""
@@ -141,6 +145,7 @@ def test_interrupted_at_any_step(arguments, whole, tmp_path, monkeypatch, step):
     assert_same_run(folder, whole)
 
 
+@pytest.mark.usefixtures("unexported")
 def test_interrupted_in_an_evaluation(arguments, whole, tmp_path, monkeypatch):
     evaluate = TrainingLoop.evaluate
 
@@ -156,6 +161,7 @@ def test_interrupted_in_an_evaluation(arguments, whole, tmp_path, monkeypatch):
     assert_same_run(tmp_path / "run", whole)
 
 
+@pytest.mark.usefixtures("unexported")
 def test_a_finished_run_stays_as_it_is(arguments, whole, tmp_path):
     shutil.copytree(whole, tmp_path / "run")
     # A folder that was moved is the same run.
@@ -163,6 +169,7 @@ def test_a_finished_run_stays_as_it_is(arguments, whole, tmp_path):
     assert_same_run(tmp_path / "run", whole)
 
 
+@pytest.mark.usefixtures("unexported")
 def test_an_unnamed_run_goes_on_as_its_message_says(arguments, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     interrupt_training_at(monkeypatch, 20)
@@ -174,6 +181,7 @@ def test_an_unnamed_run_goes_on_as_its_message_says(arguments, tmp_path, monkeyp
     assert call("train", *arguments, "--epochs", "1", "--out", out, "--resume") == 0
 
 
+@pytest.mark.usefixtures("unexported")
 class TestDamagedCheckpoints:
     @pytest.fixture
     def stopped(self, whole, tmp_path):
@@ -233,6 +241,7 @@ def test_full_disk(arguments, whole, tmp_path, bytes_allowed, capsys):
     assert_same_run(folder, whole)
 
 
+@pytest.mark.usefixtures("unexported")
 def test_select_keeps_the_best_also_after_a_resume(data, tmp_path, monkeypatch):
     # The better the model, the worse it does here, so the first evaluation is the best.
     rows = [line.split("\t") for line in data[1].read_text().splitlines()]
