@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 
 import keras
@@ -37,13 +38,10 @@ def batch(lengths, time=5, seed=1):
     return tf.constant(inputs, tf.float32), tf.constant(mask)
 
 
-@pytest.mark.parametrize("lengths", BATCHES.values(), ids=BATCHES)
-@pytest.mark.parametrize("return_sequences", [False, True])
-@pytest.mark.parametrize("training", [False, True])
-def test_equals_the_other_without_peepholes(lengths, return_sequences, training):
-    """Values and gradients, zeros at masked steps among them, in eager mode and in a graph."""
-    inputs, mask = batch(lengths)
-    results = []
+@functools.cache
+def values_and_gradients(return_sequences, training):
+    """Returns functions to the outputs of each layer and their gradients, and their graphs."""
+    functions = []
     for layer in layers(return_sequences=return_sequences):
 
         def run(inputs, mask, layer=layer):
@@ -55,7 +53,16 @@ def test_equals_the_other_without_peepholes(lengths, return_sequences, training)
             return [outputs, *map(tf.convert_to_tensor, tape.gradient(loss, sources))]
 
         specs = [tf.TensorSpec([None, None, DIM]), tf.TensorSpec([None, None], tf.bool)]
-        results += [run(inputs, mask), tf.function(run, input_signature=specs)(inputs, mask)]
+        functions += [run, tf.function(run, input_signature=specs)]
+    return functions
+
+
+@pytest.mark.parametrize("lengths", BATCHES.values(), ids=BATCHES)
+@pytest.mark.parametrize("return_sequences", [False, True])
+@pytest.mark.parametrize("training", [False, True])
+def test_equals_the_other_without_peepholes(lengths, return_sequences, training):
+    """Values and gradients, zeros at masked steps among them, in eager mode and in a graph."""
+    results = [run(*batch(lengths)) for run in values_and_gradients(return_sequences, training)]
     for found in results[:-1]:
         for one, other in zip(found, results[-1], strict=True):
             assert_allclose(one, other, rtol=1e-4, atol=1e-5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.contracts import ragged
+from tests.contracts import SPEC, ragged
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.tagging_head import TaggingHead
 
@@ -26,13 +27,10 @@ def make(**settings):
     return head
 
 
-@pytest.mark.parametrize("use_capitals", [False, True])
-@pytest.mark.parametrize(
-    "rows", [[], [[]], [[], []], [[0]], [[], [1, 1, 2], []], [[5, 0], [], [3] * 7]], ids=str
-)
-@pytest.mark.parametrize("training", [False, True])
-def test_shapes_and_gradients(rows, use_capitals, training):
-    head, positions = make(use_capitals=use_capitals), ragged(rows)
+@functools.cache
+def value_and_gradients(use_capitals, training):
+    """Returns a function to the logits of a head and their gradients, and its graph."""
+    head = make(use_capitals=use_capitals)
 
     def run(vectors, positions):
         with tf.GradientTape() as tape:
@@ -42,8 +40,17 @@ def test_shapes_and_gradients(rows, use_capitals, training):
         sources = [vectors, *(weight.value for weight in head.weights)]
         return [logits, *map(tf.convert_to_tensor, tape.gradient(loss, sources))]
 
-    num_tokens = sum(map(len, rows))
-    results = [run(VECTORS, positions), tf.function(run)(VECTORS, positions)]
+    return run, tf.function(run, input_signature=[tf.TensorSpec(VECTORS.shape), SPEC])
+
+
+@pytest.mark.parametrize("use_capitals", [False, True])
+@pytest.mark.parametrize(
+    "rows", [[], [[]], [[], []], [[0]], [[], [1, 1, 2], []], [[5, 0], [], [3] * 7]], ids=str
+)
+@pytest.mark.parametrize("training", [False, True])
+def test_shapes_and_gradients(rows, use_capitals, training):
+    positions, num_tokens = ragged(rows), sum(map(len, rows))
+    results = [run(VECTORS, positions) for run in value_and_gradients(use_capitals, training)]
     for logits, slope, *slopes in results:
         assert logits.shape == (num_tokens, 3) and logits.dtype == tf.float32
         assert np.isfinite(logits).all() and np.isfinite(slope).all()

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tests.contracts import SPEC
 from tests.reference import charagram as charagram_reference
 from tests.reference import cnn as cnn_reference
 from tests.reference import lstm as lstm_reference
@@ -218,15 +219,17 @@ def test_the_loss_goes_down(name):
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam", "adagrad"])
-@pytest.mark.parametrize("sentences", [[], [[]], [[], []]], ids=str)
-def test_batches_without_words_change_nothing(sentences, optimizer):
+def test_batches_without_words_change_nothing(optimizer):
     setup = Setup("charagram")
     setup.model.compile(make_optimizer(optimizer, 0.1))
     before = setup.weights()
-    data = tf.data.Dataset.from_tensors(batch_of(setup.vectorizer, sentences, []))
-    assert setup.model.fit(data, verbose=0).history["loss"] == [0.0]
-    for name, w in setup.weights().items():
-        assert_array_equal(w, before[name], err_msg=name)
+    specs = SPEC, tf.TensorSpec([None], tf.bool), SPEC, tf.TensorSpec([None], tf.int32)
+    for sentences in ([], [[]], [[], []]):
+        batch = batch_of(setup.vectorizer, sentences, [])
+        data = tf.data.Dataset.from_generator(lambda batch=batch: [batch], output_signature=specs)
+        assert setup.model.fit(data, verbose=0).history["loss"] == [0.0]
+        for name, w in setup.weights().items():
+            assert_array_equal(w, before[name], err_msg=f"{name} after {sentences}")
 
 
 def test_weights_that_are_not_finite():
