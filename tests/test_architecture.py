@@ -1,7 +1,10 @@
 """Imports point downwards only, and name modules in full. What is new needs a place in `TIERS`."""
 
 import ast
+import re
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
 # Lowest first. `__init__` is the face of the package: nothing below it uses what it offers.
@@ -56,3 +59,11 @@ def test_imports_point_downwards():
             names = (name for name in imported_names(path) if not is_allowed(source, name))
             wrong += [f"{path.relative_to(ROOT)} imports {name}" for name in names]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.skipif(not (ROOT / "CONTRIBUTING.md").is_file(), reason="not a checkout")
+def test_contributing_says_the_same():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"imports point downwards only:\n\n((?:    .*\n)+)", text)
+    tiers = [set(line.strip().split(", ")) for line in block.splitlines()]
+    assert tiers[::-1] == [tier - {"__init__", "_version"} for tier in TIERS]

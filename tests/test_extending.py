@@ -202,6 +202,16 @@ def test_a_task_is_three_files(task):
     check_style(folder, differing)
 
 
+def test_a_data_set_is_two_files(copy, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(copy, folder)
+    test = "tests/data/readers/test_biosses.py"
+    differing, _ = change(folder, "A data set")
+    assert differing == {"tf_charagram/data/readers/biosses.py", test}
+    assert passed(folder, test) == 5
+    check_style(folder, differing)
+
+
 def test_the_real_package_has_neither():
     """Otherwise what is tested above would not be the copy."""
     from tf_charagram.encoders import ENCODERS

@@ -34,7 +34,7 @@ def make_parser() -> FlagParser:
     )  # fmt: skip
     parser.add_argument(
         "--typos", type=int, default=0,
-        help="score once more with so many typing errors in one text of each pair",
+        help="score again with this many typing errors in one text of each pair",
     )  # fmt: skip
     parser.add_argument(
         "--bootstrap", type=int | None, default=None,

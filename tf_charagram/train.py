@@ -9,19 +9,11 @@ from collections.abc import Sequence
 
 import jsonargparse
 
-from tf_charagram.cli.flags import (
-    FlagParser,
-    add_run_flags,
-    encoder_of,
-    file_first,
-    repeatable,
-    repeatable_flags,
-    run_command,
-    value_of,
-)
+from tf_charagram.cli.flags import FlagParser, run_command
+from tf_charagram.cli.run_flags import add_run_flags, parse_run
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.reporting.console import table_console
-from tf_charagram.training.tasks import TASKS, settings_class
+from tf_charagram.training.tasks import TASKS
 
 
 def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
@@ -42,12 +34,7 @@ def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
 
 def train(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    task = value_of(arguments, "task") or "words"
-    parser = make_parser(task, encoder_of(arguments))
-    settings = settings_class(task)
-    arguments = file_first(repeatable(arguments, repeatable_flags(settings)))
-    values = parser.parse_args(arguments).as_dict()
-    config = settings.from_dict(values)
+    config, values, _ = parse_run(arguments, make_parser)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     from tf_charagram.training.run import TrainingRun
     from tf_charagram.training.threads import set_threads

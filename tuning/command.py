@@ -11,22 +11,12 @@ from typing import TYPE_CHECKING
 import jsonargparse
 from rich.console import Console
 
-from tf_charagram.cli.flags import (
-    FlagParser,
-    add_fields,
-    add_run_flags,
-    encoder_of,
-    file_first,
-    from_flags,
-    repeatable,
-    repeatable_flags,
-    run_command,
-    value_of,
-)
+from tf_charagram.cli.flags import FlagParser, add_fields, from_flags, run_command
+from tf_charagram.cli.run_flags import add_run_flags, parse_run
 from tf_charagram.config import RunConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
-from tf_charagram.training.tasks import TASKS, settings_class, task_class
+from tf_charagram.training.tasks import TASKS, canonical_settings, task_class
 from tf_charagram.tuning.config import TuneConfig
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import SPACES, without
@@ -57,20 +47,15 @@ def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
 
 def tune(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    task = value_of(arguments, "task") or "words"
-    parser = make_parser(task, encoder_of(arguments))
-    arguments = file_first(repeatable(arguments, repeatable_flags(settings_class(task))))
-    values = parser.parse_args(arguments).as_dict()
-    given = parser.parse_args(arguments, defaults=False).as_dict()
+    config, values, given = parse_run(arguments, make_parser)
     settings = from_flags(TuneConfig, values)
-    config = settings_class(task).from_dict(values)
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     # One process trains many models, and TensorFlow warns of each that it traces.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
     from tf_charagram.training.threads import set_threads
 
     set_threads(config)
-    search = make_search(settings, config, set(given))
+    search = make_search(settings, config, given)
     from tf_charagram.tuning.chief import role
 
     own_role = role()
@@ -150,7 +135,7 @@ def _open(search: Search, out: str | None, resume: bool, overwrite: bool) -> Sea
     folder = SearchFolder.open(out, name, resume=resume, overwrite=overwrite)
     files = task_class(search.config.task).input_files(search.config)
     identity = run_config(search.settings(), files)
-    folder.check_config(identity)
+    folder.check_config(identity, canonical_settings)
     folder.begin(identity)
     return folder  # type: ignore[return-value]
 

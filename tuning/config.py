@@ -32,24 +32,24 @@ class TuneConfig:
     space: str = _option("paper", f"what to search: {', '.join(SPACES)}")
     tuner: str = _option("grid", f"how to search: {', '.join(TUNERS)}")
     max_trials: int | None = _option(
-        None, "run at most so many trials [grid: all; hyperband: all it needs; others: 20]"
+        None, "maximum number of trials [grid: all; hyperband: all it needs; others: 20]"
     )
     trial_epochs: float | None = _option(
         None, "epochs of a trial [words: 1; sentences, pos: 5; else 10]"
     )
     trial_examples: int | None = _option(
-        None, "words, sentences: train trials on about so many pairs, chosen at random [all]"
+        None, "words, sentences: pairs that a trial trains on, about, chosen at random [all]"
     )
     objective: str = _option(
         "max", "a trial's score on the set of --select: max over its evaluations, or the final one"
     )
     stop_hopeless: float | None = _option(
         None,
-        "stop a trial that is so many points below the median of finished ones at an evaluation",
+        "stop a trial this many points below the median of finished ones at an evaluation",
     )
     workers: int = _option(1, "processes that run trials")
-    keep: int = _option(3, "keep the models of so many best trials")
-    finish: float | None = _option(None, "then train the winner for so many epochs, on all data")
+    keep: int = _option(3, "keep the models of this many best trials")
+    finish: float | None = _option(None, "then train the winner for this many epochs, on all data")
 
     def __post_init__(self) -> None:
         """Checks every value."""

@@ -92,7 +92,7 @@ class BayesianOracle(SafeOracle, oracles.BayesianOptimizationOracle):
 class HyperbandOracle(SafeOracle, oracles.HyperbandOracle):
     """Tries many combinations for a short time, and the best of them for longer.
 
-    A combination that goes on is trained anew, from its first epoch.
+    A combination that goes on is trained again from its first epoch.
     """
 
     @property

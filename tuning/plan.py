@@ -83,7 +83,7 @@ def estimate(search: Search) -> Estimate:
             start = time.perf_counter()
             run = TrainingRun(config, resume=False, overwrite=False)
             reading = time.perf_counter() - start
-            # One stretch is an evaluation: two of them train about so many steps each.
+            # One stretch is an evaluation: two of them train about this many steps each.
             stretches = max(1, run.stream.steps_per_epoch // STEPS_PER_EXECUTION)
             run.loop.evaluations_per_epoch, run.loop.epochs = stretches, 2 / stretches
             start = time.perf_counter()

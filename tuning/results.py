@@ -70,7 +70,7 @@ def read_result(folder: Path) -> Result | None:
 
 
 def read_results(folder: SearchFolder) -> list[Result]:
-    """Returns the results of all trials that have ended, in order; errors as of `read_result`."""
+    """Returns the results of all trials that have ended, in order; errors as for `read_result`."""
     paths = sorted(folder.trials.glob(f"*/{_FILE}"), key=lambda path: int(path.parent.name))
     return [result for path in paths if (result := read_result(path.parent))]
 

@@ -150,7 +150,7 @@ class SearchFolder(RunFolder):
         self.winner = self.path / "winner"
 
     def read_search(self) -> Search:
-        """Returns the search that was begun here.
+        """Returns the search that was started here.
 
         Raises:
             RunError: There is none, or its file is damaged.

@@ -57,7 +57,7 @@ class WatchedFolder(RunFolder):
         self._watch = watch
 
     def append_history(self, record: dict[str, Any]) -> None:
-        """Adds one line to the history; errors as of `RunFolder` and of the function."""
+        """Adds one line to the history; errors as for `RunFolder` and of the function."""
         super().append_history(record)
         self._watch(record)
 

@@ -24,7 +24,7 @@ class ShrinkOptions:
     """
 
     dtype: str = _option("float32", f"numbers of the table: {', '.join(DTYPES)}")
-    max_ngrams: int | None = _option(None, "keep so many n-grams, those that matter most")
+    max_ngrams: int | None = _option(None, "keep this many n-grams, those that matter most")
     dim: int | None = _option(None, "width of the embedding, by its principal directions")
     max_mb: float | None = _option(
         None, "largest size of what is exported, in 10^6 bytes; chooses the other three"

@@ -20,7 +20,7 @@ class CharagramEncoder(_AbsEncoder):
     """What `mteb.evaluate` takes: fulfils `mteb.models.EncoderProtocol`, with cosines.
 
     Results are cached by MTEB under the name of the folder and a checksum of the model, so another
-    model is evaluated anew.
+    model is evaluated again.
 
     Args:
         model_name: Run folder or model folder.

@@ -57,7 +57,7 @@ _FILES = {
 def write_serving_files(folder: str | Path) -> list[Path]:
     """Writes what a server needs into the folder that holds the folders of models.
 
-    `models.config` lists every model there is and is written anew, unless somebody wrote one
+    `models.config` lists every model there is and is rewritten, unless somebody wrote one
     without our first line. The other files are there to be changed: they are written once.
 
     Args:

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from tests.commands import call
-from tf_charagram.cli.flags import encoder_of, repeatable, repeatable_flags, value_of
+from tf_charagram.cli.flags import repeatable, repeatable_flags, value_of
+from tf_charagram.cli.run_flags import encoder_of
 from tf_charagram.config import ParaphraseConfig, TaggingConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import options_of

@@ -13,6 +13,7 @@ from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import options_of
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.tasks import canonical_settings
 
 #: What every file of settings held of the options of encoders, up to version 0.1.
 OLD_OPTIONS = {
@@ -83,9 +84,9 @@ def test_replace():
     changed = config.replace(margin=0.2, activation="relu")
     assert (changed.dim, changed.margin) == (5, 0.2)
     assert changed.encoder_options == {**config.encoder_options, "activation": "relu"}
-    assert config.replace(num_layers=1, encoder="rnn").encoder_options["activation"] == "tanh"
+    assert changed.replace(encoder="rnn") == ParaphraseConfig(encoder="rnn", dim=5, margin=0.2)
     with pytest.raises(ConfigError, match="`num_layers` is not an option of the encoder 'rnn'"):
-        config.replace(encoder="rnn")
+        config.replace(encoder="rnn", num_layers=2)
     with pytest.raises(TypeError, match="ParaphraseConfig has no setting `hidden_dim`"):
         config.replace(hidden_dim=3)
 
@@ -96,11 +97,15 @@ def test_replace():
         ("cse", {"num_layers": 2}, r"'cse'\. Received: num_layers=2\. .* of charagram, dan\."),
         ("charagram", {"depth": 3}, r"'charagram'\. Received: depth=3\. Options .*: activation, "),
         ("lstm", {"word_dim": 3}, r"`word_dim` is not an option of the encoder 'lstm'"),
+        ("lstm", {"activation": "tanh"}, r"`activation` is not an option of the encoder 'lstm'"),
     ],
 )
 def test_options_of_other_encoders(encoder, options, message):
     with pytest.raises(ConfigError, match=message):
         ParaphraseConfig(encoder=encoder, encoder_options=options)
+    if "depth" not in options:
+        with pytest.raises(ConfigError, match=message):
+            ParaphraseConfig.from_dict({"encoder": encoder, **options})
 
 
 def test_unknown_encoder():
@@ -124,7 +129,9 @@ class TestResume:
         def check(old, new):
             saved = {"settings": through_json(old), "versions": {}, "data_files": {}}
             (tmp_path / "config.json").write_text(json.dumps(saved))
-            RunFolder(tmp_path).check_config({"settings": new, "data_files": {}})
+            RunFolder(tmp_path).check_config(
+                {"settings": new, "data_files": {}}, canonical_settings
+            )
 
         return check
 

@@ -45,7 +45,7 @@ class EmbedProgress:
         self._progress.stop()
 
     def advance(self, num_lines: int, num_bytes: int) -> None:
-        """Moves the bar by so many lines and bytes of text."""
+        """Moves the bar by a number of lines and bytes of text."""
         self.num_lines += num_lines
         self._progress.update(
             self._task, advance=num_bytes, lines=self.num_lines, rate=self._rate()

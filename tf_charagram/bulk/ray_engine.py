@@ -40,7 +40,7 @@ class ShardActor:
 
 
 def check_ray(workers: int | None) -> None:
-    """Checks that Ray can be run with so many actors.
+    """Checks that Ray can be run with this many actors.
 
     Raises:
         ConfigError: Ray is not installed, or `workers` is below 1.

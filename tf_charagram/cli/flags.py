@@ -17,12 +17,8 @@ from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 import jsonargparse
 import yaml
 
-from tf_charagram.config import RunConfig
-from tf_charagram.config.run import settings_without_use, typed
-from tf_charagram.encoders import ENCODERS
-from tf_charagram.encoders.options import Option, options_of
+from tf_charagram.config.run import typed
 from tf_charagram.errors import CharagramError
-from tf_charagram.training.tasks import settings_class
 
 T = TypeVar("T")
 
@@ -44,36 +40,6 @@ class FlagParser(jsonargparse.ArgumentParser):
         message = " ".join(message.split())
         sys.stderr.write(f"{self.prog}: error: {message}\nSee {self.prog} --help\n")
         raise SystemExit(2)
-
-
-def add_run_flags(
-    parser: jsonargparse.ArgumentParser, task: str, encoder: str, *, skip: Collection[str] = ()
-) -> None:
-    """Adds the flags of a training run: the settings of the task, and the options of the encoder.
-
-    What the encoder has no use for is parsed but not shown, so that the error can say so.
-
-    Args:
-        parser: Gets the flags.
-        task: Name of the task.
-        encoder: Name of the encoder.
-        skip: Settings without a flag.
-
-    Raises:
-        ConfigError: There is no task or no encoder of that name.
-    """
-    settings = settings_class(task)
-    add_fields(parser, settings, skip=skip, hidden=settings_without_use(encoder))
-    parser.set_defaults(task=task, encoder=encoder)
-    own = options_of(encoder)
-    # A task may have other defaults than the encoder.
-    defaults = settings(task=task, encoder=encoder).encoder_options
-    group = parser.add_argument_group(f"options of the encoder {encoder}")
-    for name, option in own.items():
-        _add_option(group, dataclasses.replace(option, default=defaults[name]))
-    others = {name: option for other in ENCODERS for name, option in options_of(other).items()}
-    for name in others.keys() - own:
-        _add_option(parser, others[name], is_hidden=True)
 
 
 def add_fields(
@@ -98,50 +64,29 @@ def add_fields(
             continue
         kind: Any = types[field.name]
         default: Any = field.default
-        if _flag(field.name) in lists:
+        if flag_of(field.name) in lists:
             kind, default = list[str], []
         elif get_origin(kind) is tuple:
-            kind, default = _list_type(kind), ",".join(map(str, default)) or None
+            kind, default = list_type(kind), ",".join(map(str, default)) or None
         shown = argparse.SUPPRESS if field.name in hidden else field.metadata["help"]
-        _add_flag(parser, field.name, kind, default=default, help=shown)
+        add_flag(parser, field.name, kind, default=default, help=shown)
 
 
-def _add_option(parser: Any, option: Option, *, is_hidden: bool = False) -> None:
-    """Adds the flag of an option; without it there is no value, so that a model may give one.
-
-    Whether a value is one of the choices is for the encoder to say, which suggests another.
-    """
-    kind, default = option.type, option.default
-    arguments: dict[str, Any] = {}
-    if isinstance(default, tuple):
-        kind, default = _list_type(kind), ",".join(map(str, default))
-    elif kind is not bool and option.choices:
-        kind = type(option.choices[0]) | None
-        arguments["metavar"] = f"{{{','.join(map(str, option.choices))}}}"
-    elif kind is not bool:
-        kind = kind | None
-    if is_hidden:
-        arguments |= {"default": argparse.SUPPRESS, "help": argparse.SUPPRESS}
-    else:
-        shown = option.help if default is None else f"{option.help} [{default}]"
-        arguments |= {"default": None, "help": shown}
-    _add_flag(parser, option.name, kind, **arguments)
-
-
-def _add_flag(parser: Any, name: str, kind: Any, **arguments: Any) -> None:
+def add_flag(parser: Any, name: str, kind: Any, **arguments: Any) -> None:
     """Adds a flag; one that says yes or no has two forms."""
     if kind is bool:
         arguments["action"] = jsonargparse.ActionYesNo(no_prefix="no-")
     else:
         arguments["type"] = kind
-    parser.add_argument(_flag(name), **arguments)
+    parser.add_argument(flag_of(name), **arguments)
 
 
-def _flag(name: str) -> str:
+def flag_of(name: str) -> str:
+    """Returns the flag of a setting."""
     return "--" + name.replace("_", "-")
 
 
-def _list_type(kind: Any) -> Callable[..., str]:
+def list_type(kind: Any) -> Callable[..., str]:
     """Returns what checks a comma-separated list whose elements are of the type of a setting."""
     checks: dict[type, Callable[..., str]] = {str: str, int: _integers, float: _floats}
     return checks[get_args(kind)[0]]
@@ -176,7 +121,7 @@ def repeatable_flags(config_class: type) -> list[str]:
     """Returns the flags of a dataclass that may be given several times."""
     types = get_type_hints(config_class)
     names = [name for name in REPEATABLE if getattr(types.get(name), "__origin__", None) is tuple]
-    return [_flag(name) for name in names]
+    return [flag_of(name) for name in names]
 
 
 def repeatable(arguments: Sequence[str], flags: Sequence[str]) -> list[str]:
@@ -212,28 +157,6 @@ def value_of(arguments: Sequence[str], name: str, file_flag: str = "--config") -
     except (OSError, ValueError, yaml.YAMLError):
         return None  # The parser will say what is wrong.
     return settings.get(name) if isinstance(settings, dict) else None
-
-
-def encoder_of(arguments: Sequence[str]) -> str:
-    """Returns the encoder of a run before all is parsed: that of the flag, or of --init's model."""
-    encoder, init = value_of(arguments, "encoder"), value_of(arguments, "init")
-    if encoder is None and init is not None:
-        encoder = _saved_encoder(Path(init))
-    return encoder or RunConfig.encoder
-
-
-def _saved_encoder(path: Path) -> str | None:
-    """Returns the encoder of a model, given its folder or its run's; needs no TensorFlow.
-
-    Whatever is wrong with the folder is for the run to say.
-    """
-    for folder in (path / "model", path):
-        try:
-            config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-            return str(config["encoder"]["name"])
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    return None
 
 
 def file_first(arguments: Sequence[str], flag: str = "--config") -> list[str]:

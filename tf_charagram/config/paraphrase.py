@@ -25,7 +25,7 @@ class ParaphraseConfig(RunConfig):
     eval_data: str | None = option(
         None, "folder or file to score on [the starter set and what was downloaded before]"
     )
-    batch_size: int | None = option(None, "pairs a batch [25; 100 for sentences]")
+    batch_size: int | None = option(None, "pairs per batch [25; 100 for sentences]")
     data_weights: tuple[float, ...] = option(
         (), "how often the pairs of each --data count, comma-separated, for instance 1,0.5,2 [1]"
     )
@@ -34,13 +34,13 @@ class ParaphraseConfig(RunConfig):
     )
     negatives: str = option("max", "how negatives are chosen: max, mix, random")
     mega_batches: int = option(1, "batches whose texts are searched together for negatives")
-    mask_duplicates: bool = option(True, "never take a text of the own pair as its negative")
-    mask_related: bool = option(False, "nor a text that is paired with one of the own pair")
+    mask_duplicates: bool = option(True, "never take a text of the same pair as a negative")
+    mask_related: bool = option(False, "nor a text that another pair joins to one of the same pair")
     margin: float = option(0.4, "margin m of the loss")
     file_order_first: bool = option(False, "keep the order of the file in the first epoch")
     max_ids_in_memory: int = option(
         64_000_000,
-        "about so many ids of texts are held at a time, the others in files",
+        "maximum ids kept in memory, roughly; the rest spill to disk",
     )
     min_score: float | None = option(None, "smallest PPDB2.0Score to keep")
     entailment: tuple[str, ...] = option((), "PPDB 2.0 entailment types to keep, comma-separated")

@@ -34,6 +34,12 @@ _WITHOUT_USE = {
 }
 
 
+# What files held of options that the encoder lacks, besides `None`, when they held those of all.
+_SAYS_NOTHING = {
+    "word_dropout": 0.0, "num_layers": 1, "use_output_gate": True, "use_peepholes": True,
+}  # fmt: skip
+
+
 def option(default: Any, text: str) -> Any:
     """Returns a field of settings: its default, and what `--help` says of it."""
     return field(default=default, metadata={"help": text})
@@ -99,8 +105,8 @@ class RunConfig:
         "run or model folder to start the encoder from; its vocabulary grows with the new texts",
     )
     epochs: float = option(10, "passes over the data; may be a fraction")
-    max_minutes: float | None = option(None, "stop after so many minutes of training")
-    batch_size: int | None = option(None, "examples a batch")
+    max_minutes: float | None = option(None, "minutes of training after which to stop")
+    batch_size: int | None = option(None, "examples per batch")
     l2: float = option(0.0, "lambda of the L2 penalty on all weights")
     l2_words: float = option(0.0, "lambda_w: L2 pull of the word vectors to their initial values")
     l2_composition: float = option(0.0, "lambda_c: L2 penalty on all weights but the word vectors")
@@ -113,7 +119,7 @@ class RunConfig:
     ngrams: tuple[int, ...] = option((2, 3, 4), "n-gram orders, for instance 2,3,4")
     min_count: int = option(1, "fewest occurrences an n-gram or a word needs for a row")
     max_per_order: int | None = option(None, "keep the k most frequent n-grams of each order")
-    hash_buckets: int | None = option(None, "hash n-grams to so many rows, without a vocabulary")
+    hash_buckets: int | None = option(None, "hash n-grams to this many rows, without a vocabulary")
     rows_per_ngram: int = option(1, "rows each n-gram is hashed to")
     unicode_form: str | None = option(None, "normalize first: NFC, NFD, NFKC, NFKD")
     max_chars: int | None = option(
@@ -209,14 +215,19 @@ class RunConfig:
     def replace(self, **values: Any) -> Self:
         """Returns the same settings with other values, of fields or of options of the encoder.
 
+        With another encoder, its options are at their defaults.
+
         Raises:
             ConfigError: As the constructor.
             TypeError: There is neither a field nor an option of a name.
         """
+        settings = self.to_dict()
         for name in values:
-            if name not in self.to_dict() and not encoders_with(name):
+            if name not in settings and not encoders_with(name):
                 raise TypeError(f"{type(self).__name__} has no setting `{name}`.")
-        return type(self).from_dict({**self.to_dict(), **values})
+        if values.get("encoder", self.encoder) != self.encoder:
+            settings = {name: settings[name] for name in _flat_names(self)}
+        return type(self).from_dict({**settings, **values})
 
     def update_options(self) -> dict[str, Any]:
         """Returns the arguments of `StepModel.compile` that all runs have."""
@@ -231,8 +242,8 @@ class RunConfig:
     def from_dict(cls, settings: Mapping[str, Any]) -> Self:
         """Returns the settings that `to_dict` gave, a file holds or flags say.
 
-        What else is there is left out, and so are options of other encoders that say nothing: those
-        that are `None` or at a default. Files of earlier versions hold the options of all encoders.
+        What else is there is left out, and so are options of other encoders that say nothing, for
+        files of earlier versions hold the options of all encoders.
 
         Raises:
             ConfigError: As the constructor, or an option of another encoder says something.
@@ -256,5 +267,4 @@ def _flat_names(config: RunConfig | type[RunConfig]) -> list[str]:
 
 def _is_set(name: str, value: Any) -> bool:
     """Returns whether a value says something of an option that some encoders have."""
-    defaults = [options_of(encoder)[name].default for encoder in encoders_with(name)]
-    return bool(defaults) and value is not None and value not in defaults
+    return bool(encoders_with(name)) and value not in (None, _SAYS_NOTHING.get(name))

@@ -26,7 +26,7 @@ class SupervisedConfig(RunConfig):
         (), "what to score on, as --data; repeatable [with the starter set: its other sentences]"
     )
     epochs: float = option(10, "passes over the data; may be a fraction")
-    batch_size: int | None = option(25, "examples a batch")
+    batch_size: int | None = option(25, "examples per batch")
     evaluations_per_epoch: int = option(1, "evaluations each epoch")
     hidden_dim: int = option(50, "width of the sigmoid layer before the answer")
     num_classes: int = option(5, "similarity: scores go from 1 to this")

@@ -34,7 +34,7 @@ class TaggingConfig(RunConfig):
         (), "what to score on, as --data; repeatable [with the starter set: its other sentences]"
     )
     epochs: float = option(10, "passes over the sentences; may be a fraction")
-    batch_size: int | None = option(None, "sentences a batch [100; 10 for starter]")
+    batch_size: int | None = option(None, "sentences per batch [100; 10 for starter]")
     optimizer: str = option("sgd", "sgd, with momentum, or adam or adagrad, both row-sparse")
     learning_rate: float = option(0.2, "step size")
     dim: int = option(150, "width of the word vectors that characters are composed to")

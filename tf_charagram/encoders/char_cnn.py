@@ -8,6 +8,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.conv_pooling import ConvPooling
 from tf_charagram.layers.padding import PaddedEmbedding
 
@@ -21,7 +22,7 @@ Dense = Literal["tanh", "linear", "none"]
 Filters = Literal["small", "kim"]
 
 
-class CharCnn(keras.layers.Layer):
+class CharCnn(ConfiguredLayer):
     """Embeds a text by character filters and max pooling (Charagram, section 3; Kim 2014).
 
     Args:
@@ -105,20 +106,6 @@ class CharCnn(keras.layers.Layer):
         if self._dropout is not None:
             pooled = self._dropout(pooled, training=training)
         return pooled if self.output_layer is None else self.output_layer(pooled)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "num_rows": self.num_rows,
-            "dim": self.dim,
-            "char_dim": self.char_dim,
-            "filters": self.filters,
-            "activation": self.activation,
-            "dense": self.dense,
-            "dropout": self.dropout,
-            "seed": self.seed,
-        }
 
 
 def _check_arguments(

@@ -8,11 +8,12 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.padding import PaddedEmbedding
 from tf_charagram.layers.plain_lstm import make_lstm
 
 
-class CharLstm(keras.layers.Layer):
+class CharLstm(ConfiguredLayer):
     """Embeds a text as the last state of a forward LSTM over its characters (Charagram, section 3).
 
     Args:
@@ -79,15 +80,3 @@ class CharLstm(keras.layers.Layer):
         """Returns the embeddings of texts given as character ids."""
         vectors, mask = self.characters(ids)
         return self.lstm(vectors, mask=mask, training=training)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "num_rows": self.num_rows,
-            "dim": self.dim,
-            "char_dim": self.char_dim,
-            "use_output_gate": self.use_output_gate,
-            "use_peepholes": self.use_peepholes,
-            "seed": self.seed,
-        }

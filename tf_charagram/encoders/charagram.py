@@ -8,13 +8,14 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
 
 Activation = Literal["linear", "tanh", "relu"]
 ACTIVATIONS: tuple[Activation, ...] = get_args(Activation)
 
 
-class Charagram(keras.layers.Layer):
+class Charagram(ConfiguredLayer):
     """Embeds a text as h(b + sum of its n-gram vectors) (Charagram, section 3, equation 1).
 
     With two layers, the result goes through `h(x K + b2)` once more (section 4.2).
@@ -85,14 +86,3 @@ class Charagram(keras.layers.Layer):
         """Returns the embeddings of texts given as n-gram ids."""
         embedding = self._function(self.sum(ids, training=training) + self.bias)
         return embedding if self.dense is None else self.dense(embedding)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "num_rows": self.num_rows,
-            "dim": self.dim,
-            "activation": self.activation,
-            "num_layers": self.num_layers,
-            "seed": self.seed,
-        }

@@ -24,7 +24,7 @@ class WordEncoder(keras.layers.Layer):
             gives it a default.
         seed: Seed of the initial weights.
         word_dropout: Share of the numbers of the word vectors that training replaces by 0. They
-            are drawn anew for each occurrence of a word (CSE, section 5.1: dropout of Srivastava
+            are drawn again for each occurrence of a word (CSE, section 5.1: dropout of Srivastava
             et al. 2014 on the word embeddings). What is left is scaled up to keep the expectation.
         num_words: Number of words with an id of their own, ids 1 to `num_words`. Ids behind those
             are parts of the unknown word they follow, whose vector is the sum of its rows, row 0

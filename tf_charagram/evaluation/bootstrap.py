@@ -84,7 +84,7 @@ def resampled_pearson(
 def resampled_spearman(
     predicted: NDArray[np.floating], gold: NDArray[np.floating], counts: Floats
 ) -> Floats:
-    """Computes Spearman's rho of resamples; arguments and result as of `resampled_pearson`.
+    """Computes Spearman's rho of resamples; arguments and result as for `resampled_pearson`.
 
     Nothing is sorted again: the rank of a value in a resample is a running sum of the counts.
     """

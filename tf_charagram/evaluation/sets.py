@@ -2,52 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import numpy as np
 
-from tf_charagram.data import starter
+from tf_charagram.data import readers, starter
 from tf_charagram.data.download.fetch import cached
 from tf_charagram.data.download.sources import SOURCES
 from tf_charagram.data.readers.lines import BadLines, read_lines
-from tf_charagram.data.readers.pavlick import (
-    find_pavlick,
-    is_category,
-    is_pavlick_file,
-    read_pavlick,
-)
-from tf_charagram.data.readers.scored import ScoredPairs, is_number
-from tf_charagram.data.readers.sick import find_sick, is_sick_file, is_sick_header, read_sick
-from tf_charagram.data.readers.sts import find_sts, read_sts, sts_name
-from tf_charagram.data.readers.twitter import (
-    find_twitter,
-    is_twitter_file,
-    is_twitter_row,
-    read_twitter,
-)
-from tf_charagram.data.readers.wordsim import find_wordsim, read_wordsim
+from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
+from tf_charagram.data.readers.wordsim import read_wordsim
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, DataError, unknown_name
-
-
-@dataclass(frozen=True)
-class _Format:
-    """A file format: how its files are found in a folder, recognised by name, and read."""
-
-    group: str
-    find: Callable[[Path], dict[str, Path]]
-    read: Callable[..., ScoredPairs]
-    is_named: Callable[[Path], bool]
-
-
-_WORDSIM = _Format("wordsim", find_wordsim, read_wordsim, lambda path: False)
-_STS = _Format("sts", find_sts, read_sts, lambda path: sts_name(path)[0] is not None)
-_SICK = _Format("sts", find_sick, read_sick, is_sick_file)
-_TWITTER = _Format("sts", find_twitter, read_twitter, is_twitter_file)
-_PAVLICK = _Format("phrases", find_pavlick, read_pavlick, is_pavlick_file)
-_FORMATS = (_WORDSIM, _STS, _SICK, _TWITTER, _PAVLICK)
 
 #: Groups of sets, each with its name in messages.
 DESCRIPTIONS_BY_GROUP = {
@@ -55,6 +25,16 @@ DESCRIPTIONS_BY_GROUP = {
     "sts": "sentence similarity set, such as STS.input.OnWN.txt, SICK.txt, test.data",
     "phrases": "phrase similarity set, such as ppdb-sample.tsv",
 }
+
+
+@cache
+def formats() -> tuple[SetFormat, ...]:
+    """Returns the formats of all readers that have one, group by group and in their order."""
+    names = (module.name for module in iter_modules(readers.__path__, f"{readers.__name__}."))
+    modules = map(import_module, names)
+    known = [module.FORMAT for module in modules if hasattr(module, "FORMAT")]
+    groups = list(DESCRIPTIONS_BY_GROUP)
+    return tuple(sorted(known, key=lambda known: (groups.index(known.group), known.order)))
 
 
 def starter_set() -> ScoredPairs:
@@ -94,8 +74,8 @@ def evaluation_sets(
     if not path.is_dir():
         raise DataError(path, "no such file or folder to evaluate on")
     sets = [
-        _read(file_format, file, name, bad)
-        for file_format in _FORMATS
+        file_format.read(file, name=name, on_bad_line=bad)
+        for file_format in formats()
         if file_format.group in groups
         for name, file in sorted(file_format.find(path).items())
     ]
@@ -124,14 +104,8 @@ def _described(groups: Iterable[str]) -> str:
     return " or ".join(DESCRIPTIONS_BY_GROUP[group] for group in groups)
 
 
-def _read(file_format: _Format, path: Path, name: str, bad: BadLines) -> ScoredPairs:
-    if file_format is _SICK:
-        return read_sick(path, split=name.partition(".")[2], on_bad_line=bad)
-    return file_format.read(path, name=name, on_bad_line=bad)
-
-
 def _read_file(path: Path, groups: tuple[str, ...], bad: BadLines) -> ScoredPairs:
-    by_name = next((known for known in _FORMATS if known.is_named(path)), None)
+    by_name = next((known for known in formats() if known.is_named(path)), None)
     file_format = by_name or _detect(path)
     if file_format.group not in groups:
         actual = _described([file_format.group])
@@ -139,17 +113,8 @@ def _read_file(path: Path, groups: tuple[str, ...], bad: BadLines) -> ScoredPair
     return file_format.read(path, on_bad_line=bad)
 
 
-def _detect(path: Path) -> _Format:
+def _detect(path: Path) -> SetFormat:
     """Recognises a file by its first line that is not blank."""
     cells = next((text.split("\t") for _, text in read_lines(path) if text.strip()), [])
-    if is_sick_header(cells):
-        return _SICK
-    if is_twitter_row(cells):
-        return _TWITTER
-    if len(cells) < 3 or not is_number(cells[0]):
-        return _WORDSIM
-    if is_category(cells[1]) or (len(cells) > 3 and is_category(cells[3])):
-        return _PAVLICK
-    if len(cells) > 3 and cells[3].strip() in ("ENTAILMENT", "NEUTRAL", "CONTRADICTION"):
-        return _SICK
-    return _WORDSIM if is_number(cells[2]) else _STS
+    by_order = sorted(formats(), key=lambda known: known.order, reverse=True)
+    return next(known for known in by_order if known.is_row(cells))

@@ -22,7 +22,7 @@ from tf_charagram.objectives.relatedness import expected_score
 class PairScorer(AnsweringModel):
     """Says how related two texts are, from 1 to K: a vectorizer, an encoder and a head.
 
-    Arguments as of `HeadedModel`, with a `PairScoreHead`.
+    Arguments as for `HeadedModel`, with a `PairScoreHead`.
 
     Example:
         >>> from tf_charagram.encoders.charagram import Charagram
@@ -72,7 +72,7 @@ class PairScorer(AnsweringModel):
 class PairClassifier(LabellingModel):
     """Gives a pair of texts a label, such as entailment: a vectorizer, an encoder and a head.
 
-    Arguments as of `HeadedModel`, with a `PairLabelHead`.
+    Arguments as for `HeadedModel`, with a `PairLabelHead`.
     """
 
     kind = "pair_classifier"

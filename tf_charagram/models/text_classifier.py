@@ -15,7 +15,7 @@ from tf_charagram.models.answering import Classified, LabellingModel, checked_te
 class TextClassifier(LabellingModel):
     """Gives a text a label, such as its sentiment: a vectorizer, an encoder and a head.
 
-    Arguments as of `HeadedModel`, with a `TextHead`.
+    Arguments as for `HeadedModel`, with a `TextHead`.
 
     Example:
         >>> from tf_charagram.encoders.charagram import Charagram

@@ -88,7 +88,7 @@ class SupervisedModel(StepModel):
         """Sets the scale of the head to the size of some vectors; see `SigmoidHead.adapt`.
 
         Args:
-            inputs: Ids, or vectors, as of batches; some hundred texts are enough.
+            inputs: Ids, or vectors, as in batches; a few hundred texts are enough.
         """
         self.head.adapt(self._vectors(inputs, training=False))
 

@@ -41,7 +41,7 @@ class Savable(Protocol):
 
 
 def total_steps(stream: Stream, epochs: float) -> int:
-    """Returns the number of steps of a run over so many epochs."""
+    """Returns the number of steps of a run over this many epochs."""
     return max(1, round(epochs * stream.steps_per_epoch))
 
 

@@ -18,7 +18,7 @@ from tf_charagram.training.building import check_options
 from tf_charagram.training.loop import LAST, Scores, TrainingLoop
 from tf_charagram.training.metrics import loop_metrics
 from tf_charagram.training.run_folder import RunFolder, run_config
-from tf_charagram.training.tasks import settings_class, task_class
+from tf_charagram.training.tasks import canonical_settings, settings_class, task_class
 from tf_charagram.training.tasks.base import Task
 from tf_charagram.training.transfer import check_init
 
@@ -76,7 +76,7 @@ class TrainingRun:
             config.out, f"{config.task}-{config.encoder}", resume=resume, overwrite=overwrite
         )
         settings = run_config(config.to_dict(), task.input_files(config))
-        self.folder.check_config(settings)
+        self.folder.check_config(settings, canonical_settings)
         task.read()
         self.model = task.build()
         self.model.task = config.task

@@ -6,20 +6,20 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tf_charagram._version import __version__
-from tf_charagram.encoders.options import encoders_with, options_of
 from tf_charagram.errors import DataError, RunError
 from tf_charagram.files import sha256_of, whole_file, write_json, write_problem
-from tf_charagram.training.tasks import settings_class
 
 #: Settings that a resumed run may change: they change no weights, but for rounding where a machine
 #: has other cores. A run can be moved, too.
 _MAY_CHANGE_ON_RESUME = ("out", "checkpoint_every_s", "max_minutes", "threads")
+
+Canonical: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class RunFolder:
@@ -51,7 +51,7 @@ class RunFolder:
         Args:
             path: The folder, or `None` for `runs/<default_name>-<N>` with the next free N.
             default_name: See `path`.
-            resume: Go on with the run in the folder; a folder without one starts anew.
+            resume: Go on with the run in the folder; a folder without one starts a new run.
             overwrite: Let `begin` delete the run in the folder.
 
         Raises:
@@ -78,10 +78,14 @@ class RunFolder:
             folder._replaces = True
         return folder
 
-    def check_config(self, config: dict[str, Any]) -> None:
+    def check_config(self, config: dict[str, Any], canonical: Canonical) -> None:
         """Compares what `run_config` returned with that of the run to go on with, if any.
 
         The place of the folder may differ: a run can be moved.
+
+        Args:
+            config: What identifies the run that is to go on.
+            canonical: Brings settings into the form that they share with equal ones of any version.
 
         Raises:
             RunError: The folder holds a run with other settings or other data.
@@ -90,7 +94,7 @@ class RunFolder:
             return
         try:
             old = json.loads(self.config.read_text(encoding="utf-8"))
-            changed = _changes(old, config)
+            changed = _changes(old, config, canonical)
         except (ValueError, KeyError, TypeError) as error:
             raise RunError(f"{self.config} is damaged: {error!r}.") from error
         if changed:
@@ -162,8 +166,8 @@ def run_config(settings: dict[str, Any], data_files: Sequence[Path]) -> dict[str
     return {"settings": settings, "versions": _versions(), "data_files": checksums}
 
 
-def _changes(old: dict[str, Any], config: dict[str, Any]) -> list[str]:
-    old, new = _comparable(old), _comparable(config)
+def _changes(old: dict[str, Any], config: dict[str, Any], canonical: Canonical) -> list[str]:
+    old, new = _comparable(old, canonical), _comparable(config, canonical)
     return [
         f"{name} was {old.get(name)}, is {new.get(name)}"
         for name in sorted({*old, *new})
@@ -171,25 +175,9 @@ def _changes(old: dict[str, Any], config: dict[str, Any]) -> list[str]:
     ]
 
 
-def _comparable(config: dict[str, Any]) -> dict[str, Any]:
+def _comparable(config: dict[str, Any], canonical: Canonical) -> dict[str, Any]:
     """Returns settings and checksums in the form they have in a file, whatever version wrote it."""
-    return json.loads(json.dumps({**_canonical(config["settings"]), **config["data_files"]}))
-
-
-def _canonical(settings: dict[str, Any]) -> dict[str, Any]:
-    """Returns settings in the form that they share with equal ones of any version.
-
-    Options that say nothing are left out: those of other encoders, and those at their default of a
-    run that starts from a model. What is no setting of the task stays.
-    """
-    config = settings_class(settings["task"]).from_dict(settings)
-    own = config.to_dict()
-    if config.init is not None:
-        for name, option in options_of(config.encoder).items():
-            if own.get(name) == option.default:
-                own.pop(name, None)
-    names = [name for name in settings if name not in own and not encoders_with(name)]
-    return {**{name: settings[name] for name in names}, **own}
+    return json.loads(json.dumps({**canonical(config["settings"]), **config["data_files"]}))
 
 
 def _versions() -> dict[str, str]:

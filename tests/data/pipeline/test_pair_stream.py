@@ -102,7 +102,14 @@ def padding(batches):
     return 1 - sum(map(sum, lengths)) / room
 
 
-def test_buckets_hold_texts_of_like_length():
+def test_buckets_of_a_later_window_from_any_step():
+    stream = make(2 * BUCKET_BATCHES * 4, bucket_by_length=True)
+    whole = batches_of(stream, 0, stream.steps_per_epoch)
+    first = BUCKET_BATCHES + 8
+    assert batches_of(stream, first, 20) == whole[first : first + 20]
+
+
+def test_buckets_hold_texts_of_similar_length():
     """A window has all pairs here; cut at 13 lengths, at most a fifth of a batch is padding."""
     num_pairs = BUCKET_BATCHES * 4
     plain, bucketed = make(num_pairs), make(num_pairs, bucket_by_length=True)

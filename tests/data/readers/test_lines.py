@@ -144,7 +144,7 @@ def test_files_that_cannot_be_opened(tmp_path, monkeypatch):
 
 def test_bad_lines_error_stops_at_the_first():
     bad = BadLines("error")
-    with pytest.raises(DataError, match=r"p\.tsv:3: expected 2, found 1\. Mend.*on_bad_line"):
+    with pytest.raises(DataError, match=r"p\.tsv:3: expected 2, found 1\. Correct.*on_bad_line"):
         bad.report("p.tsv", 3, "expected 2, found 1")
 
 

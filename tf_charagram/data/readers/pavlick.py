@@ -6,7 +6,14 @@ import re
 from pathlib import Path
 
 from tf_charagram.data.readers.lines import BadLines, read_lines
-from tf_charagram.data.readers.scored import ScoredPairs, ScoredRows, files_below, set_name
+from tf_charagram.data.readers.scored import (
+    ScoredPairs,
+    ScoredRows,
+    SetFormat,
+    files_below,
+    is_number,
+    set_name,
+)
 
 NAME = "pavlick"
 LOWEST, HIGHEST = 1.0, 5.0
@@ -85,3 +92,12 @@ def _name(path: str | Path) -> str | None:
     if _FILE.fullmatch(stem) is None:
         return None
     return f"{NAME}.wiki" if "wiki" in stem.lower() else NAME
+
+
+def _is_row(cells: list[str]) -> bool:
+    """Returns whether cells are a score and phrases, with a syntactic category among them."""
+    has_category = any(is_category(cell) for cell in (*cells[1:2], *cells[3:4]))
+    return len(cells) >= 3 and is_number(cells[0]) and has_category
+
+
+FORMAT = SetFormat("phrases", find_pavlick, read_pavlick, is_pavlick_file, _is_row, order=4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +49,29 @@ class ScoredPairs:
 
     def __len__(self) -> int:
         return len(self.left)
+
+
+@dataclass(frozen=True)
+class SetFormat:
+    """How the sets of a format are found, recognised and read.
+
+    A reader whose sets `--eval-data` finds has one, called `FORMAT`.
+
+    Attributes:
+        group: What its sets are of: `"wordsim"`, `"sts"` or `"phrases"`.
+        find: Returns the files of a folder by the name of their set.
+        read: Reads a file, given `name` of the set, if it is known, and `on_bad_line`.
+        is_named: Whether a file has one of the names of the format.
+        is_row: Whether the cells of the first line, split at tabs, are of the format.
+        order: Its place in a group. Of two formats that both know a line, the later has it.
+    """
+
+    group: str
+    find: Callable[[Path], dict[str, Path]]
+    read: Callable[..., ScoredPairs]
+    is_named: Callable[[Path], bool] = lambda path: False
+    is_row: Callable[[list[str]], bool] = lambda cells: False
+    order: int = 9
 
 
 class ScoredRows:

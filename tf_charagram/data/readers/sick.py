@@ -6,9 +6,17 @@ import re
 from pathlib import Path
 
 from tf_charagram.data.readers.lines import BadLines, read_lines
-from tf_charagram.data.readers.scored import ScoredPairs, ScoredRows, files_below, set_name
+from tf_charagram.data.readers.scored import (
+    ScoredPairs,
+    ScoredRows,
+    SetFormat,
+    files_below,
+    is_number,
+    set_name,
+)
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 
+_LABELS = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")
 SPLITS = ("test", "trial", "train")
 #: Name of the set that the papers report.
 SICK_TEST = "SICK.test"
@@ -135,3 +143,21 @@ def _file_split(path: str | Path) -> str | None:
 def is_sick_file(path: str | Path) -> bool:
     """Returns whether a file has one of the names of SICK."""
     return _match(path) is not None
+
+
+def _is_row(cells: list[str]) -> bool:
+    """Returns whether cells are a header of SICK, or a score, two sentences and a label."""
+    is_plain = len(cells) > 3 and is_number(cells[0]) and cells[3].strip() in _LABELS
+    return is_plain or is_sick_header(cells)
+
+
+def _read_set(
+    path: Path, name: str | None = None, on_bad_line: str | BadLines = "error"
+) -> ScoredPairs:
+    """Reads the split that the name of a set ends in."""
+    if name is None:
+        return read_sick(path, on_bad_line=on_bad_line)
+    return read_sick(path, split=name.partition(".")[2], on_bad_line=on_bad_line)
+
+
+FORMAT = SetFormat("sts", find_sick, _read_set, is_sick_file, _is_row, order=2)

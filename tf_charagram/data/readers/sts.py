@@ -10,8 +10,10 @@ from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.data.readers.scored import (
     ScoredPairs,
     ScoredRows,
+    SetFormat,
     aligned_lines,
     files_below,
+    is_number,
     set_name,
 )
 from tf_charagram.errors import DataError
@@ -172,3 +174,13 @@ def _beside(path: Path, part: str, other_part: str) -> Path:
         if path.with_name(name).is_file():
             return path.with_name(name)
     raise DataError(path, f"expected {expected} beside it, which is missing. Put it there.")
+
+
+def _is_row(cells: list[str]) -> bool:
+    """Returns whether cells are a score and two sentences."""
+    return len(cells) >= 3 and is_number(cells[0]) and not is_number(cells[2])
+
+
+FORMAT = SetFormat(
+    "sts", find_sts, read_sts, lambda path: sts_name(path)[0] is not None, _is_row, order=1
+)

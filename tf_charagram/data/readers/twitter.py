@@ -9,6 +9,7 @@ from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.data.readers.scored import (
     ScoredPairs,
     ScoredRows,
+    SetFormat,
     aligned_lines,
     files_below,
     set_name,
@@ -131,3 +132,6 @@ def _votes(label: str) -> str:
     positive, negative = map(int, votes.groups())
     total = positive + negative
     return str(_NUM_VOTES * positive / total) if total else "none"
+
+
+FORMAT = SetFormat("sts", find_twitter, read_twitter, is_twitter_file, is_twitter_row, order=3)

@@ -11,6 +11,7 @@ from tf_charagram.data.readers.scored import (
     SUFFIX,
     Row,
     ScoredPairs,
+    SetFormat,
     files_below,
     is_number,
     parse_score,
@@ -143,3 +144,11 @@ def find_wordsim(folder: str | Path) -> dict[str, Path]:
         files.setdefault(_normal(path.name), path)
     best = {name: [n for n in known if n in files] for name, known in _FILE_NAMES.items()}
     return {name: files[matches[0]] for name, matches in best.items() if matches}
+
+
+def _is_row(cells: list[str]) -> bool:
+    """Returns whether cells are two words and a score, or hold no score in front."""
+    return len(cells) < 3 or not is_number(cells[0]) or is_number(cells[2])
+
+
+FORMAT = SetFormat("wordsim", find_wordsim, read_wordsim, is_row=_is_row, order=0)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tf_charagram.config import ParaphraseConfig, RunConfig, SupervisedConfig, TaggingConfig
+from tf_charagram.encoders.options import encoders_with, options_of
 from tf_charagram.errors import ConfigError, unknown_name
 
 if TYPE_CHECKING:
@@ -55,3 +56,19 @@ def task_class(name: str) -> type[Task]:
     """Returns the class of a task; errors as `settings_class`."""
     entry = _entry(name)
     return getattr(import_module(f"{__name__}.{entry.module}"), entry.class_name)
+
+
+def canonical_settings(settings: dict[str, Any]) -> dict[str, Any]:
+    """Returns settings in the form that they share with equal ones of any version.
+
+    Options that say nothing are left out: those of other encoders, and those at their default of a
+    run that starts from a model. What is no setting of the task stays.
+    """
+    config = settings_class(settings["task"]).from_dict(settings)
+    own = config.to_dict()
+    if config.init is not None:
+        for name, option in options_of(config.encoder).items():
+            if own.get(name) == option.default:
+                own.pop(name, None)
+    names = [name for name in settings if name not in own and not encoders_with(name)]
+    return {**{name: settings[name] for name in names}, **own}

@@ -224,7 +224,7 @@ class Task(ABC):
         return config
 
     def share_of(self, num_examples: int) -> float:
-        """Returns the share of what is trained on that is about so many examples.
+        """Returns the share of what is trained on that is about this many examples.
 
         Raises:
             ConfigError: The task trains on all examples.

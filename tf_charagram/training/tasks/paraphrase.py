@@ -239,7 +239,7 @@ class ParaphraseTask(Task):
         return dataclasses.replace(config, data_weights=tuple(weight * share for weight in weights))
 
     def share_of(self, num_examples: int) -> float:
-        """Returns the share of the pairs that is about so many."""
+        """Returns the share of the pairs that is about this many."""
         corpus = self._corpus()
         deque(corpus.survey(), maxlen=0)
         return min(1.0, num_examples / corpus.num_pairs)

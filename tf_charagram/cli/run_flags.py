@@ -1,0 +1,136 @@
+"""The flags of a training run: what the settings of its task and the options of its encoder say."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jsonargparse
+
+from tf_charagram.cli.flags import (
+    FlagParser,
+    add_fields,
+    add_flag,
+    file_first,
+    list_type,
+    repeatable,
+    repeatable_flags,
+    value_of,
+)
+from tf_charagram.config import RunConfig
+from tf_charagram.config.run import settings_without_use
+from tf_charagram.encoders import ENCODERS
+from tf_charagram.encoders.options import Option, options_of
+from tf_charagram.training.tasks import settings_class
+
+
+class RunFlags(NamedTuple):
+    """What the arguments of a command said.
+
+    Attributes:
+        config: The settings of the run.
+        values: The values of all flags, by name with underscores.
+        given: Names of the flags that were given.
+    """
+
+    config: RunConfig
+    values: dict[str, Any]
+    given: set[str]
+
+
+def parse_run(arguments: Sequence[str], make_parser: Callable[[str, str], FlagParser]) -> RunFlags:
+    """Parses the arguments of a command about training runs.
+
+    Args:
+        arguments: The arguments.
+        make_parser: Returns the command line for a task and an encoder, which decide what flags
+            there are.
+
+    Raises:
+        ConfigError: A setting is wrong.
+    """
+    task = value_of(arguments, "task") or "words"
+    settings = settings_class(task)
+    parser = make_parser(task, encoder_of(arguments))
+    arguments = file_first(repeatable(arguments, repeatable_flags(settings)))
+    values = parser.parse_args(arguments).as_dict()
+    given = set(parser.parse_args(arguments, defaults=False).as_dict())
+    return RunFlags(settings.from_dict(values), values, given)
+
+
+def add_run_flags(
+    parser: jsonargparse.ArgumentParser, task: str, encoder: str, *, skip: Collection[str] = ()
+) -> None:
+    """Adds the flags of a training run: the settings of the task, and the options of the encoder.
+
+    What the encoder has no use for is parsed but not shown, so that the error can say so.
+
+    Args:
+        parser: Gets the flags.
+        task: Name of the task.
+        encoder: Name of the encoder.
+        skip: Settings without a flag.
+
+    Raises:
+        ConfigError: There is no task or no encoder of that name.
+    """
+    settings = settings_class(task)
+    add_fields(parser, settings, skip=skip, hidden=settings_without_use(encoder))
+    parser.set_defaults(task=task, encoder=encoder)
+    own = options_of(encoder)
+    # A task may have other defaults than the encoder.
+    defaults = settings(task=task, encoder=encoder).encoder_options
+    group = parser.add_argument_group(f"options of the encoder {encoder}")
+    for name, option in own.items():
+        _add_option(group, dataclasses.replace(option, default=defaults[name]))
+    others = {name: option for other in ENCODERS for name, option in options_of(other).items()}
+    for name in others.keys() - own:
+        _add_option(parser, others[name], is_hidden=True)
+
+
+def _add_option(parser: Any, option: Option, *, is_hidden: bool = False) -> None:
+    """Adds the flag of an option; without it there is no value, so that a model may give one.
+
+    Whether a value is one of the choices is for the encoder to say, which suggests another.
+    """
+    kind, default = option.type, option.default
+    arguments: dict[str, Any] = {}
+    if isinstance(default, tuple):
+        kind, default = list_type(kind), ",".join(map(str, default))
+    elif kind is not bool and option.choices:
+        kind = type(option.choices[0]) | None
+        arguments["metavar"] = f"{{{','.join(map(str, option.choices))}}}"
+    elif kind is not bool:
+        kind = kind | None
+    if is_hidden:
+        arguments |= {"default": argparse.SUPPRESS, "help": argparse.SUPPRESS}
+    else:
+        shown = option.help if default is None else f"{option.help} [{default}]"
+        arguments |= {"default": None, "help": shown}
+    add_flag(parser, option.name, kind, **arguments)
+
+
+def encoder_of(arguments: Sequence[str]) -> str:
+    """Returns the encoder of a run before all is parsed: that of the flag, or of --init's model."""
+    encoder, init = value_of(arguments, "encoder"), value_of(arguments, "init")
+    if encoder is None and init is not None:
+        encoder = _saved_encoder(Path(init))
+    return encoder or RunConfig.encoder
+
+
+def _saved_encoder(path: Path) -> str | None:
+    """Returns the encoder of a model, given its folder or its run's; needs no TensorFlow.
+
+    Whatever is wrong with the folder is for the run to say.
+    """
+    for folder in (path / "model", path):
+        try:
+            config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+            return str(config["encoder"]["name"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return None
