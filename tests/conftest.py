@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.commands import QUICK, leave_out_export, process, run
+from tests.commands import QUICK, call, leave_out_export
 from tests.texts import write_pairs, write_scored
 
 # Several workers of pytest share the cores; threads of one operation would wait for each other.
@@ -86,15 +85,13 @@ class Trained:
         folder: The run folder.
         data: The pairs.
         scored: The evaluation set.
-        arguments: What the command was given, but for `--out` and `--json`.
-        ended: How the process ended, and what it printed.
+        arguments: What the command was given, but for `--out`.
     """
 
     folder: Path
     data: Path
     scored: Path
     arguments: list[str]
-    ended: subprocess.CompletedProcess[str]
 
 
 @pytest.fixture(scope="session")
@@ -109,6 +106,5 @@ def trained(tmp_path_factory, data) -> Trained:
     """Returns a finished run of the default encoder."""
     folder = tmp_path_factory.mktemp("runs") / "words"
     arguments = ["--data", str(data[0]), "--eval-data", str(data[1]), *QUICK]
-    ended = run(process("train", *arguments, "--out", folder, "--json"), cwd=folder.parent)
-    assert ended.returncode == 0, ended.stderr
-    return Trained(folder, *data, arguments, ended)
+    assert call("train", *arguments, "--out", folder) == 0
+    return Trained(folder, *data, arguments)

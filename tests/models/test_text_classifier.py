@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.models.answers import TEXTS, TOLERANCE, decided, parts, randomized, served
+from tests.models.answers import TEXTS, TOLERANCE, decided, parts, randomized
 from tests.reference import supervised as reference
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.text_head import TextHead
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.text_classifier import TextClassifier
+from tf_charagram.text.batches import to_bytes
 
 LABELS = ("negative", "positive")
 
@@ -57,15 +59,15 @@ def test_saved_loaded_and_served(tmp_path):
     model.save(tmp_path / "model")
     assert_array_equal(TextClassifier.load(tmp_path / "model").probabilities(TEXTS), expected)
     model.export(tmp_path / "1")
-    arguments = {"all": {"texts": TEXTS}, "none": {"texts": []}}
-    answers = served(tmp_path, {"model": tmp_path / "1"}, arguments)["model"]
-    assert set(answers["all"]) == {"label", "scores"}
-    assert_allclose(answers["all"]["scores"], expected, **TOLERANCE)
+    served = tf.saved_model.load(str(tmp_path / "1")).signatures["serving_default"]
+    answers = served(texts=tf.constant([to_bytes(text) for text in TEXTS]))
+    assert set(answers) == {"label", "scores"}
+    assert_allclose(answers["scores"], expected, **TOLERANCE)
     labels = [answer.label for answer in model.classify(TEXTS)]
     assert set(labels) == set(LABELS)
-    assert answers["all"]["label"].tolist() == labels
-    assert answers["none"]["scores"].shape == (0, 2)
-    assert answers["none"]["label"].shape == (0,)
+    assert [label.decode() for label in answers["label"].numpy()] == labels
+    none = served(texts=tf.constant([], tf.string))
+    assert none["scores"].shape == (0, 2) and none["label"].shape == (0,)
 
 
 def test_no_texts():

@@ -38,18 +38,19 @@ def test_none_are_too_few():
         ParaphraseConfig(threads=0)
 
 
-@pytest.mark.parametrize(("threads", "expected"), [(3, 3), (None, 1)])
-def test_set(tmp_path, threads, expected):
+def test_set(tmp_path):
     """In a process where TensorFlow has not begun to work; here it has."""
-    script = f"""
+    script = """
 import tensorflow as tf
-from tf_charagram.config import SupervisedConfig, TaggingConfig, ParaphraseConfig
+from tf_charagram.config import ParaphraseConfig
 from tf_charagram.training.threads import set_threads
-set_threads(ParaphraseConfig(threads={threads}))
-assert tf.config.threading.get_intra_op_parallelism_threads() == {expected}
+for threads, expected in ((None, 1), (3, 3)):
+    set_threads(ParaphraseConfig(threads=threads))
+    assert tf.config.threading.get_intra_op_parallelism_threads() == expected
 tf.zeros([1])
-set_threads(ParaphraseConfig(threads=7))
-assert tf.config.threading.get_intra_op_parallelism_threads() == {expected}
+for threads in (None, 7):
+    set_threads(ParaphraseConfig(threads=threads))
+    assert tf.config.threading.get_intra_op_parallelism_threads() == 3
 """
     ended = run([sys.executable, "-c", script], cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
