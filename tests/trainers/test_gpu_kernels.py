@@ -6,6 +6,8 @@ registered for the GPU that keep their numbers in host memory, as many of int32,
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 import tensorflow as tf
 from tensorflow.python.framework import op_def_registry
@@ -87,8 +89,9 @@ def types_of(node, attribute):
     return [value.type] if value.type else list(value.list.type)
 
 
-def gpu_kernels(node):
-    kernels = get_registered_kernels_for_op(node.op).kernel
+@functools.cache
+def gpu_kernels(op):
+    kernels = get_registered_kernels_for_op(op).kernel
     return [kernel for kernel in kernels if kernel.device_type in ("GPU", "DEFAULT")]
 
 
@@ -103,7 +106,7 @@ def accepts(kernel, node):
 def problem(node):
     if node.op in WITHOUT_DEVICE:
         return None
-    kernels = gpu_kernels(node)
+    kernels = gpu_kernels(node.op)
     if not kernels:
         return f"{node.op} ({node.name}): no GPU kernel"
     if not any(accepts(kernel, node) for kernel in kernels):
