@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import resource
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partialmethod
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -55,3 +59,23 @@ def interrupt_training_at(monkeypatch: Any, step: int) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(TrainingLoop, "_train_until", interrupted)
+
+
+def leave_out_export(monkeypatch: Any) -> None:
+    """Leaves out the SavedModel of runs, which takes as long as a short training."""
+    from tf_charagram.training.run import TrainingRun
+
+    monkeypatch.setattr(TrainingRun, "run", partialmethod(TrainingRun.run, export=False))
+
+
+@contextmanager
+def full_disk(bytes_allowed: int) -> Iterator[None]:
+    """Lets no file of this process grow past a limit, as if the disk were full."""
+    # Python ignores the signal that comes with it, so writing is an error.
+    assert signal.getsignal(signal.SIGXFSZ) is signal.SIG_IGN
+    before, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_allowed, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (before, hard))

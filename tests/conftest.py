@@ -1,20 +1,81 @@
-"""Trained runs that many tests look at; none may change them."""
+"""How tests run, and trained runs that many of them look at; none may change those."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import hypothesis
 import pytest
 
-from tests.commands import QUICK, process, run
+from tests.commands import QUICK, leave_out_export, process, run
 from tests.texts import write_pairs, write_scored
 
 # Several workers of pytest share the cores; threads of one operation would wait for each other.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Lets slow properties look at more examples with the campaigns."""
+    hypothesis.settings.register_profile("campaign")
+    if "campaign" in config.option.markexpr:
+        hypothesis.settings.load_profile("campaign")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves the campaigns out unless `-m` speaks of them."""
+    if "campaign" not in config.option.markexpr:
+        campaigns = [item for item in items if item.get_closest_marker("campaign")]
+        config.hook.pytest_deselected(items=campaigns)
+        items[:] = [item for item in items if item not in campaigns]
+
+
+def optimize_graphs(wanted: bool) -> None:
+    """Says whether TensorFlow optimizes graphs before it runs them."""
+    if (tensorflow := sys.modules.get("tensorflow")) is not None:
+        tensorflow.config.optimizer.set_experimental_options({"disable_meta_optimizer": not wanted})
+
+
+@pytest.fixture(scope="session", autouse=True)
+def graphs_as_traced(request) -> None:
+    """Runs graphs as they were traced.
+
+    Most tests run a graph once or twice, and TensorFlow takes longer to optimize it than to run it.
+    With the campaigns, and in processes of their own, graphs are optimized as users have it.
+    """
+    optimize_graphs("campaign" in request.config.option.markexpr)
+
+
+@pytest.fixture(scope="module")
+def optimized_graphs(request, graphs_as_traced):
+    """Optimizes graphs as users have it: what is compared to the bit must be computed alike."""
+    optimize_graphs(True)
+    yield
+    optimize_graphs("campaign" in request.config.option.markexpr)
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c():
+    """Lets Ctrl-C through as to a command in the foreground, also where `nohup` or cron ignores it.
+
+    A process that a test starts would inherit that it is ignored.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def unexported():
+    """Leaves out the SavedModel of the runs of a test, also after it undid its own patches."""
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_export(patch)
+        yield
 
 
 @dataclass(frozen=True)

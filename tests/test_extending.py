@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,9 @@ GUIDE = ROOT / "docs" / "extending.md"
 NAME = "ngram_mean"
 ENCODER, TEST = f"tf_charagram/encoders/{NAME}.py", f"tests/encoders/test_{NAME}.py"
 TASK = "duplicates"
+TASK_TEST = f"tests/training/tasks/test_{TASK}.py"
+DATA_TEST = "tests/data/readers/test_biosses.py"
+REGISTRY = "tf_charagram/encoders/__init__.py"
 # The package, and what the tests of the guide import.
 COPIED = (
     "tf_charagram", "tests/contracts.py", "tests/encoders/test_contracts.py", "tests/commands.py",
@@ -78,8 +81,8 @@ def copy(tmp_path_factory):
     return folder
 
 
-def change(folder: Path, section: str) -> tuple[set[str], dict[str, bytes]]:
-    """Does what a section of the guide says; returns the files that differ, and all as before."""
+def change(folder: Path, section: str) -> set[str]:
+    """Does what a section of the guide says; returns the files that differ."""
     guide = GUIDE.read_text(encoding="utf-8")
     (text,) = re.findall(rf"^## {section}.*?(?=^## |\Z)", guide, re.MULTILINE | re.DOTALL)
     before = files(folder)
@@ -89,7 +92,7 @@ def change(folder: Path, section: str) -> tuple[set[str], dict[str, bytes]]:
         new = apply(block, file.read_text(encoding="utf-8")) if kind == "diff" else block
         file.write_text(new, encoding="utf-8")
     after = files(folder)
-    return {path for path in before | after if before.get(path) != after.get(path)}, before
+    return {path for path in before | after if before.get(path) != after.get(path)}
 
 
 def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
@@ -101,67 +104,91 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def passed(folder: Path, *arguments: str) -> int:
-    """Runs tests; returns how many there were."""
-    ended = run(["pytest", "-q", "-p", "no:cacheprovider", *arguments], folder)
-    assert ended.returncode == 0, ended.stdout
-    number = re.search(r"(\d+) passed", ended.stdout)
-    return int(number[1]) if number else 0
+@pytest.fixture(scope="module")
+def guide(copy):
+    """Does all that the guide says; returns the copy, and by section the files that differ.
+
+    Also the lines that the encoder adds to the registry.
+    """
+    before = (copy / REGISTRY).read_text(encoding="utf-8").splitlines()
+    differing = {"An encoder": change(copy, "An encoder")}
+    added = set((copy / REGISTRY).read_text(encoding="utf-8").splitlines()) - set(before)
+    for section in ("An option of an encoder", "A data set", "A task"):
+        differing[section] = change(copy, section)
+    return copy, differing, added
 
 
-def check_style(folder: Path, paths: Iterable[str]) -> None:
+def test_an_encoder_is_three_files(guide):
+    _, differing, added = guide
+    assert differing["An encoder"] == {ENCODER, REGISTRY, TEST}
+    assert len(added) == 1
+
+
+def test_an_option_is_two_files(guide):
+    assert guide[1]["An option of an encoder"] == {ENCODER, TEST}
+
+
+def test_a_data_set_is_two_files(guide):
+    assert guide[1]["A data set"] == {"tf_charagram/data/readers/biosses.py", DATA_TEST}
+
+
+def test_a_task_is_three_files(guide):
+    assert guide[1]["A task"] == {
+        f"tf_charagram/training/tasks/{TASK}.py", "tf_charagram/training/tasks/__init__.py",
+        TASK_TEST,
+    }  # fmt: skip
+
+
+def test_their_style(guide):
+    folder, differing, _ = guide
+    paths = set().union(*differing.values())
     for check in (["check"], ["format", "--check"]):
         ended = run(["ruff", *check, "--no-cache", *paths], folder)
         assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-@pytest.fixture(scope="module")
-def encoder(copy):
-    """Returns the copy with the encoder, the files that differ, and all as before."""
-    return copy, *change(copy, "An encoder")
+def test_their_tests_pass(guide):
+    """Also those of every encoder in the registry, of which nobody told the new one."""
+    tests = [TEST, "tests/encoders/test_contracts.py", DATA_TEST, TASK_TEST]
+    names = f"{NAME} or biosses or {TASK}"
+    ended = run(["pytest", "-v", "-k", names, "-p", "no:cacheprovider", *tests], guide[0])
+    assert ended.returncode == 0, ended.stdout
+    passed = Counter(re.findall(r"^(\S+?)::.* PASSED", ended.stdout, re.MULTILINE))
+    assert passed[TEST] > 12 and passed[TEST] + passed[tests[1]] >= 20
+    assert (passed[DATA_TEST], passed[TASK_TEST]) == (5, 2)
 
 
-def test_three_files_differ(encoder):
-    folder, differing, before = encoder
-    registry = "tf_charagram/encoders/__init__.py"
-    assert differing == {ENCODER, registry, TEST}
-    added = set(files(folder)[registry].splitlines()) - set(before[registry].splitlines())
-    assert len(added) == 1
-
-
-def test_its_tests_pass(encoder):
-    """Its own and those of every encoder in the registry, of which nobody told it."""
-    tests = [TEST, "tests/encoders/test_contracts.py"]
-    assert passed(encoder[0], "-k", NAME, *tests) >= 20
-
-
-def test_its_style(encoder):
-    check_style(encoder[0], encoder[1])
-
-
-def test_its_option_is_a_flag(encoder):
-    """It is shown, for this encoder only, and checked."""
+def test_its_options_are_flags(guide):
+    """They are shown, for this encoder only."""
+    folder = guide[0]
     train = ["tf_charagram.train", "--encoder"]
-    shown = run([*train, NAME, "--help"], encoder[0]).stdout
+    shown = run([*train, NAME, "--help"], folder).stdout
     assert "--combiner {mean,sqrtn}" in shown and "what the sum is divided by [mean]" in shown
     assert "--activation" not in shown and "--ngrams" in shown
-    assert "--combiner" not in run([*train, "cse", "--help"], encoder[0]).stdout
-    ended = run([*train, "cse", "--combiner", "sqrtn"], encoder[0])
+    assert "--combiner" not in run([*train, "cse", "--help"], folder).stdout
+    assert "--use-bias, --no-use-bias" in shown and "whether b is added [True]" in shown
+
+
+@pytest.mark.campaign
+def test_its_options_are_checked(guide):
+    folder, train = guide[0], ["tf_charagram.train", "--encoder"]
+    ended = run([*train, "cse", "--combiner", "sqrtn"], folder)
     assert ended.returncode == 1
     assert "`combiner` is not an option of the encoder 'cse'" in ended.stderr
     assert f"`combiner` is an option of {NAME}." in ended.stderr
-    ended = run([*train, NAME, "--combiner", "sqrt"], encoder[0])
+    ended = run([*train, NAME, "--combiner", "sqrt"], folder)
     assert ended.returncode == 1
     assert "Unknown combiner 'sqrt'. Did you mean 'sqrtn'?" in ended.stderr
 
 
-def test_it_trains(encoder, tmp_path):
+@pytest.mark.campaign
+def test_it_trains(guide, tmp_path):
     pairs, scored = write_pairs(tmp_path / "pairs.tsv"), write_scored(tmp_path / "scored.tsv")
     command = [
         "tf_charagram.train", "--encoder", NAME, "--data", str(pairs), "--eval-data", str(scored),
         *QUICK, "--combiner", "sqrtn", "--out", str(tmp_path / "run"), "--json",
     ]  # fmt: skip
-    ended = run(command, encoder[0])
+    ended = run(command, guide[0])
     assert ended.returncode == 0, ended.stderr
     metrics = json.loads(ended.stdout.splitlines()[-1])
     assert metrics["encoder"] == NAME and metrics["steps"] == 12
@@ -170,46 +197,6 @@ def test_it_trains(encoder, tmp_path):
     assert card["encoder"]["combiner"] == "sqrtn"
     settings = json.loads((tmp_path / "run/config.json").read_text())["settings"]
     assert settings["combiner"] == "sqrtn" and "activation" not in settings
-
-
-def test_a_new_option_is_two_files(encoder, tmp_path):
-    folder = tmp_path / "copy"
-    shutil.copytree(encoder[0], folder)
-    differing, _ = change(folder, "An option of an encoder")
-    assert differing == {ENCODER, TEST}
-    check_style(folder, differing)
-    number = passed(folder, TEST)
-    assert number > 12
-    shown = run(["tf_charagram.train", "--encoder", NAME, "--help"], folder).stdout
-    assert "--use-bias, --no-use-bias" in shown and "whether b is added [True]" in shown
-
-
-@pytest.fixture(scope="module")
-def task(copy, tmp_path_factory):
-    """Returns a copy with the task, and the files that differ."""
-    folder = tmp_path_factory.mktemp("task") / "copy"
-    shutil.copytree(copy, folder)
-    return folder, change(folder, "A task")[0]
-
-
-def test_a_task_is_three_files(task):
-    folder, differing = task
-    test = f"tests/training/tasks/test_{TASK}.py"
-    assert differing == {
-        f"tf_charagram/training/tasks/{TASK}.py", "tf_charagram/training/tasks/__init__.py", test,
-    }  # fmt: skip
-    assert passed(folder, test) == 2
-    check_style(folder, differing)
-
-
-def test_a_data_set_is_two_files(copy, tmp_path):
-    folder = tmp_path / "copy"
-    shutil.copytree(copy, folder)
-    test = "tests/data/readers/test_biosses.py"
-    differing, _ = change(folder, "A data set")
-    assert differing == {"tf_charagram/data/readers/biosses.py", test}
-    assert passed(folder, test) == 5
-    check_style(folder, differing)
 
 
 def test_the_real_package_has_neither():

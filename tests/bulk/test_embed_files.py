@@ -6,13 +6,13 @@ import gzip
 import json
 import os
 import re
-import resource
 import sys
 
 import numpy as np
 import pytest
 
 from tests.bulk.conftest import check_complete, records_of
+from tests.commands import full_disk
 from tf_charagram.bulk import job as job_module
 from tf_charagram.bulk.folder import ShardFolder
 from tf_charagram.bulk.inputs import InputFile
@@ -112,17 +112,11 @@ class TestStopped:
         check()
 
     def test_full_disk(self, make_job, check):
-        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         job = make_job(shard_lines=100)
         embed_files(make_job(output=job.output, shard_lines=100))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (300, hard))
-        try:
-            with pytest.raises(
-                RunError, match=r"Cannot write .*: File too large\. Free some space"
-            ):
-                embed_files(job, overwrite=True)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        message = r"Cannot write .*: File too large\. Free some space"
+        with full_disk(300), pytest.raises(RunError, match=message):
+            embed_files(job, overwrite=True)
         embed_files(job, overwrite=True)
         check()
 

@@ -12,7 +12,7 @@ from tests.bulk.conftest import check_complete, records_of
 from tests.commands import environment, process, run
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_kill_9(model, tmp_path):
     lines = [f"line {number}" for number in range(30_000)]
     path = tmp_path / "lines.txt"

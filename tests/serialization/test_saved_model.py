@@ -25,9 +25,14 @@ from tf_charagram.training.run import TrainingRun
 
 SETTINGS = {
     "exact": {},
-    "pruned": {"ngrams": (1, 3, 8), "min_count": 2, "activation": "tanh", "num_layers": 2},
-    "hashed": {"hash_buckets": 500, "rows_per_ngram": 2, "activation": "relu"},
-}
+    "pruned": {
+        "ngrams": (1, 3, 8), "min_count": 2,
+        "encoder_options": {"activation": "tanh", "num_layers": 2},
+    },
+    "hashed": {
+        "hash_buckets": 500, "rows_per_ngram": 2, "encoder_options": {"activation": "relu"},
+    },
+}  # fmt: skip
 TEXTS = [to_bytes(text) for text in ("cat", "a cat", "Cats!", "never seen", *NASTY.values())]
 
 # Folded n-grams are summed in another order, and the longest of the texts has ten thousand.

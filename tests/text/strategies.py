@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 property_settings = settings(
     deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
 )
-# For what builds a vocabulary in every example.
-slow_property_settings = settings(property_settings, max_examples=20)
+# For what builds a vocabulary in every example: a few among the other tests, more in campaigns.
+slow_property_settings = settings(
+    property_settings,
+    max_examples=20 if settings.get_current_profile_name() == "campaign" else 5,
+)
 
 # Case pairs, one- and many-byte characters, emoji with a joiner, right to left, combining marks,
 # NUL, white space of several kinds, what only `str.isspace` calls space, U+0130, U+FFFD.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import keras
 import numpy as np
 import pytest
@@ -27,18 +29,30 @@ PAIRS = [
 ]  # fmt: skip
 
 
+@functools.cache
+def stream_of(pairs, batch_size):
+    """Returns a vectorizer of the texts of pairs, and batches by their step."""
+    texts = [text for pair in pairs for text in pair]
+    vectorizer = NgramVectorizer.from_texts(texts, orders=[2, 3])
+    keys = {text: key for key, text in enumerate(dict.fromkeys(texts))}
+    block = PairBlock(
+        vectorizer(tf.constant(texts)), tf.constant([keys[text] for text in texts], tf.int64)
+    )
+    stream = PairStream(PairStore.of_block(block), batch_size=batch_size)
+    batches = [
+        tf.data.Dataset.from_tensors(batch)
+        for segment in stream.segments(0, 50)
+        for batch in stream.dataset(segment)
+    ]
+    return vectorizer, batches
+
+
 class Setup:
-    """Pairs, their vectorizer and stream, and a model over them."""
+    """Pairs, their vectorizer and batches, and a model over them."""
 
     def __init__(self, *, pairs=PAIRS, batch_size=4, dim=5, num_layers=1, activation="linear"):
         self.texts = [text for pair in pairs for text in pair]
-        self.vectorizer = NgramVectorizer.from_texts(self.texts, orders=[2, 3])
-        keys = {text: key for key, text in enumerate(dict.fromkeys(self.texts))}
-        block = PairBlock(
-            self.vectorizer(tf.constant(self.texts)),
-            tf.constant([keys[text] for text in self.texts], tf.int64),
-        )
-        self.stream = PairStream(PairStore.of_block(block), batch_size=batch_size)
+        self.vectorizer, self.all_batches = stream_of(tuple(pairs), batch_size)
         encoder = Charagram(
             num_rows=self.vectorizer.num_rows, dim=dim, activation=activation, num_layers=num_layers
         )
@@ -58,11 +72,9 @@ class Setup:
         return [distinct[key] for key in keys.numpy()]
 
     def batches(self, num_steps, first_step=0):
-        segments = self.stream.segments(first_step, num_steps)
-        first, *others = (self.stream.dataset(segment) for segment in segments)
-        for other in others:
-            first = first.concatenate(other)
-        return first
+        batches = self.all_batches[first_step : first_step + num_steps]
+        assert len(batches) == num_steps
+        return functools.reduce(lambda whole, batch: whole.concatenate(batch), batches)
 
     def variables(self):
         """Returns weights, then whatever the optimizer holds."""

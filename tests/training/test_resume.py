@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -13,7 +12,14 @@ import time
 import numpy as np
 import pytest
 
-from tests.commands import call, environment, interrupt_training_at, process, run
+from tests.commands import (
+    call,
+    environment,
+    full_disk,
+    interrupt_training_at,
+    leave_out_export,
+    process,
+)
 from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.models.embedder import TextEmbedder
@@ -28,6 +34,8 @@ LONG = (
 )  # fmt: skip
 TOTAL = 90
 
+pytestmark = pytest.mark.usefixtures("optimized_graphs")
+
 
 @pytest.fixture(scope="module")
 def arguments(data):
@@ -35,10 +43,12 @@ def arguments(data):
 
 
 @pytest.fixture(scope="module")
-def whole(arguments, tmp_path_factory):
+def whole(arguments, tmp_path_factory, optimized_graphs):
     """Returns the folder of a run that was never stopped."""
     folder = tmp_path_factory.mktemp("whole") / "run"
-    assert call("train", *arguments, "--out", folder) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_export(patch)
+        assert call("train", *arguments, "--out", folder) == 0
     return folder
 
 
@@ -71,6 +81,7 @@ def assert_same_run(folder, whole):
     assert not list(folder.rglob("*.part"))
 
 
+@pytest.mark.usefixtures("unexported")
 def test_checkpoints_are_as_far_apart_as_asked_for(arguments, tmp_path):
     """A short run leaves the one of its end, from which a longer one can go on."""
     arguments = [*arguments, "--checkpoint-every-s", "1000", "--out", tmp_path / "run"]
@@ -93,11 +104,7 @@ def start(arguments, folder, **kwargs):
     return child
 
 
-def test_same_seed_same_weights(arguments, whole, tmp_path):
-    assert call("train", *arguments, "--out", tmp_path / "run") == 0
-    assert_same_run(tmp_path / "run", whole)
-
-
+@pytest.mark.usefixtures("unexported")
 def test_killed(arguments, whole, tmp_path):
     folder = tmp_path / "run"
     wait = random.Random()
@@ -111,6 +118,7 @@ def test_killed(arguments, whole, tmp_path):
     assert_same_run(folder, whole)
 
 
+@pytest.mark.usefixtures("unexported")
 def test_interrupted(arguments, whole, tmp_path):
     folder = tmp_path / "run"
     with start(arguments, folder) as child:
@@ -125,6 +133,7 @@ def test_interrupted(arguments, whole, tmp_path):
     assert_same_run(folder, whole)
 
 
+@pytest.mark.usefixtures("unexported")
 @pytest.mark.parametrize("step", [7, TOTAL])
 def test_interrupted_at_any_step(arguments, whole, tmp_path, monkeypatch, step):
     """Also right before an evaluation, and before that of the last step."""
@@ -136,6 +145,7 @@ def test_interrupted_at_any_step(arguments, whole, tmp_path, monkeypatch, step):
     assert_same_run(folder, whole)
 
 
+@pytest.mark.usefixtures("unexported")
 def test_interrupted_in_an_evaluation(arguments, whole, tmp_path, monkeypatch):
     evaluate = TrainingLoop.evaluate
 
@@ -151,6 +161,7 @@ def test_interrupted_in_an_evaluation(arguments, whole, tmp_path, monkeypatch):
     assert_same_run(tmp_path / "run", whole)
 
 
+@pytest.mark.usefixtures("unexported")
 def test_a_finished_run_stays_as_it_is(arguments, whole, tmp_path):
     shutil.copytree(whole, tmp_path / "run")
     # A folder that was moved is the same run.
@@ -158,6 +169,7 @@ def test_a_finished_run_stays_as_it_is(arguments, whole, tmp_path):
     assert_same_run(tmp_path / "run", whole)
 
 
+@pytest.mark.usefixtures("unexported")
 def test_an_unnamed_run_goes_on_as_its_message_says(arguments, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     interrupt_training_at(monkeypatch, 20)
@@ -169,6 +181,7 @@ def test_an_unnamed_run_goes_on_as_its_message_says(arguments, tmp_path, monkeyp
     assert call("train", *arguments, "--epochs", "1", "--out", out, "--resume") == 0
 
 
+@pytest.mark.usefixtures("unexported")
 class TestDamagedCheckpoints:
     @pytest.fixture
     def stopped(self, whole, tmp_path):
@@ -213,19 +226,14 @@ class TestDamagedCheckpoints:
 
 
 @pytest.mark.parametrize("bytes_allowed", [40_000, 120_000])
-def test_full_disk(arguments, whole, tmp_path, bytes_allowed):
+def test_full_disk(arguments, whole, tmp_path, bytes_allowed, capsys):
     """A file may not grow past a limit, as if the disk were full; then there is room again."""
     folder = tmp_path / "run"
-
-    def limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_allowed, bytes_allowed))
-
-    command = process("train", *arguments, "--out", folder)
-    ended = run(command, cwd=tmp_path, preexec_fn=limit)
-    assert ended.returncode == 1, ended.stderr
-    assert "Traceback" not in ended.stderr
-    last = ended.stderr.strip().splitlines()[-1]
+    with full_disk(bytes_allowed):
+        assert call("train", *arguments, "--out", folder) == 1
+    errors = capsys.readouterr().err
+    assert "Traceback" not in errors
+    last = errors.strip().splitlines()[-1]
     assert last.startswith("error: Cannot ")
     assert "--resume" in last
     assert not (folder / "metrics.json").exists()
@@ -233,6 +241,7 @@ def test_full_disk(arguments, whole, tmp_path, bytes_allowed):
     assert_same_run(folder, whole)
 
 
+@pytest.mark.usefixtures("unexported")
 def test_select_keeps_the_best_also_after_a_resume(data, tmp_path, monkeypatch):
     # The better the model, the worse it does here, so the first evaluation is the best.
     rows = [line.split("\t") for line in data[1].read_text().splitlines()]

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from tests.commands import call, interrupt_training_at
+from tests.commands import call, interrupt_training_at, leave_out_export
 from tf_charagram.config import ParaphraseConfig
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.training.run import TrainingRun
@@ -64,6 +64,7 @@ def assert_same_weights(one, other):
         assert array.tobytes() == other[name].tobytes(), name
 
 
+@pytest.mark.usefixtures("unexported")
 def test_scores_sets_years_and_their_mean(files, tmp_path, capsys):
     assert train(tmp_path / "run", files, "--select", "STS2012", "--json") == 0
     metrics, history, _ = read(tmp_path / "run")
@@ -78,16 +79,28 @@ def test_scores_sets_years_and_their_mean(files, tmp_path, capsys):
     assert "STS2012" in capsys.readouterr().err
 
 
-def test_pairs_in_files_train_like_pairs_in_memory_but_for_the_order(files, tmp_path):
+BLOCKS_IN_ORDER = ("--max-ids-in-memory", "1000", "--file-order-first")
+
+
+@pytest.fixture(scope="module")
+def blocks_in_order(files, tmp_path_factory):
+    """Returns the folder of a run whose pairs are in files, first in the order of the file."""
+    out = tmp_path_factory.mktemp("blocks") / "run"
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_export(patch)
+        assert train(out, files, *BLOCKS_IN_ORDER) == 0
+    return out
+
+
+@pytest.mark.usefixtures("unexported")
+def test_pairs_in_files_train_like_pairs_in_memory_but_for_the_order(
+    files, blocks_in_order, tmp_path
+):
     """The same pairs an epoch."""
-    small = ["--max-ids-in-memory", 1000, "--file-order-first", "--seed", 3]
-    assert train(tmp_path / "whole", files, *small) == 0
-    metrics, history, weights = read(tmp_path / "whole")
+    metrics, history, _ = read(blocks_in_order)
     assert metrics["num_pairs"] == 72
-    assert not (tmp_path / "whole" / "pairs").exists()
-    assert train(tmp_path / "again", files, *small, "--epochs", 3) == 0
-    assert_same_weights(weights, read(tmp_path / "again")[2])
-    assert train(tmp_path / "memory", files, "--file-order-first", "--seed", 3) == 0
+    assert not (blocks_in_order / "pairs").exists()
+    assert train(tmp_path / "memory", files, "--file-order-first") == 0
     in_memory = read(tmp_path / "memory")[1]
     # The first epoch has the order of the file in both.
     assert history[0]["loss"] == pytest.approx(in_memory[0]["loss"], rel=1e-4)
@@ -96,30 +109,48 @@ def test_pairs_in_files_train_like_pairs_in_memory_but_for_the_order(files, tmp_
 
 RESUMED = {
     "blocks": ("--max-ids-in-memory", "1000"),
-    "blocks in the order of the file": ("--max-ids-in-memory", "1000", "--file-order-first"),
+    "blocks in the order of the file": BLOCKS_IN_ORDER,
     "weights and typos": ("--data-weights", "0.5,2", "--augment-typos", "0.5"),
     "pools": ("--mega-batches", "2", "--decay", "linear", "--negatives", "mix"),
     "buckets": ("--encoder", "cse", "--word-dropout", "0.2", "--mega-batches", "2"),
 }
 
 
+@pytest.mark.usefixtures("unexported")
 @pytest.mark.parametrize("options", RESUMED.values(), ids=RESUMED)
-def test_a_stopped_run_goes_on_to_the_same_weights(files, tmp_path, options, monkeypatch):
-    assert train(tmp_path / "whole", files, *options) == 0
+def test_a_stopped_run_goes_on_to_the_same_weights(
+    files, tmp_path, options, blocks_in_order, monkeypatch
+):
+    whole = blocks_in_order if options is BLOCKS_IN_ORDER else tmp_path / "whole"
+    assert whole.exists() or train(whole, files, *options) == 0
     out = tmp_path / "run"
     with monkeypatch.context() as patch:
         interrupt_training_at(patch, 5)
         assert train(out, files, *options) == 130
     assert not (out / "metrics.json").exists() and not (out / "pairs").exists()
     assert train(out, files, *options, "--resume") == 0
-    assert_same_weights(read(tmp_path / "whole")[2], read(out)[2])
+    assert_same_weights(read(whole)[2], read(out)[2])
 
 
-def test_a_second_stage_goes_on_too(files, tmp_path, monkeypatch):
-    first, second, sets = files
-    command = ("--task", "sentences", "--eval-data", sets, "--dim", 6, "--batch-size", 8)
-    assert call("train", *command, "--data", first, "--epochs", 1, "--out", tmp_path / "1") == 0
-    stage = (*command, "--data", second, "--init", tmp_path / "1", "--epochs", 4)
+STAGES = ("--task", "sentences", "--dim", 6, "--batch-size", 8)
+
+
+@pytest.fixture(scope="module")
+def first_stage(files, tmp_path_factory):
+    """Returns the folder of a run on the first file alone."""
+    first, _, sets = files
+    out = tmp_path_factory.mktemp("stages") / "first"
+    data = ("--data", first, "--eval-data", sets)
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_export(patch)
+        assert call("train", *STAGES, *data, "--epochs", 1, "--out", out) == 0
+    return out
+
+
+@pytest.mark.usefixtures("unexported")
+def test_a_second_stage_goes_on_too(files, first_stage, tmp_path, monkeypatch):
+    _, second, sets = files
+    stage = (*STAGES, "--eval-data", sets, "--data", second, "--init", first_stage, "--epochs", 4)
     assert call("train", *stage, "--out", tmp_path / "whole") == 0
     with monkeypatch.context() as patch:
         interrupt_training_at(patch, 3)
@@ -128,14 +159,30 @@ def test_a_second_stage_goes_on_too(files, tmp_path, monkeypatch):
     assert_same_weights(read(tmp_path / "whole")[2], read(tmp_path / "run")[2])
 
 
+@pytest.mark.usefixtures("unexported")
+def test_two_stages(files, first_stage, tmp_path):
+    first, second, sets = files
+    both = tmp_path / "second"
+    data = ("--data", second, "--init", first_stage, "--eval-data", sets)
+    arguments = ("--epochs", 2, "--learning-rate", "1e-9", "--out", both)
+    assert call("train", *STAGES, *data, *arguments) == 0
+    old, new = TextEmbedder.load(first_stage), TextEmbedder.load(both)
+    assert new.vectorizer.num_rows >= old.vectorizer.num_rows
+    texts = [line.split("\t")[0] for line in first.read_text().splitlines()]
+    np.testing.assert_allclose(new.encode(texts), old.encode(texts), atol=1e-5)
+
+
 def test_weights_and_typos_change_the_number_of_pairs(files, tmp_path):
-    out = tmp_path / "run"
-    options = ["--data-weights", "2,0.5", "--augment-typos", "0.5", "--epochs", "1"]
-    assert train(out, files, *options) == 0
-    number = read(out)[0]["num_pairs"]
+    first, second, sets = map(str, files)
+    config = ParaphraseConfig(
+        task="sentences", data=(first, second), eval_data=sets, dim=4, out=str(tmp_path / "run"),
+        data_weights=(2.0, 0.5), augment_typos=0.5,
+    )  # fmt: skip
+    number = TrainingRun(config, resume=False, overwrite=False).task.facts()["num_pairs"]
     assert 100 + 11 * 0.1 + 25 * 0.3 < number < 100 + 22 * 0.9 + 72 * 0.8
 
 
+@pytest.mark.usefixtures("unexported")
 @pytest.mark.parametrize("encoder", ["charagram", "char_lstm", "cse"])
 def test_mega_batches(files, tmp_path, encoder):
     out = tmp_path / "run"
@@ -144,21 +191,6 @@ def test_mega_batches(files, tmp_path, encoder):
     metrics, history, _ = read(out)
     assert metrics["steps"] == 9  # pools of 32 pairs
     assert history[-1]["loss"] < history[0]["loss"]
-
-
-def test_two_stages(files, tmp_path):
-    first, second, sets = files
-    stage = tmp_path / "first"
-    options = ("--dim", 12, "--batch-size", 8, "--epochs", 2, "--eval-data", sets)
-    command = ("--task", "sentences", *options)
-    assert call("train", *command, "--data", first, "--out", stage) == 0
-    both = tmp_path / "second"
-    arguments = (*command, "--data", second, "--init", stage, "--out", both)
-    assert call("train", *arguments, "--learning-rate", "1e-9") == 0
-    old, new = TextEmbedder.load(stage), TextEmbedder.load(both)
-    assert new.vectorizer.num_rows >= old.vectorizer.num_rows
-    texts = [line.split("\t")[0] for line in first.read_text().splitlines()]
-    np.testing.assert_allclose(new.encode(texts), old.encode(texts), atol=1e-5)
 
 
 @pytest.mark.parametrize(

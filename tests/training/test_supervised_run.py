@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.commands import leave_out_export
 from tf_charagram import TextEmbedder
 from tf_charagram.evaluate import main as evaluate
 from tf_charagram.models.pair_models import PairClassifier, PairScorer
@@ -45,9 +46,23 @@ def pairs(tmp_path):
 def universal(tmp_path_factory):
     """Returns a run on paraphrases to start from."""
     out = tmp_path_factory.mktemp("universal") / "run"
-    assert main(["--data", "starter", "--dim", "12", "--epochs", "1", "--ngrams", "2,3",
-                 "--out", str(out)]) == 0  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_export(patch)
+        assert main(["--data", "starter", "--dim", "12", "--epochs", "1", "--ngrams", "2,3",
+                     "--out", str(out)]) == 0  # fmt: skip
     return out
+
+
+@pytest.fixture(scope="module")
+def scorers(tmp_path_factory):
+    """Returns two runs of `similarity` that differ in their seeds."""
+    folder = tmp_path_factory.mktemp("scorers")
+    runs = [folder / "one", folder / "two"]
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_export(patch)
+        for seed, out in enumerate(runs):
+            assert train("similarity", "--out", out, "--seed", seed) == 0
+    return runs
 
 
 @pytest.mark.parametrize("task", CLASSES)
@@ -75,15 +90,17 @@ def test_the_starter_set(task, tmp_path, capsys):
         )
 
 
+@pytest.mark.usefixtures("unexported")
 @pytest.mark.parametrize("encoder", ["charagram", "word_average"])
 @pytest.mark.parametrize("task", ["similarity", "entailment"])
 def test_it_learns(task, encoder, pairs, tmp_path):
     out = tmp_path / "run"
     assert train(task, "--data", pairs, "--eval-data", pairs, "--encoder", encoder, "--out", out,
-                 "--epochs", 60, "--batch-size", 10, "--learning-rate", 0.003) == 0  # fmt: skip
+                 "--epochs", 15, "--batch-size", 10, "--learning-rate", 0.012) == 0  # fmt: skip
     assert scores(out)["pairs"] > 95
 
 
+@pytest.mark.usefixtures("unexported")
 def test_an_encoder_that_pads(pairs, tmp_path):
     out = tmp_path / "run"
     assert train("entailment", "--data", pairs, "--eval-data", pairs, "--encoder", "char_cnn",
@@ -92,6 +109,7 @@ def test_an_encoder_that_pads(pairs, tmp_path):
     assert history[-1]["loss"] < history[0]["loss"]
 
 
+@pytest.mark.usefixtures("unexported")
 def test_frozen_leaves_the_encoder_as_it_is(universal, pairs, tmp_path):
     out = tmp_path / "run"
     assert train("similarity", "--data", pairs, "--init", universal, "--freeze", "--out", out,
@@ -102,6 +120,7 @@ def test_frozen_leaves_the_encoder_as_it_is(universal, pairs, tmp_path):
     assert after.vectorizer.num_rows == before.vectorizer.num_rows
 
 
+@pytest.mark.usefixtures("unexported")
 def test_strength_pulls_back(universal, pairs, tmp_path):
     """The stronger the pull, the nearer the weights stay to those of the first stage."""
     moved = []
@@ -117,6 +136,7 @@ def test_strength_pulls_back(universal, pairs, tmp_path):
     assert moved[1] < 0.8 * moved[0]
 
 
+@pytest.mark.usefixtures("unexported")
 def test_the_model_to_start_from_says_what_the_encoder_is(universal, pairs, tmp_path):
     out = tmp_path / "run"
     assert train("similarity", "--data", pairs, "--init", universal, "--out", out,
@@ -125,6 +145,7 @@ def test_the_model_to_start_from_says_what_the_encoder_is(universal, pairs, tmp_
     assert (settings["dim"], settings["ngrams"]) == (12, [2, 3])
 
 
+@pytest.mark.usefixtures("unexported")
 def test_resumed_is_as_if_never_stopped(pairs, tmp_path, monkeypatch):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     arguments = ["--data", pairs, "--eval-data", pairs]
@@ -142,6 +163,7 @@ def test_resumed_is_as_if_never_stopped(pairs, tmp_path, monkeypatch):
         np.testing.assert_array_equal(left, right)
 
 
+@pytest.mark.usefixtures("unexported")
 def test_balanced_classes(tmp_path):
     path = tmp_path / "texts.tsv"
     path.write_text("1\tgood\n" * 19 + "0\tbad\n", encoding="utf-8")
@@ -151,10 +173,8 @@ def test_balanced_classes(tmp_path):
     assert scores(out)["texts"] == 100
 
 
-def test_evaluate_alone_and_side_by_side(tmp_path, capsys):
-    runs = [tmp_path / "one", tmp_path / "two"]
-    for seed, out in enumerate(runs):
-        assert train("similarity", "--out", out, "--seed", seed) == 0
+def test_evaluate_alone_and_side_by_side(scorers, capsys):
+    runs = scorers
     capsys.readouterr()
     assert evaluate([str(runs[0]), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -169,10 +189,8 @@ def test_evaluate_alone_and_side_by_side(tmp_path, capsys):
     assert "second less first" in capsys.readouterr().out
 
 
-def test_models_of_two_kinds_are_not_compared(universal, tmp_path, capsys):
-    out = tmp_path / "one"
-    assert train("similarity", "--out", out) == 0
-    assert evaluate([str(out), str(universal)]) == 1
+def test_models_of_two_kinds_are_not_compared(universal, scorers, capsys):
+    assert evaluate([str(scorers[0]), str(universal)]) == 1
     assert "Models of different kinds cannot be compared" in capsys.readouterr().err
 
 

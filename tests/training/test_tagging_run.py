@@ -52,6 +52,7 @@ def test_trains_and_is_served(encoder, tagged, tmp_path, capsys):
     )
 
 
+@pytest.mark.usefixtures("unexported")
 def test_the_starter_set(tmp_path, capsys):
     out = tmp_path / "run"
     assert train("--out", out, "--select", "starter.dev") == 0
@@ -64,6 +65,7 @@ def test_the_starter_set(tmp_path, capsys):
     assert "unknown" in shown and "starter.dev" in shown
 
 
+@pytest.mark.usefixtures("unexported")
 def test_resumed_is_as_if_never_stopped(tagged, tmp_path, monkeypatch):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     assert train("--data", tagged, "--out", whole) == 0
@@ -80,6 +82,7 @@ def test_resumed_is_as_if_never_stopped(tagged, tmp_path, monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.usefixtures("unexported")
 def test_tags_that_were_never_seen_count_as_wrong(tagged, tmp_path):
     other = tmp_path / "other.tsv"
     other.write_text("Ann\tNN\nwow\tUH\n\n", encoding="utf-8")
@@ -116,6 +119,7 @@ def test_flags_of_pairs_are_unknown(capsys):
     assert "unknown flag --margin" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("unexported")
 def test_a_file_of_settings_names_the_task(tagged, tmp_path):
     settings = tmp_path / "settings.yaml"
     settings.write_text(f"task: pos\ndata: ['{tagged}']\ndim: 8\nlstm_dim: 4\nepochs: 1\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -56,19 +58,31 @@ def table_of(encoder):
     return table.path, table.numpy()
 
 
+@pytest.fixture(scope="module")
+def stages(tmp_path_factory):
+    """Returns a function that gives a model on `OLD`, its folder, and the same grown by `NEW`."""
+
+    @functools.cache
+    def stages_of(name):
+        folder = tmp_path_factory.mktemp("stages")
+        old = first_stage(name, folder)
+        grown = grow_from(folder, vectorizer_of(name, NEW), maker(name, seed=3))
+        return old, folder, TextEmbedder(*grown)
+
+    return stages_of
+
+
 @pytest.mark.parametrize("name", ENCODERS)
 class TestEveryEncoder:
-    def test_the_same_texts_change_nothing(self, name, tmp_path):
-        old = first_stage(name, tmp_path)
-        grown = TextEmbedder(*grow_from(tmp_path, vectorizer_of(name, OLD), maker(name, seed=3)))
+    def test_the_same_texts_change_nothing(self, name, stages):
+        old, folder, _ = stages(name)
+        grown = TextEmbedder(*grow_from(folder, vectorizer_of(name, OLD), maker(name, seed=3)))
         texts = [*OLD, *NEW, *OTHERS]
         np.testing.assert_array_equal(grown.encode(texts), old.encode(texts))
 
-    def test_known_texts_stay_as_they_are(self, name, tmp_path):
-        old = first_stage(name, tmp_path)
-        vectorizer, encoder = grow_from(tmp_path, vectorizer_of(name, NEW), maker(name, seed=3))
-        assert vectorizer.num_rows > old.vectorizer.num_rows
-        grown = TextEmbedder(vectorizer, encoder)
+    def test_known_texts_stay_as_they_are(self, name, stages):
+        old, _, grown = stages(name)
+        assert grown.vectorizer.num_rows > old.vectorizer.num_rows
         np.testing.assert_array_equal(grown.encode(OLD), old.encode(OLD))
         # New units of a text change it.
         assert (grown.encode(NEW[:3]) != old.encode(NEW[:3])).any(axis=1).all()
@@ -76,11 +90,10 @@ class TestEveryEncoder:
         unknown = ["\u05d0", "\u4f60 \u597d"]
         np.testing.assert_array_equal(grown.encode(unknown), old.encode(unknown))
 
-    def test_every_weight_goes_where_it_belongs(self, name, tmp_path):
-        old = first_stage(name, tmp_path)
-        new = vectorizer_of(name, NEW)
-        _, rows = old.vectorizer.grown(new)
-        grown, encoder = grow_from(tmp_path, new, maker(name, seed=3))
+    def test_every_weight_goes_where_it_belongs(self, name, stages):
+        old, _, second = stages(name)
+        _, rows = old.vectorizer.grown(vectorizer_of(name, NEW))
+        grown, encoder = second.vectorizer, second.encoder
         path, expected = table_of(maker(name, seed=3)(grown))  # as the encoder begins
         assert len(expected) == grown.num_rows == encoder.num_rows
         expected[rows] = table_of(old.encoder)[1]
@@ -91,12 +104,11 @@ class TestEveryEncoder:
             is_table = weight.path == path
             np.testing.assert_array_equal(weight, expected if is_table else weights[weight.path])
 
-    def test_is_saved_and_grows_again(self, name, tmp_path):
-        first_stage(name, tmp_path / "one")
+    def test_is_saved_and_grows_again(self, name, stages, tmp_path):
+        second = stages(name)[2]
+        second.save(tmp_path)
         options = vectorizer_of(name, NEW), maker(name, seed=3)
-        second = TextEmbedder(*grow_from(tmp_path / "one", *options))
-        second.save(tmp_path / "two")
-        third = TextEmbedder(*grow_from(tmp_path / "two", *options))
+        third = TextEmbedder(*grow_from(tmp_path, *options))
         texts = [*OLD, *NEW, *OTHERS]
         np.testing.assert_array_equal(third.encode(texts), second.encode(texts))
 
@@ -249,7 +261,7 @@ def test_frozen_word_vectors_are_transferred_too(tmp_path):
         ("char_lstm", {}, "char_lstm", {"use_output_gate": False, "use_peepholes": False},
          r"give --use-output-gate \(received: False\), --use-peepholes \(received: False\)\."),
         ("char_cnn", {"filters": "kim", "dense": "linear"}, "char_cnn", {},
-         r"--filters kim \(received: small\), --dense linear \(received: tanh\)"),
+         r"--dense linear \(received: tanh\), --filters kim \(received: small\)"),
         ("cse", {"word_dim": 9}, "cse", {},
          r"give --word-dim 9 \(received: 6\)\."),
         ("cse", {"widths": (1, 2)}, "cse", {}, r"give --widths 1,2 \(received: 1,2,3\)\."),

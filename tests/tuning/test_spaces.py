@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import pytest
 
 from tests.texts import words
 from tf_charagram.config import ParaphraseConfig
-from tf_charagram.encoders import ENCODERS
+from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.training.building import check_options
 from tf_charagram.training.tasks import TASKS, settings_class
@@ -144,6 +145,27 @@ def test_every_point_of_the_papers_grids_is_a_configuration():
             ParaphraseConfig(task=task, encoder=encoder).replace(**values)
 
 
+@pytest.fixture
+def made_once(monkeypatch):
+    """Makes an encoder once for the same options; most choices are about the training."""
+
+    @functools.cache
+    def make(name, options):
+        return encoder_class(name)(**dict(options))
+
+    def class_of(name):
+        def construct(**options):
+            encoder = make(name, tuple(sorted(options.items())))
+            if hasattr(encoder, "table"):  # It may have been frozen.
+                encoder.table.trainable = True
+            return encoder
+
+        return construct
+
+    monkeypatch.setattr("tf_charagram.training.building.encoder_class", class_of)
+
+
+@pytest.mark.usefixtures("made_once")
 @pytest.mark.parametrize("make_space", [paper_space, wide_space])
 @pytest.mark.parametrize("encoder", ENCODERS)
 def test_the_encoder_has_every_value(encoder, make_space, tmp_path):
@@ -165,6 +187,7 @@ def test_the_encoder_has_every_value(encoder, make_space, tmp_path):
             )
 
 
+@pytest.mark.usefixtures("made_once")
 @pytest.mark.parametrize("make_space", [paper_space, wide_space])
 @pytest.mark.parametrize("task", ["pos", *LABELS])
 def test_every_value_of_the_labelled_tasks_is_fit_to_train(task, make_space, tmp_path):

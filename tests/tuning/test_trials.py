@@ -36,6 +36,7 @@ def searched(data, tmp_path_factory):
     return folder, len(passes)
 
 
+@pytest.mark.usefixtures("unexported")
 def test_a_trial_is_a_run_of_train(data, searched, tmp_path):
     folder, _ = searched
     for result in read_results(folder):
@@ -132,6 +133,7 @@ def test_a_trial_gives_its_memory_back(search, folder, monkeypatch):
     assert not list((folder.trials / "0").rglob("ckpt-*"))
 
 
+@pytest.mark.usefixtures("unexported")
 def test_ctrl_c_and_on(data, tmp_path, monkeypatch, capsys):
     from tests.commands import interrupt_training_at
 

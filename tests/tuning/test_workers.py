@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import os
 import random
@@ -61,7 +62,7 @@ def said_by(folder):
     return "".join(path.read_text() for path in folder.trials.glob("*/log.txt"))
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_kill_9_at_any_moment(data, tmp_path):
     folder = SearchFolder(tmp_path / "search")
     rng = random.Random(0)
@@ -79,8 +80,11 @@ def test_kill_9_at_any_moment(data, tmp_path):
     check_complete(folder, 6)
 
 
-@pytest.mark.slow
-def test_local_workers_one_of_them_killed(search, folder):
+@pytest.mark.parametrize(
+    ("num_workers", "num_trials"), [(1, 1), pytest.param(2, 4, marks=pytest.mark.campaign)]
+)
+def test_local_workers_one_of_them_killed(search, folder, num_workers, num_trials):
+    search = dataclasses.replace(search, max_trials=num_trials)
     oracle = open_oracle(search, folder)
     is_killed = []
 
@@ -92,14 +96,14 @@ def test_local_workers_one_of_them_killed(search, folder):
                 os.kill(number, signal.SIGKILL)
                 is_killed.append(trial.trial_id)
 
-    run_local(search, folder, oracle, 2, kill_once)
+    run_local(search, folder, oracle, num_workers, kill_once)
     assert is_killed
     results = read_results(folder)
-    assert [result.status for result in results] == ["completed"] * 4
-    assert sorted(oracle.end_order) == ["0", "1", "2", "3"]
+    assert [result.status for result in results] == ["completed"] * num_trials
+    assert sorted(oracle.end_order) == [str(number) for number in range(num_trials)]
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_workers_end_with_their_parent(data, tmp_path):
     folder = SearchFolder(tmp_path / "search")
     line = command(data, folder.path, "--activation", "tanh", "--workers", 2)
@@ -144,7 +148,7 @@ def children(parent):
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_chief_and_two_workers_one_of_them_killed(data, tmp_path):
     folder = SearchFolder(tmp_path / "search")
     line = command(data, folder.path, "--activation", "tanh")
@@ -167,7 +171,7 @@ def test_chief_and_two_workers_one_of_them_killed(data, tmp_path):
     check_complete(folder, 3)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_trial_that_kills_its_worker_has_failed(search, folder, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(folder.path))
     # Loaded by every Python process that has this folder in its path.
@@ -181,8 +185,6 @@ def test_a_trial_that_kills_its_worker_has_failed(search, folder, monkeypatch):
         "if any('worker' in one for one in sys.orig_argv):\n"
         "    threading.Thread(target=watch, daemon=True).start()\n"
     )
-    import dataclasses
-
     two = dataclasses.replace(search, max_trials=2)
     run_local(two, folder, open_oracle(two, folder), 1, lambda: None)
     first, second = read_results(folder)

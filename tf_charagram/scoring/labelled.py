@@ -18,6 +18,7 @@ from tf_charagram.reporting.supervised_tables import difference_table
 from tf_charagram.serialization.model_folder import read_config, read_kind
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks import TASKS, settings_class, task_class
+from tf_charagram.training.tasks.base import Scoring
 from tf_charagram.training.tasks.labelled import LabelledTask
 
 
@@ -64,7 +65,7 @@ def evaluate_labelled(
     """
     task = _saved_task(model, bad_lines)
     task.read_sets(named_sets((eval_data or STARTER,), ()))
-    scores = task.score(task.load(model), num_resamples=num_resamples, seed=seed)
+    scores = task.score(task.load(model), Scoring(num_resamples, seed))
     return LabelledEvaluation(model, task, scores)
 
 

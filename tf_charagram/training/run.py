@@ -19,7 +19,7 @@ from tf_charagram.training.loop import LAST, Scores, TrainingLoop
 from tf_charagram.training.metrics import loop_metrics
 from tf_charagram.training.run_folder import RunFolder, run_config
 from tf_charagram.training.tasks import canonical_settings, settings_class, task_class
-from tf_charagram.training.tasks.base import Task
+from tf_charagram.training.tasks.base import Scoring, Task
 from tf_charagram.training.transfer import check_init
 
 _LEFT_BY_ALL = ("model", "saved_model", "history", "metrics", "tensorboard")
@@ -100,7 +100,7 @@ class TrainingRun:
 
     def _quick_scores(self, check: Callable[[], None]) -> Scores:
         """Scores the weights as they are now."""
-        return self._values(self.task.score(self.model, check=check))
+        return self._values(self.task.score(self.model, Scoring(check=check)))
 
     def _values(self, scores: dict[str, Any]) -> Scores:
         return {name: self.task.value(score) for name, score in scores.items()}
@@ -140,7 +140,7 @@ class TrainingRun:
             written += self.task.write_extras(self.model, self.folder)
         if num_resamples is None:
             num_resamples = self.task.num_resamples
-        self.scores = self.task.score(self.model, num_resamples=num_resamples)
+        self.scores = self.task.score(self.model, Scoring(num_resamples))
         metrics = {
             "task": self.config.task,
             "encoder": self.config.encoder,

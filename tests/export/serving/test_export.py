@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import resource
-import signal
 import threading
 
 import numpy as np
@@ -15,7 +13,7 @@ import tensorflow as tf
 import yaml
 from google.protobuf import text_format
 
-from tests.commands import call, process, run
+from tests.commands import call, full_disk
 from tf_charagram.errors import RunError
 from tf_charagram.export.command import main, real_texts
 from tf_charagram.export.serving.card import page
@@ -138,21 +136,17 @@ class TestVersion:
         )
         assert folder.publish(partial) == folder.path / "2"
 
-    @pytest.mark.slow
-    def test_full_disk(self, trained, tmp_path):
+    def test_full_disk(self, trained, tmp_path, capsys):
         """The version before still serves, and nothing of the new one is left."""
         models = tmp_path / "words"
         assert export(trained.folder, "--to", models) == 0
         before = sorted(path.relative_to(models) for path in models.rglob("*"))
 
-        def limit():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
-
-        command = process("export", trained.folder, "--to", models)
-        ended = run(command, cwd=tmp_path, preexec_fn=limit)
-        assert ended.returncode == 1
-        assert "Cannot write" in ended.stderr and "Traceback" not in ended.stderr
+        capsys.readouterr()
+        with full_disk(2000):
+            assert export(trained.folder, "--to", models) == 1
+        errors = capsys.readouterr().err
+        assert "Cannot write" in errors and "Traceback" not in errors
         assert sorted(path.relative_to(models) for path in models.rglob("*")) == before
 
 

@@ -290,7 +290,7 @@ class TestJudge:
 
 class TestCommand:
     @pytest.mark.parametrize(
-        "kind", ["pair_classifier", pytest.param("tagger", marks=pytest.mark.slow)]
+        "kind", ["pair_classifier", pytest.param("tagger", marks=pytest.mark.campaign)]
     )
     def test_check(self, export, capsys, kind):
         _, version = export(kind)

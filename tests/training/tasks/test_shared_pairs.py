@@ -32,7 +32,7 @@ def shared(config):
 def trained(config, out, previous=None):
     config = config.replace(out=str(out))
     run = TrainingRun(config, resume=False, overwrite=False, previous=previous)
-    run.run(resume=False)
+    run.run(resume=False, export=False)
     return run
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -28,8 +29,23 @@ from tf_charagram.training.word_vectors import load_pretrained
 ConfigT = TypeVar("ConfigT", bound=RunConfig)
 
 
-def _never_stop() -> None:
-    """Is the check of a scoring that nobody interrupts."""
+def _go_on() -> None:
+    """Does nothing, where nobody can interrupt a scoring."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How a model is scored.
+
+    Attributes:
+        num_resamples: Resamples of the bootstrap of the intervals; 0 for no intervals.
+        seed: Seed of the resamples.
+        check: Called often; what it raises ends the scoring.
+    """
+
+    num_resamples: int = 0
+    seed: int = 0
+    check: Callable[[], None] = _go_on
 
 
 class Task(ABC):
@@ -176,21 +192,12 @@ class Task(ABC):
         """Reads what `score` needs from the folder of a run that has ended, if it is there."""
 
     @abstractmethod
-    def score(
-        self,
-        model: Any,
-        *,
-        num_resamples: int = 0,
-        seed: int = 0,
-        check: Callable[[], None] = _never_stop,
-    ) -> dict[str, Any]:
+    def score(self, model: Any, scoring: Scoring) -> dict[str, Any]:
         """Scores a model on all sets.
 
         Args:
             model: A `model_class`.
-            num_resamples: Resamples of the bootstrap of the intervals.
-            seed: Seed of the resamples.
-            check: Called often; what it raises ends the scoring.
+            scoring: How.
 
         Returns:
             Name of the set -> its score, which has `to_dict`.

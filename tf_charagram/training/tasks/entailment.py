@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tf_charagram.data.pipeline.sources import labelled_file
+from pathlib import Path
+
 from tf_charagram.data.readers.labelled import LabelledPairs, read_labelled_pairs
 from tf_charagram.data.starter import supervised as starter
 from tf_charagram.models.pair_models import PairClassifier
@@ -14,12 +15,13 @@ class Entailment(LabelTask):
 
     model_class = PairClassifier
 
-    def read_set(self, path: str, split: str, name: str) -> LabelledPairs:
+    def read_file(self, path: Path, split: str, name: str) -> LabelledPairs:
         """Reads pairs with labels."""
-        file = labelled_file(path)
-        if file is None:
-            return starter.inference(split)
-        return read_labelled_pairs(file, split=split, name=name, **self.table_options)
+        return read_labelled_pairs(path, split=split, name=name, **self.table_options)
+
+    def starter_set(self, split: str) -> LabelledPairs:
+        """Returns pairs with labels."""
+        return starter.inference(split)
 
     def sides(self, examples: LabelledPairs) -> tuple[list[str], ...]:
         """Returns lefts and rights."""

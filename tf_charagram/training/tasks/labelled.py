@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
 from tf_charagram.data.pipeline.sources import labelled_file, named_sets
-from tf_charagram.training.tasks.base import Task, _never_stop
+from tf_charagram.errors import ConfigError
+from tf_charagram.training.tasks.base import Scoring, Task
 
 
 class LabelledTask(Task):
@@ -37,7 +39,6 @@ class LabelledTask(Task):
         """Reads what is scored on: names, files and splits, as `named_sets` returns them."""
         self.sets = [self.read_set(path, split, name) for name, path, split in named]
 
-    @abstractmethod
     def read_set(self, path: str, split: str, name: str) -> Any:
         """Reads examples.
 
@@ -48,31 +49,33 @@ class LabelledTask(Task):
 
         Raises:
             DataError: The file is missing or bad.
+            ConfigError: The task has no starter set.
         """
+        file = labelled_file(path)
+        return self.starter_set(split) if file is None else self.read_file(file, split, name)
+
+    @abstractmethod
+    def read_file(self, path: Path, split: str, name: str) -> Any:
+        """Reads examples from a file; see `read_set`."""
+
+    def starter_set(self, split: str) -> Any:
+        """Returns a split of the starter set, where the task has one."""
+        raise ConfigError(f"The task '{self.config.task}' has no starter set. Give a file.")
 
     @abstractmethod
     def take_examples(self, examples: Sequence[Any]) -> None:
         """Takes what was read to train on, one set per `--data`."""
 
     @abstractmethod
-    def score_set(self, model: Any, examples: Any, *, num_resamples: int, seed: int) -> Any:
-        """Scores a model on a set; arguments as `score`."""
+    def score_set(self, model: Any, examples: Any, scoring: Scoring) -> Any:
+        """Scores a model on a set; returns what `value` and `tables` understand."""
 
-    def score(
-        self,
-        model: Any,
-        *,
-        num_resamples: int = 0,
-        seed: int = 0,
-        check: Callable[[], None] = _never_stop,
-    ) -> dict[str, Any]:
+    def score(self, model: Any, scoring: Scoring) -> dict[str, Any]:
         """Scores a model on the sets; see `Task.score`."""
         scores = {}
         for examples in self.sets:
-            check()
-            scores[examples.name] = self.score_set(
-                model, examples, num_resamples=num_resamples, seed=seed
-            )
+            scoring.check()
+            scores[examples.name] = self.score_set(model, examples, scoring)
         return scores
 
     @abstractmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -29,7 +29,7 @@ from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.tasks.base import ConfigT, Task, _never_stop
+from tf_charagram.training.tasks.base import ConfigT, Scoring, Task
 from tf_charagram.training.tensorboard import write_projector
 from tf_charagram.training.transfer import with_settings_of
 
@@ -185,21 +185,16 @@ class ParaphraseTask(Task):
         """Loads the embedder, with folded n-grams: it embeds many texts."""
         return TextEmbedder.load(path, folded=True)
 
-    def score(
-        self,
-        model: TextEmbedder,
-        *,
-        num_resamples: int = 0,
-        seed: int = 0,
-        check: Callable[[], None] = _never_stop,
-    ) -> dict[str, SetScore]:
+    def score(self, model: TextEmbedder, scoring: Scoring) -> dict[str, SetScore]:
         """Scores an embedder on the sets and their means; see `Task.score`."""
 
         def embed(texts: Sequence[str]) -> np.ndarray:
-            check()
+            scoring.check()
             return unit_rows(model.encode(texts))
 
-        scores = score_sets(embed, self.sets, num_resamples=num_resamples, seed=seed)
+        scores = score_sets(
+            embed, self.sets, num_resamples=scoring.num_resamples, seed=scoring.seed
+        )
         return {score.name: score for score in scores}
 
     def value(self, score: SetScore) -> float | None:

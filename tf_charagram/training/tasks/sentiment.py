@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tf_charagram.data.pipeline.sources import labelled_file
+from pathlib import Path
+
 from tf_charagram.data.readers.labelled import LabelledTexts, read_labelled_texts
 from tf_charagram.data.starter import supervised as starter
 from tf_charagram.models.text_classifier import TextClassifier
@@ -14,19 +15,20 @@ class Sentiment(LabelTask):
 
     model_class = TextClassifier
 
-    def read_set(self, path: str, split: str, name: str) -> LabelledTexts:
+    def read_file(self, path: Path, split: str, name: str) -> LabelledTexts:
         """Reads texts with labels."""
-        file = labelled_file(path)
-        if file is None:
-            return starter.sentiment(split)
         return read_labelled_texts(
-            file,
+            path,
             fine_labels=self.config.fine_labels,
             # A set to score on has sentences.
             phrases=self.config.phrases and split == "train",
             name=name,
             **self.table_options,
         )
+
+    def starter_set(self, split: str) -> LabelledTexts:
+        """Returns texts with labels."""
+        return starter.sentiment(split)
 
     def sides(self, examples: LabelledTexts) -> tuple[list[str], ...]:
         """Returns the texts."""

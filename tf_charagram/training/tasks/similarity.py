@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from tf_charagram.data.pipeline.sources import labelled_file
 from tf_charagram.data.readers.labelled import read_scored_pairs
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.data.starter import supervised as starter
@@ -17,6 +17,7 @@ from tf_charagram.evaluation.relatedness import RelatednessScore, score_relatedn
 from tf_charagram.layers.pair_head import PairScoreHead
 from tf_charagram.models.pair_models import PairScorer
 from tf_charagram.reporting.supervised_tables import relatedness_table
+from tf_charagram.training.tasks.base import Scoring
 from tf_charagram.training.tasks.supervised import SupervisedTask
 
 
@@ -25,14 +26,15 @@ class Similarity(SupervisedTask):
 
     model_class = PairScorer
 
-    def read_set(self, path: str, split: str, name: str) -> ScoredPairs:
+    def read_file(self, path: Path, split: str, name: str) -> ScoredPairs:
         """Reads pairs with scores."""
-        file = labelled_file(path)
-        if file is None:
-            return starter.relatedness(split)
         return read_scored_pairs(
-            file, num_classes=self.config.num_classes, split=split, name=name, **self.table_options
+            path, num_classes=self.config.num_classes, split=split, name=name, **self.table_options
         )
+
+    def starter_set(self, split: str) -> ScoredPairs:
+        """Returns pairs with scores."""
+        return starter.relatedness(split)
 
     def sides(self, examples: ScoredPairs) -> tuple[list[str], ...]:
         """Returns lefts and rights."""
@@ -50,11 +52,13 @@ class Similarity(SupervisedTask):
         )
 
     def score_set(
-        self, model: PairScorer, examples: ScoredPairs, *, num_resamples: int, seed: int
+        self, model: PairScorer, examples: ScoredPairs, scoring: Scoring
     ) -> RelatednessScore:
         """Compares predicted scores with those of people."""
-        predicted = model.score(examples.left, examples.right)
-        return score_relatedness(examples.scores, predicted, num_resamples=num_resamples, seed=seed)
+        return score_relatedness(
+            examples.scores, model.score(examples.left, examples.right),
+            num_resamples=scoring.num_resamples, seed=scoring.seed,
+        )  # fmt: skip
 
     def value(self, score: RelatednessScore) -> float | None:
         """Returns Pearson's r x 100."""

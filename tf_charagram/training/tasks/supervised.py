@@ -36,6 +36,7 @@ from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.tasks.base import Scoring
 from tf_charagram.training.tasks.labelled import LabelledTask
 
 # Texts that tell the size of the vectors before training.
@@ -190,15 +191,14 @@ class LabelTask(SupervisedTask):
         self,
         model: PairClassifier | TextClassifier,
         examples: LabelledPairs | LabelledTexts,
-        *,
-        num_resamples: int,
-        seed: int,
+        scoring: Scoring,
     ) -> ClassificationScore:
         """Compares predicted labels with those of people."""
         predicted = [classified.label for classified in model.classify(*self.sides(examples))]
         return score_labels(
-            examples.labels, predicted, model.labels, num_resamples=num_resamples, seed=seed
-        )
+            examples.labels, predicted, model.labels,
+            num_resamples=scoring.num_resamples, seed=scoring.seed,
+        )  # fmt: skip
 
     def value(self, score: ClassificationScore) -> float | None:
         """Returns the accuracy."""

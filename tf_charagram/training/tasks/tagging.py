@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 
 import keras
 import numpy as np
@@ -14,10 +15,10 @@ from rich.table import Table
 
 from tf_charagram.config import TaggingConfig
 from tf_charagram.data.pipeline.example_stream import ExampleStream
-from tf_charagram.data.pipeline.sources import labelled_file
 from tf_charagram.data.pipeline.stream import gather_ragged
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.tagged import TaggedSentence, read_tagged
+from tf_charagram.data.starter import STARTER
 from tf_charagram.data.starter.tagged import tagged_sentences
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
@@ -32,6 +33,7 @@ from tf_charagram.text.ids import ids_function
 from tf_charagram.trainers.tagging import TaggingModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.tasks.base import Scoring
 from tf_charagram.training.tasks.labelled import LabelledTask
 
 
@@ -71,13 +73,14 @@ class Tagging(LabelledTask):
         super().__init__(config, bad_lines)
         self.known: frozenset[str] = frozenset()
 
-    def read_set(self, path: str, split: str, name: str) -> TaggedSet:
-        """Reads tagged sentences; see `LabelledTask.read_set`."""
-        file = labelled_file(path)
-        if file is None:
-            return TaggedSet(name, tagged_sentences(split))
-        sentences = read_tagged(file, column=self.config.column, on_bad_line=self.bad_lines)
+    def read_file(self, path: Path, split: str, name: str) -> TaggedSet:
+        """Reads tagged sentences; a file is one split."""
+        sentences = read_tagged(path, column=self.config.column, on_bad_line=self.bad_lines)
         return TaggedSet(name, list(sentences))
+
+    def starter_set(self, split: str) -> TaggedSet:
+        """Returns tagged sentences."""
+        return TaggedSet(f"{STARTER}.{split}", tagged_sentences(split))
 
     def take_examples(self, examples: Sequence[TaggedSet]) -> None:
         """Takes the sentences to train on; see `LabelledTask.take_examples`."""
@@ -164,16 +167,14 @@ class Tagging(LabelledTask):
             file.writelines(f"{word}\n" for word in self.words)
         return []
 
-    def score_set(
-        self, model: Tagger, examples: TaggedSet, *, num_resamples: int, seed: int
-    ) -> TaggingScore:
+    def score_set(self, model: Tagger, examples: TaggedSet, scoring: Scoring) -> TaggingScore:
         """Compares predicted tags with those of people."""
         words = [list(sentence.words) for sentence in examples.sentences]
         predicted = [[token.tag for token in tokens] for tokens in model.tag(words)]
         gold = [sentence.tags for sentence in examples.sentences]
         return score_tags(
             gold, predicted, words, self.known, known_tags=model.head.labels,
-            num_resamples=num_resamples, seed=seed,
+            num_resamples=scoring.num_resamples, seed=scoring.seed,
         )  # fmt: skip
 
     def value(self, score: TaggingScore) -> float | None:
