@@ -261,7 +261,7 @@ def test_frozen_word_vectors_are_transferred_too(tmp_path):
         ("char_lstm", {}, "char_lstm", {"use_output_gate": False, "use_peepholes": False},
          r"give --use-output-gate \(received: False\), --use-peepholes \(received: False\)\."),
         ("char_cnn", {"filters": "kim", "dense": "linear"}, "char_cnn", {},
-         r"--filters kim \(received: small\), --dense linear \(received: tanh\)"),
+         r"--dense linear \(received: tanh\), --filters kim \(received: small\)"),
         ("cse", {"word_dim": 9}, "cse", {},
          r"give --word-dim 9 \(received: 6\)\."),
         ("cse", {"widths": (1, 2)}, "cse", {}, r"give --widths 1,2 \(received: 1,2,3\)\."),

@@ -100,7 +100,7 @@ def test_similarity(tmp_path, monkeypatch):
     assert isinstance(folder.read_search().config, SupervisedConfig)
     assert len(runs) == 2
     for run in runs:
-        weights = [*run.product.parts.weights, *run.loop.product.parts.weights]
+        weights = [*run.model.parts.weights, *run.loop.product.parts.weights]
         assert {tuple(weight.value.read_value().shape) for weight in weights} == {(0,)}
 
 
