@@ -12,12 +12,23 @@ from collections.abc import Callable
 
 import keras
 import numpy as np
+import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 SPEC = tf.RaggedTensorSpec([None, None], tf.int32, ragged_rank=1, row_splits_dtype=tf.int64)
 
 Make = Callable[[], keras.layers.Layer]
+
+
+def some_now(names, *now):
+    """Returns test parameters: names that stand for all, and the others, which are for campaigns.
+
+    For what the code that encoders share does; what is an encoder's own is always tested.
+    """
+    assert set(now) <= set(names)
+    later = pytest.mark.campaign
+    return [name if name in now else pytest.param(name, marks=later) for name in names]
 
 
 def ragged(rows):

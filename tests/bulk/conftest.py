@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
 from itertools import groupby
@@ -24,6 +25,26 @@ def model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bulk") / "model"
     TextEmbedder(vectorizer, encoder).save(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def embedders(model):
+    """Returns a function that loads the model, once plain and once folded."""
+    return functools.cache(functools.partial(TextEmbedder.load, model))
+
+
+@pytest.fixture(autouse=True)
+def loaded_once(request, monkeypatch):
+    """Lets the tests share what is loaded and traced of the one model."""
+    if "model" not in request.fixturenames:
+        return
+    model, embedders = map(request.getfixturevalue, ("model", "embedders"))
+    load = TextEmbedder.load
+
+    def load_once(path, *, folded=False):
+        return embedders(folded=folded) if str(path) == str(model) else load(path, folded=folded)
+
+    monkeypatch.setattr(TextEmbedder, "load", load_once)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose
 
-from tests.contracts import CONTRACTS, ragged
+from tests.contracts import CONTRACTS, ragged, some_now
 from tests.encoders.agreement import NUM_ROWS, ROWS, check_against_reference, check_export
 from tests.reference import words as reference
 from tf_charagram.encoders.averaging import WordAverage
@@ -42,13 +42,13 @@ def test_open_gates_give_the_average():
     assert_allclose(encoder(ragged(ROWS)), average(ragged(ROWS)), rtol=1e-5, atol=1e-8)
 
 
-@pytest.mark.parametrize("switch", ["use_output_gate", "use_peepholes"])
+@pytest.mark.parametrize("switch", some_now(["use_output_gate", "use_peepholes"], "use_peepholes"))
 @pytest.mark.parametrize("check", CONTRACTS, ids=lambda check: check.__name__)
 def test_contract_without(check, switch, tmp_path):
     check(lambda: Gran(num_rows=9, dim=5, seed=3, **{switch: False}), 9, tmp_path)
 
 
-@pytest.mark.parametrize("use_peepholes", [False, True])
+@pytest.mark.parametrize("use_peepholes", some_now([False, True], True))
 def test_export(use_peepholes, tmp_path):
     check_export(
         lambda num_rows: Gran(num_rows=num_rows, dim=4, use_peepholes=use_peepholes), tmp_path

@@ -67,12 +67,20 @@ def test_pull_back_targets_are_the_initial_weights():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Rnn(num_rows=9, dim=5, activation="relu", seed=3),
-        lambda: Lstm(num_rows=9, dim=5, use_output_gate=False, seed=3),
-        lambda: Lstm(num_rows=9, dim=5, use_peepholes=False, seed=3),
+        pytest.param(
+            lambda: Rnn(num_rows=9, dim=5, activation="relu", seed=3),
+            id="rnn", marks=pytest.mark.campaign,
+        ),
+        pytest.param(
+            lambda: Lstm(num_rows=9, dim=5, use_output_gate=False, seed=3),
+            id="lstm", marks=pytest.mark.campaign,
+        ),
+        pytest.param(
+            lambda: Lstm(num_rows=9, dim=5, use_peepholes=False, seed=3),
+            id="lstm without peepholes",
+        ),
     ],
-    ids=["rnn", "lstm", "lstm without peepholes"],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("check", CONTRACTS, ids=lambda check: check.__name__)
 def test_contract_with_other_settings(make, check, tmp_path):
     check(make, 9, tmp_path)
@@ -80,7 +88,12 @@ def test_contract_with_other_settings(make, check, tmp_path):
 
 @pytest.mark.parametrize(
     ("cls", "arguments"),
-    [(Rnn, {}), (IdentityRnn, {}), (Lstm, {}), (Lstm, {"use_peepholes": False})],
+    [
+        (Rnn, {}),
+        pytest.param(IdentityRnn, {}, marks=pytest.mark.campaign),
+        pytest.param(Lstm, {}, marks=pytest.mark.campaign),
+        (Lstm, {"use_peepholes": False}),
+    ],
 )
 def test_export(cls, arguments, tmp_path):
     check_export(lambda num_rows: cls(num_rows=num_rows, dim=4, **arguments), tmp_path)

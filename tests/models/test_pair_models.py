@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -19,11 +21,13 @@ LEFT, RIGHT = TEXTS, [*TEXTS[3:], *TEXTS[:3]]
 LABELS = ("no", "maybe", "s\u00ed")
 
 
+@functools.cache
 def scorer(encoder="charagram"):
     vectorizer, made = parts(encoder)
     return PairScorer(vectorizer, made, randomized(PairScoreHead(dim=6, num_classes=4), seed=1))
 
 
+@functools.cache
 def classifier(encoder="charagram"):
     vectorizer, made = parts(encoder)
     head = randomized(PairLabelHead(dim=6, labels=LABELS), seed=1)

@@ -203,8 +203,9 @@ def test_one_row_that_is_not_finite(strategy):
     assert_stops_and_changes_nothing(setup)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize(
+    ("name", "value"), [*((name, np.nan) for name in OPTIMIZERS), ("adam", np.inf)]
+)
 def test_learning_rate_that_is_not_finite(name, value):
     setup = Setup()
     setup.compile(name)

@@ -26,13 +26,13 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.training.loop import TrainingLoop
 from tf_charagram.training.run import TrainingRun
 
-# 60 pairs in batches of 2 are 30 steps an epoch, with 3 checkpoints each.
+# 60 pairs in batches of 2 are 30 steps per epoch, with 2 checkpoints each.
 LONG = (
-    "--dim", "8", "--epochs", "3", "--batch-size", "2", "--evaluations-per-epoch", "3",
+    "--dim", "8", "--epochs", "2", "--batch-size", "2", "--evaluations-per-epoch", "2",
     "--negatives", "mix", "--seed", "3", "--activation", "tanh", "--num-layers", "2", "--l2",
     "1e-4", "--checkpoint-every-s", "0",
 )  # fmt: skip
-TOTAL = 90
+TOTAL = 60
 
 pytestmark = pytest.mark.usefixtures("optimized_graphs")
 
@@ -150,7 +150,7 @@ def test_interrupted_in_an_evaluation(arguments, whole, tmp_path, monkeypatch):
     evaluate = TrainingLoop.evaluate
 
     def interrupted(self):
-        if self.step >= 50:
+        if self.step >= 40:
             raise KeyboardInterrupt
         return evaluate(self)
 

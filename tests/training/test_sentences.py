@@ -46,7 +46,7 @@ def train(out, files, *more):
     first, second, sets = files
     return call(
         "train", "--task", "sentences", "--data", first, "--data", second, "--eval-data", sets,
-        "--out", out, "--dim", 12, "--epochs", 3, "--batch-size", 8, "--evaluations-per-epoch", 1,
+        "--out", out, "--dim", 12, "--epochs", 2, "--batch-size", 8, "--evaluations-per-epoch", 1,
         *more,
     )  # fmt: skip
 
@@ -70,7 +70,7 @@ def test_scores_sets_years_and_their_mean(files, tmp_path, capsys):
     metrics, history, _ = read(tmp_path / "run")
     sets = {"STS2012.OnWN", "STS2012.SMTnews", "STS2016.headlines", "STS2012", "STS2016", "STS"}
     assert sets <= set(metrics["scores"])
-    assert metrics["num_pairs"] == 72 and metrics["steps"] == 27
+    assert metrics["num_pairs"] == 72 and metrics["steps"] == 18
     best = max(record["scores"]["STS2012"] for record in history)
     assert metrics["scores"]["STS2012"] == best
     assert history[-1]["loss"] < history[0]["loss"]
@@ -189,7 +189,7 @@ def test_mega_batches(files, tmp_path, encoder):
     options = ["--mega-batches", "4", "--encoder", encoder, "--negatives", "mix"]
     assert train(out, files, *options) == 0
     metrics, history, _ = read(out)
-    assert metrics["steps"] == 9  # pools of 32 pairs
+    assert metrics["steps"] == 6  # pools of 32 pairs
     assert history[-1]["loss"] < history[0]["loss"]
 
 

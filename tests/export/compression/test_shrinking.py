@@ -1,5 +1,7 @@
 """Smaller models give nearly the vectors of the model they come from, or just what they should."""
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -70,14 +72,21 @@ MODELS = {
 }  # fmt: skip
 
 
+@functools.cache
+def plain_of(name):
+    """Returns one of the models, and its vectors of short texts."""
+    make_vectorizer, encoder_class, settings = MODELS[name]
+    plain = make(make_vectorizer(WORDS), encoder_class, **settings)
+    return plain, plain.encode(SHORT)
+
+
 @pytest.mark.parametrize("table_dtype", ["float16", "int8"])
 @pytest.mark.parametrize("name", MODELS)
 def test_quantized_vectors_are_nearly_the_same(name, table_dtype):
-    make_vectorizer, encoder_class, settings = MODELS[name]
-    plain = make(make_vectorizer(WORDS), encoder_class, **settings)
+    plain, expected = plain_of(name)
     quantized = smaller(plain, dtype=table_dtype)
     assert isinstance(quantized.encoder, QuantizedEncoder)
-    expected, found = plain.encode(SHORT), quantized.encode(SHORT)
+    found = quantized.encode(SHORT)
     largest = {"float16": 1e-3, "int8": 2e-2}[table_dtype]
     difference = np.linalg.norm(found - expected) / np.linalg.norm(expected)
     assert 0 < difference < largest
@@ -170,11 +179,10 @@ class TestMaxNgrams:
 class TestDim:
     @pytest.mark.parametrize("name", ["linear", "hashed", "word_average", "parts of words"])
     def test_cosines_are_those_of_the_projections(self, name):
-        make_vectorizer, encoder_class, settings = MODELS[name]
-        plain = make(make_vectorizer(WORDS), encoder_class, **settings)
+        plain, vectors = plain_of(name)
         table = next(w.numpy() for w in plain.encoder.weights if w.numpy().ndim == 2)
         directions = np.linalg.svd(table, full_matrices=False)[2][:5]
-        projections = unit_rows(plain.encode(SHORT) @ directions.T)
+        projections = unit_rows(vectors @ directions.T)
         narrow = smaller(plain, dim=5)
         assert narrow.dim == 5
         vectors = unit_rows(narrow.encode(SHORT))
@@ -187,8 +195,7 @@ class TestDim:
 
     @pytest.mark.parametrize("name", ["tanh", "two layers", "projection", "dan"])
     def test_not_linear_in_the_table(self, name):
-        make_vectorizer, encoder_class, settings = MODELS[name]
-        plain = make(make_vectorizer(WORDS), encoder_class, **settings)
+        plain, _ = plain_of(name)
         with pytest.raises(ConfigError, match=r"`dim` needs an embedding that is linear .*Use `dt"):
             smaller(plain, dim=5)
 
