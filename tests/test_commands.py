@@ -48,16 +48,17 @@ def lines(tmp_path_factory):
     return path
 
 
-class TestTrain:
-    @pytest.fixture(scope="class")
-    def ended(self, trained, tmp_path_factory):
-        """Returns how a process of the same run ended, and what it printed; and its folder."""
-        folder = tmp_path_factory.mktemp("process") / "words"
-        command = process("train", *trained.arguments, "--out", folder, "--json")
-        ended = run(command, cwd=folder.parent)
-        assert ended.returncode == 0, ended.stderr
-        return ended, folder
+@pytest.fixture(scope="module")
+def ended(trained, tmp_path_factory):
+    """Returns how a process of the same run ended, and what it printed; and its folder."""
+    folder = tmp_path_factory.mktemp("process") / "words"
+    command = process("train", *trained.arguments, "--out", folder, "--json")
+    ended = run(command, cwd=folder.parent)
+    assert ended.returncode == 0, ended.stderr
+    return ended, folder
 
+
+class TestTrain:
     def test_json_is_the_last_line_and_the_only_one(self, ended):
         ended, folder = ended
         assert len(ended.stdout.splitlines()) == 1
