@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import hypothesis
@@ -41,13 +42,22 @@ def optimize_graphs(wanted: bool) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def graphs_as_traced(request) -> None:
-    """Runs graphs as they were traced.
+def graphs_as_traced(request):
+    """Traces functions without AutoGraph, and runs graphs as they were traced.
 
-    Most tests run a graph once or twice, and TensorFlow takes longer to optimize it than to run it.
-    With the campaigns, and in processes of their own, graphs are optimized as users have it.
+    The package has no Python branches or loops on tensors that AutoGraph would have to convert, and
+    converting takes a fifth of the time. Most tests run a graph once or twice, and TensorFlow takes
+    longer to optimize it than to run it. With the campaigns, and in processes of their own, both
+    are done as users have it.
     """
-    optimize_graphs("campaign" in request.config.option.markexpr)
+    campaigns = "campaign" in request.config.option.markexpr
+    optimize_graphs(campaigns)
+    with pytest.MonkeyPatch.context() as patch:
+        if not campaigns and "tensorflow" in sys.modules:
+            module = "tensorflow.python.eager.polymorphic_function.autograph_util"
+            as_it_is = lambda function, *_, **__: function  # noqa: E731
+            patch.setattr(import_module(module), "py_func_from_autograph", as_it_is)
+        yield
 
 
 @pytest.fixture(scope="module")

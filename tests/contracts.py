@@ -24,11 +24,16 @@ Make = Callable[[], keras.layers.Layer]
 def some_now(names, *now):
     """Returns test parameters: names that stand for all, and the others, which are for campaigns.
 
-    For what the code that encoders share does; what is an encoder's own is always tested.
+    For what the code that encoders share does; what is an encoder's own is always tested. Each name
+    may be a tuple, of as many parameters.
     """
     assert set(now) <= set(names)
-    later = pytest.mark.campaign
-    return [name if name in now else pytest.param(name, marks=later) for name in names]
+
+    def later(name):
+        values = name if isinstance(name, tuple) else (name,)
+        return pytest.param(*values, marks=pytest.mark.campaign)
+
+    return [name if name in now else later(name) for name in names]
 
 
 def ragged(rows):

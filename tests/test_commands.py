@@ -100,6 +100,7 @@ class TestTrain:
         (checksum,) = config["data_files"].values()
         assert len(checksum) == 64
 
+    @pytest.mark.usefixtures("unexported")
     def test_every_flag(self, data, tmp_path, capsys):
         flags = {
             "task": "words", "encoder": "charagram", "data": data[0], "eval-data": data[1],
@@ -120,6 +121,7 @@ class TestTrain:
         assert call("train", *arguments, "--resume", "--json") == 0
         assert call("train", *arguments, "--overwrite") == 0
 
+    @pytest.mark.usefixtures("unexported")
     def test_hashed(self, data, tmp_path, capsys):
         arguments = ["--data", data[0], "--eval-data", data[1], *QUICK, "--out", tmp_path / "run"]
         assert call("train", *arguments, "--hash-buckets", 64, "--json") == 0
@@ -264,6 +266,7 @@ class TestEmbed:
         assert "Traceback" not in ended.stderr
         self.check_tsv(ended.stdout, embedder)
 
+    @pytest.mark.campaign
     def test_a_reader_that_has_enough(self, trained, tmp_path):
         (tmp_path / "many").write_text("cat\n" * 5_000)
         command = " ".join(process("embed", trained.folder, "--input", tmp_path / "many"))

@@ -27,6 +27,7 @@ REGISTRY = "tf_charagram/encoders/__init__.py"
 # The package, and what the tests of the guide import.
 COPIED = (
     "tf_charagram", "tests/contracts.py", "tests/encoders/test_contracts.py", "tests/commands.py",
+    "tests/conftest.py", "tests/texts.py",
 )  # fmt: skip
 
 pytestmark = pytest.mark.skipif(not GUIDE.is_file(), reason="not a checkout")

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tests.commands import leave_out_export
 from tf_charagram.data.readers.tagged import read_tagged
 from tf_charagram.tag import main
 from tf_charagram.train import main as train
@@ -16,7 +17,9 @@ from tf_charagram.train import main as train
 def tagger(tmp_path_factory):
     out = tmp_path_factory.mktemp("tagger") / "run"
     arguments = ["--task", "pos", "--dim", "8", "--lstm-dim", "4", "--hidden-dim", "4"]
-    assert train([*arguments, "--epochs", "1", "--out", str(out)]) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_export(patch)
+        assert train([*arguments, "--epochs", "1", "--out", str(out)]) == 0
     return str(out)
 
 

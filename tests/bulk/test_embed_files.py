@@ -14,6 +14,7 @@ import pytest
 
 from tests.bulk.conftest import check_complete, records_of
 from tests.commands import full_disk
+from tests.contracts import some_now
 from tf_charagram.bulk import job as job_module
 from tf_charagram.bulk.folder import ShardFolder
 from tf_charagram.bulk.inputs import InputFile
@@ -65,7 +66,7 @@ def test_parquet(make_job, files, model, tmp_path):
 
 
 class TestStopped:
-    @pytest.mark.parametrize("number", range(5))
+    @pytest.mark.parametrize("number", some_now(range(5), 0, 3))
     @pytest.mark.parametrize("when", ["before", "within", "after"])
     def test_while_a_shard_is_noted(self, make_job, check, monkeypatch, tmp_path, number, when):
         add = ShardFolder.add

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.contracts import CONTRACTS, ragged, randomized
+from tests.contracts import CONTRACTS, ragged, randomized, some_now
 from tests.reference import cnn as reference
 from tests.reference.charagram import ACTIVATIONS as FUNCTIONS
 from tests.reference.lstm import numerical_gradients
@@ -60,7 +60,7 @@ def test_equals_reference(few_filters, filters, activation, dense):
         assert_allclose(found, slope, rtol=1e-4, atol=1e-5, err_msg=name)
 
 
-@pytest.mark.parametrize("dense", ["tanh", "none"])
+@pytest.mark.parametrize("dense", some_now(["tanh", "none"], "none"))
 @pytest.mark.parametrize("check", CONTRACTS, ids=lambda check: check.__name__)
 def test_contract(few_filters, check, dense, tmp_path):
     settings = {"char_dim": 3, "filters": "kim", "activation": "tanh", "dense": dense}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
-from tests.contracts import CONTRACTS
+from tests.contracts import CONTRACTS, exports, some_now
 from tf_charagram.encoders import ENCODERS, encoder_class, encoder_from_config, encoder_name
 from tf_charagram.errors import ConfigError
 
@@ -17,8 +19,15 @@ def make(name):
     return encoder_class(name)(num_rows=NUM_ROWS, dim=6, **SMALLER.get(name, {}))
 
 
-@pytest.mark.parametrize("name", ENCODERS)
-@pytest.mark.parametrize("check", CONTRACTS, ids=lambda check: check.__name__)
+# Each encoder is exported by its own test, too, with its vectorizer.
+@pytest.mark.parametrize(
+    ("check", "name"),
+    some_now(
+        pairs := [*itertools.product(CONTRACTS, ENCODERS)],
+        *(pair for pair in pairs if pair[0] is not exports), (exports, "charagram"),
+    ),
+    ids=lambda value: getattr(value, "__name__", value),
+)  # fmt: skip
 def test_contract(name, check, tmp_path):
     check(lambda: make(name), NUM_ROWS, tmp_path)
 

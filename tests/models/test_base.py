@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the operations of exported taggers)
 
+from tests.contracts import some_now
 from tests.models.answers import TOLERANCE, parts, randomized
 from tf_charagram.errors import RunError
 from tf_charagram.export.serving.inputs import sample_texts
@@ -38,7 +39,8 @@ BASE_METHODS = (
 )  # fmt: skip
 
 
-@pytest.fixture(params=MODELS)
+# A classifier of texts is written as one of pairs is.
+@pytest.fixture(params=some_now(MODELS, "embedder", "tagger", "pair_classifier"))
 def model(request):
     """Returns a model of each kind, with random weights."""
     cls = model_class(request.param)

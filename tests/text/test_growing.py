@@ -74,7 +74,9 @@ def test_grown_is_the_union(texts, new_texts, orders):
     [(CJK[:1], CJK[1:]), ([CJK_126], TEXTS), (TEXTS, [CJK_126]), ([CJK_126, "a"], [CJK_126, "b"])],
     ids=["overflow", "old", "other", "both"],
 )
-@pytest.mark.parametrize("orders", [(8,), (1, 2, 8)])
+@pytest.mark.parametrize(
+    "orders", [pytest.param((8,), marks=pytest.mark.campaign), (1, 2, 8)], ids=str
+)
 def test_mixed_keys(texts, new_texts, orders, caplog):
     one, other = (NgramVocabulary.from_texts(some, orders=orders) for some in (texts, new_texts))
     caplog.clear()

@@ -91,9 +91,13 @@ def test_state_round_trip(max_order, tmp_path):
     assert len(vectorizer.resources) == 2
 
 
+@pytest.fixture(scope="module")
+def vectorizer():
+    return WordVectorizer.from_texts(TEXTS, min_count=2, ngram_orders=(2, 3))
+
+
 @pytest.mark.parametrize("name", NASTY)
-def test_nasty_text_leaves_its_neighbours_alone(name):
-    vectorizer = WordVectorizer.from_texts(TEXTS, min_count=2, ngram_orders=(2, 3))
+def test_nasty_text_leaves_its_neighbours_alone(vectorizer, name):
     ids = ids_of(vectorizer, ["dogs", NASTY[name], "cat"]).to_list()
     assert ids[::2] == ids_of(vectorizer, ["dogs", "cat"]).to_list()
     assert max(ids[1], default=0) < vectorizer.num_rows

@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tests.contracts import some_now
 from tests.reference import charagram as charagram_reference
 from tests.reference import optimizers as optimizer_reference
 from tests.reference import paraphrase as reference
@@ -39,12 +40,8 @@ def stream_of(pairs, batch_size):
         vectorizer(tf.constant(texts)), tf.constant([keys[text] for text in texts], tf.int64)
     )
     stream = PairStream(PairStore.of_block(block), batch_size=batch_size)
-    batches = [
-        tf.data.Dataset.from_tensors(batch)
-        for segment in stream.segments(0, 50)
-        for batch in stream.dataset(segment)
-    ]
-    return vectorizer, batches
+    segments = stream.segments(0, 50)
+    return vectorizer, [batch for segment in segments for batch in stream.dataset(segment)]
 
 
 class Setup:
@@ -74,7 +71,10 @@ class Setup:
     def batches(self, num_steps, first_step=0):
         batches = self.all_batches[first_step : first_step + num_steps]
         assert len(batches) == num_steps
-        return functools.reduce(lambda whole, batch: whole.concatenate(batch), batches)
+        specs = tuple(map(tf.type_spec_from_value, batches[0]))
+        specs = specs[0], tf.TensorSpec([None], specs[1].dtype)
+        dataset = tf.data.Dataset.from_generator(lambda: batches, output_signature=specs)
+        return dataset.apply(tf.data.experimental.assert_cardinality(num_steps))
 
     def variables(self):
         """Returns weights, then whatever the optimizer holds."""
@@ -193,7 +193,7 @@ def test_weights_that_are_not_finite(which, value):
     assert_stops_and_changes_nothing(setup)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", some_now(STRATEGIES, "mix"))
 def test_one_row_that_is_not_finite(strategy):
     setup = Setup(batch_size=len(PAIRS))
     table = setup.model.encoder.sum.table.numpy()
@@ -213,14 +213,16 @@ def test_learning_rate_that_is_not_finite(name, value):
     assert_stops_and_changes_nothing(setup)
 
 
-@pytest.mark.parametrize(("name", "strategy"), [("adam", "mix"), ("adagrad", "random")])
+@pytest.mark.parametrize(
+    ("name", "strategy"), some_now([("adam", "mix"), ("adagrad", "random")], ("adam", "mix"))
+)
 def test_same_seed_same_weights_to_the_bit(name, strategy):
     runs = []
     for _ in range(2):
         setup = Setup(num_layers=2, activation="tanh")
         sampler = NegativeSampler(strategy, seed=3)
         setup.compile(name, negatives=sampler, l2=1e-3, clip_norm=1.0)
-        setup.fit(30)
+        setup.fit(9)
         runs.append(setup.variables())
     for one, other in zip(*runs, strict=True):
         assert_array_equal(one, other)
@@ -336,7 +338,7 @@ def train_by_hand(setup, texts, size, margin, rate):
     return table, bias
 
 
-@pytest.mark.parametrize("batch_size", [2, 4, 6])
+@pytest.mark.parametrize("batch_size", some_now([2, 4, 6], 4))
 def test_mega_batches_equal_training_by_hand(batch_size):
     """A pool of 11 pairs: negatives from all of it, with the weights at its beginning."""
     setup = Setup(pairs=[pair for pair in PAIRS if all(pair)], batch_size=11)

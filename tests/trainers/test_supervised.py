@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.contracts import ragged
+from tests.contracts import ragged, some_now
 from tests.reference import supervised as reference
 from tests.reference import words as words_reference
 from tf_charagram.encoders.averaging import WordAverage
@@ -222,9 +224,14 @@ def test_other_pairs_of_the_batch_change_nothing(encoder):
     assert_allclose(together, np.mean(alone), rtol=1e-5)
 
 
-@pytest.mark.parametrize("frozen", [False, True])
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize(
+    ("optimizer", "task", "frozen"),
+    some_now(
+        [*itertools.product(OPTIMIZERS, TASKS, (False, True))],
+        ("adam", "similarity", True), ("adagrad", "entailment", False),
+        ("sgd", "sentiment", False), ("adam", "sentiment", True),
+    ),
+)  # fmt: skip
 def test_the_loss_goes_down(optimizer, task, frozen):
     setup = Setup("charagram", task, frozen)
     rate = 0.05 if optimizer == "adam" else 0.5
@@ -247,7 +254,7 @@ def test_adapt_takes_ids_and_vectors():
         assert setup.head.scale.value.ref() in values
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", some_now(TASKS, "entailment"))
 def test_an_empty_batch_changes_nothing(task):
     setup = Setup("charagram", task)
     setup.compile()
@@ -258,19 +265,26 @@ def test_an_empty_batch_changes_nothing(task):
         assert_array_equal(weight, before[name].astype(np.float32), err_msg=name)
 
 
-@pytest.mark.parametrize("frozen", [False, True])
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("encoder W", np.nan), ("encoder W", np.inf), ("encoder W", 1e30), ("head W+", np.nan),
-        ("head Wp", np.inf), ("head bp", -np.inf),
-    ],
+    ("name", "value", "frozen"),
+    some_now(
+        [
+            (name, value, frozen)
+            for frozen in (False, True)
+            for name, value in (
+                ("encoder W", "nan"), ("encoder W", "inf"), ("encoder W", "1e30"),
+                ("head W+", "nan"), ("head Wp", "inf"), ("head bp", "-inf"),
+            )
+        ],
+        ("encoder W", "nan", False), ("encoder W", "1e30", False), ("head Wp", "inf", False),
+        ("head W+", "nan", True),
+    ),
 )  # fmt: skip
 def test_what_is_not_finite_stops_and_changes_nothing(name, value, frozen):
     """1e30 is finite, but its square is not: then the loss is, and a gradient is not."""
     setup = Setup("charagram", frozen=frozen)
     setup.compile(make_optimizer("adam", 0.1), clip_norm=1.0, l2_head=0.1)
-    setup.weights[name].assign(np.full(setup.weights[name].shape, value))
+    setup.weights[name].assign(np.full(setup.weights[name].shape, float(value)))
     if frozen:
         setup.inputs = setup.encoder(ragged(ROWS))
     variables = [*setup.weights.values(), *setup.model.optimizer.variables, setup.model.step]

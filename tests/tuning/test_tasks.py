@@ -104,14 +104,23 @@ def test_similarity(tmp_path, monkeypatch):
         assert {tuple(weight.value.read_value().shape) for weight in weights} == {(0,)}
 
 
-def test_on_top_of_a_model_of_paraphrases(data, tmp_path, monkeypatch):
-    init = tmp_path / "paraphrases"
-    pairs = ["--data", data[0], "--eval-data", data[1], *QUICK, "--out", init]
-    with monkeypatch.context() as patch:
+@pytest.fixture(scope="module")
+def init(data, tmp_path_factory):
+    """Returns the folder of a run of paraphrases."""
+    folder = tmp_path_factory.mktemp("init") / "paraphrases"
+    pairs = ["--data", data[0], "--eval-data", data[1], *QUICK, "--out", folder]
+    with pytest.MonkeyPatch.context() as patch:
         leave_out_export(patch)
         assert call("train", *pairs, "--encoder", "word_average") == 0
-    flags = ["--task", "similarity", "--init", init, "--select", "starter.dev"]
-    flags += ["--trial-epochs", 0.2, "--max-trials", 2]
+    return folder
+
+
+ON_TOP = ("--task", "similarity", "--select", "starter.dev", "--trial-epochs", 0.2,
+          "--max-trials", 2)  # fmt: skip
+
+
+def test_on_top_of_a_frozen_model_of_paraphrases(init, tmp_path):
+    flags = [*ON_TOP, "--init", init]
     frozen = SearchFolder(tmp_path / "frozen")
     assert tune(*flags, "--freeze", "--optimizer", "adagrad", "--out", frozen.path) == 0
     # The encoder is that of the model; what was tied to `optimizer` varies alone.
@@ -119,12 +128,18 @@ def test_on_top_of_a_model_of_paraphrases(data, tmp_path, monkeypatch):
     assert [result.values for result in read_results(frozen)] == [
         {"l2_head": 0.001, "learning_rate": 0.05}, {"l2_head": 0.001, "learning_rate": 0.001},
     ]  # fmt: skip
+
+
+@pytest.mark.campaign
+def test_a_wide_search_on_top_of_a_model_of_paraphrases(init, tmp_path):
     wide = SearchFolder(tmp_path / "wide")
-    assert tune(*flags, "--space", "wide", "--tuner", "random", "--out", wide.path) == 0
+    flags = ["--space", "wide", "--tuner", "random", "--out", wide.path]
+    assert tune(*ON_TOP, "--init", init, *flags) == 0
     assert all(result.values["l2_words"] > 0 for result in read_results(wide))
     assert all(result.status == "completed" for result in read_results(wide))
 
 
+@pytest.mark.campaign
 def test_how_long_it_takes():
     config = TaggingConfig(
         data=("starter",), select="starter.dev", dim=6, lstm_dim=4, hidden_dim=5, batch_size=100,

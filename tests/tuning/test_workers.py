@@ -80,9 +80,16 @@ def test_kill_9_at_any_moment(data, tmp_path):
     check_complete(folder, 6)
 
 
-@pytest.mark.parametrize(
-    ("num_workers", "num_trials"), [(1, 1), pytest.param(2, 4, marks=pytest.mark.campaign)]
-)
+def test_a_local_worker(search, folder):
+    search = dataclasses.replace(search, max_trials=1)
+    oracle = open_oracle(search, folder)
+    run_local(search, folder, oracle, 1, lambda: None)
+    assert [result.status for result in read_results(folder)] == ["completed"]
+    assert oracle.end_order == ["0"]
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("num_workers", "num_trials"), [(1, 1), (2, 4)])
 def test_local_workers_one_of_them_killed(search, folder, num_workers, num_trials):
     search = dataclasses.replace(search, max_trials=num_trials)
     oracle = open_oracle(search, folder)

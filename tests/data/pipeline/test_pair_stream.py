@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_array_equal
 
+from tests.contracts import some_now
 from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import PairBlock, PairStore
 from tf_charagram.data.pipeline.stream import BUCKET_BATCHES
@@ -51,7 +52,7 @@ def pairs_of(stream, first, num):
 
 @pytest.mark.parametrize("settings", [{}, {"file_order_first": True}, {"bucket_by_length": True}])
 @pytest.mark.parametrize("batch_size", [2, 4, 11, 50])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", some_now(range(3), 0))
 def test_every_epoch_visits_every_pair_once(seed, batch_size, settings):
     stream = make(seed=seed, batch_size=batch_size, **settings)
     num_steps = stream.steps_per_epoch

@@ -135,7 +135,9 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("c_runtime")
     batches = {name: [text.hex() for text in batch] for name, batch in BATCHES.items()}
     (folder / "batches.json").write_text(json.dumps(batches), encoding="utf-8")
-    run_python(BUILD, folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["build", str(folder)])
+        exec(BUILD, {})
     return folder
 
 

@@ -80,6 +80,7 @@ def test_every_setting_is_known():
     assert set(paraphrase._NOT_IN_IDS) < fields
 
 
+@pytest.mark.campaign
 def test_ids_in_files_are_not_shared(config, tmp_path):
     config = config.replace(max_ids_in_memory=300)
     first = shared(config)
