@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -35,37 +36,33 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in campaigns]
 
 
-def optimize_graphs(wanted: bool) -> None:
-    """Says whether TensorFlow optimizes graphs before it runs them."""
-    if (tensorflow := sys.modules.get("tensorflow")) is not None:
-        tensorflow.config.optimizer.set_experimental_options({"disable_meta_optimizer": not wanted})
-
-
-@pytest.fixture(scope="session", autouse=True)
-def graphs_as_traced(request):
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Traces functions without AutoGraph, and runs graphs as they were traced.
 
     The package has no Python branches or loops on tensors that AutoGraph would have to convert, and
     converting takes a fifth of the time. Most tests run a graph once or twice, and TensorFlow takes
-    longer to optimize it than to run it. With the campaigns, and in processes of their own, both
-    are done as users have it.
+    longer to optimize it than to run it. In campaigns, and in processes of their own, both are done
+    as users have it.
     """
-    campaigns = "campaign" in request.config.option.markexpr
-    optimize_graphs(campaigns)
+    if (tensorflow := sys.modules.get("tensorflow")) is None:
+        return (yield)
+    is_campaign = item.get_closest_marker("campaign") is not None
+    is_optimized = is_campaign or "optimized_graphs" in getattr(item, "fixturenames", ())
+    tensorflow.config.optimizer.set_experimental_options(
+        {"disable_meta_optimizer": not is_optimized}
+    )
     with pytest.MonkeyPatch.context() as patch:
-        if not campaigns and "tensorflow" in sys.modules:
+        if not is_campaign:
             module = "tensorflow.python.eager.polymorphic_function.autograph_util"
             as_it_is = lambda function, *_, **__: function  # noqa: E731
             patch.setattr(import_module(module), "py_func_from_autograph", as_it_is)
-        yield
+        return (yield)
 
 
 @pytest.fixture(scope="module")
-def optimized_graphs(request, graphs_as_traced):
-    """Optimizes graphs as users have it: what is compared to the bit must be computed alike."""
-    optimize_graphs(True)
-    yield
-    optimize_graphs("campaign" in request.config.option.markexpr)
+def optimized_graphs() -> None:
+    """Has graphs optimized as users have it: what is compared to the bit must be computed alike."""
 
 
 @pytest.fixture(autouse=True)

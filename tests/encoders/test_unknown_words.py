@@ -128,7 +128,7 @@ def for_vectorizer(name, vectorizer):
     return make(name, num_rows=vectorizer.num_rows, num_words=vectorizer.num_words)
 
 
-@pytest.mark.parametrize("name", some_now(AGREEMENTS, "gran"))
+@pytest.mark.parametrize("name", some_now(AGREEMENTS, "word_average"))
 def test_saved_and_loaded(name, vectorizer, tmp_path):
     embedder = TextEmbedder(vectorizer, randomized(lambda: for_vectorizer(name, vectorizer)))
     embedder.save(tmp_path)
@@ -140,7 +140,7 @@ def test_saved_and_loaded(name, vectorizer, tmp_path):
     assert_allclose(alone, vectors, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", some_now(AGREEMENTS, "gran"))
+@pytest.mark.parametrize("name", some_now(AGREEMENTS, "word_average"))
 def test_export(name, vectorizer, tmp_path):
     check_export(lambda _: for_vectorizer(name, vectorizer), tmp_path, vectorizer)
 

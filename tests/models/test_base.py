@@ -96,6 +96,8 @@ def test_save_load_export(model, tmp_path):
     assert ("head" in card) is isinstance(model, HeadedModel)
 
 
+# Taggers are folded whenever they are exported.
+@pytest.mark.parametrize("model", some_now(MODELS, "embedder", "pair_classifier"), indirect=True)
 def test_folded(model, tmp_path):
     """A table of fewer sums gives the same answers; the task is remembered."""
     model.task = "poetry"

@@ -22,7 +22,7 @@ def pairs(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("name", some_now(ENCODERS, "charagram", "gran"))
+@pytest.mark.parametrize("name", some_now(ENCODERS, "charagram", "char_cnn"))
 def test_trains_and_is_served(name, pairs, tmp_path, capsys):
     out = tmp_path / "run"
     arguments = ["--encoder", name, "--data", pairs, "--out", out, "--dim", 12, "--epochs", 3]

@@ -142,6 +142,7 @@ def test_interrupted_at_any_step(arguments, whole, tmp_path, monkeypatch, step):
     folder = tmp_path / "run"
     interrupt_training_at(monkeypatch, step)
     assert call("train", *arguments, "--out", folder) == 130
+    assert (folder / "checkpoints" / f"ckpt-{step}.index").is_file()
     monkeypatch.undo()
     assert call("train", *arguments, "--out", folder, "--resume") == 0
     assert_same_run(folder, whole)

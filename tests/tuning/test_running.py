@@ -9,6 +9,7 @@ import os
 
 import pytest
 
+from tests.contracts import some_now
 from tests.tuning.conftest import score_of
 from tf_charagram.errors import ConfigError, RunError, TrainingError
 from tf_charagram.tuning.oracles import make_oracle, open_oracle
@@ -68,7 +69,8 @@ def test_hyperband_trains_few_for_long(search, folder):
 
 
 @pytest.mark.parametrize(
-    ("tuner", "is_written"), [("grid", False), ("grid", True), ("random", True)]
+    ("tuner", "is_written"),
+    some_now(kills := [("grid", False), ("grid", True), ("random", True)], *kills[::2]),
 )
 def test_a_kill_at_any_write(search, tmp_path, untrained, monkeypatch, tuner, is_written):
     """Ends a search just before or after each of its files appears, and goes on."""
