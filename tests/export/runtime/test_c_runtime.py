@@ -92,7 +92,9 @@ class Model(tf.Module):
 model = Model()
 signatures = {"serving_default": model.embed, "numbers": model.numbers, "keep": model.keep}
 tf.saved_model.save(model, f"{folder}/model", signatures=signatures)
-for name, batch in json.load(open(f"{folder}/batches.json")).items():
+with open(f"{folder}/batches.json") as file:
+    batches = json.load(file)
+for name, batch in batches.items():
     texts = tf.constant([bytes.fromhex(text) for text in batch], tf.string, [len(batch)])
     for output, value in model.embed(texts).items():
         value = value.numpy()
