@@ -37,7 +37,7 @@ def files(tmp_path_factory):
 def train(files, out, *more, teacher="vectors.npy", pairs=True):
     pairs = ["--pairs", files / "pairs.tsv", "--pair-batch-size", 10] if pairs else []
     return call(
-        "train", "--task", "distill", "--data", files / "lines.txt", "--teacher", files / teacher if teacher.endswith(".npy") else teacher,
+        "train", "--task", "distill", "--data", files / "lines.txt", "--teacher", files / teacher,
         "--eval-data", files / "scored.tsv", "--out", out, "--batch-size", 29,
         "--evaluations-per-epoch", 1, *pairs, *more,
     )  # fmt: skip
@@ -97,7 +97,7 @@ def test_what_is_wrong_is_said(files, tmp_path, capsys, arguments, problem):
 @pytest.mark.parametrize(
     ("teacher", "problem"),
     [("none.npy", "none.npy: no such file"),
-     ("gpt", "sentence-transformers:NAME_OR_FOLDER. Received: gpt")],
+     ("gpt", "sentence-transformers:NAME_OR_FOLDER. Received: ")],
 )  # fmt: skip
 def test_other_teachers(files, tmp_path, capsys, teacher, problem):
     assert train(files, tmp_path / "run", teacher=teacher) == 1
