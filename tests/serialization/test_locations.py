@@ -117,6 +117,12 @@ class TestInsteadOfAFolder:
         assert call("export.interop.word2vec", NAME, "--out", "vectors.txt") == 0
         assert Path("vectors.txt").read_text().startswith(f"{len(WORDS)} 6\nthe ")
 
+    def test_a_step_of_scikit_learn(self, shipped):
+        pytest.importorskip("sklearn")
+        from tf_charagram.export.interop.sklearn import CharagramTransformer
+
+        assert CharagramTransformer(NAME).fit_transform(WORDS).shape == (len(WORDS), 6)
+
     def test_training_goes_on(self, shipped):
         assert encoder_of(["--init", NAME]) == "charagram"
         config = with_settings_of(settings_class("words")(init=NAME))
