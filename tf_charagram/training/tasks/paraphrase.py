@@ -21,6 +21,7 @@ from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.tasks.base import Task
 from tf_charagram.training.tasks.embedder import EmbedderTask
 
 #: Settings that no id depends on.
