@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -120,3 +121,11 @@ def test_scales_are_missing(embedder, tmp_path):
     np.savez(tmp_path / "weights.npz", **stored)
     with pytest.raises(RunError, match=r"is damaged: .*scales"):
         TextEmbedder.load(tmp_path)
+
+
+def test_the_bytes_of_float32_folders_stay(tmp_path):
+    """Those of a folder that the first version wrote."""
+    old = Path(__file__).parents[1] / "data_of_0_1" / "words" / "model"
+    TextEmbedder.load(old).save(tmp_path)
+    for name in ("vocabulary.npz", "weights.npz"):
+        assert (tmp_path / name).read_bytes() == (old / name).read_bytes()
