@@ -16,6 +16,7 @@ EXTRAS = {
     "hub": ["huggingface_hub>=1.0"],
     "parquet": ["pyarrow>=17"],
     "ray": ["ray[data]>=2.60"],
+    "teacher": ["sentence-transformers>=5"],
     "mteb": ["mteb>=2.26,<3"],
     "bayesian": ["scikit-learn>=1.6"],
     "plots": ["matplotlib>=3.9"],

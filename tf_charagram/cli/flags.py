@@ -23,7 +23,7 @@ from tf_charagram.errors import CharagramError
 T = TypeVar("T")
 
 #: Fields whose flag may be given several times, if they are tuples.
-REPEATABLE = ("data", "eval_data")
+REPEATABLE = ("data", "eval_data", "teacher", "pairs")
 
 
 class FlagParser(jsonargparse.ArgumentParser):
