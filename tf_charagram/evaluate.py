@@ -1,4 +1,4 @@
-"""`python -m tf_charagram.evaluate`: scores models on pairs of words, phrases or sentences."""
+"""`python -m tf_charagram.evaluate`: scores models on pairs of texts, or on misspellings."""
 
 from __future__ import annotations
 

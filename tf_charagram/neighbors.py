@@ -1,4 +1,4 @@
-"""`python -m tf_charagram.neighbors`: the nearest texts of a list, by exact search or an index."""
+"""`python -m tf_charagram.neighbors`: nearest texts by exact search or an index, or corrections."""
 
 from __future__ import annotations
 
