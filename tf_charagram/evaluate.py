@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from rich.table import Table
 
-from tf_charagram.cli.flags import FlagParser, flag_of, run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, flag_of, run_command
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.console import table_console
@@ -25,9 +25,7 @@ _Output: TypeAlias = tuple[dict[str, Any], list[tuple[str, list[Table]]]]
 def make_parser() -> FlagParser:
     """Returns the command line."""
     parser = FlagParser(prog="python -m tf_charagram.evaluate", description=__doc__)
-    parser.add_argument(
-        "model", type=str, nargs="+", metavar="MODEL", help="run folder or model folder"
-    )
+    parser.add_argument("model", type=str, nargs="+", metavar="MODEL", help=MODEL_HELP)
     parser.add_argument(
         "--eval-data", type=str | None, default=None,
         help="folder or file to score on [the starter set and what was downloaded before]",
@@ -38,8 +36,8 @@ def make_parser() -> FlagParser:
     )  # fmt: skip
     parser.add_argument(
         "--vocabulary", type=str | None, default=None,
-        help="words that --misspellings looks among, one per line, most frequent first [those the "
-        "first run was trained on]",
+        help="words that --misspellings looks among, one per line, most frequent first [those of "
+        "the first model, as `neighbors` has them]",
     )  # fmt: skip
     parser.add_argument(
         "--fasttext", type=str | None, default=None,

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tf_charagram.cli.flags import FlagParser, run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, run_command
 from tf_charagram.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ PROMPT = "text> "
 def make_parser() -> FlagParser:
     """Returns the command line."""
     parser = FlagParser(prog="python -m tf_charagram.neighbors", description=__doc__)
-    parser.add_argument("model", type=str, help="run folder or model folder")
+    parser.add_argument("model", type=str, help=MODEL_HELP)
     parser.add_argument("query", type=str, nargs="*", default=[], help="texts; none: a prompt")
     parser.add_argument(
         "--texts", type=str | None, default=None,

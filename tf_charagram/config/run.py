@@ -102,7 +102,8 @@ class RunConfig:
     out: str | None = option(None, "run folder [runs/TASK-ENCODER-N, the next free N]")
     init: str | None = option(
         None,
-        "run or model folder to start the encoder from; its vocabulary grows with the new texts",
+        "run folder, model folder or name of the model to start the encoder from; its vocabulary "
+        "grows with the new texts",
     )
     epochs: float = option(10, "passes over the data; may be a fraction")
     max_minutes: float | None = option(None, "minutes of training after which to stop")

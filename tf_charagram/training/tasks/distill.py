@@ -82,7 +82,7 @@ class Distill(EmbedderTask):
         for path in files:
             if not path.is_file():
                 raise DataError(path, "no such file")
-        files += [path for name in config.pairs if (path := pairs_file(name))]
+        files += [found for name in config.pairs if (found := pairs_file(name))]
         return [*files, *cls.model_inputs(config)]
 
     def read(self) -> None:
