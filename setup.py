@@ -11,6 +11,7 @@ README = Path("README.md")
 EXTRAS = {
     "serving": ["tensorflow-serving-api>=2.21,<2.22"],
     "search": ["faiss-cpu>=1.11"],
+    "spelling": ["rapidfuzz>=3.10"],
     "sklearn": ["scikit-learn>=1.6"],
     "hub": ["huggingface_hub>=1.0"],
     "parquet": ["pyarrow>=17"],
@@ -32,7 +33,7 @@ TEST = [
     # Tests of the other extras are left out where these are not installed.
     *(
         requirement
-        for name in ("serving", "search", "sklearn", "hub", "parquet", "plots")
+        for name in ("serving", "search", "spelling", "sklearn", "hub", "parquet", "plots")
         for requirement in EXTRAS[name]
     ),
 ]
