@@ -11,10 +11,12 @@ README = Path("README.md")
 EXTRAS = {
     "serving": ["tensorflow-serving-api>=2.21,<2.22"],
     "search": ["faiss-cpu>=1.11"],
+    "spelling": ["rapidfuzz>=3.10"],
     "sklearn": ["scikit-learn>=1.6"],
     "hub": ["huggingface_hub>=1.0"],
     "parquet": ["pyarrow>=17"],
     "ray": ["ray[data]>=2.60"],
+    "teacher": ["sentence-transformers>=5"],
     "mteb": ["mteb>=2.26,<3"],
     "bayesian": ["scikit-learn>=1.6"],
     "plots": ["matplotlib>=3.9"],
@@ -31,7 +33,7 @@ TEST = [
     # Tests of the other extras are left out where these are not installed.
     *(
         requirement
-        for name in ("serving", "search", "sklearn", "hub", "parquet", "plots")
+        for name in ("serving", "search", "spelling", "sklearn", "hub", "parquet", "plots")
         for requirement in EXTRAS[name]
     ),
 ]
@@ -60,7 +62,7 @@ setup(
         for package in find_packages(include=[name, f"{name}.*"])
     ],
     package_dir={f"tf_charagram.{name}": name for name in FOLDERS},
-    package_data={"tf_charagram": ["py.typed", "data/starter/*.tsv"]},
+    package_data={"tf_charagram": ["py.typed", "data/starter/*.tsv", "pretrained/*/*"]},
     entry_points={"console_scripts": ["charagram = tf_charagram.cli:main"]},
     python_requires=">=3.11,<3.14",
     install_requires=[

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from tf_charagram.cli.flags import FlagParser, add_fields, from_flags, run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_fields, from_flags, run_command
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.options import ShrinkOptions
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def make_parser() -> FlagParser:
     """Returns the command line."""
     parser = FlagParser(prog="charagram export", description=__doc__)
-    parser.add_argument("model", type=str, metavar="RUN", help="run folder or model folder")
+    parser.add_argument("model", type=str, metavar="RUN", help=MODEL_HELP)
     parser.add_argument("--to", type=str, required=True, help="folder of the model: models/NAME")
     parser.add_argument(
         "--texts", type=str | None, default=None,

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tf_charagram.cli.flags import FlagParser, repeatable, run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, repeatable, run_command
 from tf_charagram.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _FILES = ("-", ".npy", ".tsv", ".jsonl")
 def make_parser() -> FlagParser:
     """Returns the command line."""
     parser = FlagParser(prog="python -m tf_charagram.embed", description=__doc__)
-    parser.add_argument("model", type=str, help="run folder or model folder")
+    parser.add_argument("model", type=str, help=MODEL_HELP)
     parser.add_argument(
         "--input", type=list[str], default=["-"],
         help="file, plain or .gz, or a pattern such as 'logs/*.gz'; repeatable; - is stdin",

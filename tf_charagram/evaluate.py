@@ -1,4 +1,4 @@
-"""`python -m tf_charagram.evaluate`: scores models on pairs of words, phrases or sentences."""
+"""`python -m tf_charagram.evaluate`: scores models on pairs of texts, or on misspellings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from rich.table import Table
 
-from tf_charagram.cli.flags import FlagParser, run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, flag_of, run_command
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.console import table_console
@@ -25,12 +25,23 @@ _Output: TypeAlias = tuple[dict[str, Any], list[tuple[str, list[Table]]]]
 def make_parser() -> FlagParser:
     """Returns the command line."""
     parser = FlagParser(prog="python -m tf_charagram.evaluate", description=__doc__)
-    parser.add_argument(
-        "model", type=str, nargs="+", metavar="MODEL", help="run folder or model folder"
-    )
+    parser.add_argument("model", type=str, nargs="+", metavar="MODEL", help=MODEL_HELP)
     parser.add_argument(
         "--eval-data", type=str | None, default=None,
         help="folder or file to score on [the starter set and what was downloaded before]",
+    )  # fmt: skip
+    parser.add_argument(
+        "--misspellings", type=str | None, default=None,
+        help="list of wrong and right forms: recall of the right ones in place of the sets",
+    )  # fmt: skip
+    parser.add_argument(
+        "--vocabulary", type=str | None, default=None,
+        help="words that --misspellings looks among, one per line, most frequent first [those of "
+        "the first model, as `neighbors` has them]",
+    )  # fmt: skip
+    parser.add_argument(
+        "--fasttext", type=str | None, default=None,
+        help="model of fastText, FILE.bin, to compare with on --misspellings",
     )  # fmt: skip
     parser.add_argument(
         "--typos", type=int, default=0,
@@ -54,12 +65,10 @@ def evaluate(arguments: Sequence[str]) -> int:
     for name in ("typos", "bootstrap", "seed"):
         if (values[name] or 0) < 0:
             raise ConfigError(f"`{name}` must not be negative. Received: {name}={values[name]}")
-    from tf_charagram.serialization.model_folder import EMBEDDER, read_kind
-
-    kinds = {model: read_kind(model) for model in values.model}
-    run = _evaluate_embedders if set(kinds.values()) == {EMBEDDER} else _evaluate_labelled
+    _check_flags(values)
+    run = _evaluate_misspellings if values.misspellings is not None else _evaluate_pairs
     bad_lines = BadLines(values.on_bad_line)
-    result, titled_tables = run(values, kinds, bad_lines)
+    result, titled_tables = run(values, bad_lines)
     if bad_lines.count:
         sys.stderr.write(f"{bad_lines.summary()}\n")
     if values.json:
@@ -74,7 +83,44 @@ def evaluate(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _evaluate_embedders(values: Any, kinds: dict[str, str], bad_lines: BadLines) -> _Output:
+def _check_flags(values: Any) -> None:
+    """Raises an error for flags that do not go together."""
+    if values.misspellings is None:
+        wrong, rule = ("vocabulary", "fasttext"), "is for --misspellings"
+    else:
+        wrong, rule = ("eval_data", "typos"), "does not go with --misspellings"
+    for name in wrong:
+        if values[name]:
+            raise ConfigError(f"{flag_of(name)} {rule}. Leave it out.")
+
+
+def _evaluate_misspellings(values: Any, bad_lines: BadLines) -> _Output:
+    from tf_charagram.scoring.misspellings import evaluate_misspellings
+    from tf_charagram.serialization.model_folder import EMBEDDER, read_kind
+
+    for model in values.model:
+        if (kind := read_kind(model)) != EMBEDDER:
+            raise ConfigError(
+                f"--misspellings is for models that embed texts. {model} is of the kind '{kind}'."
+            )
+    result = evaluate_misspellings(
+        values.model, values.misspellings, values.vocabulary, fasttext=values.fasttext,
+        bad_lines=bad_lines, seed=values.seed,
+        num_resamples=_NUM_RESAMPLES if values.bootstrap is None else values.bootstrap,
+    )  # fmt: skip
+    return result.to_dict(), [("", result.tables())]
+
+
+def _evaluate_pairs(values: Any, bad_lines: BadLines) -> _Output:
+    from tf_charagram.serialization.model_folder import EMBEDDER, read_kind
+
+    kinds = {model: read_kind(model) for model in values.model}
+    if set(kinds.values()) == {EMBEDDER}:
+        return _evaluate_embedders(values, bad_lines)
+    return _evaluate_labelled(values, kinds, bad_lines)
+
+
+def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
     from tf_charagram.scoring.embedders import embedder_json, embedder_tables, evaluate_embedders
 
     num_resamples = values.bootstrap

@@ -1,4 +1,4 @@
-"""`python -m tf_charagram.neighbors`: the nearest texts of a list, by exact search or an index."""
+"""`python -m tf_charagram.neighbors`: nearest texts by exact search or an index, or corrections."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tf_charagram.cli.flags import FlagParser, run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, run_command
 from tf_charagram.errors import ConfigError
 
 if TYPE_CHECKING:
     from tf_charagram.models.embedder import Neighbor
+    from tf_charagram.search.spelling import Correction
 
-    Search = Callable[[str, int], list[Neighbor]]
+    Search = Callable[[str, int], list[Neighbor] | list[Correction]]
 
 PROMPT = "text> "
 
@@ -21,7 +22,7 @@ PROMPT = "text> "
 def make_parser() -> FlagParser:
     """Returns the command line."""
     parser = FlagParser(prog="python -m tf_charagram.neighbors", description=__doc__)
-    parser.add_argument("model", type=str, help="run folder or model folder")
+    parser.add_argument("model", type=str, help=MODEL_HELP)
     parser.add_argument("query", type=str, nargs="*", default=[], help="texts; none: a prompt")
     parser.add_argument(
         "--texts", type=str | None, default=None,
@@ -30,6 +31,11 @@ def make_parser() -> FlagParser:
     parser.add_argument(
         "--index", type=str | None, default=None,
         help="folder of `charagram index`: approximate search, for many texts",
+    )  # fmt: skip
+    parser.add_argument(
+        "--spelling", type=str, nargs="*", default=None, metavar="WORD",
+        help="correct the spelling of words: the nearest by vectors, edits and frequency together, "
+        "with probabilities; --texts has words, most frequent first",
     )  # fmt: skip
     parser.add_argument("--k", type=int, default=10, help="neighbours shown")
     parser.add_argument("--json", action="store_true", help="one line of JSON for each query")
@@ -41,15 +47,19 @@ def neighbors(arguments: Sequence[str]) -> int:
     values = make_parser().parse_args(arguments)
     if values.index and values.texts:
         raise ConfigError("Give one of --texts and --index: an index has its texts.")
-    search = _index_search if values.index else _exact_search
+    is_spelling = values.spelling is not None
+    if is_spelling and values.index:
+        raise ConfigError("--spelling does not go with --index. Give words with --texts.")
+    search = _spelling if is_spelling else _index_search if values.index else _exact_search
     neighbors_of = search(values.model, values.index or values.texts)
-    for query in values.query or _prompt():
+    for query in [*values.query, *(values.spelling or [])] or _prompt():
         nearest = neighbors_of(query, values.k)
         if values.json:
-            result = {"query": query, "neighbors": [[text, round(c, 6)] for text, c in nearest]}
+            name = "corrections" if is_spelling else "neighbors"
+            result = {"query": query, name: [[text, round(value, 6)] for text, value in nearest]}
             sys.stdout.write(json.dumps(result, ensure_ascii=False) + "\n")
         else:
-            rows = "".join(f"  {cosine:6.3f}  {text}\n" for text, cosine in nearest)
+            rows = "".join(f"  {value:6.3f}  {text}\n" for text, value in nearest)
             sys.stdout.write(f"{query}\n{rows}")
         sys.stdout.flush()
     return 0
@@ -69,6 +79,14 @@ def _exact_search(model: str, texts_file: str | None) -> Search:
     embedder = TextEmbedder.load(model)
     vectors = unit_rows(embedder.encode(texts))
     return lambda query, k: embedder.neighbors(query, texts, k, vectors)
+
+
+def _spelling(model: str, words_file: str | None) -> Search:
+    from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.search.spelling import SpellingCorrector, read_words
+
+    words = read_words(words_file, model)
+    return SpellingCorrector(TextEmbedder.load(model, folded=True), words).correct
 
 
 def _prompt() -> Iterator[str]:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
-from tf_charagram.cli.flags import FlagParser, repeatable, run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, repeatable, run_command
 from tf_charagram.data.readers.tagged import COLUMNS
 from tf_charagram.data.writers.conllu import to_conllu
 from tf_charagram.errors import ConfigError, unknown_name
@@ -19,7 +19,7 @@ _MAX_CHARS = 1_000_000
 def make_parser() -> FlagParser:
     """Returns the command line."""
     parser = FlagParser(prog="charagram tag", description=__doc__)
-    parser.add_argument("model", type=str, help="run folder or model folder of a tagger")
+    parser.add_argument("model", type=str, help=f"{MODEL_HELP}, of a tagger")
     parser.add_argument(
         "--input", type=list[str], default=["-"],
         help="file with a sentence a line, plain or .gz, or a pattern; repeatable; - is stdin",

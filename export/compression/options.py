@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tf_charagram.errors import ConfigError, unknown_name
-
-DTYPES = ("float32", "float16", "int8")
+from tf_charagram.serialization.table_dtypes import TABLE_DTYPES as DTYPES
 
 
 def _option(default: Any, text: str) -> Any:

@@ -15,23 +15,18 @@ from tf_charagram.encoders.words import AveragingEncoder, divisors
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.groups import grouped
 from tf_charagram.layers.ragged_sum import sum_rows
+from tf_charagram.serialization.table_dtypes import stored_table
 from tf_charagram.text.growing import settings_of
 
 _QUANTIZABLE = (Charagram, WordAverage, Projection, Dan)
-_LARGEST = 127
-#: Smaller rows than this are stored as zeros rather than divided by next to nothing.
-_TINY = 1e-30
 
 
 class QuantizedSum(keras.layers.Layer):
     """Sums embedding rows as `RaggedEmbeddingSum` does, of a table in fewer bits; no training.
 
-    An int8 row is the float32 row divided by its scale and rounded; the scale is a 127th of the
-    largest absolute value of the row, so no number is off by more than half a scale.
-
     Args:
         table: float32 `(num_rows, dim)`.
-        table_dtype: `"float16"` or `"int8"`.
+        table_dtype: `"float16"` or `"int8"`, see `stored_table`.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
@@ -40,24 +35,20 @@ class QuantizedSum(keras.layers.Layer):
         float32 `(batch, dim)`; zeros for an empty row.
 
     Raises:
-        ConfigError: A number is too large for float16.
+        ConfigError: A number is not finite, or too large for float16.
     """
 
     def __init__(self, table: np.ndarray, table_dtype: str, **kwargs: Any) -> None:
         super().__init__(**{"trainable": False, **kwargs})
         self.table_dtype = table_dtype
         self.scales = None
-        if table_dtype == "int8":
-            scales = np.maximum(np.abs(table).max(axis=1, keepdims=True), _TINY) / _LARGEST
-            table = np.rint(table / scales)
+        rows, scales = stored_table(table, table_dtype)
+        if scales is not None:
             self.scales = keras.Variable(scales, dtype="float32", trainable=False, name="scales")
-        elif np.abs(table).max() > np.finfo(np.float16).max:
-            raise ConfigError("The table has numbers too large for float16. Use dtype=int8.")
         # Numbers that a batch does not need must never be made float32.
         self.rows = keras.Variable(
-            table.astype(table_dtype), dtype=table_dtype, trainable=False, autocast=False,
-            name="rows",
-        )  # fmt: skip
+            rows, dtype=table_dtype, trainable=False, autocast=False, name="rows"
+        )
         self.built = True
 
     def call(self, ids: tf.RaggedTensor) -> tf.Tensor:

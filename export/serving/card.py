@@ -10,6 +10,7 @@ from typing import Any
 from tf_charagram.export.serving.inputs import make_inputs
 from tf_charagram.files import whole_file
 from tf_charagram.models.base import TextModel
+from tf_charagram.serialization.locations import read_card
 from tf_charagram.serialization.model_card import CARD
 from tf_charagram.serialization.model_folder import EMBEDDER
 from tf_charagram.serialization.registry import model_class
@@ -23,8 +24,11 @@ def about_run(path: str | Path) -> dict[str, Any]:
     """Returns how a model was trained and what it scored, if its run folder tells.
 
     Args:
-        path: A run folder, or the `model` folder in one; for any other folder, nothing.
+        path: A run folder, or the `model` folder in one; or the name of a shipped model, for which
+            it is the card it comes with. For anything else, nothing.
     """
+    if card := read_card(path):
+        return {"pretrained": card}
     path = Path(path)
     for folder in (RunFolder(path), RunFolder(path.parent)):
         try:
@@ -69,6 +73,8 @@ def page(card: dict[str, Any], name: str) -> str:
     """Returns the page of a card."""
     calls = _signatures(card, name) if "head" in card else _calls(card, name)
     parts = [f"# {name}", _summary(card), "## How to call", calls]
+    if "pretrained" in card:
+        parts += ["## Data and licences", _licences(card["pretrained"])]
     smaller = card.get("made_smaller")
     if smaller:
         parts += ["## Made smaller", _list(smaller)]
@@ -169,6 +175,14 @@ def _scores(scores: dict[str, float | None], title: str) -> str:
     rows = (f"| {name} | {'-' if value is None else f'{value:.2f}'} |"
             for name, value in scores.items())  # fmt: skip
     return "\n".join([f"| set | {title} |", "|---|---:|", *rows])
+
+
+def _licences(card: dict[str, Any]) -> str:
+    """Returns where a shipped model comes from, as a list."""
+    sources = [*card.get("data", ()), *card.get("teachers", ())]
+    return _list({
+        card["name"]: card["licence"], **{item["name"]: item["licence"] for item in sources},
+    })  # fmt: skip
 
 
 def _list(values: dict[str, Any]) -> str:

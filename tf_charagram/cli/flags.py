@@ -22,8 +22,10 @@ from tf_charagram.errors import CharagramError
 
 T = TypeVar("T")
 
+#: What every command says of the model it is given.
+MODEL_HELP = "run folder, model folder, or a name that charagram models lists"
 #: Fields whose flag may be given several times, if they are tuples.
-REPEATABLE = ("data", "eval_data")
+REPEATABLE = ("data", "eval_data", "teacher", "pairs")
 
 
 class FlagParser(jsonargparse.ArgumentParser):

@@ -6,7 +6,6 @@ import argparse
 import dataclasses
 import json
 from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jsonargparse
@@ -25,6 +24,8 @@ from tf_charagram.config import RunConfig
 from tf_charagram.config.run import settings_without_use
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import Option, options_of
+from tf_charagram.errors import CharagramError
+from tf_charagram.serialization.locations import FILES, model_folder
 from tf_charagram.training.tasks import settings_class
 
 
@@ -118,19 +119,17 @@ def encoder_of(arguments: Sequence[str]) -> str:
     """Returns the encoder of a run before all is parsed: that of the flag, or of --init's model."""
     encoder, init = value_of(arguments, "encoder"), value_of(arguments, "init")
     if encoder is None and init is not None:
-        encoder = _saved_encoder(Path(init))
+        encoder = _saved_encoder(init)
     return encoder or RunConfig.encoder
 
 
-def _saved_encoder(path: Path) -> str | None:
-    """Returns the encoder of a model, given its folder or its run's; needs no TensorFlow.
+def _saved_encoder(init: str) -> str | None:
+    """Returns the encoder of a model, given as `--init`; needs no TensorFlow.
 
-    Whatever is wrong with the folder is for the run to say.
+    Whatever is wrong with the model is for the run to say.
     """
-    for folder in (path / "model", path):
-        try:
-            config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-            return str(config["encoder"]["name"])
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    return None
+    try:
+        config = json.loads((model_folder(init) / FILES.config).read_text(encoding="utf-8"))
+        return str(config["encoder"]["name"])
+    except (CharagramError, OSError, ValueError, KeyError, TypeError):
+        return None

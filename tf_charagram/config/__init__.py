@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from tf_charagram.config.distill import DistillConfig
 from tf_charagram.config.paraphrase import ParaphraseConfig
 from tf_charagram.config.run import RunConfig
 from tf_charagram.config.supervised import SupervisedConfig
 from tf_charagram.config.tagging import TaggingConfig
 
-__all__ = ["ParaphraseConfig", "RunConfig", "SupervisedConfig", "TaggingConfig"]
+__all__ = [
+    "DistillConfig",
+    "ParaphraseConfig",
+    "RunConfig",
+    "SupervisedConfig",
+    "TaggingConfig",
+]

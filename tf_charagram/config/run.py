@@ -52,10 +52,10 @@ def check_at_least(config: Any, least: Mapping[str, float], hint: str = "") -> N
         ConfigError: One is.
     """
     for name, number in least.items():
-        if not getattr(config, name) >= number:
+        value = getattr(config, name)
+        if value is not None and not value >= number:
             raise ConfigError(
-                f"`{name}` must be at least {number:g}{hint}. "
-                f"Received: {name}={getattr(config, name)}"
+                f"`{name}` must be at least {number:g}{hint}. Received: {name}={value}"
             )
 
 
@@ -102,7 +102,8 @@ class RunConfig:
     out: str | None = option(None, "run folder [runs/TASK-ENCODER-N, the next free N]")
     init: str | None = option(
         None,
-        "run or model folder to start the encoder from; its vocabulary grows with the new texts",
+        "run folder, model folder or name of the model to start the encoder from; its vocabulary "
+        "grows with the new texts",
     )
     epochs: float = option(10, "passes over the data; may be a fraction")
     max_minutes: float | None = option(None, "minutes of training after which to stop")
@@ -135,7 +136,7 @@ class RunConfig:
     unknown_words: str = option(
         "shared", "vector of an unknown word: shared, or ngrams, the sum of its n-grams"
     )
-    dim: int = option(300, "width of the embedding")
+    dim: int | None = option(300, "width of the embedding")
     evaluations_per_epoch: int = option(4, "evaluations each epoch")
     checkpoint_every_s: float = option(60.0, "seconds between checkpoints, after evaluations")
     select: str = option("last", "keep the weights with the best score on this set, or the last")
@@ -151,6 +152,8 @@ class RunConfig:
         self._fill_in()
         self._check_encoder_options()
         check_at_least(self, _AT_LEAST)
+        if self.dim is None and type(self).dim is not None:
+            raise ConfigError("`dim` must be a number. Received: dim=None")
         if self.decay not in _DECAYS:
             raise ConfigError(unknown_name("decay", self.decay, _DECAYS))
         if self.threads is not None and self.threads < 1:

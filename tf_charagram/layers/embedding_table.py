@@ -42,3 +42,9 @@ class EmbeddingTable(ConfiguredLayer):
             shape=(num_rows, dim), initializer=self.initializer, dtype="float32", name="table"
         )
         self.built = True
+
+
+def embedding_tables(layer: keras.layers.Layer) -> list[keras.Variable]:
+    """Returns the tables that a layer, such as an encoder, looks its ids up in."""
+    parts = vars(layer).values()
+    return [part.table for part in parts if isinstance(part, EmbeddingTable)]

@@ -9,7 +9,8 @@ import keras
 import tensorflow as tf
 from keras.layers import Layer
 
-from tf_charagram.serialization.model_folder import Parts, load_model, read_config, save_model
+from tf_charagram.serialization.locations import read_config
+from tf_charagram.serialization.model_folder import Parts, load_model, save_model
 from tf_charagram.serialization.prefix_sums import fold, fold_into, foldable_prefixes
 from tf_charagram.serialization.saved_model import replaced_folder, write_saved_model
 from tf_charagram.text.growing import settings_of
@@ -84,17 +85,32 @@ class TextModel(keras.Model):
         parts = self.parts._replace(vectorizer=vectorizer, encoder=encoder)
         return self.from_parts(parts, self.task)
 
-    def save(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
-        """Writes the folder that `load` reads: JSON and NumPy arrays, no code."""
-        del args, kwargs
-        save_model(path, self.parts, self.kind, self.task)
-
-    @classmethod
-    def load(cls, path: str | Path, *, folded: bool = False) -> Self:
-        """Loads what `save` wrote, or the `model` folder of a run folder.
+    def save(
+        self, path: str | Path, *args: Any, table_dtype: str = "float32", **kwargs: Any
+    ) -> None:
+        """Writes the folder that `load` reads: JSON and NumPy arrays, no code.
 
         Args:
             path: The folder.
+            *args: Not heeded, nor are `**kwargs`: what `keras.Model.save` takes besides.
+            table_dtype: `"float16"` or `"int8"` for a folder of half or a quarter of the size, or
+                less: see `save_model`. What `load` makes of it is float32 again, and rounded.
+            **kwargs: See `*args`.
+
+        Raises:
+            ConfigError: There is no such `table_dtype`, or the model cannot be stored in it.
+            RunError: It cannot be written.
+        """
+        del args, kwargs
+        save_model(path, self.parts, self.kind, self.task, table_dtype)
+
+    @classmethod
+    def load(cls, path: str | Path, *, folded: bool = False) -> Self:
+        """Loads what `save` wrote, the `model` folder of a run folder, or a model by its name.
+
+        Args:
+            path: The folder; or the name of a model that ships with the package, see `charagram
+                models`, unless there is a folder of that name.
             folded: Fold it, as `folded()` does, without the memory of another table.
 
         Raises:

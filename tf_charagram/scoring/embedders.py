@@ -114,7 +114,7 @@ def embedder_tables(results: Sequence[EmbedderEvaluation]) -> list[Table]:
         return [
             comparison_table(clean[0], columns, [("difference", differences(clean[0], typos[0]))])
         ]
-    labels = _labels(results)
+    labels = model_labels([result.model for result in results])
     tables = []
     for title, runs in (("", clean), (", with typing errors", typos)):
         if runs:
@@ -130,15 +130,12 @@ def embedder_tables(results: Sequence[EmbedderEvaluation]) -> list[Table]:
     return tables
 
 
-def _labels(results: Sequence[EmbedderEvaluation]) -> list[str]:
+def model_labels(models: Sequence[str]) -> list[str]:
     """Returns a short name of each model: of its run folder, or the whole path if two are alike."""
-    paths = [Path(result.model).absolute() for result in results]
+    paths = [Path(model).absolute() for model in models]
     names = [path.parent.name if path.name == "model" else path.name for path in paths]
     counts = Counter(names)
-    return [
-        name if counts[name] == 1 else result.model
-        for name, result in zip(names, results, strict=True)
-    ]
+    return [name if counts[name] == 1 else model for name, model in zip(names, models, strict=True)]
 
 
 def _scores_dict(scores: Sequence[SetScore]) -> dict[str, Any]:

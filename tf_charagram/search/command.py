@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tf_charagram.cli.flags import FlagParser, run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, run_command
 
 
 def add_model_and_texts(parser: FlagParser, unit: str) -> None:
@@ -16,10 +16,11 @@ def add_model_and_texts(parser: FlagParser, unit: str) -> None:
         parser: The command line.
         unit: What the texts are.
     """
-    parser.add_argument("model", type=str, help="run folder or model folder")
+    parser.add_argument("model", type=str, help=MODEL_HELP)
     parser.add_argument(
         "--texts", type=str | None, default=None,
-        help=f"file of {unit}, one per line; - is stdin [those the run was trained on]",
+        help=f"file of {unit}, one per line; - is stdin [those the run was trained on, or the "
+        "words of a shipped model]",
     )  # fmt: skip
 
 

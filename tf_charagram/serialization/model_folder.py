@@ -6,7 +6,6 @@ A model is a vectorizer, an encoder and, except for an embedder, a head on top o
 from __future__ import annotations
 
 import hashlib
-import json
 import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,23 +17,20 @@ import tensorflow as tf
 
 from tf_charagram._version import __version__
 from tf_charagram.encoders import encoder_from_config, encoder_name
-from tf_charagram.errors import CharagramError, RunError
+from tf_charagram.errors import CharagramError, ConfigError, RunError, unknown_name
 from tf_charagram.files import sha256_of, whole_file, write_json
+from tf_charagram.layers.embedding_table import embedding_tables
+from tf_charagram.serialization.locations import FILES, FORMAT_VERSION, model_folder, read_config
+from tf_charagram.serialization.table_dtypes import TABLE_DTYPES, StoredTable, stored_table
 from tf_charagram.text.registry import VECTORIZERS
 
-FORMAT_VERSION = 1
 EMBEDDER = "embedder"
+# Folders whose weights are all float32 are readable by every version of the package.
+_PLAIN_VERSION = 1
+#: Added to the name of an int8 table: the array of its scales.
+_SCALES = "/scales"
 # What reading a damaged folder raises.
 _DAMAGES = (BadZipFile, EOFError, KeyError, OSError, TypeError, ValueError, zlib.error)
-
-
-class _Files(NamedTuple):
-    config: str = "config.json"
-    vocabulary: str = "vocabulary.npz"
-    weights: str = "weights.npz"
-
-
-FILES = _Files()
 
 
 class Parts(NamedTuple):
@@ -62,7 +58,11 @@ class Parts(NamedTuple):
 
 
 def save_model(
-    path: str | Path, parts: Parts, kind: str = EMBEDDER, task: str | None = None
+    path: str | Path,
+    parts: Parts,
+    kind: str = EMBEDDER,
+    task: str | None = None,
+    table_dtype: str = "float32",
 ) -> None:
     """Writes a model folder; each file whole or not at all.
 
@@ -71,37 +71,41 @@ def save_model(
         parts: The model.
         kind: What it is.
         task: What it was trained for, if that is known.
+        table_dtype: `"float32"`; or `"float16"` or `"int8"` for a small folder: the embedding
+            tables of the encoder are rounded to that, all other weights are kept as they are, and
+            the files are compressed.
 
     Raises:
+        ConfigError: There is no such `table_dtype`, or a table cannot be stored in it.
         RunError: It cannot be written.
     """
     path = Path(path)
     encoder, head = parts.encoder, parts.head
+    is_small = table_dtype != "float32"
+    weights = _stored_weights(parts, table_dtype)
     config = {
-        "format_version": FORMAT_VERSION,
+        "format_version": FORMAT_VERSION if is_small else _PLAIN_VERSION,
         "tf_charagram": __version__,
         "kind": kind,
         **({} if task is None else {"task": task}),
+        **({"table_dtype": table_dtype} if is_small else {}),
         "vectorizer": parts.vectorizer.get_config(),
         "encoder": {"name": encoder_name(encoder), "config": encoder.get_config()},
         **({} if head is None else {"head": head.get_config()}),
     }
-    for name, arrays in (
-        (FILES.vocabulary, parts.vectorizer.state()),
-        (FILES.weights, {weight.path: _view(weight) for weight in parts.weights}),
-    ):
+    for name, arrays in ((FILES.vocabulary, parts.vectorizer.state()), (FILES.weights, weights)):
         with whole_file(path / name) as file:
-            np.savez(file, **arrays)
+            (np.savez_compressed if is_small else np.savez)(file, **arrays)
     write_json(path / FILES.config, config)
 
 
 def load_model(
     path: str | Path, kind: str = EMBEDDER, head_class: type[keras.layers.Layer] | None = None
 ) -> Parts:
-    """Loads the model of a model folder, or of the run it is in.
+    """Loads the model of a model folder, of the run it is in, or of a name; all in float32.
 
     Args:
-        path: The folder.
+        path: The folder, or the name of a shipped model.
         kind: What it must be.
         head_class: The class of its head, if it has one.
 
@@ -109,8 +113,8 @@ def load_model(
         RunError: The folder is not a model, or one of another kind, is damaged, or is from a newer
             version.
     """
-    path = _model_folder(Path(path))
     config = read_config(path)
+    path = model_folder(path)
     actual = _kind_of(config)
     if actual != kind:
         raise RunError(f"{path} holds a model of the kind '{actual}', where '{kind}' is needed.")
@@ -125,12 +129,34 @@ def load_model(
         for weight in parts.weights:
             if weight.path not in weights:
                 raise RunError(f"{path / FILES.weights} lacks the array '{weight.path}'.")
-            weight.assign(weights.pop(weight.path))
+            rows = weights.pop(weight.path)
+            scales = weights.pop(weight.path + _SCALES) if rows.dtype == np.int8 else None
+            weight.assign(StoredTable(rows, scales).restored())
     except CharagramError:
         raise
     except _DAMAGES as problem:
         raise RunError(f"{path} is damaged: {problem}. Train again, or copy it again.") from problem
     return parts
+
+
+def _stored_weights(parts: Parts, table_dtype: str) -> dict[str, np.ndarray]:
+    """Returns the arrays of the weights, by path; those of `save_model` and its errors."""
+    if table_dtype not in TABLE_DTYPES:
+        raise ConfigError(unknown_name("table_dtype", table_dtype, TABLE_DTYPES))
+    arrays = {weight.path: _view(weight) for weight in parts.weights}
+    if table_dtype == "float32":
+        return arrays
+    tables = [table.path for table in embedding_tables(parts.encoder)]
+    if not tables:
+        raise ConfigError(
+            f"`table_dtype` must be float32 for {type(parts.encoder).__name__}, which has no "
+            f"embedding table. Received: table_dtype={table_dtype}"
+        )
+    for name in tables:
+        arrays[name], scales = stored_table(arrays[name], table_dtype)
+        if scales is not None:
+            arrays[name + _SCALES] = scales
+    return arrays
 
 
 def _view(weight: keras.Variable) -> np.ndarray:
@@ -140,7 +166,7 @@ def _view(weight: keras.Variable) -> np.ndarray:
 
 def model_files(path: str | Path) -> list[Path]:
     """Returns the files of a saved model that exist, given its folder or its run's."""
-    folder = _model_folder(Path(path))
+    folder = model_folder(path)
     return [folder / name for name in FILES if (folder / name).is_file()]
 
 
@@ -153,17 +179,6 @@ def model_sha256(path: str | Path) -> str:
     read_config(path)
     checksums = "".join(map(sha256_of, model_files(path)))
     return hashlib.sha256(checksums.encode()).hexdigest()
-
-
-def _model_folder(path: Path) -> Path:
-    """Returns the model folder that a folder is, or that the run in it has."""
-    if (path / "model" / FILES.config).is_file():
-        return path / "model"
-    if (path / FILES.config).is_file() and (path / "checkpoints").is_dir():
-        raise RunError(
-            f"{path} holds no model yet: the run did not come to its end. Go on with --resume."
-        )
-    return path
 
 
 def _read_arrays(path: Path) -> dict[str, np.ndarray]:
@@ -180,25 +195,3 @@ def read_kind(path: str | Path) -> str:
 
 def _kind_of(config: dict[str, Any]) -> str:
     return str(config.get("kind", EMBEDDER))
-
-
-def read_config(path: str | Path) -> dict[str, Any]:
-    """Returns the settings of a model, given its folder or its run's; errors as `load_model`."""
-    path = _model_folder(Path(path))
-    try:
-        config = json.loads((path / FILES.config).read_text(encoding="utf-8"))
-        version = int(config["format_version"])
-    except (FileNotFoundError, NotADirectoryError):
-        raise RunError(
-            f"{path} is not a model folder: it has no {FILES.config}. Give the folder of a run, "
-            "or its `model` folder."
-        ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RunError(f"{path / FILES.config} is damaged: {error!r}.") from error
-    if version > FORMAT_VERSION:
-        raise RunError(
-            f"{path} has format version {version}, written by tf-charagram "
-            f"{config.get('tf_charagram')}; this is {__version__}, which reads up to "
-            f"{FORMAT_VERSION}. Please upgrade: pip install -U tf-charagram"
-        )
-    return config

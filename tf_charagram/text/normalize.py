@@ -53,10 +53,9 @@ def normalized_code_points(lowercase: bool = True) -> np.ndarray:
     """
     table = np.arange(0x1E944, dtype=np.int32)
     if lowercase:
-        for code in range(len(table)):
-            lowered = chr(code).lower()
-            if len(lowered) == 1:
-                table[code] = ord(lowered)
+        # A list first: one assignment for each code point would take most of the time of a load.
+        lowered = (chr(code).lower() for code in range(len(table)))
+        table[:] = [ord(low) if len(low) == 1 else code for code, low in enumerate(lowered)]
     table[list(WHITE_SPACE)] = SPACE
     table.setflags(write=False)
     return table

@@ -43,12 +43,12 @@ class Alphabet:
 
         The last entry stands for all code points from there on. Normalization is folded in.
         """
-        size = max(len(normalized_code_points()), int(self.characters.max(initial=0)) + 1) + 1
+        fold = normalized_code_points(lowercase)
+        size = max(len(fold), int(self.characters.max(initial=0)) + 1) + 1
         symbols = np.full(size, OTHER_SYMBOL, np.int32)
         symbols[SPACE] = SPACE_SYMBOL
         symbols[self.characters] = np.arange(_FIRST_SYMBOL, _FIRST_SYMBOL + len(self))
         normalized = np.arange(size)
-        fold = normalized_code_points(lowercase)
         normalized[: len(fold)] = fold
         symbols = symbols[normalized]
         last = np.flatnonzero(symbols != OTHER_SYMBOL)[-1]

@@ -60,9 +60,9 @@ class TrainingRun:
                 f"The task '{config.task}' needs a {settings_class(config.task).__name__}. "
                 f"Received: {type(config).__name__}"
             )
+        config = make_task.prepared(config)
         if config.init is not None:
-            config = make_task.prepared(config)
-            check_init(str(config.init), config.out)
+            check_init(config.init, config.out)
         check_options(config)
         self.config = config
         self.task = task = make_task(config, BadLines(config.on_bad_line))

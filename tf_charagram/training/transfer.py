@@ -18,8 +18,7 @@ from tf_charagram.config import RunConfig
 from tf_charagram.encoders import encoder_name
 from tf_charagram.encoders.options import options_of
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.padding import PaddedEmbedding
-from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
+from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.serialization.model_folder import read_config
 from tf_charagram.text.growing import settings_of
@@ -198,7 +197,9 @@ def transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray)
     Raises:
         ConfigError: The two do not have the same weights.
     """
-    old_tables, new_tables = _tables(old), _tables(new)
+    old_tables, new_tables = (
+        {table.path for table in embedding_tables(encoder)} for encoder in (old, new)
+    )
     shapes, new_shapes = _shapes(old, old_tables), _shapes(new, new_tables)
     if shapes != new_shapes or (old.num_rows,) != rows.shape:
         raise ConfigError(
@@ -213,16 +214,6 @@ def transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray)
             weight.value.scatter_update(tf.IndexedSlices(source, tf.constant(rows)))
         else:
             weight.assign(source)
-
-
-def _tables(encoder: keras.layers.Layer) -> set[str]:
-    """Returns the paths of the weights that have one row for each id."""
-    layers = (
-        layer
-        for layer in vars(encoder).values()
-        if isinstance(layer, RaggedEmbeddingSum | PaddedEmbedding)
-    )
-    return {layer.table.path for layer in layers}
 
 
 def _shapes(encoder: keras.layers.Layer, tables: set[str]) -> dict[str, tuple[int | None, ...]]:

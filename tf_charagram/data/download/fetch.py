@@ -53,7 +53,7 @@ def fetch(
     """
     source = _source(name)
     url = _address(source, base_url)
-    folder = _cache_folder(cache_dir)
+    folder = cache_folder(cache_dir)
     download = folder / _file_name(source.url)
     try:
         _download(url, download, source.checksum, progress)
@@ -79,7 +79,7 @@ def cached(name: str, *, cache_dir: str | Path | None = None) -> Path | None:
     Raises:
         ConfigError: The name is unknown.
     """
-    target = _target(name, _source(name), _cache_folder(cache_dir))
+    target = _target(name, _source(name), cache_folder(cache_dir))
     return target if target.is_file() else None
 
 
@@ -105,7 +105,8 @@ def _file_name(url: str) -> str:
     return PurePosixPath(urlsplit(url).path).name
 
 
-def _cache_folder(cache_dir: str | Path | None) -> Path:
+def cache_folder(cache_dir: str | Path | None = None) -> Path:
+    """Returns the folder that downloads are kept in; see `fetch`."""
     import pooch
 
     folder = cache_dir or os.environ.get(CACHE_VARIABLE) or pooch.os_cache("tf_charagram")

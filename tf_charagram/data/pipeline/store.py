@@ -191,15 +191,24 @@ def _vectorized(examples: Iterable[Example], to_ids: ToIds) -> Iterator[PairBloc
     size = 0
     for example in examples:
         texts += (example.left, example.right)
-        originals += (" ".join(text.lower().split()) for text in example.original)
+        originals += example.original
         size += len(example.left) + len(example.right)
         if len(texts) >= 2 * _CHUNK_PAIRS or size > _CHUNK_CHARS:
-            yield PairBlock(to_ids(texts), _keys(originals))
+            yield PairBlock(to_ids(texts), text_keys(originals))
             texts, originals, size = [], [], 0
     if texts:
-        yield PairBlock(to_ids(texts), _keys(originals))
+        yield PairBlock(to_ids(texts), text_keys(originals))
 
 
-def _keys(texts: list[str]) -> tf.Tensor:
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    return tf.strings.to_hash_bucket_fast(tf.constant(encoded), _NUM_KEYS)
+def text_keys(texts: Iterable[str]) -> tf.Tensor:
+    """Returns numbers that are equal for texts that are the same but for case and white space.
+
+    Args:
+        texts: The texts.
+
+    Returns:
+        int64 `(num_texts,)`.
+    """
+    collapsed = (" ".join(text.lower().split()) for text in texts)
+    encoded = [text.encode("utf-8", "surrogatepass") for text in collapsed]
+    return tf.strings.to_hash_bucket_fast(tf.constant(encoded, tf.string), _NUM_KEYS)

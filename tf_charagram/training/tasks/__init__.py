@@ -5,7 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tf_charagram.config import ParaphraseConfig, RunConfig, SupervisedConfig, TaggingConfig
+from tf_charagram.config import (
+    DistillConfig,
+    ParaphraseConfig,
+    RunConfig,
+    SupervisedConfig,
+    TaggingConfig,
+)
 from tf_charagram.encoders.options import encoders_with, options_of
 from tf_charagram.errors import ConfigError, unknown_name
 
@@ -30,6 +36,7 @@ class Entry(NamedTuple):
 TASKS = {
     "words": Entry("paraphrase", "Words", ParaphraseConfig),
     "sentences": Entry("paraphrase", "Sentences", ParaphraseConfig),
+    "distill": Entry("distill", "Distill", DistillConfig),
     "pos": Entry("tagging", "Tagging", TaggingConfig),
     "similarity": Entry("similarity", "Similarity", SupervisedConfig),
     "entailment": Entry("entailment", "Entailment", SupervisedConfig),

@@ -85,7 +85,7 @@ class Task(ABC):
 
     @classmethod
     def prepared(cls, config: ConfigT) -> ConfigT:
-        """Returns settings whose encoder is that of `config.init`, if there is one.
+        """Returns settings, what they leave open filled in from the model of `config.init`.
 
         Raises:
             RunError: The folder holds no model, or a damaged one.
@@ -112,8 +112,12 @@ class Task(ABC):
             DataError: A file is missing, or a download failed.
         """
         files = [path for name in cls.data_names(config) if (path := pairs_file(name))]
-        if config.word_vectors is not None:
-            files.append(Path(config.word_vectors))
+        return [*files, *cls.model_inputs(config)]
+
+    @staticmethod
+    def model_inputs(config: RunConfig) -> list[Path]:
+        """Returns the files that the model starts from: word vectors, and those of `--init`."""
+        files = [] if config.word_vectors is None else [Path(config.word_vectors)]
         return files if config.init is None else [*files, *model_files(config.init)]
 
     @abstractmethod

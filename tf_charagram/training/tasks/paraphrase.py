@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections import deque
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import keras
-import numpy as np
-from rich.table import Table
 
 from tf_charagram.config import ParaphraseConfig, RunConfig
 from tf_charagram.data.pipeline.corpus import PairCorpus
@@ -19,23 +15,15 @@ from tf_charagram.data.pipeline.sources import pair_corpus
 from tf_charagram.data.pipeline.training_pairs import TrainingPairs
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.encoders import encoder_class
-from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
-from tf_charagram.evaluation.sets import evaluation_sets
-from tf_charagram.files import whole_file
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.objectives.negatives import NegativeSampler
-from tf_charagram.reporting.similarity_tables import neighbor_table, score_table
 from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.tasks.base import ConfigT, Scoring, Task
-from tf_charagram.training.tensorboard import write_projector
-from tf_charagram.training.transfer import with_settings_of
+from tf_charagram.training.tasks.base import Task
+from tf_charagram.training.tasks.embedder import EmbedderTask
 
-_NUM_PROJECTED = 5_000
-# Texts among which the sample neighbours are searched.
-_NUM_SEARCHED = 20_000
 #: Settings that no id depends on.
 _NOT_IN_IDS = (
     "eval_data", "out", "epochs", "max_minutes", "batch_size", "mega_batches", "negatives",
@@ -45,18 +33,14 @@ _NOT_IN_IDS = (
 )  # fmt: skip
 
 
-class ParaphraseTask(Task):
+class ParaphraseTask(EmbedderTask):
     """Trains an embedder on pairs with negatives from the batch (Charagram, appendix A).
 
     Attributes:
-        set_groups: What it is scored on while it trains; see `evaluation_sets`.
         pairs: What is trained on; known after `read`.
     """
 
-    model_class = TextEmbedder
     shares_examples = True
-    num_resamples = 0
-    set_groups: ClassVar[tuple[str, ...]]
 
     config: ParaphraseConfig
 
@@ -69,22 +53,6 @@ class ParaphraseTask(Task):
             mask_related=config.mask_related,
             seed=config.seed,
         )
-
-    @classmethod
-    def prepared(cls, config: ConfigT) -> ConfigT:
-        """Returns settings; what they leave open is taken from the model of `config.init`.
-
-        Raises:
-            RunError: The folder holds no model, or a damaged one.
-        """
-        return with_settings_of(config)
-
-    def find_sets(self) -> list[str]:
-        """Reads the sets, which are small; returns their names and those of their means."""
-        self.sets = evaluation_sets(
-            self.config.eval_data, kinds=self.set_groups, on_bad_line=self.bad_lines
-        )
-        return score_names(self.sets)
 
     def read(self) -> None:
         """Reads the pairs once, for the vectorizer; see `Task.read`."""
@@ -181,34 +149,9 @@ class ParaphraseTask(Task):
         """Says in a line what is trained on."""
         return f"{self.corpus.num_pairs:,} pairs, {model.vectorizer.num_rows:,} rows"
 
-    def load(self, path: str | Path) -> TextEmbedder:
-        """Loads the embedder, with folded n-grams: it embeds many texts."""
-        return TextEmbedder.load(path, folded=True)
-
-    def score(self, model: TextEmbedder, scoring: Scoring) -> dict[str, SetScore]:
-        """Scores an embedder on the sets and their means; see `Task.score`."""
-
-        def embed(texts: Sequence[str]) -> np.ndarray:
-            scoring.check()
-            return unit_rows(model.encode(texts))
-
-        scores = score_sets(
-            embed, self.sets, num_resamples=scoring.num_resamples, seed=scoring.seed
-        )
-        return {score.name: score for score in scores}
-
-    def value(self, score: SetScore) -> float | None:
-        """Returns the correlation x 100."""
-        return score.value
-
-    def tables(self, scores: Mapping[str, SetScore]) -> list[Table]:
-        """Returns a table with one row per set."""
-        return [score_table(list(scores.values()))]
-
-    def sample_tables(self, model: TextEmbedder) -> list[Table]:
-        """Returns a table of neighbours of some texts."""
-        texts = self.corpus.listed[:_NUM_SEARCHED]
-        return [neighbor_table(model, sample_queries(texts), texts)]
+    def texts(self) -> list[str]:
+        """Returns the first texts of the pairs; see `EmbedderTask`."""
+        return self.corpus.listed
 
     def facts(self) -> dict[str, Any]:
         """Returns what `metrics.json` says of the pairs."""
@@ -217,15 +160,6 @@ class ParaphraseTask(Task):
             "words_found_in_vectors": self.num_words_found,
             "empty_pairs_left_out": self.corpus.num_empty,
         }
-
-    def write_extras(self, model: TextEmbedder, folder: RunFolder) -> list[str]:
-        """Writes the texts that `neighbors` searches, and some with vectors for TensorBoard."""
-        texts = [" ".join(text.split()) for text in self.corpus.listed]
-        with whole_file(folder.texts, "w") as file:
-            file.writelines(f"{text}\n" for text in texts)
-        projected = texts[:_NUM_PROJECTED]
-        write_projector(folder.tensorboard, projected, model.encode(projected))
-        return ["texts"]
 
     @classmethod
     def with_share(cls, config: Any, share: float) -> Any:
@@ -264,9 +198,3 @@ def ids_key(config: RunConfig) -> dict[str, Any]:
     names = (field.name for field in dataclasses.fields(config) if field.name not in _NOT_IN_IDS)
     settings = {name: getattr(config, name) for name in names}
     return {**settings, "encoder": encoder_class(config.encoder).vectorizer}
-
-
-def sample_queries(texts: list[str], number: int = 5) -> list[str]:
-    """Returns texts spread evenly over those trained on."""
-    step = max(1, len(texts) // number)
-    return texts[step // 2 :: step][:number]

@@ -1,0 +1,51 @@
+"""Draws quality against speed, one dot per model, from the results of `peers.py`.
+
+python benchmarks/picture.py docs/models.json docs/models.svg
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("svg")
+import matplotlib.pyplot as plt
+
+OURS, OTHERS = "#c2410c", "#475569"
+
+
+def main(results: str, picture: str) -> None:
+    """Draws the picture: a filled dot is clean text, the hollow one below it text with typos."""
+    models = json.loads(Path(results).read_text(encoding="utf-8"))
+    # Texts are text, and the same numbers give the same file.
+    plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "models", "font.size": 11})
+    figure, axes = plt.subplots(figsize=(7.5, 4.2))
+    for name, model in models.items():
+        color = OURS if "english" in name else OTHERS
+        speed = model["texts_per_second"]
+        axes.plot([speed, speed], [model["clean"], model["typos"]], color=color, lw=1.2)
+        axes.plot(speed, model["clean"], "o", color=color, ms=9)
+        axes.plot(speed, model["typos"], "o", mfc="white", mec=color, mew=1.6, ms=9)
+        axes.annotate(
+            name, (speed, max(model["clean"], model["typos"])), (0, 9), color=color, ha="center",
+            textcoords="offset points",
+        )  # fmt: skip
+    axes.plot([], [], "o", color=OTHERS, label="clean")
+    axes.plot([], [], "o", mfc="white", mec=OTHERS, label="two typing errors in one text")
+    axes.set_xscale("log")
+    axes.set_xlabel("texts per second on two cores")
+    axes.set_ylabel("Pearson x 100, mean of 11 STS sets")
+    axes.margins(0.15)
+    axes.grid(alpha=0.25)
+    axes.legend(loc="lower center", frameon=False)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    figure.tight_layout()
+    figure.savefig(picture, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

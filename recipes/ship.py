@@ -1,0 +1,192 @@
+"""Freezes a trained model as one that ships with the package, in `tf_charagram/pretrained/NAME`.
+
+    python recipes/ship.py runs/english english --words words.txt --facts facts.yaml
+
+The facts are what cannot be computed: `summary`, `licence` of the model, `data` and `teachers`
+(lists of `name` and `licence`, and what else is known), `scores` (numbers by name) and `recipe`,
+the command that makes the model again.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tf_charagram._version import __version__
+from tf_charagram.cli.flags import FlagParser, run_command
+from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.files import sha256_of, whole_file, write_json
+from tf_charagram.serialization.locations import CARD, PRETRAINED, WORDS
+
+MAX_BYTES = 10_000_000
+_REQUIRED = ("summary", "licence", "data", "scores", "recipe")
+_OPTIONAL = ("teachers", "notes")
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+
+
+def read_facts(path: str | Path) -> dict[str, Any]:
+    """Reads the facts of a model from YAML or JSON.
+
+    Raises:
+        ConfigError: The file cannot be read, a fact is missing or unknown, or has another form.
+    """
+    try:
+        facts = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
+    if not isinstance(facts, dict):
+        raise ConfigError(f"{path} must hold facts by name: {', '.join(_REQUIRED)}.")
+    for name in facts.keys() - {*_REQUIRED, *_OPTIONAL}:
+        raise ConfigError(f"{path}: {unknown_name('fact', name, (*_REQUIRED, *_OPTIONAL))}")
+    if missing := [name for name in _REQUIRED if not facts.get(name)]:
+        raise ConfigError(f"{path} lacks {', '.join(missing)}.")
+    for name in ("data", "teachers"):
+        for source in facts.get(name) or ():
+            if not (isinstance(source, dict) and source.get("name") and source.get("licence")):
+                raise ConfigError(
+                    f"{path}: `{name}` needs `name` and `licence`. Received: {source}"
+                )
+    scores = facts["scores"]
+    if not (isinstance(scores, dict) and all(isinstance(v, int | float) for v in scores.values())):
+        raise ConfigError(f"{path}: `scores` must be numbers by name. Received: {scores}")
+    return facts
+
+
+def read_words(path: str | Path, max_words: int | None = None) -> list[str]:
+    """Returns the distinct words of a file, in its order: most frequent first.
+
+    Raises:
+        ConfigError: There is no word.
+        DataError: The file cannot be read.
+    """
+    words = list(dict.fromkeys(line.strip() for _, line in read_lines(path)))
+    words = [word for word in words if word][:max_words]
+    if not words:
+        raise ConfigError(f"{path} has no word.")
+    return words
+
+
+def ship(
+    model: Any, name: str, words: Sequence[str], facts: dict[str, Any], folder: str | Path
+) -> dict[str, Any]:
+    """Writes the folder of a model that ships: int8 tables, words and card.
+
+    Args:
+        model: The model, a `TextModel`.
+        name: Its name, of small letters, digits and hyphens.
+        words: What `neighbors` searches, most frequent first.
+        facts: What `read_facts` returned, and what else the card shall say.
+        folder: Where the folder of the name goes; an older one is replaced.
+
+    Returns:
+        The card.
+
+    Raises:
+        ConfigError: The name has another form, or the files are more than 10 MB together.
+        RunError: It cannot be written.
+    """
+    from tf_charagram.serialization.saved_model import replaced_folder
+
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"`name` must be small letters, digits and hyphens. Received: {name}")
+    with replaced_folder(Path(folder) / name) as partial:
+        model.save(partial, table_dtype="int8")
+        with whole_file(partial / WORDS) as file:
+            text = "".join(f"{word}\n" for word in words).encode()
+            file.write(gzip.compress(text, mtime=0))
+        files = sorted(partial.iterdir())
+        card = {
+            "name": name,
+            **facts,
+            "num_parameters": model.parts.num_parameters,
+            "num_words": len(words),
+            "files": {
+                file.name: {"bytes": file.stat().st_size, "sha256": sha256_of(file)}
+                for file in files
+            },
+            "tf_charagram": __version__,
+        }
+        write_json(partial / CARD, card)
+        size = sum(file.stat().st_size for file in partial.iterdir())
+        if size > MAX_BYTES:
+            raise ConfigError(
+                f"A model that ships must have at most {MAX_BYTES:,} bytes. Received: {size:,}. "
+                "Use --max-ngrams or --dim, or fewer words."
+            )
+    return card
+
+
+def _smaller(model: Any, max_ngrams: int | None, dim: int | None) -> Any:
+    """Returns an embedder with fewer n-grams or dimensions, float32 and not folded."""
+    from tf_charagram.export.compression.tables import projected, pruned
+    from tf_charagram.serialization.model_folder import Parts
+
+    vectorizer, encoder, _ = model.parts
+    if max_ngrams is not None:
+        vectorizer, encoder = pruned(vectorizer, encoder, max_ngrams)
+    if dim is not None:
+        encoder = projected(encoder, dim)
+    return model.from_parts(Parts(vectorizer, encoder), model.task)
+
+
+def _training_facts(model: str) -> dict[str, Any]:
+    """Returns what the run of a model tells, without the paths of this machine."""
+    from tf_charagram.export.serving.card import about_run
+
+    training = about_run(model).get("training")
+    if training is None:
+        return {}
+    files = {Path(path).name: digest for path, digest in training["data_files"].items()}
+    kept = {name: training[name] for name in ("steps", "training_seconds", "num_pairs")
+            if name in training}  # fmt: skip
+    return {"training": {**kept, "data_files": files}}
+
+
+def make_parser() -> FlagParser:
+    """Returns the command line."""
+    parser = FlagParser(prog="python recipes/ship.py", description=__doc__)
+    parser.add_argument("model", type=str, help="run folder or model folder")
+    parser.add_argument("name", type=str, help="name of the model")
+    parser.add_argument("--words", type=str, required=True, help="words, most frequent first")
+    parser.add_argument("--facts", type=str, required=True, help="YAML or JSON file, see above")
+    parser.add_argument("--max-words", type=int | None, default=None, help="keep the first [all]")
+    parser.add_argument(
+        "--max-ngrams", type=int | None, default=None, help="keep those that matter most [all]"
+    )
+    parser.add_argument("--dim", type=int | None, default=None, help="project to this width [no]")
+    parser.add_argument("--to", type=str, default=str(PRETRAINED), help="folder of all models")
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs the script; returns its exit status."""
+    values = make_parser().parse_args(arguments)
+    facts, words = read_facts(values.facts), read_words(values.words, values.max_words)
+    from tf_charagram.serialization.registry import load_any
+
+    model = load_any(values.model)
+    if values.max_ngrams is not None or values.dim is not None:
+        model = _smaller(model, values.max_ngrams, values.dim)
+    card = ship(model, values.name, words, {**facts, **_training_facts(values.model)}, values.to)
+    folder = Path(values.to, values.name)
+    for file in sorted(folder.iterdir()):
+        sys.stdout.write(f"{file.stat().st_size:10,}  {file}\n")
+    size = sum(file.stat().st_size for file in folder.iterdir())
+    sys.stdout.write(f"{size:10,}  bytes of at most {MAX_BYTES:,}; {card['num_words']:,} words\n")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    return run_command(run, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

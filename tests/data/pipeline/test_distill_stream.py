@@ -1,0 +1,139 @@
+"""Batches of lines with vectors, and of pairs beside them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tf_charagram.data.pipeline.distill_stream import DistillStream, PairTexts
+from tf_charagram.data.pipeline.teacher_lines import TeacherLines
+from tf_charagram.data.pipeline.typing_errors import TypingErrors
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.errors import ConfigError
+from tf_charagram.text.vectorizer import NgramVectorizer
+
+NUM_LINES, NUM_PAIRS = 23, 9
+LINES = [f"line number {number}" for number in range(NUM_LINES)]
+PAIRS = [(f"left {number}", f"Right  {number}") for number in range(NUM_PAIRS)]
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lines")
+    (folder / "a.txt").write_text("".join(f"{line}\n" for line in LINES))
+    vectors = np.random.default_rng(0).normal(size=(NUM_LINES, 4)) * 3
+    np.save(folder / "a.npy", vectors)
+    return TeacherLines(
+        [folder / "a.txt"], [folder / "a.npy"], cache_folder=folder, bad_lines=BadLines()
+    )
+
+
+@pytest.fixture(scope="module")
+def vectorizer():
+    return NgramVectorizer.from_texts([*LINES, *(text for pair in PAIRS for text in pair)])
+
+
+@pytest.fixture
+def make(lines, vectorizer):
+    def make_stream(share=0.0, pairs=PAIRS, **options):
+        options = {"batch_size": 5, "pair_batch_size": 4, "dim": 4, "seed": 1, **options}
+        read = PairTexts.of(pairs) if pairs else None
+        return DistillStream(lines, read, vectorizer, errors=TypingErrors(share), **options)
+
+    return make_stream
+
+
+def batches(stream, first, num):
+    return [batch for segment in stream.segments(first, num) for batch in stream.dataset(segment)]
+
+
+def same(left, right):
+    for a, b in zip(left, right, strict=True):
+        assert_array_equal(a[0].values, b[0].values)
+        assert_array_equal(a[0].row_splits, b[0].row_splits)
+        assert_array_equal(a[1], b[1])
+        assert_array_equal(a[2], b[2])
+
+
+def names(ids, vectorizer, texts):
+    """Returns which of some texts each row of ids is that of."""
+    of = {
+        tuple(row): text
+        for text, row in zip(texts, vectorizer(tf.constant(texts)).to_list(), strict=True)
+    }
+    return [of[tuple(row)] for row in ids.to_list()]
+
+
+def test_every_epoch_visits_every_line_once_with_its_vector(make, lines, vectorizer):
+    stream = make(pairs=None)
+    assert (stream.steps_per_epoch, stream.size) == (5, NUM_LINES)
+    orders = []
+    for epoch in range(2):
+        seen = []
+        for ids, vectors, keys in batches(stream, 5 * epoch, 5):
+            assert keys.shape == (0,)
+            texts = names(ids, vectorizer, LINES)
+            expected = lines.vectors(np.array([LINES.index(text) for text in texts]))
+            expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+            assert_allclose(vectors, expected, rtol=1e-5)
+            seen += texts
+        assert sorted(seen) == sorted(LINES)
+        orders.append(seen)
+    assert orders[0] != orders[1]
+
+
+def test_pairs_come_in_epochs_of_their_own(make, vectorizer):
+    stream = make()
+    lefts = []
+    for ids, vectors, keys in batches(stream, 0, 9):
+        texts = names(ids[len(vectors) :], vectorizer, [text for pair in PAIRS for text in pair])
+        left, right = texts[:4], texts[4:]
+        assert all(pair in PAIRS for pair in zip(left, right, strict=True))
+        lefts += left
+        again = PairTexts.of(zip(left, right, strict=True)).keys
+        assert_array_equal(keys, again.T.reshape(-1))
+    counts = [Counter(lefts[first : first + NUM_PAIRS]) for first in range(0, 36, NUM_PAIRS)]
+    assert all(set(count.values()) == {1} and len(count) == NUM_PAIRS for count in counts)
+
+
+@pytest.mark.parametrize("options", [{"share": 0.7}, {"share": 0.7, "dropout": 0.3}], ids=str)
+def test_resumed_batches_are_the_same(make, options):
+    whole = batches(make(**options), 0, 12)
+    stream = make(**options)
+    same(whole[:3], batches(stream, 0, 3))
+    same(whole[3:], batches(stream, 3, 9))
+
+
+def test_errors_differ_from_epoch_to_epoch(make):
+    stream = make(share=1.0, pairs=None)
+    first, second = (
+        {tuple(row) for ids, *_ in batches(stream, 5 * epoch, 5) for row in ids.to_list()}
+        for epoch in range(2)
+    )
+    assert len(first & second) < NUM_LINES / 2
+
+
+def test_dropout_leaves_out_its_share(make):
+    def num_ids(dropout):
+        return sum(len(ids.values) for ids, *_ in batches(make(dropout=dropout), 0, 5))
+
+    assert num_ids(0.4) / num_ids(0.0) == pytest.approx(0.6, abs=0.04)
+
+
+def test_projected_vectors(make, lines):
+    stream = make(dim=2, pairs=None)
+    directions = lines.principal_directions(2)
+    for (_, small, _), (_, wide, _) in zip(
+        batches(stream, 0, 3), batches(make(pairs=None), 0, 3), strict=True
+    ):
+        projected = wide @ directions
+        assert_allclose(small, projected / np.linalg.norm(projected, axis=1)[:, None], rtol=1e-5)
+
+
+def test_too_few_pairs(make):
+    with pytest.raises(ConfigError, match="at most the number of pairs, 9"):
+        make(pair_batch_size=10)

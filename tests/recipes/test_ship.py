@@ -1,0 +1,103 @@
+"""The script that freezes a model as one that ships."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from recipes import ship
+from recipes.ship import main, read_facts, read_words
+from tests.models.answers import parts
+from tests.shipped import FACTS, NAME, ship_tiny
+from tf_charagram.errors import ConfigError
+from tf_charagram.files import sha256_of
+from tf_charagram.models.embedder import TextEmbedder
+
+
+@pytest.fixture
+def arguments(tmp_path):
+    """Returns the command line for a small model in a finished run."""
+    run = tmp_path / "run"
+    TextEmbedder(*parts()).save(run / "model")
+    digests = {"/home/me/cats.tsv": "abc"}
+    (run / "config.json").write_text(json.dumps({"settings": {}, "data_files": digests}))
+    (run / "metrics.json").write_text(json.dumps({"steps": 7, "scores": {}}))
+    (tmp_path / "words.txt").write_text("the\ncat\n\nthe\n")
+    (tmp_path / "facts.json").write_text(json.dumps(FACTS))
+    files = ["--words", tmp_path / "words.txt", "--facts", tmp_path / "facts.json"]
+    return [str(value) for value in (run, "tiny", *files, "--to", tmp_path / "pretrained")]
+
+
+def test_what_is_written(arguments, tmp_path, capsys):
+    assert main(arguments) == 0
+    folder = tmp_path / "pretrained" / "tiny"
+    names = {"config.json", "vocabulary.npz", "weights.npz", "words.txt.gz", "card.json"}
+    assert {file.name for file in folder.iterdir()} == names
+    assert gzip.decompress((folder / "words.txt.gz").read_bytes()) == b"the\ncat\n"
+    card = json.loads((folder / "card.json").read_text())
+    assert card.items() >= FACTS.items()
+    assert card["training"] == {"steps": 7, "data_files": {"cats.tsv": "abc"}}
+    assert {name: facts["sha256"] for name, facts in card["files"].items()} == {
+        name: sha256_of(folder / name) for name in names - {"card.json"}
+    }
+    assert "bytes of at most 10,000,000; 2 words" in capsys.readouterr().out
+
+
+def test_made_smaller(arguments, tmp_path):
+    assert main([*arguments, "--max-ngrams", "20", "--dim", "4", "--max-words", "1"]) == 1
+    # `tanh` allows fewer n-grams only.
+    assert main([*arguments, "--max-ngrams", "20", "--max-words", "1"]) == 0
+    loaded = TextEmbedder.load(tmp_path / "pretrained" / "tiny")
+    assert loaded.vectorizer.num_rows == 20
+
+
+def test_too_large(tmp_path, monkeypatch):
+    monkeypatch.setattr(ship, "MAX_BYTES", 1000)
+    with pytest.raises(ConfigError, match=r"at most 1,000 bytes\. Received: [\d,]+\. Use --max-ng"):
+        ship_tiny(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_same_bytes_every_time(tmp_path):
+    for folder in ("first", "again"):
+        ship_tiny(tmp_path / folder)
+    for file in (tmp_path / "first" / NAME).iterdir():
+        assert file.read_bytes() == (tmp_path / "again" / NAME / file.name).read_bytes()
+
+
+@pytest.mark.parametrize("name", ["English", "a/b", "", "-x", "../up"])
+def test_a_bad_name(tmp_path, name):
+    with pytest.raises(ConfigError, match="`name` must be small letters"):
+        ship.ship(TextEmbedder(*parts()), name, ["cat"], FACTS, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"licence": None}, r"lacks licence\."),
+        ({"score": 3}, r"Unknown fact 'score'\. Did you mean 'scores'\?"),
+        ({"data": [{"name": "Cats"}]}, "`data` needs `name` and `licence`"),
+        ({"teachers": ["MiniLM"]}, "`teachers` needs `name` and `licence`"),
+        ({"scores": {"STS": "good"}}, "`scores` must be numbers by name"),
+    ],
+)
+def test_bad_facts(tmp_path, changes, message):
+    (tmp_path / "facts.yaml").write_text(json.dumps({**FACTS, **changes}))
+    with pytest.raises(ConfigError, match=message):
+        read_facts(tmp_path / "facts.yaml")
+
+
+@pytest.mark.parametrize("text", ["- cats", "a: [", None])
+def test_no_facts(tmp_path, text):
+    if text is not None:
+        (tmp_path / "facts.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=r"facts\.yaml (must hold facts|cannot be read)"):
+        read_facts(tmp_path / "facts.yaml")
+
+
+def test_no_words(tmp_path):
+    (tmp_path / "words.txt").write_text(" \n")
+    with pytest.raises(ConfigError, match="has no word"):
+        read_words(tmp_path / "words.txt")

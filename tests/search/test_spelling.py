@@ -1,0 +1,116 @@
+"""Corrections, their edit distance, and `charagram neighbors --spelling`."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.commands import call
+from tests.reference import spelling as reference
+from tests.search.conftest import WORDS
+from tf_charagram.errors import ConfigError
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.search.spelling import (
+    SpellingCorrector,
+    Weights,
+    candidate_features,
+    edit_share,
+    nearest,
+    ordered,
+    osa_distance,
+)
+
+SHORT = st.text("abc", max_size=9)
+
+
+@settings(max_examples=300, deadline=None)
+@given(SHORT, SHORT, st.integers(0, 10))
+def test_osa_distance_equals_reference(left, right, most):
+    expected = min(reference.osa_distance(left, right), most + 1)
+    assert osa_distance(left, right, most) == osa_distance(right, left, most) == expected
+
+
+def test_osa_distance_of_huge_words():
+    """Only a band around the diagonal is looked at, and that only until all of it is too far."""
+    huge = "ab" * 10_000
+    assert osa_distance(huge, "x") == osa_distance("x" * 1_000_000, huge) == 11
+    assert osa_distance(f"ca{huge}d", f"ac{huge}") == 2
+    assert edit_share("x", huge) == edit_share("x" * 20, "y" * 20) == 1
+    assert edit_share("", "") == 0 and edit_share("teh", "the") == 1 / 3
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("own", [-1, 3])
+def test_nearest_equals_sorting(seed, own):
+    cosines = np.random.default_rng(seed).integers(0, 4, 20).astype(np.float32)
+    order = [position for position in np.argsort(-cosines, kind="stable") if position != own]
+    for k in (1, 7, 20, 50):
+        assert nearest(cosines, k, own).tolist() == order[:k]
+
+
+def test_features_and_order_by_hand():
+    """`teh` is one swap from `the`, and two edits and another first letter from `oh`."""
+    cosines = np.array([0.5, 0.75])
+    features = candidate_features("teh", np.array([1, 0]), cosines, ["the", "oh"])
+    expected = [[0.75, 2 / 3, np.log(2), 1, 0], [0.5, 1 / 3, 0, 0, 1]]
+    np.testing.assert_allclose(features, expected)
+    order, probabilities = ordered(features, Weights(4, -3, 0, 0, 0))
+    assert order.tolist() == [0, 1]
+    np.testing.assert_allclose(probabilities, [0.5, 0.5])
+    assert ordered(features, Weights(0, 0, 0, 0, 1))[0].tolist() == [1, 0]
+
+
+@pytest.fixture(scope="module")
+def embedder(model):
+    return TextEmbedder.load(model)
+
+
+def test_correct(embedder):
+    corrector = SpellingCorrector(embedder, [*WORDS, "Cat", " dog ", "", "DOG"])
+    assert corrector.words == list(WORDS)
+    corrections = corrector.correct("Hosre", k=3)
+    assert corrections[0].word == "horse"
+    probabilities = [correction.probability for correction in corrector.correct("hosre", k=99)]
+    assert len(probabilities) == len(WORDS) and sum(probabilities) == pytest.approx(1)
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert "horse" not in {word for word, _ in corrector.correct("HORSE", k=99)}
+    for word in ("", "c", "x" * 1_000_000):
+        assert len(corrector.correct(word)) == len(WORDS)
+    with pytest.raises(ConfigError, match=r"`k` must be at least 1\. Received: k=0"):
+        corrector.correct("cat", k=0)
+    with pytest.raises(ConfigError, match="no words to choose corrections from"):
+        SpellingCorrector(embedder, [" "])
+    assert SpellingCorrector(embedder, ["cat"]).correct("cat") == []
+
+
+def test_command(model, tmp_path, capsys):
+    path = tmp_path / "words.txt"
+    path.write_bytes("".join(f"{word}\t{len(word)}\n" for word in WORDS).encode() + b"\xff\n")
+    arguments = ["neighbors", model, "--texts", path]
+    assert call(*arguments, "--spelling", "hosre", "byrdd", "--k", 2, "--json") == 0
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [record["query"] for record in records] == ["hosre", "byrdd"]
+    assert [record["corrections"][0][0] for record in records] == ["horse", "byrd"]
+    assert all(len(record["corrections"]) == 2 for record in records)
+    assert call("neighbors", model, "hosre", "--spelling", "--texts", path, "--k", 1) == 0
+    value, word = capsys.readouterr().out.splitlines()[1].split()
+    assert (float(value), word) == (
+        pytest.approx(records[0]["corrections"][0][1], abs=6e-4),
+        "horse",
+    )
+
+
+def test_command_errors(model, tmp_path, capsys):
+    (tmp_path / "empty").write_text("\n")
+    errors = {
+        "--spelling does not go with --index": ("--index", tmp_path),
+        "There are no words to choose corrections from": ("--texts", tmp_path / "empty"),
+        "has no texts.txt: name a file with --texts": (),
+    }
+    for message, arguments in errors.items():
+        assert call("neighbors", model, *arguments, "--spelling", "teh") == 1
+        assert message in capsys.readouterr().err

@@ -1,0 +1,131 @@
+"""Small model folders: tables of fewer bits on disk, float32 and no special case once loaded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.models.answers import TEXTS, parts, randomized
+from tf_charagram.encoders.char_lstm import CharLstm
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.serialization import locations
+from tf_charagram.serialization.model_folder import FORMAT_VERSION, save_model
+from tf_charagram.serialization.table_dtypes import stored_table
+from tf_charagram.text.characters import CharacterVectorizer
+
+TABLE = "ngrams/table"
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    return TextEmbedder(*parts(dim=16))
+
+
+def arrays(folder):
+    with np.load(folder / "weights.npz") as file:
+        return dict(file)
+
+
+def config_of(folder):
+    return json.loads((folder / "config.json").read_text())
+
+
+@pytest.mark.parametrize("dtype", ["float16", "int8"])
+def test_loaded_again_is_the_restored_table(embedder, tmp_path, dtype):
+    table = embedder.encoder.ngram_table.numpy()
+    embedder.save(tmp_path / "small", table_dtype=dtype)
+    loaded = TextEmbedder.load(tmp_path / "small")
+    assert loaded.encoder.ngram_table.dtype == "float32"
+    np.testing.assert_array_equal(
+        loaded.encoder.ngram_table.numpy(), stored_table(table, dtype).restored()
+    )
+    np.testing.assert_array_equal(loaded.encoder.bias.numpy(), embedder.encoder.bias.numpy())
+    vocabularies = (model.vectorizer.vocabulary for model in (embedder, loaded))
+    for expected, actual in zip(*(v.to_arrays().values() for v in vocabularies), strict=True):
+        np.testing.assert_array_equal(actual, expected)
+    np.testing.assert_allclose(loaded.encode(TEXTS), embedder.encode(TEXTS), atol=0.05)
+
+
+def test_saved_again_gives_the_same_bytes(embedder, tmp_path):
+    embedder.save(tmp_path / "first", table_dtype="int8")
+    TextEmbedder.load(tmp_path / "first").save(tmp_path / "again", table_dtype="int8")
+    for name in locations.FILES:
+        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+
+
+def test_what_is_in_the_folder(embedder, tmp_path):
+    """Tables are small, other weights as they are; an older version refuses such a folder."""
+    embedder.save(tmp_path, table_dtype="int8")
+    stored = arrays(tmp_path)
+    assert {name: str(array.dtype) for name, array in stored.items()} == {
+        TABLE: "int8", f"{TABLE}/scales": "float32", "charagram/bias": "float32",
+    }  # fmt: skip
+    config = config_of(tmp_path)
+    assert (
+        (config["format_version"], config["table_dtype"]) == (2, "int8") == (FORMAT_VERSION, "int8")
+    )
+
+
+def test_float32_folders_stay_at_the_first_version(embedder, tmp_path, monkeypatch):
+    embedder.save(tmp_path)
+    assert config_of(tmp_path)["format_version"] == 1
+    assert "table_dtype" not in config_of(tmp_path)
+    # What a version says that knows no other.
+    embedder.save(tmp_path / "small", table_dtype="int8")
+    monkeypatch.setattr(locations, "FORMAT_VERSION", 1)
+    TextEmbedder.load(tmp_path)
+    with pytest.raises(RunError, match=r"format version 2, .* Please upgrade: pip install"):
+        TextEmbedder.load(tmp_path / "small")
+
+
+def test_only_embedding_tables_are_rounded(tmp_path):
+    """The matrices of an LSTM are not, for a row of them is nothing of its own."""
+    vectorizer = CharacterVectorizer.from_texts(TEXTS)
+    encoder = randomized(CharLstm(num_rows=vectorizer.num_rows, dim=6))
+    TextEmbedder(vectorizer, encoder).save(tmp_path, table_dtype="int8")
+    stored = arrays(tmp_path)
+    tables = [name for name, array in stored.items() if array.dtype == np.int8]
+    assert tables == [encoder.characters.table.path]
+    loaded = TextEmbedder.load(tmp_path)
+    for weight, expected in zip(loaded.encoder.weights, encoder.weights, strict=True):
+        if weight.path not in tables:
+            np.testing.assert_array_equal(weight.numpy(), expected.numpy())
+
+
+def test_an_encoder_without_a_table(embedder, tmp_path):
+    without = embedder.parts._replace(encoder=type("Bare", (), {"weights": []})())
+    with pytest.raises(ConfigError, match=r"must be float32 for Bare, which has no embedding"):
+        save_model(tmp_path / "none", without, table_dtype="int8")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "message"),
+    [("int4", "Unknown table_dtype 'int4'. Did you mean 'int8'"), ("int8", "all its numbers are")],
+)
+def test_what_cannot_be_stored_leaves_no_folder(tmp_path, dtype, message):
+    embedder = TextEmbedder(*parts())
+    embedder.encoder.ngram_table.assign(embedder.encoder.ngram_table.numpy() * np.nan)
+    with pytest.raises(ConfigError, match=message):
+        embedder.save(tmp_path / "none", table_dtype=dtype)
+    assert not (tmp_path / "none").exists()
+
+
+def test_scales_are_missing(embedder, tmp_path):
+    embedder.save(tmp_path, table_dtype="int8")
+    stored = arrays(tmp_path)
+    del stored[f"{TABLE}/scales"]
+    np.savez(tmp_path / "weights.npz", **stored)
+    with pytest.raises(RunError, match=r"is damaged: .*scales"):
+        TextEmbedder.load(tmp_path)
+
+
+def test_the_bytes_of_float32_folders_stay(tmp_path):
+    """Those of a folder that the first version wrote."""
+    old = Path(__file__).parents[1] / "data_of_0_1" / "words" / "model"
+    TextEmbedder.load(old).save(tmp_path)
+    for name in ("vocabulary.npz", "weights.npz"):
+        assert (tmp_path / name).read_bytes() == (old / name).read_bytes()

@@ -1,0 +1,101 @@
+"""Settings of a training run that learns from the vectors of a teacher: the task `distill`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tf_charagram.config.run import RunConfig, check_at_least, option
+from tf_charagram.errors import ConfigError
+
+_WEIGHTS = ("cosine_weight", "similarity_weight", "pairs_weight")
+
+
+@dataclass(frozen=True)
+class DistillConfig(RunConfig):
+    """Everything that decides a training run on the vectors of a teacher.
+
+    Raises:
+        ConfigError: A value is out of range, or two do not go together.
+    """
+
+    task: str = option("distill", "what to train")
+    data: tuple[str, ...] = option((), "texts, one per line, plain or gzip; repeatable")
+    teacher: tuple[str, ...] = option(
+        (),
+        "vectors of the lines, .npy or .parquet, one file for each --data; or "
+        "sentence-transformers:NAME_OR_FOLDER, which embeds them once; repeatable",
+    )
+    teacher_cache: str | None = option(
+        None, "folder where vectors that a teacher computed are kept [the user's cache]"
+    )
+    pairs: tuple[str, ...] = option(
+        (), "paraphrase pairs to learn from in the same steps, as --data of words; repeatable"
+    )
+    pair_weights: tuple[float, ...] = option(
+        (), "how often the pairs of each --pairs count, comma-separated, for instance 1,0.5,2 [1]"
+    )
+    eval_data: str | None = option(
+        None, "folder or file to score on [the starter set and what was downloaded before]"
+    )
+    batch_size: int | None = option(500, "lines per batch")
+    pair_batch_size: int = option(500, "pairs per batch")
+    learning_rate: float = option(0.002, "step size")
+    decay: str = option("linear", "learning rate: none, or linear, falling to 0 over --epochs")
+    dim: int | None = option(None, "width of the embedding [that of the teacher]")
+    cosine_weight: float = option(1.0, "weight of the distance of each text to its vector")
+    similarity_weight: float = option(
+        0.3, "weight of the cross-entropy of the similarities with the vectors of the batch"
+    )
+    temperature: float = option(0.07, "temperature of those similarities")
+    pairs_weight: float = option(1.0, "weight of the margin loss of --pairs")
+    negatives: str = option("max", "how negatives are chosen: max, mix, random")
+    mask_duplicates: bool = option(True, "never take a text of the same pair as a negative")
+    mask_related: bool = option(False, "nor a text that another pair joins to one of the same pair")
+    margin: float = option(0.4, "margin m of the loss of --pairs")
+    typos: float = option(0.5, "share of the texts that are read with typing errors, of 1 to 3")
+    misspellings: str | None = option(
+        None, "file of wrong and right forms of words; half of the errors are then real ones"
+    )
+    ngram_dropout: float = option(0.0, "share of the ids of a text that a step leaves out")
+
+    def __post_init__(self) -> None:
+        """Checks what no other part checks."""
+        super().__post_init__()
+        check_at_least(self, {"batch_size": 1, "pair_batch_size": 2})
+        for name in _WEIGHTS:
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ConfigError(
+                    f"`{name}` must not be negative, and finite. "
+                    f"Received: {name}={getattr(self, name)}"
+                )
+        if not (self.cosine_weight or self.similarity_weight):
+            raise ConfigError(
+                "`cosine_weight` and `similarity_weight` are both 0: nothing would be learnt from "
+                "the teacher. For pairs alone, use the tasks `words` or `sentences`."
+            )
+        if not 0.0 < self.temperature < math.inf:
+            raise ConfigError(
+                f"`temperature` must be above 0 and finite. Received: {self.temperature}"
+            )
+        if not 0.0 <= self.typos <= 1.0:
+            raise ConfigError(f"`typos` must be in [0, 1]. Received: typos={self.typos}")
+        if not 0.0 <= self.ngram_dropout < 1.0:
+            raise ConfigError(
+                f"`ngram_dropout` must be in [0, 1). Received: ngram_dropout={self.ngram_dropout}"
+            )
+        if not 0.0 <= self.margin <= 2.0:
+            raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={self.margin}")
+        self._check_files()
+
+    def _check_files(self) -> None:
+        for weight in self.pair_weights:
+            if not 0.0 < weight < math.inf:
+                raise ConfigError(f"`pair_weights` must be above 0 and finite. Received: {weight}")
+        if self.pair_weights and len(self.pair_weights) != len(self.pairs):
+            raise ConfigError(
+                "`pair_weights` must have one number for each --pairs. Received: "
+                f"{len(self.pair_weights)} weights for {len(self.pairs)} --pairs."
+            )
+        if self.misspellings and not self.typos:
+            raise ConfigError("`misspellings` is read for `typos`, and that is 0.")

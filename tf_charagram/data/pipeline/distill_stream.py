@@ -1,0 +1,174 @@
+"""Batches of texts with the vectors of a teacher, and of paraphrase pairs beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.data.pipeline.store import text_keys
+from tf_charagram.data.pipeline.stream import Segment, Stream, split_batches
+from tf_charagram.data.pipeline.teacher_lines import TeacherLines
+from tf_charagram.data.pipeline.typing_errors import TypingErrors
+from tf_charagram.errors import ConfigError
+from tf_charagram.text.batches import to_bytes
+
+# Tells the orders of the pairs from those of the lines.
+_PAIRS = 1
+
+
+class PairTexts(NamedTuple):
+    """Paraphrase pairs in memory.
+
+    Attributes:
+        lefts: First texts.
+        rights: Second texts.
+        keys: Equal for texts that are the same but for case and white space, int64
+            `(num_pairs, 2)`.
+    """
+
+    lefts: Sequence[str]
+    rights: Sequence[str]
+    keys: np.ndarray
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[str, str]]) -> PairTexts:
+        """Reads pairs into memory."""
+        pairs = list(pairs)
+        lefts, rights = [left for left, _ in pairs], [right for _, right in pairs]
+        keys = np.stack([text_keys(lefts).numpy(), text_keys(rights).numpy()], axis=1)
+        return cls(lefts, rights, keys)
+
+
+class DistillStream(Stream):
+    """The batches of a training run with a teacher.
+
+    Each is `(ids, vectors, keys)`: the ids of the lines, then of the lefts and of the rights of the
+    pairs, `tf.RaggedTensor` int32 `(n + 2p, None)`; the vectors of the lines, of unit length,
+    float32 `(n, dim)`; and equal numbers for equal texts of the pairs, int64 `(2p,)`.
+
+    An epoch visits every line once. Pairs come along in epochs of their own, all of the same number
+    per step. Texts become ids when their batch is assembled, so every epoch has other typing
+    errors, and memory holds the texts alone. They too are functions of seed and step.
+
+    Args:
+        lines: The lines.
+        pairs: The pairs; none for batches without.
+        vectorizer: Makes the ids.
+        batch_size: Lines per batch; the last of an epoch may have fewer.
+        pair_batch_size: Pairs per batch.
+        errors: Adds typing errors to lines and to one side of pairs.
+        dim: Width of the vectors: those of the teacher are projected where it is smaller.
+        dropout: Share of the ids of a text that are left out, others at each step.
+        seed: Seed of the orders, the errors and the dropout.
+
+    Raises:
+        ConfigError: `dim` is larger than the teacher's.
+    """
+
+    def __init__(
+        self,
+        lines: TeacherLines,
+        pairs: PairTexts | None,
+        vectorizer: keras.layers.Layer,
+        *,
+        batch_size: int,
+        pair_batch_size: int,
+        errors: TypingErrors,
+        dim: int,
+        dropout: float = 0.0,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(len(lines), step_size=batch_size, unit="texts", prefetch=16, seed=seed)
+        num_pairs = 0 if pairs is None else len(pairs.lefts)
+        if 0 < num_pairs < pair_batch_size:
+            raise ConfigError(
+                f"`pair_batch_size` must be at most the number of pairs, {num_pairs}. "
+                f"Received: pair_batch_size={pair_batch_size}"
+            )
+        self._lines, self._pairs = lines, pairs
+        self._num_pairs, self._pair_batch_size = num_pairs, pair_batch_size
+        self._vectorizer, self._errors = vectorizer, errors
+        self._dim, self._dropout = dim, dropout
+        self._projection = None if dim == lines.dim else lines.principal_directions(dim)
+
+    def _rows(self, segment: Segment) -> list[np.ndarray]:
+        """Returns the numbers of the lines and of the pairs of each step; pairs come after all."""
+        first = segment.offset * self.step_size
+        last = min(first + segment.num * self.step_size, self.size)
+        order = _shuffled(np.arange(first, last), self.size, [self.seed, 2 * segment.epoch])
+        lines = split_batches(order, self.step_size)
+        if not self._num_pairs:
+            return lines
+        steps = range(segment.first, segment.first + segment.num)
+        return [
+            np.concatenate([rows, self.size + self._pairs_of(step)])
+            for rows, step in zip(lines, steps, strict=True)
+        ]
+
+    def _pairs_of(self, step: int) -> np.ndarray:
+        """Returns the numbers of the pairs of a step, which may begin an epoch of pairs."""
+        first = step * self._pair_batch_size
+        positions = np.arange(first, first + self._pair_batch_size)
+        epochs = positions // self._num_pairs
+        return np.concatenate(
+            [
+                _shuffled(
+                    positions[epochs == epoch] % self._num_pairs,
+                    self._num_pairs,
+                    [self.seed, 2 * int(epoch) + _PAIRS],
+                )
+                for epoch in np.unique(epochs)
+            ]
+        )
+
+    def _assembler(self, segment: Segment) -> Callable[[tf.Tensor], Any]:
+        types = (tf.string, tf.float32, tf.int64, tf.int64)
+
+        def assemble(rows: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor, tf.Tensor]:
+            texts, vectors, keys, seed = tf.numpy_function(
+                lambda rows: self._examples(rows, segment.epoch), [rows], types
+            )
+            texts.set_shape([None])
+            vectors.set_shape([None, self._dim])
+            keys.set_shape([None])
+            ids = self._vectorizer(texts)
+            if self._dropout:
+                seed.set_shape([2])
+                draws = tf.random.stateless_uniform(tf.shape(ids.values), seed)
+                ids = tf.ragged.boolean_mask(ids, ids.with_values(draws >= self._dropout))
+            return ids, vectors, keys
+
+        return assemble
+
+    def _examples(
+        self, rows: np.ndarray, epoch: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Returns texts, vectors and keys of a batch, and a seed for its dropout."""
+        random = np.random.default_rng([self.seed, epoch, int(rows[0])])
+        numbers = rows[rows < self.size]
+        vectors = self._lines.vectors(numbers)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        if self._projection is not None:
+            vectors = vectors @ self._projection
+            vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        texts = self._errors.add([self._lines.texts[number] for number in numbers], random)
+        keys = np.zeros(0, np.int64)
+        if self._pairs is not None:
+            chosen = (rows[rows >= self.size] - self.size).tolist()
+            sides = [[side[number] for number in chosen] for side in self._pairs[:2]]
+            wrong = int(random.integers(2))
+            sides[wrong] = self._errors.add(sides[wrong], random)
+            texts += sides[0] + sides[1]
+            keys = self._pairs.keys[chosen].T.reshape(-1)
+        encoded = np.array([to_bytes(text) for text in texts], object)
+        return encoded, vectors, keys, random.integers(2**62, size=2)
+
+
+def _shuffled(positions: np.ndarray, size: int, seed: Sequence[int]) -> np.ndarray:
+    """Returns what is at some positions of a random order of `0 ... size - 1`."""
+    seeds = tf.constant(seed, tf.int64)
+    return tf.random.experimental.index_shuffle(tf.constant(positions), seeds, size - 1).numpy()

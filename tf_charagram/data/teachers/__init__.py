@@ -1,0 +1,1 @@
+"""Models that others have trained, whose vectors a student learns."""

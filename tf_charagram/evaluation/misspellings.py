@@ -1,0 +1,149 @@
+"""Recall of the right form of misspellings among the words of a vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.data.readers.misspellings import Misspelling
+from tf_charagram.evaluation.bootstrap import Floats, interval, resample_counts
+
+#: A right form counts as found if it is among so many first answers.
+RECALL_AT = (1, 10, 50)
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class MisspellingQueries:
+    """Misspellings whose right forms are looked for in a vocabulary, case ignored.
+
+    A wrong form is asked for once; any of its right forms counts. It is never an answer to itself,
+    though it may be a word: who asks knows that it is wrong. This holds for all methods alike.
+
+    Attributes:
+        wrong: Distinct wrong forms, in lower case.
+        right: The positions of the right forms of each in the vocabulary, increasing.
+        own: `(num_queries,)`, the position of the wrong form itself; -1 where it is no word.
+        num_unknown: Wrong forms left out, for no right form of theirs is in the vocabulary.
+        num_equal: Wrong forms left out, for they are also their only right form.
+    """
+
+    wrong: list[str]
+    right: list[Indices]
+    own: Indices
+    num_unknown: int
+    num_equal: int
+
+    def __len__(self) -> int:
+        return len(self.wrong)
+
+    @property
+    def num_words(self) -> int:
+        """How many of the wrong forms are themselves words of the vocabulary."""
+        return int(np.count_nonzero(self.own >= 0))
+
+    @classmethod
+    def of(
+        cls, misspellings: Sequence[Misspelling], vocabulary: Sequence[str]
+    ) -> MisspellingQueries:
+        """Makes queries of misspellings.
+
+        Args:
+            misspellings: Wrong forms with their right forms.
+            vocabulary: Distinct words in lower case.
+        """
+        positions = {word: position for position, word in enumerate(vocabulary)}
+        right_forms: dict[str, set[str]] = {}
+        for wrong, forms in misspellings:
+            right_forms.setdefault(wrong.lower(), set()).update(form.lower() for form in forms)
+        wrong_forms, right, num_unknown, num_equal = [], [], 0, 0
+        for wrong, meant in right_forms.items():
+            known = sorted(positions[form] for form in meant - {wrong} if form in positions)
+            if known:
+                wrong_forms.append(wrong)
+                right.append(np.array(known, np.intp))
+            elif meant == {wrong}:
+                num_equal += 1
+            else:
+                num_unknown += 1
+        own = np.array([positions.get(wrong, -1) for wrong in wrong_forms], np.intp)
+        return cls(wrong_forms, right, own, num_unknown, num_equal)
+
+    def ranks(self, scores: NDArray[Any], start: int = 0) -> Indices:
+        """Returns how many answers come before the first right one.
+
+        Args:
+            scores: `(num_scored, num_words)`, larger is better; of equal ones, the word that comes
+                first in the vocabulary is the better answer.
+            start: The query that the first row is of.
+
+        Returns:
+            `(num_scored,)`; 0 where the best answer is right.
+        """
+        rows = np.arange(len(scores))
+        best = np.array(
+            [
+                right[np.argmax(row[right])]
+                for row, right in zip(scores, self.right[start:], strict=False)
+            ],
+            np.intp,
+        )
+        values = scores[rows, best][:, np.newaxis]
+        positions = np.arange(scores.shape[1])
+        is_before = (scores > values) | ((scores == values) & (positions < best[:, np.newaxis]))
+        own = self.own[start : start + len(scores)]
+        return is_before.sum(axis=1) - (is_before[rows, own] & (own >= 0))
+
+
+@dataclass(frozen=True, eq=False)
+class RecallScore:
+    """The recall of right forms.
+
+    Attributes:
+        num_queries: Misspellings scored.
+        metrics: `recall_at_1`, `recall_at_10` and so on, x 100.
+        intervals: 95 % interval by bootstrap of each, if asked for.
+        draws: Their values in the resamples, `(num_resamples,)` each, if asked for.
+    """
+
+    num_queries: int
+    metrics: Mapping[str, float]
+    intervals: dict[str, tuple[float, float] | None] = field(default_factory=dict)
+    draws: dict[str, Floats] = field(default_factory=dict, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the attributes, but for the draws, for JSON."""
+        return {
+            "num_queries": self.num_queries,
+            **self.metrics,
+            "intervals": {name: bounds and list(bounds) for name, bounds in self.intervals.items()},
+        }
+
+
+def score_ranks(ranks: Indices, *, num_resamples: int = 1000, seed: int = 0) -> RecallScore:
+    """Scores the ranks of right forms.
+
+    Two methods that are scored with one seed get the same resamples of the same queries.
+
+    Args:
+        ranks: `(num_queries,)`, how many answers come before the right one.
+        num_resamples: Resamples of the bootstrap; 0 for no intervals.
+        seed: Seed of the resamples.
+    """
+    hits = 100.0 * (ranks[:, np.newaxis] < np.array(RECALL_AT))
+    random = np.random.default_rng(seed)
+    chunks = resample_counts(len(ranks), num_resamples, random)
+    values = np.concatenate([np.empty((0, len(RECALL_AT))), *(counts @ hits for counts in chunks)])
+    names = [f"recall_at_{k}" for k in RECALL_AT]
+    draws = dict(zip(names, values.T / len(ranks), strict=True)) if num_resamples else {}
+    return RecallScore(
+        len(ranks),
+        dict(zip(names, hits.mean(axis=0).tolist(), strict=True)),
+        {name: interval(drawn) for name, drawn in draws.items()},
+        draws,
+    )

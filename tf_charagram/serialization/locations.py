@@ -1,0 +1,114 @@
+"""Where models are: a folder, a run's, or one that ships with the package, found by its name.
+
+Imports nothing large: command lines ask here before TensorFlow is loaded.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tf_charagram._version import __version__
+from tf_charagram.errors import RunError, unknown_name
+
+#: Models whose tables have fewer bits are of version 2, all others of version 1.
+FORMAT_VERSION = 2
+#: One folder for each model that ships with the package; `recipes/ship.py` writes them.
+PRETRAINED = Path(__file__).parent.parent / "pretrained"
+#: What a shipped model has besides `FILES`: its facts, and words to search, most frequent first.
+CARD = "card.json"
+WORDS = "words.txt.gz"
+
+
+class _Files(NamedTuple):
+    config: str = "config.json"
+    vocabulary: str = "vocabulary.npz"
+    weights: str = "weights.npz"
+
+
+FILES = _Files()
+
+
+def shipped_models() -> dict[str, Path]:
+    """Returns the folders of the models that ship with the package, by name."""
+    return {path.name: path for path in sorted(PRETRAINED.glob("[!._]*")) if path.is_dir()}
+
+
+def model_folder(path: str | Path) -> Path:
+    """Returns the folder of a model; the one place that knows what names a model.
+
+    Args:
+        path: The folder itself, that of the run it is in, or the name of a shipped model. A folder
+            of that name comes first.
+
+    Raises:
+        RunError: The run has no model yet.
+    """
+    folder = Path(path)
+    shipped = {} if folder.is_dir() else shipped_models()
+    if (name := os.fspath(path)) in shipped:
+        return shipped[name]
+    if (folder / "model" / FILES.config).is_file():
+        return folder / "model"
+    if (folder / FILES.config).is_file() and (folder / "checkpoints").is_dir():
+        raise RunError(
+            f"{folder} holds no model yet: the run did not come to its end. Go on with --resume."
+        )
+    return folder
+
+
+def read_config(path: str | Path) -> dict[str, Any]:
+    """Returns the settings of a model.
+
+    Args:
+        path: As for `model_folder`.
+
+    Raises:
+        RunError: It is no model folder, is damaged, or is from a newer version.
+    """
+    folder = model_folder(path)
+    try:
+        config = json.loads((folder / FILES.config).read_text(encoding="utf-8"))
+        version = int(config["format_version"])
+    except (FileNotFoundError, NotADirectoryError):
+        raise RunError(
+            f"{folder} is not a model folder: it has no {FILES.config}. Give the folder of a run, "
+            f"or its `model` folder.{_other_names(path)}"
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RunError(f"{folder / FILES.config} is damaged: {error!r}.") from error
+    if version > FORMAT_VERSION:
+        raise RunError(
+            f"{folder} has format version {version}, written by tf-charagram "
+            f"{config.get('tf_charagram')}; this is {__version__}, which reads up to "
+            f"{FORMAT_VERSION}. Please upgrade: pip install -U tf-charagram"
+        )
+    return config
+
+
+def read_card(path: str | Path) -> dict[str, Any] | None:
+    """Returns the facts that a shipped model comes with; `None` for a model without.
+
+    Args:
+        path: As for `model_folder`.
+
+    Raises:
+        RunError: They are damaged.
+    """
+    file = model_folder(path) / CARD
+    try:
+        return dict(json.loads(file.read_text(encoding="utf-8")))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, TypeError) as error:
+        raise RunError(f"{file} is damaged: {error!r}. Install the package again.") from error
+
+
+def _other_names(path: str | Path) -> str:
+    """Returns what to add to an error about a path that may be a mistyped name."""
+    name, shipped = os.fspath(path), shipped_models()
+    if not shipped or Path(name).name != name or Path(name).exists():
+        return ""
+    return f" {unknown_name('model', name, shipped)}"

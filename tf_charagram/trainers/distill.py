@@ -1,0 +1,84 @@
+"""The model that trains an encoder on the vectors of a teacher, and on pairs beside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.objectives.distillation import cosine_loss, similarity_loss
+from tf_charagram.objectives.margin import margin_loss
+from tf_charagram.objectives.negatives import NegativeSampler
+from tf_charagram.objectives.similarity import normalize_rows
+from tf_charagram.trainers.base import StepModel
+
+
+class DistillModel(StepModel):
+    """Trains an encoder so that its vectors are those of a teacher.
+
+    `fit` takes the batches of a `DistillStream`. The loss is the sum of these, each with a weight:
+    the cosine distance of each line to its vector; the divergence of the similarities in the batch;
+    the margin loss of the pairs, with negatives from the pairs of the batch. One forward pass over
+    all texts serves all three.
+
+    Args:
+        encoder: Keras layer from ragged ids to `(batch, dim)`.
+    """
+
+    def __init__(self, encoder: keras.layers.Layer, **kwargs: Any) -> None:
+        super().__init__([encoder], **kwargs)
+        self.encoder = encoder
+
+    def compile(
+        self,
+        optimizer: keras.optimizers.Optimizer,
+        *,
+        cosine_weight: float = 1.0,
+        similarity_weight: float = 0.3,
+        temperature: float = 0.07,
+        pairs_weight: float = 1.0,
+        margin: float = 0.4,
+        negatives: NegativeSampler | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Configures training.
+
+        Args:
+            optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
+            cosine_weight: Weight of `cosine_loss`.
+            similarity_weight: Weight of `similarity_loss`.
+            temperature: Of `similarity_loss`.
+            pairs_weight: Weight of `margin_loss`.
+            margin: m of `margin_loss`.
+            negatives: Chooses them. Default: the most similar ones.
+            **kwargs: As for `StepModel.compile`.
+
+        Raises:
+            ConfigError: An argument is out of range.
+        """
+        super().compile(optimizer, **kwargs)
+        self.cosine_weight = cosine_weight
+        self.similarity_weight = similarity_weight
+        self.temperature = temperature
+        self.pairs_weight = pairs_weight
+        self.margin = margin
+        self.negatives = negatives or NegativeSampler("max")
+
+    def loss_of(
+        self, ids: tf.RaggedTensor, vectors: tf.Tensor, keys: tf.Tensor, training: bool
+    ) -> tf.Tensor:
+        """Returns the loss of a batch, without the penalty."""
+        embeddings = self.encoder(ids, training=training)
+        num_lines = tf.shape(vectors)[0]
+        lines, pairs = embeddings[:num_lines], embeddings[num_lines:]
+        loss = tf.zeros([], embeddings.dtype)
+        if self.cosine_weight:
+            loss += self.cosine_weight * cosine_loss(lines, vectors)
+        if self.similarity_weight:
+            loss += self.similarity_weight * similarity_loss(lines, vectors, self.temperature)
+        if self.pairs_weight:
+            normalized = normalize_rows(tf.stop_gradient(pairs))
+            chosen, exists = self.negatives(normalized, keys, self.step)
+            loss += self.pairs_weight * margin_loss(pairs, chosen, exists, self.margin)
+        return loss

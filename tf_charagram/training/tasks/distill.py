@@ -1,0 +1,221 @@
+"""The task `distill`: an embedder learns the vectors of a teacher, and paraphrase pairs beside."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import keras
+
+from tf_charagram.config import DistillConfig
+from tf_charagram.data.download.fetch import cache_folder
+from tf_charagram.data.pipeline.corpus import PairCorpus
+from tf_charagram.data.pipeline.distill_stream import DistillStream, PairTexts
+from tf_charagram.data.pipeline.sources import pair_corpus, pairs_file
+from tf_charagram.data.pipeline.teacher_lines import TeacherLines
+from tf_charagram.data.pipeline.typing_errors import TypingErrors
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.pairs import read_pairs
+from tf_charagram.data.readers.teacher_vectors import read_vectors
+from tf_charagram.data.teachers.teacher import SENTENCE_TRANSFORMERS, Teacher, find_teacher
+from tf_charagram.encoders import encoder_class
+from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.objectives.negatives import NegativeSampler
+from tf_charagram.trainers.distill import DistillModel
+from tf_charagram.training.building import make_vectorizer
+from tf_charagram.training.loop import STEPS_PER_EXECUTION
+from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.tasks.base import ConfigT
+from tf_charagram.training.tasks.embedder import EmbedderTask
+
+# The steps are long: go back to Python every few.
+_STEPS_PER_EXECUTION = STEPS_PER_EXECUTION // 5
+_NUM_LISTED = 100_000
+
+
+class Distill(EmbedderTask):
+    """Trains an embedder whose vectors live in the space of a teacher's.
+
+    Its vectors can be compared with the teacher's, unless `dim` is smaller than the teacher's
+    width: then they are those of the teacher, projected onto its principal directions.
+    """
+
+    default_data = ()
+    data_help = "files of texts, one per line"
+    trial_epochs = 1.0
+    set_groups = ("sts", "phrases", "wordsim")
+
+    config: DistillConfig
+
+    def __init__(self, config: DistillConfig, bad_lines: BadLines) -> None:
+        super().__init__(config, bad_lines)
+        self._lines: TeacherLines | None = None
+        self._pairs: PairTexts | None = None
+        self._sampler = NegativeSampler(
+            config.negatives,
+            mask_duplicates=config.mask_duplicates,
+            mask_related=config.mask_related,
+            seed=config.seed,
+        )
+
+    @classmethod
+    def prepared(cls, config: ConfigT) -> ConfigT:
+        """Returns settings whose `dim` is the width of the teacher, if they leave it open.
+
+        Raises:
+            ConfigError: There is no teacher, or none for each file.
+            DataError: A file of the teacher cannot be read.
+            RunError: The folder of `config.init` holds no model, or a damaged one.
+        """
+        config = super().prepared(config)
+        return config if config.dim is not None else config.replace(dim=_width(config))
+
+    @classmethod
+    def input_files(cls, config: Any) -> list[Path]:
+        """Returns all files that decide what the weights become; see `Task.input_files`."""
+        names = (*cls.data_names(config), *_vector_files(config), config.misspellings)
+        files = [Path(name) for name in names if name is not None]
+        for path in files:
+            if not path.is_file():
+                raise DataError(path, "no such file")
+        files += [found for name in config.pairs if (found := pairs_file(name))]
+        return [*files, *cls.model_inputs(config)]
+
+    def read(self) -> None:
+        """Reads lines, vectors and pairs; what a teacher is to compute is computed here."""
+        if self._lines is not None:
+            return
+        config = self.config
+        self._lines = TeacherLines(
+            self.data_names(config),
+            _vector_files(config) or _teacher(config),
+            cache_folder=config.teacher_cache or cache_folder() / "teachers",
+            bad_lines=self.bad_lines,
+            show_progress=sys.stderr.isatty(),
+        )
+        if config.pairs:
+            corpus = self._corpus()
+            for _ in corpus.survey():
+                pass
+            self._pairs = PairTexts.of(example.original for example in corpus)
+        self._errors = TypingErrors(config.typos, self._misspellings())
+        self._vectorizer = make_vectorizer(config, self._texts_to_count())
+
+    def _corpus(self) -> PairCorpus:
+        config = self.config
+        return pair_corpus(
+            config.pairs, self.bad_lines, weights=config.pair_weights, seed=config.seed
+        )
+
+    def _misspellings(self) -> dict[str, list[str]]:
+        forms: dict[str, list[str]] = defaultdict(list)
+        if self.config.misspellings is not None:
+            for wrong, right in read_pairs(self.config.misspellings, on_bad_line=self.bad_lines):
+                forms[right.lower()].append(wrong)
+        return forms
+
+    def _texts_to_count(self) -> Iterator[str]:
+        """Yields all texts, and those that have errors in the first epoch once more."""
+        yield from self.lines.texts
+        if self._pairs is not None:
+            yield from self._pairs.lefts
+            yield from self._pairs.rights
+        # A word with a typing error is an unknown one; its n-grams are known.
+        if encoder_class(self.config.encoder).vectorizer != "words":
+            yield from self._errors.samples(self.lines.texts, self.config.seed)
+
+    @property
+    def lines(self) -> TeacherLines:
+        """What is learnt from the teacher; known after `read`."""
+        if self._lines is None:
+            raise RuntimeError("The lines are known after `read`.")
+        return self._lines
+
+    def texts(self) -> Sequence[str]:
+        """Returns the first distinct lines; see `EmbedderTask`."""
+        return list(dict.fromkeys(self.lines.texts))[:_NUM_LISTED]
+
+    def build(self) -> TextEmbedder:
+        """Builds the embedder."""
+        return TextEmbedder(*self.encoder_on(self._vectorizer))
+
+    def make_stream(self, model: TextEmbedder, folder: RunFolder) -> DistillStream:
+        """Returns the batches."""
+        config = self.config
+        return DistillStream(
+            self.lines,
+            self._pairs,
+            model.vectorizer,
+            batch_size=int(config.batch_size or 0),
+            pair_batch_size=config.pair_batch_size,
+            errors=self._errors,
+            dim=model.dim,
+            dropout=config.ngram_dropout,
+            seed=config.seed,
+        )
+
+    def make_trainer(
+        self, model: TextEmbedder, optimizer: keras.optimizers.Optimizer
+    ) -> DistillModel:
+        """Returns the compiled model that trains the encoder."""
+        config = self.config
+        trainer = DistillModel(model.encoder)
+        trainer.compile(
+            optimizer,
+            cosine_weight=config.cosine_weight,
+            similarity_weight=config.similarity_weight,
+            temperature=config.temperature,
+            pairs_weight=config.pairs_weight if self._pairs is not None else 0.0,
+            margin=config.margin,
+            negatives=self._sampler,
+            **config.update_options(),
+            steps_per_execution=_STEPS_PER_EXECUTION,
+        )
+        return trainer
+
+    def describe(self, model: TextEmbedder) -> str:
+        """Says in a line what is trained on."""
+        pairs = f", {len(self._pairs.lefts):,} pairs" if self._pairs is not None else ""
+        return f"{len(self.lines):,} texts{pairs}, {model.vectorizer.num_rows:,} rows"
+
+    def facts(self) -> dict[str, Any]:
+        """Returns what `metrics.json` says of the data."""
+        return {
+            "num_texts": len(self.lines),
+            "num_pairs": 0 if self._pairs is None else len(self._pairs.lefts),
+            "teacher_dim": self.lines.dim,
+        }
+
+
+def _vector_files(config: DistillConfig) -> tuple[str, ...]:
+    """Returns the files of vectors, one per file of texts; none if a teacher computes them.
+
+    Raises:
+        ConfigError: There is no teacher, or none for each file.
+    """
+    if not config.teacher:
+        raise ConfigError(
+            "The task 'distill' needs --teacher: files of vectors, .npy or .parquet, or "
+            f"{SENTENCE_TRANSFORMERS}NAME_OR_FOLDER."
+        )
+    if len(config.teacher) == 1 and not config.teacher[0].endswith((".npy", ".parquet")):
+        return ()
+    if len(config.teacher) != len(config.data):
+        raise ConfigError(
+            "`teacher` must have one file of vectors for each --data, in the same order. Received: "
+            f"{len(config.teacher)} for {len(config.data)} --data."
+        )
+    return config.teacher
+
+
+def _teacher(config: DistillConfig) -> Teacher:
+    return find_teacher(config.teacher[0])
+
+
+def _width(config: Any) -> int:
+    files = _vector_files(config)
+    return int(read_vectors(files[0]).shape[1]) if files else _teacher(config).dim

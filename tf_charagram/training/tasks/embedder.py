@@ -1,0 +1,101 @@
+"""What tasks that train an embedder share: how it is scored, shown and left behind."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from rich.table import Table
+
+from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
+from tf_charagram.evaluation.sets import evaluation_sets
+from tf_charagram.files import whole_file
+from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.reporting.similarity_tables import neighbor_table, score_table
+from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.tasks.base import ConfigT, Scoring, Task
+from tf_charagram.training.tensorboard import write_projector
+from tf_charagram.training.transfer import with_settings_of
+
+_NUM_PROJECTED = 5_000
+# Texts among which the sample neighbours are searched.
+_NUM_SEARCHED = 20_000
+
+
+class EmbedderTask(Task):
+    """Trains an embedder; a subclass says what it learns from.
+
+    Attributes:
+        set_groups: What it is scored on while it trains; see `evaluation_sets`.
+    """
+
+    model_class = TextEmbedder
+    num_resamples = 0
+    set_groups: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def prepared(cls, config: ConfigT) -> ConfigT:
+        """Returns settings; what they leave open is taken from the model of `config.init`.
+
+        Raises:
+            RunError: The folder holds no model, or a damaged one.
+        """
+        return with_settings_of(config)
+
+    def find_sets(self) -> list[str]:
+        """Reads the sets, which are small; returns their names and those of their means."""
+        self.sets = evaluation_sets(
+            self.config.eval_data, kinds=self.set_groups, on_bad_line=self.bad_lines
+        )
+        return score_names(self.sets)
+
+    @abstractmethod
+    def texts(self) -> Sequence[str]:
+        """Returns texts that were trained on, each once; known after `read`."""
+
+    def load(self, path: str | Path) -> TextEmbedder:
+        """Loads the embedder, with folded n-grams: it embeds many texts."""
+        return TextEmbedder.load(path, folded=True)
+
+    def score(self, model: TextEmbedder, scoring: Scoring) -> dict[str, SetScore]:
+        """Scores an embedder on the sets and their means; see `Task.score`."""
+
+        def embed(texts: Sequence[str]) -> np.ndarray:
+            scoring.check()
+            return unit_rows(model.encode(texts))
+
+        scores = score_sets(
+            embed, self.sets, num_resamples=scoring.num_resamples, seed=scoring.seed
+        )
+        return {score.name: score for score in scores}
+
+    def value(self, score: SetScore) -> float | None:
+        """Returns the correlation x 100."""
+        return score.value
+
+    def tables(self, scores: Mapping[str, SetScore]) -> list[Table]:
+        """Returns a table with one row per set."""
+        return [score_table(list(scores.values()))]
+
+    def sample_tables(self, model: TextEmbedder) -> list[Table]:
+        """Returns a table of neighbours of some texts."""
+        texts = self.texts()[:_NUM_SEARCHED]
+        return [neighbor_table(model, sample_queries(texts), texts)]
+
+    def write_extras(self, model: TextEmbedder, folder: RunFolder) -> list[str]:
+        """Writes the texts that `neighbors` searches, and some with vectors for TensorBoard."""
+        texts = [" ".join(text.split()) for text in self.texts()]
+        with whole_file(folder.texts, "w") as file:
+            file.writelines(f"{text}\n" for text in texts)
+        projected = texts[:_NUM_PROJECTED]
+        write_projector(folder.tensorboard, projected, model.encode(projected))
+        return ["texts"]
+
+
+def sample_queries(texts: Sequence[str], number: int = 5) -> Sequence[str]:
+    """Returns texts spread evenly over those trained on."""
+    step = max(1, len(texts) // number)
+    return texts[step // 2 :: step][:number]
