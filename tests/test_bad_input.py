@@ -124,18 +124,21 @@ class TestFilesThatLookWrong:
         texts = (tmp_path / "run" / "texts.txt").read_bytes()
         assert b"\xef\xbb\xbf" not in texts and b"\r" not in texts
 
+    @pytest.mark.usefixtures("unexported")
     def test_every_pair_has_equal_sides(self, train, tmp_path):
         status, message = train(b"".join(f"{word}\t{word}\n".encode() for word in words(20)))
         assert status == 0, message
         history = (tmp_path / "run" / "history.jsonl").read_text().splitlines()
         assert all(np.isfinite(json.loads(line)["loss"]) for line in history)
 
+    @pytest.mark.usefixtures("unexported")
     def test_one_pair_many_times(self, train, tmp_path):
         """No text has a negative, so there is nothing to learn, and nothing breaks."""
         status, message = train(b"cat\tcats\n" * 25)
         assert status == 0, message
         assert np.isfinite(TextEmbedder.load(tmp_path / "run").encode(["cat", "dog"])).all()
 
+    @pytest.mark.usefixtures("unexported")
     def test_skipped_lines_are_counted(self, train, tmp_path):
         raw = b"text1\ttext2\n" + GOOD + b"one\na\tb\tc\nx\n"
         status, message = train(gzip.compress(raw), "--on-bad-line", "skip")
@@ -250,6 +253,7 @@ class TestOutputFolder:
         parts = ["was started with other settings", "dim was 8, is 9", "margin was 0.4, is 0.5"]
         assert_error(result, *parts, "Resume with the same, or give another --out.")
 
+    @pytest.mark.usefixtures("unexported")
     def test_resume_with_other_data(self, data, tmp_path, train):
         status, message = train(GOOD)
         assert status == 0, message
