@@ -18,7 +18,7 @@ from tf_charagram.data.pipeline.sources import pair_corpus, pairs_file
 from tf_charagram.data.pipeline.teacher_lines import TeacherLines
 from tf_charagram.data.pipeline.typing_errors import TypingErrors
 from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.readers.pairs import read_pairs
+from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.readers.teacher_vectors import read_vectors
 from tf_charagram.data.teachers.teacher import SENTENCE_TRANSFORMERS, Teacher, find_teacher
 from tf_charagram.encoders import encoder_class
@@ -114,8 +114,10 @@ class Distill(EmbedderTask):
     def _misspellings(self) -> dict[str, list[str]]:
         forms: dict[str, list[str]] = defaultdict(list)
         if self.config.misspellings is not None:
-            for wrong, right in read_pairs(self.config.misspellings, on_bad_line=self.bad_lines):
-                forms[right.lower()].append(wrong)
+            misspellings = read_misspellings(self.config.misspellings, on_bad_line=self.bad_lines)
+            for wrong, rights in misspellings:
+                for right in rights:
+                    forms[right.lower()].append(wrong)
         return forms
 
     def _texts_to_count(self) -> Iterator[str]:
