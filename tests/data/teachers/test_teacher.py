@@ -72,7 +72,7 @@ def test_an_unknown_name():
 
 @pytest.mark.parametrize("spec", ["name", "sentence-transformers:", "vectors.txt"])
 def test_neither_file_nor_teacher(spec):
-    with pytest.raises(ConfigError, match="must be a file .npy or .parquet, or sentence-transf"):
+    with pytest.raises(ConfigError, match=r"must be a file \.npy or \.parquet, or sentence"):
         find_teacher(spec)
 
 
