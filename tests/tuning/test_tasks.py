@@ -42,7 +42,6 @@ def tagged(tmp_path_factory):
     return folder
 
 
-@pytest.mark.campaign
 def test_taggers(tagged):
     results = read_results(tagged)
     assert [result.values for result in results] == [{"min_count": 1}, {"min_count": 2}]
@@ -59,7 +58,6 @@ def test_taggers(tagged):
     assert "saved_model" not in metrics["paths"]
 
 
-@pytest.mark.campaign
 def test_the_winner_is_exported(tagged):
     assert (tagged.winner / "saved_model" / "1" / "saved_model.pb").is_file()
     assert (tagged.winner / "texts.txt").is_file()
