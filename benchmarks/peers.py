@@ -1,6 +1,6 @@
 """Quality and speed of models of several packages, each in a process of its own.
 
-    python benchmarks/peers.py --sets FOLDER --out docs/models.json \
+    python benchmarks/peers.py --sets FOLDER --out models.json \
         english=charagram:english \
         MiniLM=sentence-transformers:FOLDER@PYTHON model2vec=model2vec:FOLDER@PYTHON
 

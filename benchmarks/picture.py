@@ -1,6 +1,6 @@
 """Draws quality against speed, one dot per model, from the results of `peers.py`.
 
-python benchmarks/picture.py docs/models.json docs/models.svg
+python benchmarks/picture.py models.json models.svg
 """
 
 from __future__ import annotations
