@@ -60,7 +60,9 @@ class SentenceTransformer:
             raise ConfigError(
                 f"The teacher '{name}' cannot be loaded: {' '.join(str(error).split())}"
             ) from error
-        self.dim = int(self._model.get_sentence_embedding_dimension())
+        # Version 6 has renamed it.
+        width = getattr(self._model, "get_embedding_dimension", None)
+        self.dim = int((width or self._model.get_sentence_embedding_dimension)())
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Returns the vectors of texts, float32 `(len(texts), dim)`."""
