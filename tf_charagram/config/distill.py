@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tf_charagram.config.run import RunConfig, check_at_least, option
+from tf_charagram.config.run import RunConfig, check_at_least, check_margin, check_weights, option
 from tf_charagram.errors import ConfigError
 
 _WEIGHTS = ("cosine_weight", "similarity_weight", "pairs_weight")
@@ -84,18 +84,7 @@ class DistillConfig(RunConfig):
             raise ConfigError(
                 f"`ngram_dropout` must be in [0, 1). Received: ngram_dropout={self.ngram_dropout}"
             )
-        if not 0.0 <= self.margin <= 2.0:
-            raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={self.margin}")
-        self._check_files()
-
-    def _check_files(self) -> None:
-        for weight in self.pair_weights:
-            if not 0.0 < weight < math.inf:
-                raise ConfigError(f"`pair_weights` must be above 0 and finite. Received: {weight}")
-        if self.pair_weights and len(self.pair_weights) != len(self.pairs):
-            raise ConfigError(
-                "`pair_weights` must have one number for each --pairs. Received: "
-                f"{len(self.pair_weights)} weights for {len(self.pairs)} --pairs."
-            )
+        check_margin(self.margin)
+        check_weights("pair_weights", self.pair_weights, "--pairs", self.pairs)
         if self.misspellings and not self.typos:
             raise ConfigError("`misspellings` is read for `typos`, and that is 0.")

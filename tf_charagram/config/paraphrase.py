@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from tf_charagram.config.run import RunConfig, check_at_least, option
-from tf_charagram.errors import ConfigError
+from tf_charagram.config.run import RunConfig, check_at_least, check_margin, check_weights, option
 
 _DEFAULT_BATCH_SIZE = {"sentences": 100}
 
@@ -51,16 +49,8 @@ class ParaphraseConfig(RunConfig):
         hint = "; the negatives of a pair come from the others of its batch"
         check_at_least(self, {"batch_size": 2}, hint)
         check_at_least(self, {"mega_batches": 1, "max_ids_in_memory": 1})
-        for weight in self.data_weights:
-            if not 0.0 < weight < math.inf:
-                raise ConfigError(f"`data_weights` must be above 0 and finite. Received: {weight}")
-        if self.data_weights and len(self.data_weights) != len(self.data):
-            raise ConfigError(
-                f"`data_weights` must have one number for each --data. Received: "
-                f"{len(self.data_weights)} weights for {len(self.data)} --data."
-            )
-        if not 0.0 <= self.margin <= 2.0:
-            raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={self.margin}")
+        check_weights("data_weights", self.data_weights, "--data", self.data)
+        check_margin(self.margin)
 
     def _fill_in(self) -> None:
         if self.batch_size is None:

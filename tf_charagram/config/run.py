@@ -59,6 +59,38 @@ def check_at_least(config: Any, least: Mapping[str, float], hint: str = "") -> N
             )
 
 
+def check_weights(name: str, weights: Sequence[float], flag: str, files: Sequence[str]) -> None:
+    """Checks the weights of files: none, or one for each, above 0.
+
+    Args:
+        name: The setting.
+        weights: Its value.
+        flag: The flag of the files.
+        files: The files.
+
+    Raises:
+        ConfigError: They are not.
+    """
+    for weight in weights:
+        if not 0.0 < weight < math.inf:
+            raise ConfigError(f"`{name}` must be above 0 and finite. Received: {weight}")
+    if weights and len(weights) != len(files):
+        raise ConfigError(
+            f"`{name}` must have one number for each {flag}. Received: "
+            f"{len(weights)} weights for {len(files)} {flag}."
+        )
+
+
+def check_margin(margin: float) -> None:
+    """Checks the margin of the loss on pairs.
+
+    Raises:
+        ConfigError: It is no difference of two cosines.
+    """
+    if not 0.0 <= margin <= 2.0:
+        raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={margin}")
+
+
 def typed(value: Any, kind: Any) -> Any:
     """Returns a value of a file or a flag as a setting has it: a tuple for a list.
 

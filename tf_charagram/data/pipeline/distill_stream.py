@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.data.pipeline.store import text_keys
-from tf_charagram.data.pipeline.stream import Segment, Stream, split_batches
+from tf_charagram.data.pipeline.stream import Segment, Stream, shuffled, split_batches
 from tf_charagram.data.pipeline.teacher_lines import TeacherLines
 from tf_charagram.data.pipeline.typing_errors import TypingErrors
 from tf_charagram.errors import ConfigError
@@ -99,7 +99,7 @@ class DistillStream(Stream):
         """Returns the numbers of the lines and of the pairs of each step; pairs come after all."""
         first = segment.offset * self.step_size
         last = min(first + segment.num * self.step_size, self.size)
-        order = _shuffled(np.arange(first, last), self.size, [self.seed, 2 * segment.epoch])
+        order = shuffled(np.arange(first, last), self.size, [self.seed, 2 * segment.epoch])
         lines = split_batches(order, self.step_size)
         if not self._num_pairs:
             return lines
@@ -116,7 +116,7 @@ class DistillStream(Stream):
         epochs = positions // self._num_pairs
         return np.concatenate(
             [
-                _shuffled(
+                shuffled(
                     positions[epochs == epoch] % self._num_pairs,
                     self._num_pairs,
                     [self.seed, 2 * int(epoch) + _PAIRS],
@@ -166,9 +166,3 @@ class DistillStream(Stream):
             keys = self._pairs.keys[chosen].T.reshape(-1)
         encoded = np.array([to_bytes(text) for text in texts], object)
         return encoded, vectors, keys, random.integers(2**62, size=2)
-
-
-def _shuffled(positions: np.ndarray, size: int, seed: Sequence[int]) -> np.ndarray:
-    """Returns what is at some positions of a random order of `0 ... size - 1`."""
-    seeds = tf.constant(seed, tf.int64)
-    return tf.random.experimental.index_shuffle(tf.constant(positions), seeds, size - 1).numpy()

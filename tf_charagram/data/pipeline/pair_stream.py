@@ -15,6 +15,7 @@ from tf_charagram.data.pipeline.stream import (
     bucketed_batches,
     gather_ragged,
     shuffle_full_batches,
+    shuffled,
     split_batches,
 )
 from tf_charagram.errors import ConfigError
@@ -124,6 +125,4 @@ class PairStream(Stream):
         if self._is_in_order(segment.epoch):
             return positions
         number = segment.epoch * len(self._block_sizes) + segment.block
-        seed = tf.constant([self.seed, number], tf.int64)
-        max_index = self._block_sizes[segment.block] - 1
-        return tf.random.experimental.index_shuffle(tf.constant(positions), seed, max_index).numpy()
+        return shuffled(positions, self._block_sizes[segment.block], [self.seed, number])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,6 +150,18 @@ def shuffle_full_batches(
 def split_batches(rows: np.ndarray, size: int) -> list[np.ndarray]:
     """Returns pieces of equal size, of which the last may be smaller."""
     return np.split(rows, range(size, len(rows), size))
+
+
+def shuffled(positions: np.ndarray, size: int, seed: Sequence[int]) -> np.ndarray:
+    """Returns what is at some positions of a random order of `0 ... size - 1`.
+
+    Args:
+        positions: int64 `(n,)`.
+        size: Number of what is shuffled.
+        seed: Two integers.
+    """
+    seeds = tf.constant(seed, tf.int64)
+    return tf.random.experimental.index_shuffle(tf.constant(positions), seeds, size - 1).numpy()
 
 
 def gather_ragged(ids: tf.RaggedTensor, rows: tf.Tensor) -> tf.RaggedTensor:

@@ -24,13 +24,12 @@ from tf_charagram.data.teachers.teacher import SENTENCE_TRANSFORMERS, Teacher, f
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.trainers.distill import DistillModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks.base import ConfigT
-from tf_charagram.training.tasks.embedder import EmbedderTask
+from tf_charagram.training.tasks.embedder import EmbedderTask, negative_sampler
 
 # The steps are long: go back to Python every few.
 _STEPS_PER_EXECUTION = STEPS_PER_EXECUTION // 5
@@ -55,12 +54,7 @@ class Distill(EmbedderTask):
         super().__init__(config, bad_lines)
         self._lines: TeacherLines | None = None
         self._pairs: PairTexts | None = None
-        self._sampler = NegativeSampler(
-            config.negatives,
-            mask_duplicates=config.mask_duplicates,
-            mask_related=config.mask_related,
-            seed=config.seed,
-        )
+        self._sampler = negative_sampler(config)
 
     @classmethod
     def prepared(cls, config: ConfigT) -> ConfigT:

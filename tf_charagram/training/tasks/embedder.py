@@ -10,10 +10,12 @@ from typing import ClassVar
 import numpy as np
 from rich.table import Table
 
+from tf_charagram.config import DistillConfig, ParaphraseConfig
 from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
 from tf_charagram.evaluation.sets import evaluation_sets
 from tf_charagram.files import whole_file
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.reporting.similarity_tables import neighbor_table, score_table
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks.base import ConfigT, Scoring, Task
@@ -93,6 +95,16 @@ class EmbedderTask(Task):
         projected = texts[:_NUM_PROJECTED]
         write_projector(folder.tensorboard, projected, model.encode(projected))
         return ["texts"]
+
+
+def negative_sampler(config: ParaphraseConfig | DistillConfig) -> NegativeSampler:
+    """Returns what chooses the negatives of pairs, as the settings say."""
+    return NegativeSampler(
+        config.negatives,
+        mask_duplicates=config.mask_duplicates,
+        mask_related=config.mask_related,
+        seed=config.seed,
+    )
 
 
 def sample_queries(texts: Sequence[str], number: int = 5) -> Sequence[str]:

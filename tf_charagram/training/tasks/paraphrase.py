@@ -16,13 +16,12 @@ from tf_charagram.data.pipeline.training_pairs import TrainingPairs
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.encoders import encoder_class
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks.base import Task
-from tf_charagram.training.tasks.embedder import EmbedderTask
+from tf_charagram.training.tasks.embedder import EmbedderTask, negative_sampler
 
 #: Settings that no id depends on.
 _NOT_IN_IDS = (
@@ -47,12 +46,7 @@ class ParaphraseTask(EmbedderTask):
     def __init__(self, config: ParaphraseConfig, bad_lines: BadLines) -> None:
         super().__init__(config, bad_lines)
         self.pairs: TrainingPairs | None = None
-        self._sampler = NegativeSampler(
-            config.negatives,
-            mask_duplicates=config.mask_duplicates,
-            mask_related=config.mask_related,
-            seed=config.seed,
-        )
+        self._sampler = negative_sampler(config)
 
     def read(self) -> None:
         """Reads the pairs once, for the vectorizer; see `Task.read`."""
