@@ -107,22 +107,25 @@ def embed(spec: str, texts: list[str], timed: list[str]) -> tuple[dict[str, Any]
     return dict(zip(texts, vectors, strict=True)), speed
 
 
-def scores_of(vectors: dict[str, Any], sets: list[Any], wrong: list[Any]) -> dict[str, Any]:
+def scores_of(
+    vectors: dict[str, Any], sentences: list[Any], words: list[Any], wrong: list[Any]
+) -> dict[str, Any]:
     """Returns the means over the STS sets, and the score of each set."""
     import numpy as np
-    from scipy.stats import pearsonr, spearmanr
+
+    from tf_charagram.evaluation.scores import score_cosines
 
     def score(pairs: Any) -> float:
-        left, right = (np.stack([vectors[text] for text in side]) for side in pairs[1:3])
-        correlation = spearmanr if pairs[4] == "wordsim" else pearsonr
-        return 100.0 * float(correlation(np.sum(left * right, axis=1), pairs[3])[0])
+        left, right = (
+            np.stack([vectors[text] for text in side]) for side in (pairs.left, pairs.right)
+        )
+        return score_cosines(pairs, np.sum(left * right, axis=1)).value
 
-    by_name = {pairs[0]: score(pairs) for pairs in sets}
-    with_typos = {pairs[0]: score(pairs) for pairs in wrong}
-    sentences = [pairs[0] for pairs in sets if pairs[4] == "sts"]
+    by_name = {pairs.name: score(pairs) for pairs in (*sentences, *words)}
+    with_typos = {pairs.name: score(pairs) for pairs in wrong}
     return {
-        "clean": round(statistics.mean(by_name[name] for name in sentences), 2),
-        "typos": round(statistics.mean(with_typos[name] for name in sentences), 2),
+        "clean": round(statistics.mean(by_name[pairs.name] for pairs in sentences), 2),
+        "typos": round(statistics.mean(with_typos.values()), 2),
         "sets": {name: round(value, 2) for name, value in by_name.items()},
         "sets_with_typos": {name: round(value, 2) for name, value in with_typos.items()},
     }
@@ -140,20 +143,20 @@ def main() -> None:
     from tf_charagram.data.pipeline.typos import with_typos
     from tf_charagram.evaluation.sets import evaluation_sets
 
-    read = {group: evaluation_sets(arguments.sets, kinds=(group,)) for group in ("sts", "wordsim")}
-    sets = [(s.name, s.left, s.right, s.scores, group) for group in read for s in read[group]]
-    edited = [with_typos(pairs, TYPOS, 0) for pairs in read["sts"]]
-    wrong = [(s.name, s.left, s.right, s.scores, "sts") for s in edited]
-    sides = [side for pairs in (*sets, *wrong) for side in pairs[1:3]]
+    sentences, words = (
+        evaluation_sets(arguments.sets, kinds=(kind,)) for kind in ("sts", "wordsim")
+    )
+    wrong = [with_typos(pairs, TYPOS, 0) for pairs in sentences]
+    sides = [side for pairs in (*sentences, *words, *wrong) for side in (pairs.left, pairs.right)]
     texts = list(dict.fromkeys(text for side in sides for text in side))
-    timed = [text for pairs in sets if pairs[4] == "sts" for side in pairs[1:3] for text in side]
+    timed = [text for pairs in sentences for text in (*pairs.left, *pairs.right)]
     out = Path(arguments.out)
     results = json.loads(out.read_text(encoding="utf-8")) if out.is_file() else {}
     for named in arguments.models:
         name, _, spec = named.partition("=")
         vectors, speed = embed(spec, texts, timed)
         dim = len(next(iter(vectors.values())))
-        results[name] = {**scores_of(vectors, sets, wrong), **speed, "dim": dim}
+        results[name] = {**scores_of(vectors, sentences, words, wrong), **speed, "dim": dim}
         out.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
         print(name, {key: results[name][key] for key in ("clean", "typos", *speed)}, flush=True)
 
