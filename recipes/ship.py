@@ -74,9 +74,14 @@ def read_words(path: str | Path, max_words: int | None = None) -> list[str]:
 
 
 def ship(
-    model: Any, name: str, words: Sequence[str], facts: dict[str, Any], folder: str | Path
+    model: Any,
+    name: str,
+    words: Sequence[str],
+    facts: dict[str, Any],
+    folder: str | Path,
+    table_dtype: str = "int8",
 ) -> dict[str, Any]:
-    """Writes the folder of a model that ships: int8 tables, words and card.
+    """Writes the folder of a model that ships: small tables, words and card.
 
     Args:
         model: The model, a `TextModel`.
@@ -84,6 +89,7 @@ def ship(
         words: What `neighbors` searches, most frequent first.
         facts: What `read_facts` returned, and what else the card shall say.
         folder: Where the folder of the name goes; an older one is replaced.
+        table_dtype: `"float16"`, `"int8"` or `"int4"`, see `TextModel.save`.
 
     Returns:
         The card.
@@ -97,7 +103,7 @@ def ship(
     if not _NAME.fullmatch(name):
         raise ConfigError(f"`name` must be small letters, digits and hyphens. Received: {name}")
     with replaced_folder(Path(folder) / name) as partial:
-        model.save(partial, table_dtype="int8")
+        model.save(partial, table_dtype=table_dtype)
         with whole_file(partial / WORDS) as file:
             text = "".join(f"{word}\n" for word in words).encode()
             file.write(gzip.compress(text, mtime=0))
@@ -118,19 +124,19 @@ def ship(
         if size > MAX_BYTES:
             raise ConfigError(
                 f"A model that ships must have at most {MAX_BYTES:,} bytes. Received: {size:,}. "
-                "Use --max-ngrams or --dim, or fewer words."
+                "Use --max-ngrams, --dim or --table-dtype int4, or fewer words."
             )
     return card
 
 
-def _smaller(model: Any, max_ngrams: int | None, dim: int | None) -> Any:
+def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | None) -> Any:
     """Returns an embedder with fewer n-grams or dimensions, float32 and not folded."""
     from tf_charagram.export.compression.tables import projected, pruned
     from tf_charagram.serialization.model_folder import Parts
 
     vectorizer, encoder, _ = model.parts
     if max_ngrams is not None:
-        vectorizer, encoder = pruned(vectorizer, encoder, max_ngrams)
+        vectorizer, encoder = pruned(vectorizer, encoder, max_ngrams, count_power)
     if dim is not None:
         encoder = projected(encoder, dim)
     return model.from_parts(Parts(vectorizer, encoder), model.task)
@@ -160,7 +166,14 @@ def make_parser() -> FlagParser:
     parser.add_argument(
         "--max-ngrams", type=int | None, default=None, help="keep those that matter most [all]"
     )
+    parser.add_argument(
+        "--count-power", type=float, default=1.0,
+        help="n-grams matter by count to this power, times norm [1]",
+    )  # fmt: skip
     parser.add_argument("--dim", type=int | None, default=None, help="project to this width [no]")
+    parser.add_argument(
+        "--table-dtype", type=str, default="int8", help="float16, int8 or int4 [int8]"
+    )
     parser.add_argument("--to", type=str, default=str(PRETRAINED), help="folder of all models")
     return parser
 
@@ -173,8 +186,9 @@ def run(arguments: Sequence[str]) -> int:
 
     model = load_any(values.model)
     if values.max_ngrams is not None or values.dim is not None:
-        model = _smaller(model, values.max_ngrams, values.dim)
-    card = ship(model, values.name, words, {**facts, **_training_facts(values.model)}, values.to)
+        model = _smaller(model, values.max_ngrams, values.count_power, values.dim)
+    facts = {**facts, **_training_facts(values.model)}
+    card = ship(model, values.name, words, facts, values.to, values.table_dtype)
     folder = Path(values.to, values.name)
     for file in sorted(folder.iterdir()):
         sys.stdout.write(f"{file.stat().st_size:10,}  {file}\n")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.serialization.table_dtypes import TABLE_DTYPES as DTYPES
+from tf_charagram.serialization.table_dtypes import SERVED_DTYPES as DTYPES
 
 
 def _option(default: Any, text: str) -> Any:

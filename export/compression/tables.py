@@ -28,7 +28,10 @@ def can_project(encoder: keras.layers.Layer) -> bool:
 
 
 def pruned(
-    vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, max_ngrams: int
+    vectorizer: keras.layers.Layer,
+    encoder: keras.layers.Layer,
+    max_ngrams: int,
+    count_power: float = 1.0,
 ) -> tuple[keras.layers.Layer, keras.layers.Layer]:
     """Keeps the n-grams that matter most: those with the largest count times norm of their row.
 
@@ -36,6 +39,8 @@ def pruned(
         vectorizer: With a vocabulary; not folded.
         encoder: That sums the rows of n-grams.
         max_ngrams: How many; all are kept if there are no more.
+        count_power: What the count is raised to. Less than 1 favors n-grams that are rare in
+            running text, which single words need if the vocabulary was counted in sentences.
 
     Raises:
         ConfigError: There is no vocabulary, or the n-grams are folded.
@@ -49,7 +54,8 @@ def pruned(
     if max_ngrams >= len(old):
         return vectorizer, encoder
     norms = np.linalg.norm(encoder.ngram_table.numpy(), axis=1)
-    rows = np.sort(np.argsort(-old.counts * norms, kind="stable")[:max_ngrams])
+    weights = old.counts.astype(np.float64) ** count_power * norms
+    rows = np.sort(np.argsort(-weights, kind="stable")[:max_ngrams])
     vocabulary = NgramVocabulary(old.orders, old.alphabet, old.keys[rows], old.counts[rows])
     values = [
         weight.numpy()[rows] if weight is encoder.ngram_table else weight.numpy()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 
+import numpy as np
 import pytest
 
 from recipes import ship
@@ -51,6 +52,19 @@ def test_made_smaller(arguments, tmp_path):
     assert main([*arguments, "--max-ngrams", "20", "--max-words", "1"]) == 0
     loaded = TextEmbedder.load(tmp_path / "pretrained" / "tiny")
     assert loaded.vectorizer.num_rows == 20
+
+
+def test_what_matters_and_in_how_many_bits(arguments, tmp_path):
+    """A count to the power of 0 leaves the norm alone to choose."""
+    whole = TextEmbedder.load(tmp_path / "run")
+    smaller = [*arguments, "--max-ngrams", "20", "--count-power", "0", "--table-dtype", "int4"]
+    assert main(smaller) == 0
+    folder = tmp_path / "pretrained" / "tiny"
+    assert json.loads((folder / "config.json").read_text())["table_dtype"] == "int4"
+    norms = np.linalg.norm(whole.encoder.ngram_table.numpy(), axis=1)
+    largest = whole.vectorizer.vocabulary.keys[np.argsort(-norms)[:20]]
+    kept = TextEmbedder.load(folder).vectorizer.vocabulary.keys
+    np.testing.assert_array_equal(np.sort(kept), np.sort(largest))
 
 
 def test_too_large(tmp_path, monkeypatch):

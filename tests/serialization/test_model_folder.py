@@ -34,25 +34,27 @@ def config_of(folder):
     return json.loads((folder / "config.json").read_text())
 
 
-@pytest.mark.parametrize("dtype", ["float16", "int8"])
+@pytest.mark.parametrize("dtype", ["float16", "int8", "int4"])
 def test_loaded_again_is_the_restored_table(embedder, tmp_path, dtype):
     table = embedder.encoder.ngram_table.numpy()
     embedder.save(tmp_path / "small", table_dtype=dtype)
     loaded = TextEmbedder.load(tmp_path / "small")
     assert loaded.encoder.ngram_table.dtype == "float32"
     np.testing.assert_array_equal(
-        loaded.encoder.ngram_table.numpy(), stored_table(table, dtype).restored()
+        loaded.encoder.ngram_table.numpy(), stored_table(table, dtype).restored(16)
     )
     np.testing.assert_array_equal(loaded.encoder.bias.numpy(), embedder.encoder.bias.numpy())
     vocabularies = (model.vectorizer.vocabulary for model in (embedder, loaded))
     for expected, actual in zip(*(v.to_arrays().values() for v in vocabularies), strict=True):
         np.testing.assert_array_equal(actual, expected)
-    np.testing.assert_allclose(loaded.encode(TEXTS), embedder.encode(TEXTS), atol=0.05)
+    vectors = [model.encode(TEXTS).ravel() for model in (loaded, embedder)]
+    assert np.corrcoef(*vectors)[0, 1] > {"float16": 0.999999, "int8": 0.9999, "int4": 0.98}[dtype]
 
 
-def test_saved_again_gives_the_same_bytes(embedder, tmp_path):
-    embedder.save(tmp_path / "first", table_dtype="int8")
-    TextEmbedder.load(tmp_path / "first").save(tmp_path / "again", table_dtype="int8")
+@pytest.mark.parametrize("dtype", ["int8", "int4"])
+def test_saved_again_gives_the_same_bytes(embedder, tmp_path, dtype):
+    embedder.save(tmp_path / "first", table_dtype=dtype)
+    TextEmbedder.load(tmp_path / "first").save(tmp_path / "again", table_dtype=dtype)
     for name in locations.FILES:
         assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
 
@@ -104,7 +106,7 @@ def test_an_encoder_without_a_table(embedder, tmp_path):
 
 @pytest.mark.parametrize(
     ("dtype", "message"),
-    [("int4", "Unknown table_dtype 'int4'. Did you mean 'int8'"), ("int8", "all its numbers are")],
+    [("int9", "Unknown table_dtype 'int9'. Did you mean 'int"), ("int8", "all its numbers are")],
 )
 def test_what_cannot_be_stored_leaves_no_folder(tmp_path, dtype, message):
     embedder = TextEmbedder(*parts())

@@ -21,16 +21,30 @@ def random_table(seed, num_rows=3000, dim=20):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_int8_is_off_by_half_a_scale_at_most(seed):
+@pytest.mark.parametrize(("dtype", "levels"), [("int8", 127), ("int4", 7)])
+def test_integers_are_off_by_half_a_scale_at_most(dtype, levels, seed):
     table = random_table(seed)
-    rows, scales = stored_table(table, "int8")
-    assert rows.dtype == np.int8 and scales.dtype == np.float32
-    assert (np.abs(rows).max(axis=1) == np.where(table.any(axis=1), 127, 0)).all()
-    errors = np.abs(StoredTable(rows, scales).restored() - table)
-    assert (errors <= scales * (0.5 + 1e-4)).all()
+    stored = stored_table(table, dtype)
+    restored = stored.restored(table.shape[1])
+    assert stored.scales.dtype == restored.dtype == np.float32
+    numbers = np.rint(restored / stored.scales)
+    assert (np.abs(numbers).max(axis=1) == np.where(table.any(axis=1), levels, 0)).all()
+    assert (np.abs(restored - table) <= stored.scales * (0.5 + 1e-4)).all()
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
+@pytest.mark.parametrize("dim", [1, 2, 5, 16])
+def test_int4_has_two_numbers_in_a_byte(dim):
+    numbers = np.random.default_rng(dim).integers(-7, 8, (50, dim))
+    numbers[:, 0] = 7
+    stored = stored_table(numbers.astype(np.float32), "int4")
+    assert stored.rows.dtype == np.uint8 and stored.rows.shape == (50, (dim + 1) // 2)
+    for row, packed in zip(numbers, stored.rows, strict=True):
+        nibbles = [nibble - 8 for byte in packed.tolist() for nibble in (byte % 16, byte // 16)]
+        assert nibbles == [*row, *[0] * (dim % 2)]
+    np.testing.assert_array_equal(stored.restored(dim), numbers)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "int4"])
 def test_what_was_restored_is_stored_as_the_same_bytes(dtype):
     # Scales with every pattern of the low bits, since rounding fails for one in 128.
     table = np.full((4096, 1), 127, np.float32) * np.nextafter(
@@ -38,9 +52,9 @@ def test_what_was_restored_is_stored_as_the_same_bytes(dtype):
     ) + np.arange(4096, dtype=np.float32)[:, np.newaxis] * np.spacing(np.float32(1.27))
     table = np.concatenate([table, random_table(9, dim=1)]).astype(np.float32)
     stored = stored_table(table, dtype)
-    again = stored_table(stored.restored(), dtype)
+    again = stored_table(stored.restored(1), dtype)
     assert stored.rows.tobytes() == again.rows.tobytes()
-    if dtype == "int8":
+    if stored.scales is not None:
         assert stored.scales.tobytes() == again.scales.tobytes()
 
 
@@ -55,10 +69,10 @@ def test_next_to_nothing_is_stored_without_dividing_by_it():
     table = np.array([[F32.smallest_subnormal, 0], [5e-31, -5e-31], [0, 0]], np.float32)
     stored = stored_table(table, "int8")
     assert np.isfinite(stored.scales).all() and (stored.scales > 0).all()
-    np.testing.assert_allclose(stored.restored(), table, atol=1e-32)
+    np.testing.assert_allclose(stored.restored(2), table, atol=1e-32)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "int8"])
+@pytest.mark.parametrize("dtype", ["float16", "int8", "int4"])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_numbers_that_are_not_finite(dtype, value):
     table = np.ones((5, 3), np.float32)

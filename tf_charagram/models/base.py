@@ -93,8 +93,9 @@ class TextModel(keras.Model):
         Args:
             path: The folder.
             *args: Not heeded, nor are `**kwargs`: what `keras.Model.save` takes besides.
-            table_dtype: `"float16"` or `"int8"` for a folder of half or a quarter of the size, or
-                less: see `save_model`. What `load` makes of it is float32 again, and rounded.
+            table_dtype: `"float16"`, `"int8"` or `"int4"` for a folder of half, a quarter or an
+                eighth of the size, or less: see `save_model`. What `load` makes of it is float32
+                again, and rounded.
             **kwargs: See `*args`.
 
         Raises:

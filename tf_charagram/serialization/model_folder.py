@@ -27,7 +27,7 @@ from tf_charagram.text.registry import VECTORIZERS
 EMBEDDER = "embedder"
 # Folders whose weights are all float32 are readable by every version of the package.
 _PLAIN_VERSION = 1
-#: Added to the name of an int8 table: the array of its scales.
+#: Added to the name of a table of integers: the array of its scales.
 _SCALES = "/scales"
 # What reading a damaged folder raises.
 _DAMAGES = (BadZipFile, EOFError, KeyError, OSError, TypeError, ValueError, zlib.error)
@@ -71,9 +71,9 @@ def save_model(
         parts: The model.
         kind: What it is.
         task: What it was trained for, if that is known.
-        table_dtype: `"float32"`; or `"float16"` or `"int8"` for a small folder: the embedding
-            tables of the encoder are rounded to that, all other weights are kept as they are, and
-            the files are compressed.
+        table_dtype: `"float32"`; or `"float16"`, `"int8"` or `"int4"` for a small folder: the
+            embedding tables of the encoder are rounded to that, all other weights are kept as they
+            are, and the files are compressed.
 
     Raises:
         ConfigError: There is no such `table_dtype`, or a table cannot be stored in it.
@@ -130,8 +130,8 @@ def load_model(
             if weight.path not in weights:
                 raise RunError(f"{path / FILES.weights} lacks the array '{weight.path}'.")
             rows = weights.pop(weight.path)
-            scales = weights.pop(weight.path + _SCALES) if rows.dtype == np.int8 else None
-            weight.assign(StoredTable(rows, scales).restored())
+            scales = weights.pop(weight.path + _SCALES) if rows.dtype.kind in "iu" else None
+            weight.assign(StoredTable(rows, scales).restored(weight.shape[-1]))
     except CharagramError:
         raise
     except _DAMAGES as problem:

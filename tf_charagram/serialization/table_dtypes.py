@@ -8,8 +8,13 @@ import numpy as np
 
 from tf_charagram.errors import ConfigError
 
-TABLE_DTYPES = ("float32", "float16", "int8")
-_LARGEST = np.float32(127)
+#: What a model folder can store.
+TABLE_DTYPES = ("float32", "float16", "int8", "int4")
+#: What an exported model can compute with.
+SERVED_DTYPES = ("float32", "float16", "int8")
+_LARGEST = {"int8": np.float32(127), "int4": np.float32(7)}
+#: Added to a number of four bits, so that none is negative.
+_ZERO = 8
 #: Smaller rows than this are stored as zeros rather than divided by next to nothing.
 _TINY = np.float32(1e-30)
 
@@ -18,25 +23,27 @@ class StoredTable(NamedTuple):
     """A table as it is stored.
 
     Attributes:
-        rows: float32, float16 or int8 `(num_rows, dim)`.
-        scales: What int8 rows are multiplied by, float32 `(num_rows, 1)`; else `None`.
+        rows: float32, float16 or int8 `(num_rows, dim)`; or uint8 `(num_rows, ceil(dim / 2))`, two
+            numbers of four bits in one, the earlier one in the low bits.
+        scales: What integers are multiplied by, float32 `(num_rows, 1)`; else `None`.
     """
 
     rows: np.ndarray
     scales: np.ndarray | None = None
 
-    def restored(self) -> np.ndarray:
+    def restored(self, dim: int) -> np.ndarray:
         """Returns the table, float32 `(num_rows, dim)`."""
-        table = self.rows.astype(np.float32, copy=False)
+        rows = _unpacked(self.rows, dim) if self.rows.dtype == np.uint8 else self.rows
+        table = rows.astype(np.float32, copy=False)
         return table if self.scales is None else np.multiply(table, self.scales, out=table)
 
 
 def stored_table(table: np.ndarray, dtype: str) -> StoredTable:
     """Stores a table in another type.
 
-    An int8 row is the float32 row divided by its scale and rounded; the scale is a 127th of the
-    largest absolute value of the row, so no number is off by more than half a scale. What was
-    restored is stored as the same bytes again.
+    A row of integers is the float32 row divided by its scale and rounded; the scale is a 127th of
+    the largest absolute value of the row as int8, a 7th as int4, so no number is off by more than
+    half a scale. What was restored is stored as the same bytes again.
 
     Args:
         table: float32 `(num_rows, dim)`.
@@ -57,11 +64,26 @@ def stored_table(table: np.ndarray, dtype: str) -> StoredTable:
             f"A table is stored as {dtype} only if all its numbers are finite. Received: NaN or "
             f"infinity in {num_bad} of {len(table)} rows. Train again with a smaller learning rate."
         )
-    if dtype == "int8":
-        scales = np.maximum(largest, _TINY) / _LARGEST
+    if (levels := _LARGEST.get(dtype)) is not None:
+        scales = np.maximum(largest, _TINY) / levels
         # Of one scale in 128, 127 times it is a number whose 127th rounds to the next scale.
-        scales = scales * _LARGEST / _LARGEST
-        return StoredTable(np.rint(table / scales).astype(np.int8), scales)
+        scales = scales * levels / levels
+        rows = np.rint(table / scales).astype(np.int8)
+        return StoredTable(_packed(rows) if dtype == "int4" else rows, scales)
     if largest.max() > np.finfo(np.float16).max:
         raise ConfigError("The table has numbers too large for float16. Use dtype=int8.")
     return StoredTable(table.astype(np.float16))
+
+
+def _packed(rows: np.ndarray) -> np.ndarray:
+    """Returns int8 rows of numbers from -8 to 7, two numbers in a byte."""
+    shifted = (rows + _ZERO).astype(np.uint8)
+    if shifted.shape[1] % 2:
+        shifted = np.pad(shifted, ((0, 0), (0, 1)), constant_values=_ZERO)
+    return shifted[:, 0::2] | shifted[:, 1::2] << 4
+
+
+def _unpacked(rows: np.ndarray, dim: int) -> np.ndarray:
+    """Returns what `_packed` packed, int8 `(num_rows, dim)`."""
+    numbers = np.stack([rows & 15, rows >> 4], axis=-1).astype(np.int8) - np.int8(_ZERO)
+    return numbers.reshape(len(rows), -1)[:, :dim]
