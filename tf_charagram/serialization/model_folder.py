@@ -130,8 +130,11 @@ def load_model(
             if weight.path not in weights:
                 raise RunError(f"{path / FILES.weights} lacks the array '{weight.path}'.")
             rows = weights.pop(weight.path)
-            scales = weights.pop(weight.path + _SCALES) if rows.dtype.kind in "iu" else None
-            weight.assign(StoredTable(rows, scales).restored(weight.shape[-1]))
+            if rows.dtype.kind in "iu":
+                scales = weights.pop(weight.path + _SCALES)
+                weight.assign(StoredTable(rows, scales).restored(weight.shape[-1]))
+            else:
+                weight.assign(StoredTable(rows).restored())
     except CharagramError:
         raise
     except _DAMAGES as problem:

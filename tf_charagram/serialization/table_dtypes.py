@@ -31,8 +31,12 @@ class StoredTable(NamedTuple):
     rows: np.ndarray
     scales: np.ndarray | None = None
 
-    def restored(self, dim: int) -> np.ndarray:
-        """Returns the table, float32 `(num_rows, dim)`."""
+    def restored(self, dim: int | None = None) -> np.ndarray:
+        """Returns the table, float32 `(num_rows, dim)`.
+
+        Args:
+            dim: Needed where two numbers are in one.
+        """
         rows = _unpacked(self.rows, dim) if self.rows.dtype == np.uint8 else self.rows
         table = rows.astype(np.float32, copy=False)
         return table if self.scales is None else np.multiply(table, self.scales, out=table)
@@ -83,7 +87,7 @@ def _packed(rows: np.ndarray) -> np.ndarray:
     return shifted[:, 0::2] | shifted[:, 1::2] << 4
 
 
-def _unpacked(rows: np.ndarray, dim: int) -> np.ndarray:
+def _unpacked(rows: np.ndarray, dim: int | None) -> np.ndarray:
     """Returns what `_packed` packed, int8 `(num_rows, dim)`."""
     numbers = np.stack([rows & 15, rows >> 4], axis=-1).astype(np.int8) - np.int8(_ZERO)
     return numbers.reshape(len(rows), -1)[:, :dim]

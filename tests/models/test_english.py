@@ -1,0 +1,70 @@
+"""The model that ships: what it says of mistyped texts, and whether its files are the card's."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.commands import call
+from tf_charagram.files import sha256_of
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.serialization.locations import read_card, shipped_models
+
+NAME = "english"
+#: Pairs, and the cosines of their vectors when the model was shipped.
+PAIRS = [
+    ("vehicals on the rode", "vehicles on the road", 0.6123),
+    ("how do i resett my pasword", "How can I change my password?", 0.7122),
+    ("colour", "color", 0.8702),
+    ("a dog", "two cats", 0.1692),
+]
+QUESTIONS = [
+    "How can I change my password?", "Where is my order?", "How do I return an item?",
+    "Can I pay by credit card?", "How do I delete my account?",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def english():
+    return TextEmbedder.load(NAME)
+
+
+def test_cosines_are_those_it_shipped_with(english):
+    lefts, rights, cosines = zip(*PAIRS, strict=True)
+    np.testing.assert_allclose(english.similarity(lefts, rights), cosines, atol=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("resett my pasword", 0),
+        ("wheres my pakage", 1),
+        ("visa acepted?", 3),
+        ("close my acount", 4),
+    ],
+)
+def test_mistyped_questions_find_their_answers(english, query, answer):
+    assert english.neighbors(query, QUESTIONS, k=1)[0].text == QUESTIONS[answer]
+
+
+def test_words_that_ship_are_searched(capsys):
+    assert call("neighbors", NAME, "vehicals") == 0
+    assert "vehicles" in capsys.readouterr().out
+
+
+def test_files_are_those_of_the_card():
+    folder, card = shipped_models()[NAME], read_card(shipped_models()[NAME])
+    sizes = {file.name: file.stat().st_size for file in folder.iterdir()}
+    assert sum(sizes.values()) <= 10_000_000
+    assert card["files"].keys() == sizes.keys() - {"card.json"}
+    for name, facts in card["files"].items():
+        assert (facts["bytes"], facts["sha256"]) == (sizes[name], sha256_of(folder / name))
+    assert card["scores"] and all(source["licence"] for source in card["data"])
+
+
+def test_listed(capsys):
+    assert call("cli.models", "--json") == 0
+    models = json.loads(capsys.readouterr().out)["models"]
+    assert [model["table_dtype"] for model in models if model["name"] == NAME] == ["int4"]

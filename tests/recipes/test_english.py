@@ -1,0 +1,25 @@
+"""The recipes, and the model that they made, as it ships."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recipes.ship import read_facts
+from tf_charagram.cli.run_flags import parse_run
+from tf_charagram.train import make_parser
+
+RECIPES = Path(__file__).parents[2] / "recipes"
+
+
+@pytest.mark.parametrize("name", ["english", "english-large"])
+def test_settings_of_a_recipe_are_settings_of_the_task(name):
+    config = parse_run(["--config", str(RECIPES / f"{name}.yaml")], make_parser).config
+    assert config.task == "distill"
+    assert len(config.pair_weights) == len(config.pairs) == len(set(config.pairs))
+
+
+def test_facts_name_every_open_source_of_pairs():
+    facts = read_facts(RECIPES / "english-facts.yaml")
+    assert len({source["name"] for source in facts["data"]}) == len(facts["data"])
