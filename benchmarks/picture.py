@@ -23,24 +23,26 @@ def main(results: str, picture: str) -> None:
     # Texts are text, and the same numbers give the same file.
     plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "models", "font.size": 11})
     figure, axes = plt.subplots(figsize=(7.5, 4.2))
+    speeds = [model["texts_per_second"] for model in models.values()]
     for name, model in models.items():
         color = OURS if "english" in name else OTHERS
         speed = model["texts_per_second"]
+        is_inner = min(speeds) < speed < max(speeds)
         axes.plot([speed, speed], [model["clean"], model["typos"]], color=color, lw=1.2)
         axes.plot(speed, model["clean"], "o", color=color, ms=9)
         axes.plot(speed, model["typos"], "o", mfc="white", mec=color, mew=1.6, ms=9)
         axes.annotate(
-            name, (speed, max(model["clean"], model["typos"])), (0, 9), color=color, ha="center",
-            textcoords="offset points",
+            name, (speed, model["clean"]), (-9 if is_inner else 9, 0), color=color, va="center",
+            ha="right" if is_inner else "left", textcoords="offset points",
         )  # fmt: skip
     axes.plot([], [], "o", color=OTHERS, label="clean")
     axes.plot([], [], "o", mfc="white", mec=OTHERS, label="two typing errors in one text")
     axes.set_xscale("log")
     axes.set_xlabel("texts per second on two cores")
     axes.set_ylabel("Pearson x 100, mean of 11 STS sets")
-    axes.margins(0.15)
+    axes.margins(0.25, 0.12)
     axes.grid(alpha=0.25)
-    axes.legend(loc="lower center", frameon=False)
+    axes.legend(loc="lower left", frameon=False)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     figure.tight_layout()
