@@ -8,7 +8,7 @@ import pytest
 
 from tests.commands import call
 from tf_charagram.cli.flags import repeatable, repeatable_flags, value_of
-from tf_charagram.cli.run_flags import encoder_of
+from tf_charagram.cli.run_flags import encoder_of, parse_run
 from tf_charagram.config import ParaphraseConfig, TaggingConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import options_of
@@ -144,6 +144,19 @@ class TestFlagsOfAnEncoder:
         assert "widths" in capsys.readouterr().err
         assert call("train", "--encoder", "ces") == 1
         assert "Unknown encoder 'ces'. Did you mean 'cse'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ([], (384, (2, 3, 4, 5))),
+        (["--dim", "300"], (300, (2, 3, 4, 5))),
+        (["--ngrams", "2,3"], (384, (2, 3))),
+    ],
+)
+def test_width_and_ngrams_are_those_of_init_unless_given(flags, expected):
+    config = parse_run(["--init", "english", *flags], make_parser).config
+    assert (config.dim, config.ngrams) == expected
 
 
 def test_encoder_of(tmp_path, monkeypatch):

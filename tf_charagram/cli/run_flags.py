@@ -60,6 +60,8 @@ def parse_run(arguments: Sequence[str], make_parser: Callable[[str, str], FlagPa
     arguments = file_first(repeatable(arguments, repeatable_flags(settings)))
     values = parser.parse_args(arguments).as_dict()
     given = set(parser.parse_args(arguments, defaults=False).as_dict())
+    saved = _saved_settings(values.get("init"))
+    values |= {name: saved[name] for name in saved.keys() & values.keys() - given}
     return RunFlags(settings.from_dict(values), values, given)
 
 
@@ -117,19 +119,27 @@ def _add_option(parser: Any, option: Option, *, is_hidden: bool = False) -> None
 
 def encoder_of(arguments: Sequence[str]) -> str:
     """Returns the encoder of a run before all is parsed: that of the flag, or of --init's model."""
-    encoder, init = value_of(arguments, "encoder"), value_of(arguments, "init")
-    if encoder is None and init is not None:
-        encoder = _saved_encoder(init)
+    encoder = value_of(arguments, "encoder")
+    if encoder is None:
+        encoder = _saved_settings(value_of(arguments, "init")).get("encoder")
     return encoder or RunConfig.encoder
 
 
-def _saved_encoder(init: str) -> str | None:
-    """Returns the encoder of a model, given as `--init`; needs no TensorFlow.
+def _saved_settings(init: str | None) -> dict[str, Any]:
+    """Returns the encoder, width and n-grams of a model, given as `--init`; needs no TensorFlow.
 
     Whatever is wrong with the model is for the run to say.
     """
+    if init is None:
+        return {}
     try:
         config = json.loads((model_folder(init) / FILES.config).read_text(encoding="utf-8"))
-        return str(config["encoder"]["name"])
-    except (CharagramError, OSError, ValueError, KeyError, TypeError):
-        return None
+        encoder, orders = config["encoder"], config.get("vectorizer", {}).get("orders")
+        settings = {
+            "encoder": str(encoder["name"]),
+            "dim": encoder.get("config", {}).get("dim"),
+            "ngrams": orders and tuple(orders),
+        }
+    except (CharagramError, OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    return {name: value for name, value in settings.items() if value}
