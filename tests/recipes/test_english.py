@@ -20,6 +20,6 @@ def test_settings_of_a_recipe_are_settings_of_the_task(name):
     assert len(config.pair_weights) == len(config.pairs) == len(set(config.pairs))
 
 
-def test_facts_name_every_open_source_of_pairs():
+def test_facts_name_each_source_once():
     facts = read_facts(RECIPES / "english-facts.yaml")
     assert len({source["name"] for source in facts["data"]}) == len(facts["data"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tf_charagram.config.run import RunConfig, check_at_least, check_margin, check_weights, option
+from tf_charagram.config.checks import check_at_least, check_margin, check_weights
+from tf_charagram.config.run import RunConfig, option
 from tf_charagram.errors import ConfigError
 
 _WEIGHTS = ("cosine_weight", "similarity_weight", "pairs_weight")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tf_charagram.config.run import RunConfig, check_at_least, check_margin, check_weights, option
+from tf_charagram.config.checks import check_at_least, check_margin, check_weights
+from tf_charagram.config.run import RunConfig, option
 
 _DEFAULT_BATCH_SIZE = {"sentences": 100}
 

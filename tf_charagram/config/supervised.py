@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tf_charagram.config.run import RunConfig, check_at_least, option
+from tf_charagram.config.checks import check_at_least
+from tf_charagram.config.run import RunConfig, option
 from tf_charagram.errors import ConfigError, unknown_name
 
 _CLASS_WEIGHTS = ("none", "balanced")

@@ -1,0 +1,55 @@
+"""Checks that settings of several tasks share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tf_charagram.errors import ConfigError
+
+
+def check_at_least(config: Any, least: Mapping[str, float], hint: str = "") -> None:
+    """Checks that some settings are not below a number.
+
+    Raises:
+        ConfigError: One is.
+    """
+    for name, number in least.items():
+        value = getattr(config, name)
+        if value is not None and not value >= number:
+            raise ConfigError(
+                f"`{name}` must be at least {number:g}{hint}. Received: {name}={value}"
+            )
+
+
+def check_weights(name: str, weights: Sequence[float], flag: str, files: Sequence[str]) -> None:
+    """Checks the weights of files: none, or one for each, above 0.
+
+    Args:
+        name: The setting.
+        weights: Its value.
+        flag: The flag of the files.
+        files: The files.
+
+    Raises:
+        ConfigError: They are not.
+    """
+    for weight in weights:
+        if not 0.0 < weight < math.inf:
+            raise ConfigError(f"`{name}` must be above 0 and finite. Received: {weight}")
+    if weights and len(weights) != len(files):
+        raise ConfigError(
+            f"`{name}` must have one number for each {flag}. Received: "
+            f"{len(weights)} weights for {len(files)} {flag}."
+        )
+
+
+def check_margin(margin: float) -> None:
+    """Checks the margin of the loss on pairs.
+
+    Raises:
+        ConfigError: It is no difference of two cosines.
+    """
+    if not 0.0 <= margin <= 2.0:
+        raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={margin}")
