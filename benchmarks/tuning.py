@@ -22,8 +22,8 @@ from pathlib import Path
 
 import common
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.config import ParaphraseConfig
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.evaluation.scores import score_names
 from tf_charagram.evaluation.sets import evaluation_sets
 from tf_charagram.training.run import TrainingRun

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from rich.table import Table
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.cli.flags import MODEL_HELP, FlagParser, flag_of, run_command
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.console import table_console
 

@@ -93,7 +93,7 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
         DataError: Pairs or sets cannot be read, or are missing.
         RunError: There is no model in `config.init`.
     """
-    from tf_charagram.data.readers.lines import BadLines
+    from tf_charagram.bad_lines import BadLines
     from tf_charagram.encoders import encoder_class
 
     make_task = task_class(config.task)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.evaluation.sets import evaluation_sets

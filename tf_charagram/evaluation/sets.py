@@ -10,10 +10,11 @@ from pkgutil import iter_modules
 
 import numpy as np
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data import readers, starter
 from tf_charagram.data.download.fetch import cached
 from tf_charagram.data.download.sources import SOURCES
-from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
 from tf_charagram.data.readers.wordsim import read_wordsim
 from tf_charagram.data.starter import STARTER

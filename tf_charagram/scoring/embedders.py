@@ -10,8 +10,8 @@ from typing import Any
 
 from rich.table import Table
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.pipeline.typos import with_typos
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation.comparison import differences
 from tf_charagram.evaluation.scores import score_sets

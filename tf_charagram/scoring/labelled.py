@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from rich.table import Table
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.pipeline.sources import named_sets
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.evaluation.comparison import Difference, score_differences

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.evaluation.comparison import Difference, score_differences

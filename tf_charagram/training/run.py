@@ -9,8 +9,8 @@ from typing import Any
 import keras
 from rich.table import Table
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.config import RunConfig
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.files import write_json
 from tf_charagram.optimizers import make_optimizer

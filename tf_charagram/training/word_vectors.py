@@ -7,8 +7,8 @@ import logging
 import keras
 import tensorflow as tf
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.config import RunConfig
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.word_vectors import load_word_vectors, read_words, word_vectors_dim
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.batches import bounded_batches

@@ -6,8 +6,8 @@ import tracemalloc
 
 import pytest
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.pipeline.corpus import PairCorpus, PairSource
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
 
 

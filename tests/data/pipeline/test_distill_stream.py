@@ -9,10 +9,10 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.pipeline.distill_stream import DistillStream, PairTexts
 from tf_charagram.data.pipeline.teacher_lines import TeacherLines
 from tf_charagram.data.pipeline.typing_errors import TypingErrors
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.vectorizer import NgramVectorizer
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.pipeline.teacher_lines import TeacherLines
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
 
 

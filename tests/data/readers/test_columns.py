@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.readers.columns import read_columns
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
 
 SICK = (

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.readers.labelled import (
     check_classes,
     check_known_labels,
@@ -17,7 +18,6 @@ from tf_charagram.data.readers.labelled import (
     read_labelled_texts,
     read_scored_pairs,
 )
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.sick import read_sick
 from tf_charagram.errors import ConfigError, DataError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.readers.sick import find_sick, read_sick
 from tf_charagram.errors import ConfigError, DataError
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.readers.sst import constituents, is_tree, read_trees
 from tf_charagram.errors import DataError
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.readers.sts import find_sts, read_sts
 from tf_charagram.errors import ConfigError, DataError
 

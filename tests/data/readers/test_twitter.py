@@ -7,7 +7,7 @@ import gzip
 import numpy as np
 import pytest
 
-from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.readers.twitter import find_twitter, read_twitter
 from tf_charagram.errors import DataError
 

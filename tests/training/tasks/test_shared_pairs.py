@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.config import ParaphraseConfig
 from tf_charagram.data.pipeline.corpus import PairCorpus
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.tasks import paraphrase, task_class
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data import starter
 from tf_charagram.data.download.fetch import fetch
 from tf_charagram.data.download.sources import SOURCES
 from tf_charagram.data.pipeline.corpus import PairCorpus, PairSource
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.scored import SUFFIX
 from tf_charagram.data.starter import STARTER

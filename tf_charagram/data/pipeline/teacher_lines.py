@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.data.readers.teacher_vectors import read_vectors
 from tf_charagram.data.teachers.cache import VectorCache
 from tf_charagram.data.teachers.teacher import Teacher

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import keras
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import PairStore
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.text.ids import ids_function
 
 logger = logging.getLogger(__name__)

@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.data.readers.ppdb import SEPARATOR, PpdbFilter, parse_ppdb_line
 from tf_charagram.errors import DataError
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import DataError
 
 #: What a file of pairs may be called: its name without this is the name of its set.

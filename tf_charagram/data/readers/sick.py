@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.data.readers.scored import (
     ScoredPairs,
     ScoredRows,

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.readers.bracketed import Token, bracketed_sentences
-from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 
 COLUMNS = {"upos": 3, "xpos": 4}

@@ -10,6 +10,7 @@ from typing import Any
 
 import keras
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.config import DistillConfig
 from tf_charagram.data.download.fetch import cache_folder
 from tf_charagram.data.pipeline.corpus import PairCorpus
@@ -17,7 +18,6 @@ from tf_charagram.data.pipeline.distill_stream import DistillStream, PairTexts
 from tf_charagram.data.pipeline.sources import pair_corpus, pairs_file
 from tf_charagram.data.pipeline.teacher_lines import TeacherLines
 from tf_charagram.data.pipeline.typing_errors import TypingErrors
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.readers.teacher_vectors import read_vectors
 from tf_charagram.data.teachers.teacher import SENTENCE_TRANSFORMERS, Teacher, find_teacher

@@ -8,12 +8,12 @@ from typing import Any
 
 import keras
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.config import ParaphraseConfig, RunConfig
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.sources import pair_corpus
 from tf_charagram.data.pipeline.training_pairs import TrainingPairs
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.encoders import encoder_class
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.trainers.paraphrase import ParaphraseModel

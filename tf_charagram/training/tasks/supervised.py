@@ -14,6 +14,7 @@ import tensorflow as tf
 from numpy.typing import NDArray
 from rich.table import Table
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.config import SupervisedConfig
 from tf_charagram.data.pipeline.example_stream import ExampleStream
 from tf_charagram.data.pipeline.stream import gather_ragged
@@ -23,7 +24,6 @@ from tf_charagram.data.readers.labelled import (
     check_classes,
     check_known_labels,
 )
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.evaluation.classification import ClassificationScore, score_labels
 from tf_charagram.models.answering import AnsweringModel, distinct
 from tf_charagram.models.embedder import TextEmbedder

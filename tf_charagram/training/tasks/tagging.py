@@ -13,10 +13,10 @@ import tensorflow as tf
 from rich.markup import escape
 from rich.table import Table
 
+from tf_charagram.bad_lines import BadLines
 from tf_charagram.config import TaggingConfig
 from tf_charagram.data.pipeline.example_stream import ExampleStream
 from tf_charagram.data.pipeline.stream import gather_ragged
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.tagged import TaggedSentence, read_tagged
 from tf_charagram.data.starter import STARTER
 from tf_charagram.data.starter.tagged import tagged_sentences
