@@ -82,6 +82,7 @@ def estimate(search: Search) -> Estimate:
         with open(Path(place) / "log.txt", "w", encoding="utf-8") as log, redirect_stderr(log):
             start = time.perf_counter()
             run = TrainingRun(config, resume=False, overwrite=False)
+            run.stream.open()
             reading = time.perf_counter() - start
             # One stretch is an evaluation: two of them train about this many steps each.
             stretches = max(1, run.stream.steps_per_epoch // STEPS_PER_EXECUTION)

@@ -85,7 +85,6 @@ class TrainingRun:
         self._set_decay(optimizer)
         # Nothing is written, and no old run deleted, before settings and files were found right.
         self.folder.begin(settings)
-        task.begin()
         self.loop = TrainingLoop.from_config(
             config, self.model, trainer, self.stream, self._quick_scores, self.folder
         )
@@ -128,10 +127,11 @@ class TrainingRun:
         start = time.perf_counter()
         if resume:
             self.loop.resume()
+        self.stream.open()
         try:
             self.loop.run()
         finally:
-            self.task.end()
+            self.stream.close()
         self.loop.release()
         self.model = self.task.load(self.folder.model)
         written = [name for name in _LEFT_BY_ALL if export or name != "saved_model"]

@@ -36,6 +36,7 @@ class PairStream(Stream):
         bucket_by_length: Whether the pairs of 32 batches at a time are sorted by length before they
             are split into batches, so that little padding is needed. The batches then come in
             random order, except that one with fewer pairs stays the last.
+        fill: Fills the store; called once, by `open`. Default: it is filled already.
 
     Raises:
         ConfigError: The batch size is below 2: a pair's negatives come from the others.
@@ -50,6 +51,7 @@ class PairStream(Stream):
         seed: int = 0,
         file_order_first: bool = False,
         bucket_by_length: bool = False,
+        fill: Callable[[], None] | None = None,
     ) -> None:
         if batch_size < 2:
             raise ConfigError(
@@ -69,6 +71,17 @@ class PairStream(Stream):
         self.mega_batches = mega_batches
         self.file_order_first = file_order_first
         self.bucket_by_length = bucket_by_length
+        self._fill = fill
+
+    def open(self) -> None:
+        """Computes the ids of all pairs, unless they are there."""
+        if self._fill is not None:
+            self._fill()
+            self._fill = None
+
+    def close(self) -> None:
+        """Removes the ids that did not fit into memory."""
+        self.store.remove()
 
     @property
     def updates_per_epoch(self) -> int:

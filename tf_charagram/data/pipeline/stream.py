@@ -1,5 +1,7 @@
 """Batches as a pure function of the seed and the step, so that training resumes at any step."""
 
+# ruff: noqa: B027  (most streams have nothing to open or to close)
+
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
@@ -66,6 +68,12 @@ class Stream(ABC):
         self._block_sizes = [
             min(block_size, num_examples - first) for first in range(0, num_examples, block_size)
         ]
+
+    def open(self) -> None:
+        """Computes what all batches need, unless that is done; to be called before training."""
+
+    def close(self) -> None:
+        """Removes what was written for the time of training only."""
 
     @property
     def steps_per_epoch(self) -> int:

@@ -68,7 +68,7 @@ class TrainingPairs:
         file_order_first: bool = False,
         bucket_by_length: bool = False,
     ) -> PairStream:
-        """Returns the batches of a run; their ids are known after `fill`.
+        """Returns the batches of a run; their ids are computed when they are opened.
 
         Args:
             vectorizer: `vectorizer`, or one that has grown by it.
@@ -101,10 +101,11 @@ class TrainingPairs:
             seed=seed,
             file_order_first=file_order_first,
             bucket_by_length=bucket_by_length,
+            fill=lambda: self._fill(store, vectorizer),
         )
 
-    def fill(self, store: PairStore, vectorizer: keras.layers.Layer) -> None:
-        """Computes the ids of the store of a stream, unless they are there."""
+    def _fill(self, store: PairStore, vectorizer: keras.layers.Layer) -> None:
+        """Computes the ids of the store of a stream, unless another run has done so."""
         if store is self._shared:
             return
         store.fill(self.corpus, ids_function(vectorizer))

@@ -51,9 +51,9 @@ class Scoring:
 class Task(ABC):
     """What is trained on, built and scored; `TrainingRun` does what all runs have in common.
 
-    A run calls, in this order: `find_sets`, `read`, `build`, `make_stream`, `make_trainer`,
-    `begin`, and after training `end`, `load`, `score`. A model that was saved is scored with
-    `read_set` and `score` alone.
+    A run calls, in this order: `find_sets`, `read`, `build`, `make_stream`, `make_trainer`, and
+    after training `load` and `score`. A model that was saved is scored with `read_set` and `score`
+    alone.
 
     Args:
         config: Settings of the run.
@@ -152,17 +152,11 @@ class Task(ABC):
 
     @abstractmethod
     def make_stream(self, model: Any, folder: RunFolder) -> Stream:
-        """Returns the batches; nothing is written to the folder before `begin`."""
+        """Returns the batches; nothing is written to the folder before they are opened."""
 
     @abstractmethod
     def make_trainer(self, model: Any, optimizer: keras.optimizers.Optimizer) -> StepModel:
         """Returns the compiled model whose `train_step` trains the weights of `model`."""
-
-    def begin(self) -> None:
-        """Computes what batches need, once all settings were found right."""
-
-    def end(self) -> None:
-        """Removes what was written for the time of training only."""
 
     def encoder_on(
         self, vectorizer: keras.layers.Layer

@@ -98,11 +98,10 @@ class ParaphraseTask(EmbedderTask):
         return TextEmbedder(*self.encoder_on(self._read_pairs().vectorizer))
 
     def make_stream(self, model: TextEmbedder, folder: RunFolder) -> PairStream:
-        """Returns the batches; `begin` computes their ids."""
+        """Returns the batches; their ids are computed when they are opened."""
         config = self.config
         is_ngrams = "ngrams" in (encoder_class(config.encoder).vectorizer, config.unknown_words)
-        self._vectorizer = model.vectorizer
-        self._stream = self._read_pairs().stream(
+        return self._read_pairs().stream(
             model.vectorizer,
             folder.pairs,
             batch_size=int(config.batch_size or 0),
@@ -113,7 +112,6 @@ class ParaphraseTask(EmbedderTask):
             file_order_first=config.file_order_first,
             bucket_by_length=getattr(model.encoder, "is_padded", False),
         )
-        return self._stream
 
     def make_trainer(
         self, model: TextEmbedder, optimizer: keras.optimizers.Optimizer
@@ -130,14 +128,6 @@ class ParaphraseTask(EmbedderTask):
             steps_per_execution=max(1, STEPS_PER_EXECUTION // config.mega_batches),
         )
         return trainer
-
-    def begin(self) -> None:
-        """Computes the ids of all pairs."""
-        self._read_pairs().fill(self._stream.store, self._vectorizer)
-
-    def end(self) -> None:
-        """Removes the ids that did not fit into memory."""
-        self._stream.store.remove()
 
     def describe(self, model: TextEmbedder) -> str:
         """Says in a line what is trained on."""
