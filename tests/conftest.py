@@ -60,26 +60,6 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         return (yield)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def forgotten_gradients() -> Iterator[None]:
-    """Frees the graphs of a module.
-
-    TensorFlow registers the gradient of a `tf.custom_gradient` anew in each graph, for the life of
-    the process, and the gradient holds the graph. A worker would come to hold gigabytes.
-    """
-    before = set(_custom_gradients())
-    yield
-    gradients = _custom_gradients()
-    for name in gradients.keys() - before:
-        if name.startswith("CustomGradient-"):
-            del gradients[name]
-
-
-def _custom_gradients() -> dict[str, object]:
-    ops = sys.modules.get("tensorflow.python.framework.ops")
-    return {} if ops is None else ops.gradient_registry._registry
-
-
 @pytest.fixture(scope="module")
 def optimized_graphs() -> None:
     """Has graphs optimized as users have it: what is compared to the bit must be computed alike."""

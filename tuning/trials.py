@@ -128,10 +128,7 @@ class TrialRunner:
             self._previous = run.task if run.task.shares_examples else None
             run.loop.checkpoint_at_end = False
             run.loop.folder = WatchedFolder(folder.path, lambda record: self._look(config, record))
-            try:
-                run.run(resume=True, export=False)
-            finally:
-                _release(run)
+            run.run(resume=True, export=False)
 
     def _look(self, config: RunConfig, record: dict[str, Any]) -> None:
         """Looks at an evaluation.
@@ -191,20 +188,6 @@ class TrialRunner:
         return Result(
             trial_id, status, values, score, scores, last["epoch"], last["seconds"], reason
         )
-
-
-def _release(run: TrainingRun) -> None:
-    """Gives back the memory of a run that is over.
-
-    TensorFlow keeps every graph with a custom gradient for good, and with it the variables.
-    """
-    run.loop.release()
-    variables = list(run.loop.model.penalties.targets)
-    model: Any
-    for model in (run.loop.product, run.model):
-        variables += [weight.value for weight in model.parts.weights]
-    for variable in variables:
-        tf.raw_ops.AssignVariableOp(resource=variable.handle, value=tf.zeros([0]))
 
 
 def prune(folder: SearchFolder, results: list[Result], keep: int) -> None:

@@ -37,23 +37,42 @@ def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor) -> tf.Tensor:
     Returns:
         float32 `(batch, dim)`.
     """
-    batch = tf.cast(ids.nrows(), tf.int64)
+    sums = _sum_rows(table, ids.values, tf.cast(ids.row_splits, tf.int64))
+    sums.set_shape([ids.shape[0], table.shape[1]])
+    return sums
+
+
+# Traced once per process: TensorFlow keeps each graph in which a custom gradient was traced.
+@tf.function(
+    input_signature=[
+        tf.TensorSpec([None, None], tf.float32),
+        tf.TensorSpec([None], tf.int32),
+        tf.TensorSpec([None], tf.int64),
+    ],
+    autograph=False,
+)
+def _sum_rows(table: tf.Tensor, values: tf.Tensor, row_splits: tf.Tensor) -> tf.Tensor:
+    ids = tf.RaggedTensor.from_row_splits(values, row_splits, validate=False)
+    batch = ids.nrows()
     # TensorFlow aborts the process on a matrix without rows.
     shape = tf.stack([tf.maximum(batch, 1), tf.shape(table, tf.int64)[0]])
-    indices = tf.stack([row_ids(ids), tf.cast(ids.values, tf.int64)], axis=1)
+    indices = tf.stack([row_ids(ids), tf.cast(values, tf.int64)], axis=1)
+
+    def matrix() -> tf.Tensor:
+        return tf.raw_ops.SparseTensorToCSRSparseMatrix(
+            indices=indices, values=tf.ones_like(values, tf.float32), dense_shape=shape
+        )
 
     @tf.custom_gradient
     def product(table: tf.Tensor) -> tuple[tf.Tensor, Any]:
-        matrix = tf.raw_ops.SparseTensorToCSRSparseMatrix(
-            indices=indices, values=tf.ones_like(ids.values, tf.float32), dense_shape=shape
-        )
-
         def gradient(upstream: tf.Tensor) -> tf.Tensor:
-            transposed = tf.raw_ops.SparseMatrixTranspose(input=matrix, type=tf.float32)
+            # A second matrix, which TensorFlow knows to be the first: matrices cannot leave a
+            # function.
+            transposed = tf.raw_ops.SparseMatrixTranspose(input=matrix(), type=tf.float32)
             upstream = tf.pad(upstream, [[0, shape[0] - batch], [0, 0]])
             return tf.raw_ops.SparseMatrixMatMul(a=transposed, b=upstream)
 
-        return tf.raw_ops.SparseMatrixMatMul(a=matrix, b=table)[:batch], gradient
+        return tf.raw_ops.SparseMatrixMatMul(a=matrix(), b=table)[:batch], gradient
 
     return product(table)
 

@@ -31,7 +31,22 @@ def margin_loss(
     Raises:
         tf.errors.InvalidArgumentError: When the gradient is taken: it, or the loss, is not finite.
     """
+    return _margin_loss(embeddings, negatives, exists, tf.cast(margin, tf.float32))
 
+
+# Traced once per process: TensorFlow keeps each graph in which a custom gradient was traced.
+@tf.function(
+    input_signature=[
+        tf.TensorSpec([None, None], tf.float32),
+        tf.TensorSpec([None], tf.int32),
+        tf.TensorSpec([None], tf.bool),
+        tf.TensorSpec([], tf.float32),
+    ],
+    autograph=False,
+)
+def _margin_loss(
+    embeddings: tf.Tensor, negatives: tf.Tensor, exists: tf.Tensor, margin: tf.Tensor
+) -> tf.Tensor:
     @tf.custom_gradient
     def loss_of(embeddings: tf.Tensor) -> tuple[tf.Tensor, Any]:
         num_pairs = tf.shape(embeddings)[0] // 2
