@@ -28,6 +28,7 @@ class PairStream(Stream):
 
     Args:
         store: The pairs, as ids.
+        fill: Fills the store; called once, by `open`. Default: it is filled already.
         batch_size: Pairs per batch; the last batch of a block may have fewer.
         mega_batches: Batches that come together, as one pool; see `ParaphraseModel.compile`.
         seed: Seed of the orders.
@@ -36,7 +37,6 @@ class PairStream(Stream):
         bucket_by_length: Whether the pairs of 32 batches at a time are sorted by length before they
             are split into batches, so that little padding is needed. The batches then come in
             random order, except that one with fewer pairs stays the last.
-        fill: Fills the store; called once, by `open`. Default: it is filled already.
 
     Raises:
         ConfigError: The batch size is below 2: a pair's negatives come from the others.
@@ -46,12 +46,12 @@ class PairStream(Stream):
         self,
         store: PairStore,
         *,
+        fill: Callable[[], None] | None = None,
         batch_size: int,
         mega_batches: int = 1,
         seed: int = 0,
         file_order_first: bool = False,
         bucket_by_length: bool = False,
-        fill: Callable[[], None] | None = None,
     ) -> None:
         if batch_size < 2:
             raise ConfigError(

@@ -96,12 +96,12 @@ class TrainingPairs:
             )
         return PairStream(
             store,
+            fill=lambda: self._fill(store, vectorizer),
             batch_size=batch_size,
             mega_batches=mega_batches,
             seed=seed,
             file_order_first=file_order_first,
             bucket_by_length=bucket_by_length,
-            fill=lambda: self._fill(store, vectorizer),
         )
 
     def _fill(self, store: PairStore, vectorizer: keras.layers.Layer) -> None:
