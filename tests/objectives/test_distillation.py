@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.testing import assert_allclose
 
 from tests.reference import distillation as reference
 from tests.reference.paraphrase import numerical_gradient
-from tf_charagram.objectives.distillation import cosine_loss, similarity_loss
+from tf_charagram.objectives.distillation import correlation_loss, cosine_loss, similarity_loss
 
 TEACHER = [[1.0, 0.0], [0.0, 1.0]]
 
@@ -42,22 +43,42 @@ def test_the_teacher_itself_loses_nothing():
     assert_allclose(losses([[5.0, 0.0], [0.0, 0.1]], TEACHER), [0.0, 0.0], atol=1e-6)
 
 
-@pytest.mark.parametrize("number", [0, 1])
-def test_equals_numpy_with_its_gradient(number):
-    random = np.random.default_rng(number)
-    student, teacher = random.normal(size=(2, 5, 4))
-    slow = [
-        lambda rows: reference.cosine_loss(rows, teacher),
-        lambda rows: reference.similarity_loss(rows, teacher, 0.3),
-    ][number]
-    rows, targets = tf.constant(student), tf.constant(teacher)
+PAIRS = np.array([(0, 1), (2, 0), (3, 4), (1, 4)], np.int32)
+
+
+@pytest.mark.parametrize(
+    ("fast", "slow", "options"),
+    [
+        (cosine_loss, reference.cosine_loss, []),
+        (similarity_loss, reference.similarity_loss, [0.3]),
+        (correlation_loss, reference.correlation_loss, [PAIRS]),
+    ],
+)
+def test_equals_numpy_with_its_gradient(fast, slow, options):
+    student, teacher = np.random.default_rng(len(options)).normal(size=(2, 5, 4))
+    slow = functools.partial(lambda rows, loss: loss(rows, teacher, *options), loss=slow)
+    rows = tf.constant(student)
     with tf.GradientTape() as tape:
         tape.watch(rows)
-        loss = similarity_loss(rows, targets, 0.3) if number else cosine_loss(rows, targets)
+        loss = fast(rows, tf.constant(teacher), *options)
     assert_allclose(float(loss), slow(student), rtol=1e-6)
-    assert_allclose(tape.gradient(loss, rows), numerical_gradient(slow, student), atol=1e-6)
+    gradient = tf.convert_to_tensor(tape.gradient(loss, rows))
+    assert_allclose(gradient, numerical_gradient(slow, student), atol=1e-6)
 
 
 def test_nothing_and_zero():
     assert losses(np.zeros((0, 2)), np.zeros((0, 2))) == (0.0, 0.0)
     assert losses([[0.0, 0.0]], [[1.0, 0.0]])[0] == 1.0
+
+
+@pytest.mark.parametrize("teacher", [[[1, 0], [1, 1], [0, 1]], [[1, 0], [1, 0], [1, 0]]], ids=str)
+@pytest.mark.parametrize("pairs", [np.zeros((0, 2)), [[0, 1]], [[0, 1], [1, 0]], [[0, 1], [1, 2]]])
+def test_cosines_that_do_not_vary_have_no_correlation(teacher, pairs):
+    student = tf.constant([[2.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(student)
+        loss = correlation_loss(
+            student, tf.constant(teacher, tf.float32), tf.constant(pairs, tf.int32)
+        )
+    assert float(loss) == 1.0
+    assert_allclose(tf.convert_to_tensor(tape.gradient(loss, student)), np.zeros((3, 2)))

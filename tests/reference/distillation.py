@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from tests.reference.correlation import pearson
 from tests.reference.paraphrase import cosine
 
 
@@ -31,3 +32,14 @@ def similarity_loss(student: np.ndarray, teacher: np.ndarray, temperature: float
         q = _softmax([cosine(s, other) / temperature for other in teacher])
         total += sum(a * math.log(a / b) for a, b in zip(p, q, strict=True))
     return total / len(student)
+
+
+def correlation_loss(
+    student: np.ndarray, teacher: np.ndarray, pairs: list[tuple[int, int]]
+) -> float:
+    """Returns 1 - Pearson correlation over pairs (i, j) of cosine(student i, student j) and of
+    cosine(teacher i, teacher j).
+    """
+    found = [cosine(student[i], student[j]) for i, j in pairs]
+    expected = [cosine(teacher[i], teacher[j]) for i, j in pairs]
+    return 1.0 - pearson(found, expected)

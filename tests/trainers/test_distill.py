@@ -15,6 +15,7 @@ from tf_charagram.trainers.distill import DistillModel
 LINES = [[0, 1], [2], [3, 3, 4]]
 LEFTS, RIGHTS = [[0], [1, 2]], [[4, 5], [5]]
 VECTORS = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
+NEIGHBORS = [(0, 2), (1, 0), (2, 1)]
 KEYS = [1, 2, 3, 4]
 
 
@@ -34,15 +35,17 @@ def compiled(encoder, **options):
 def batch(with_pairs=True):
     texts = LINES + (LEFTS + RIGHTS if with_pairs else [])
     keys = tf.constant(KEYS if with_pairs else [], tf.int64)
-    return ragged(texts), tf.constant(VECTORS), keys
+    return ragged(texts), tf.constant(VECTORS), tf.constant(NEIGHBORS), keys
 
 
-@pytest.mark.parametrize("weights", [(1.0, 0.3, 2.0), (0.0, 1.0, 0.5), (0.5, 0.0, 0.0)], ids=str)
+@pytest.mark.parametrize(
+    "weights", [(1.0, 0.3, 0.0, 2.0), (0.0, 1.0, 3.0, 0.5), (0.5, 0.0, 0.0, 0.0)], ids=str
+)
 def test_loss_is_the_weighted_sum(encoder, weights):
-    first, second, third = weights
+    first, second, third, fourth = weights
     model = compiled(
-        encoder, cosine_weight=first, similarity_weight=second, pairs_weight=third,
-        temperature=0.2, margin=0.4,
+        encoder, cosine_weight=first, similarity_weight=second, neighbors_weight=third,
+        pairs_weight=fourth, temperature=0.2, margin=0.4,
     )  # fmt: skip
     embedded = encoder(ragged(LINES + LEFTS + RIGHTS)).numpy()
     lines, lefts, rights = embedded[:3], embedded[3:5], embedded[5:]
@@ -53,7 +56,8 @@ def test_loss_is_the_weighted_sum(encoder, weights):
     expected = (
         first * distillation.cosine_loss(lines, VECTORS)
         + second * distillation.similarity_loss(lines, VECTORS, 0.2)
-        + third * paraphrase.margin_loss(lefts, rights, chosen[:2], chosen[2:], 0.4)
+        + third * distillation.correlation_loss(lines, VECTORS, NEIGHBORS)
+        + fourth * paraphrase.margin_loss(lefts, rights, chosen[:2], chosen[2:], 0.4)
     )
     assert float(model.loss_of(*batch(), training=True)) == pytest.approx(expected, rel=1e-5)
 

@@ -68,7 +68,10 @@ def test_the_student_lives_in_the_space_of_its_teacher(files, tmp_path, monkeypa
 
 def test_a_stopped_run_goes_on_to_the_same_weights(files, tmp_path, monkeypatch, capsys):
     leave_out_export(monkeypatch)
-    options = ("--epochs", 2, "--dim", 8, "--ngram-dropout", 0.1)
+    options = (
+        "--epochs", 2, "--dim", 8, "--ngram-dropout", 0.1, "--neighbor-batch-size", 9,
+        "--num-neighbors", 4,
+    )  # fmt: skip
     assert train(files, tmp_path / "whole", *options) == 0
     with monkeypatch.context() as patch:
         interrupt_training_at(patch, 7)

@@ -9,7 +9,7 @@ from tf_charagram.config.checks import check_at_least, check_margin, check_weigh
 from tf_charagram.config.run import RunConfig, option
 from tf_charagram.errors import ConfigError
 
-_WEIGHTS = ("cosine_weight", "similarity_weight", "pairs_weight")
+_WEIGHTS = ("cosine_weight", "similarity_weight", "neighbors_weight", "pairs_weight")
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,13 @@ class DistillConfig(RunConfig):
         0.3, "weight of the cross-entropy of the similarities with the vectors of the batch"
     )
     temperature: float = option(0.07, "temperature of those similarities")
+    neighbor_batch_size: int = option(
+        0, "lines per batch with which one of the lines nearest to them comes along"
+    )
+    num_neighbors: int = option(32, "how many nearest lines that one is drawn from")
+    neighbors_weight: float = option(
+        1.0, "weight of the correlation of the cosines of those pairs with the teacher's"
+    )
     pairs_weight: float = option(1.0, "weight of the margin loss of --pairs")
     negatives: str = option("max", "how negatives are chosen: max, mix, random")
     mask_duplicates: bool = option(True, "never take a text of the same pair as a negative")
@@ -63,7 +70,10 @@ class DistillConfig(RunConfig):
     def __post_init__(self) -> None:
         """Checks what no other part checks."""
         super().__post_init__()
-        check_at_least(self, {"batch_size": 1, "pair_batch_size": 2})
+        check_at_least(
+            self,
+            {"batch_size": 1, "pair_batch_size": 2, "neighbor_batch_size": 0, "num_neighbors": 1},
+        )
         for name in _WEIGHTS:
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ConfigError(
@@ -74,6 +84,11 @@ class DistillConfig(RunConfig):
             raise ConfigError(
                 "`cosine_weight` and `similarity_weight` are both 0: nothing would be learnt from "
                 "the teacher. For pairs alone, use the tasks `words` or `sentences`."
+            )
+        if self.neighbor_batch_size > int(self.batch_size or 0):
+            raise ConfigError(
+                "`neighbor_batch_size` must be at most `batch_size`, for each line brings one "
+                f"along. Received: {self.neighbor_batch_size} and {self.batch_size}"
             )
         if not 0.0 < self.temperature < math.inf:
             raise ConfigError(

@@ -6,6 +6,9 @@ import tensorflow as tf
 
 from tf_charagram.objectives.similarity import normalize_rows, paired_cosine
 
+# Less is rounding: cosines that differ by 1e-6.
+_LEAST_SQUARES = 1e-12
+
 
 def cosine_loss(student: tf.Tensor, teacher: tf.Tensor) -> tf.Tensor:
     """Computes the mean of `1 - cosine` of corresponding vectors.
@@ -18,9 +21,7 @@ def cosine_loss(student: tf.Tensor, teacher: tf.Tensor) -> tf.Tensor:
         Scalar in `[0, 2]`; 0 for an empty batch.
     """
     cosines = paired_cosine(student, teacher)
-    return tf.math.divide_no_nan(
-        tf.reduce_sum(1.0 - cosines), tf.cast(tf.size(cosines), cosines.dtype)
-    )
+    return _mean(1.0 - cosines)
 
 
 def similarity_loss(student: tf.Tensor, teacher: tf.Tensor, temperature: float) -> tf.Tensor:
@@ -46,6 +47,31 @@ def similarity_loss(student: tf.Tensor, teacher: tf.Tensor, temperature: float) 
     divergences = tf.reduce_sum(
         probabilities * (tf.nn.log_softmax(targets) - tf.nn.log_softmax(logits)), axis=1
     )
-    return tf.math.divide_no_nan(
-        tf.reduce_sum(divergences), tf.cast(tf.size(divergences), divergences.dtype)
+    return _mean(divergences)
+
+
+def correlation_loss(student: tf.Tensor, teacher: tf.Tensor, pairs: tf.Tensor) -> tf.Tensor:
+    """Computes how far the cosines of some pairs are from a line through those of the teacher.
+
+    Args:
+        student: float32 `(batch, dim)`.
+        teacher: float32 `(batch, dim)`.
+        pairs: The two rows of each pair, int32 `(num_pairs, 2)`.
+
+    Returns:
+        1 less the Pearson correlation of student's and teacher's cosines, a scalar in `[0, 2]`; 1,
+        without a gradient, where one of them does not vary.
+    """
+    found, expected = (
+        paired_cosine(tf.gather(vectors, pairs[:, 0]), tf.gather(vectors, pairs[:, 1]))
+        for vectors in (student, teacher)
     )
+    found, expected = found - _mean(found), expected - _mean(expected)
+    squares = [tf.reduce_sum(tf.square(cosines)) for cosines in (found, expected)]
+    vary = tf.minimum(*squares) > _LEAST_SQUARES
+    length = tf.sqrt(tf.where(vary, squares[0] * squares[1], 1.0))
+    return 1.0 - tf.where(vary, tf.reduce_sum(found * expected) / length, 0.0)
+
+
+def _mean(values: tf.Tensor) -> tf.Tensor:
+    return tf.math.divide_no_nan(tf.reduce_sum(values), tf.cast(tf.size(values), values.dtype))

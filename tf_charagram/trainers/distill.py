@@ -7,7 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.objectives.distillation import cosine_loss, similarity_loss
+from tf_charagram.objectives.distillation import correlation_loss, cosine_loss, similarity_loss
 from tf_charagram.objectives.margin import margin_loss
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.objectives.similarity import normalize_rows
@@ -19,8 +19,8 @@ class DistillModel(StepModel):
 
     `fit` takes the batches of a `DistillStream`. The loss is the sum of these, each with a weight:
     the cosine distance of each line to its vector; the divergence of the similarities in the batch;
-    the margin loss of the pairs, with negatives from the pairs of the batch. One forward pass over
-    all texts serves all three.
+    the correlation of the cosines of lines with their neighbors; the margin loss of the pairs, with
+    negatives from the pairs of the batch. One forward pass over all texts serves them all.
 
     Args:
         encoder: Keras layer from ragged ids to `(batch, dim)`.
@@ -37,6 +37,7 @@ class DistillModel(StepModel):
         cosine_weight: float = 1.0,
         similarity_weight: float = 0.3,
         temperature: float = 0.07,
+        neighbors_weight: float = 0.0,
         pairs_weight: float = 1.0,
         margin: float = 0.4,
         negatives: NegativeSampler | None = None,
@@ -49,6 +50,7 @@ class DistillModel(StepModel):
             cosine_weight: Weight of `cosine_loss`.
             similarity_weight: Weight of `similarity_loss`.
             temperature: Of `similarity_loss`.
+            neighbors_weight: Weight of `correlation_loss`.
             pairs_weight: Weight of `margin_loss`.
             margin: m of `margin_loss`.
             negatives: Chooses them. Default: the most similar ones.
@@ -61,12 +63,18 @@ class DistillModel(StepModel):
         self.cosine_weight = cosine_weight
         self.similarity_weight = similarity_weight
         self.temperature = temperature
+        self.neighbors_weight = neighbors_weight
         self.pairs_weight = pairs_weight
         self.margin = margin
         self.negatives = negatives or NegativeSampler("max")
 
     def loss_of(
-        self, ids: tf.RaggedTensor, vectors: tf.Tensor, keys: tf.Tensor, training: bool
+        self,
+        ids: tf.RaggedTensor,
+        vectors: tf.Tensor,
+        neighbors: tf.Tensor,
+        keys: tf.Tensor,
+        training: bool,
     ) -> tf.Tensor:
         """Returns the loss of a batch, without the penalty."""
         embeddings = self.encoder(ids, training=training)
@@ -77,6 +85,8 @@ class DistillModel(StepModel):
             loss += self.cosine_weight * cosine_loss(lines, vectors)
         if self.similarity_weight:
             loss += self.similarity_weight * similarity_loss(lines, vectors, self.temperature)
+        if self.neighbors_weight:
+            loss += self.neighbors_weight * correlation_loss(lines, vectors, neighbors)
         if self.pairs_weight:
             normalized = normalize_rows(tf.stop_gradient(pairs))
             chosen, exists = self.negatives(normalized, keys, self.step)

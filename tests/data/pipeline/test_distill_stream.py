@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.pipeline.distill_stream import DistillStream, PairTexts
+from tf_charagram.data.pipeline.nearest import nearest_lines
 from tf_charagram.data.pipeline.teacher_lines import TeacherLines
 from tf_charagram.data.pipeline.typing_errors import TypingErrors
 from tf_charagram.errors import ConfigError
@@ -42,7 +43,9 @@ def make(lines, vectorizer):
     def make_stream(share=0.0, pairs=PAIRS, **options):
         options = {"batch_size": 5, "pair_batch_size": 4, "dim": 4, "seed": 1, **options}
         read = PairTexts.of(pairs) if pairs else None
-        return DistillStream(lines, read, vectorizer, errors=TypingErrors(share), **options)
+        stream = DistillStream(lines, read, vectorizer, errors=TypingErrors(share), **options)
+        stream.open()
+        return stream
 
     return make_stream
 
@@ -51,12 +54,12 @@ def batches(stream, first, num):
     return [batch for segment in stream.segments(first, num) for batch in stream.dataset(segment)]
 
 
-def same(left, right):
-    for a, b in zip(left, right, strict=True):
+def same(some, others):
+    for a, b in zip(some, others, strict=True):
         assert_array_equal(a[0].values, b[0].values)
         assert_array_equal(a[0].row_splits, b[0].row_splits)
-        assert_array_equal(a[1], b[1])
-        assert_array_equal(a[2], b[2])
+        for left, right in zip(a[1:], b[1:], strict=True):
+            assert_array_equal(left, right)
 
 
 def names(ids, vectorizer, texts):
@@ -74,7 +77,7 @@ def test_every_epoch_visits_every_line_once_with_its_vector(make, lines, vectori
     orders = []
     for epoch in range(2):
         seen = []
-        for ids, vectors, keys in batches(stream, 5 * epoch, 5):
+        for ids, vectors, _, keys in batches(stream, 5 * epoch, 5):
             assert keys.shape == (0,)
             texts = names(ids, vectorizer, LINES)
             expected = lines.vectors(np.array([LINES.index(text) for text in texts]))
@@ -89,7 +92,7 @@ def test_every_epoch_visits_every_line_once_with_its_vector(make, lines, vectori
 def test_pairs_come_in_epochs_of_their_own(make, vectorizer):
     stream = make()
     lefts = []
-    for ids, vectors, keys in batches(stream, 0, 9):
+    for ids, vectors, _, keys in batches(stream, 0, 9):
         texts = names(ids[len(vectors) :], vectorizer, [text for pair in PAIRS for text in pair])
         left, right = texts[:4], texts[4:]
         assert all(pair in PAIRS for pair in zip(left, right, strict=True))
@@ -100,7 +103,11 @@ def test_pairs_come_in_epochs_of_their_own(make, vectorizer):
     assert all(set(count.values()) == {1} and len(count) == NUM_PAIRS for count in counts)
 
 
-@pytest.mark.parametrize("options", [{"share": 0.7}, {"share": 0.7, "dropout": 0.3}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [{"share": 0.7}, {"share": 0.7, "dropout": 0.3}, {"neighbor_batch_size": 3}],
+    ids=str,
+)
 def test_resumed_batches_are_the_same(make, options):
     whole = batches(make(**options), 0, 12)
     stream = make(**options)
@@ -127,11 +134,31 @@ def test_dropout_leaves_out_its_share(make):
 def test_projected_vectors(make, lines):
     stream = make(dim=2, pairs=None)
     directions = lines.principal_directions(2)
-    for (_, small, _), (_, wide, _) in zip(
+    for (_, small, *_), (_, wide, *_) in zip(
         batches(stream, 0, 3), batches(make(pairs=None), 0, 3), strict=True
     ):
         projected = wide @ directions
         assert_allclose(small, projected / np.linalg.norm(projected, axis=1)[:, None], rtol=1e-5)
+
+
+def test_neighbors_come_along(make, lines, vectorizer):
+    """Each of the first lines with one of its two nearest; an epoch later with another."""
+    stream = make(neighbor_batch_size=3, num_neighbors=2)
+    nearest = nearest_lines(lines, 2, seed=1)
+    seen = Counter()
+    for index, (ids, vectors, neighbors, _) in enumerate(batches(stream, 0, 50)):
+        num_lines = 3 if index % 5 == 4 else 5
+        assert_array_equal(neighbors, [[0, num_lines], [1, num_lines + 1], [2, num_lines + 2]])
+        assert len(vectors) == num_lines + 3
+        texts = names(ids[: len(vectors)], vectorizer, LINES)
+        expected = lines.vectors(np.array([LINES.index(text) for text in texts]))
+        assert_allclose(vectors, expected / np.linalg.norm(expected, axis=1)[:, None], rtol=1e-5)
+        for line, neighbor in neighbors.numpy().tolist():
+            number, other = LINES.index(texts[line]), LINES.index(texts[neighbor])
+            assert other in nearest[number]
+            seen[number, other] += 1
+    drawn = Counter(number for number, _ in seen)
+    assert sum(drawn.values()) > 1.6 * len(drawn)
 
 
 def test_too_few_pairs(make):

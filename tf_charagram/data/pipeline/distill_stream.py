@@ -9,6 +9,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.data.pipeline.nearest import nearest_lines
 from tf_charagram.data.pipeline.store import text_keys
 from tf_charagram.data.pipeline.stream import Segment, Stream, shuffled, split_batches
 from tf_charagram.data.pipeline.teacher_lines import TeacherLines
@@ -46,13 +47,16 @@ class PairTexts(NamedTuple):
 class DistillStream(Stream):
     """The batches of a training run with a teacher.
 
-    Each is `(ids, vectors, keys)`: the ids of the lines, then of the lefts and of the rights of the
-    pairs, `tf.RaggedTensor` int32 `(n + 2p, None)`; the vectors of the lines, of unit length,
-    float32 `(n, dim)`; and equal numbers for equal texts of the pairs, int64 `(2p,)`.
+    Each is `(ids, vectors, neighbors, keys)`: the ids of the lines, then of the lefts and of the
+    rights of the pairs, `tf.RaggedTensor` int32 `(n + 2p, None)`; the vectors of the lines, of unit
+    length, float32 `(n, dim)`; which two lines are neighbors, int32 `(m, 2)`; and equal numbers for
+    equal texts of the pairs, int64 `(2p,)`.
 
-    An epoch visits every line once. Pairs come along in epochs of their own, all of the same number
-    per step. Texts become ids when their batch is assembled, so every epoch has other typing
-    errors, and memory holds the texts alone. They too are functions of seed and step.
+    An epoch visits every line once. With some of the lines of a batch, one of those that the
+    teacher finds nearest comes along, another one in every epoch. Pairs come along in epochs of
+    their own, all of the same number per step. Texts become ids when their batch is assembled, so
+    every epoch has other typing errors, and memory holds the texts alone. They too are functions of
+    seed and step.
 
     Args:
         lines: The lines.
@@ -61,6 +65,8 @@ class DistillStream(Stream):
         batch_size: Lines per batch; the last of an epoch may have fewer.
         pair_batch_size: Pairs per batch.
         errors: Adds typing errors to lines and to one side of pairs.
+        neighbor_batch_size: Lines per batch that bring a neighbor along, if they have one.
+        num_neighbors: How many nearest lines it is drawn from, see `nearest_lines`.
         dim: Width of the vectors: those of the teacher are projected where it is smaller.
         dropout: Share of the ids of a text that are left out, others at each step.
         seed: Seed of the orders, the errors and the dropout.
@@ -79,6 +85,8 @@ class DistillStream(Stream):
         pair_batch_size: int,
         errors: TypingErrors,
         dim: int,
+        neighbor_batch_size: int = 0,
+        num_neighbors: int = 32,
         dropout: float = 0.0,
         seed: int = 0,
     ) -> None:
@@ -92,8 +100,15 @@ class DistillStream(Stream):
         self._lines, self._pairs = lines, pairs
         self._num_pairs, self._pair_batch_size = num_pairs, pair_batch_size
         self._vectorizer, self._errors = vectorizer, errors
+        self._neighbor_batch_size, self._num_neighbors = neighbor_batch_size, num_neighbors
+        self._nearest: np.ndarray | None = None
         self._dim, self._dropout = dim, dropout
         self._projection = None if dim == lines.dim else lines.principal_directions(dim)
+
+    def open(self) -> None:
+        """Finds the nearest lines of all lines, if batches are to have them."""
+        if self._neighbor_batch_size and self._nearest is None:
+            self._nearest = nearest_lines(self._lines, self._num_neighbors, seed=self.seed)
 
     def _rows(self, segment: Segment) -> list[np.ndarray]:
         """Returns the numbers of the lines and of the pairs of each step; pairs come after all."""
@@ -126,30 +141,29 @@ class DistillStream(Stream):
         )
 
     def _assembler(self, segment: Segment) -> Callable[[tf.Tensor], Any]:
-        types = (tf.string, tf.float32, tf.int64, tf.int64)
+        types = (tf.string, tf.float32, tf.int32, tf.int64, tf.int64)
 
-        def assemble(rows: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor, tf.Tensor]:
-            texts, vectors, keys, seed = tf.numpy_function(
+        def assemble(rows: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor, tf.Tensor, tf.Tensor]:
+            texts, vectors, neighbors, keys, seed = tf.numpy_function(
                 lambda rows: self._examples(rows, segment.epoch), [rows], types
             )
             texts.set_shape([None])
             vectors.set_shape([None, self._dim])
+            neighbors.set_shape([None, 2])
             keys.set_shape([None])
             ids = self._vectorizer(texts)
             if self._dropout:
                 seed.set_shape([2])
                 draws = tf.random.stateless_uniform(tf.shape(ids.values), seed)
                 ids = tf.ragged.boolean_mask(ids, ids.with_values(draws >= self._dropout))
-            return ids, vectors, keys
+            return ids, vectors, neighbors, keys
 
         return assemble
 
-    def _examples(
-        self, rows: np.ndarray, epoch: int
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Returns texts, vectors and keys of a batch, and a seed for its dropout."""
+    def _examples(self, rows: np.ndarray, epoch: int) -> tuple[np.ndarray, ...]:
+        """Returns texts, vectors, neighbors and keys of a batch, and a seed for its dropout."""
         random = np.random.default_rng([self.seed, epoch, int(rows[0])])
-        numbers = rows[rows < self.size]
+        numbers, neighbors = self._with_neighbors(rows[rows < self.size], random)
         vectors = self._lines.vectors(numbers)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         if self._projection is not None:
@@ -165,4 +179,22 @@ class DistillStream(Stream):
             texts += sides[0] + sides[1]
             keys = self._pairs.keys[chosen].T.reshape(-1)
         encoded = np.array([to_bytes(text) for text in texts], object)
-        return encoded, vectors, keys, random.integers(2**62, size=2)
+        return encoded, vectors, neighbors, keys, random.integers(2**62, size=2)
+
+    def _with_neighbors(
+        self, numbers: np.ndarray, random: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the lines of a batch with the neighbors of some, and which two belong together.
+
+        Args:
+            numbers: The numbers of the lines.
+            random: Draws the neighbors.
+        """
+        if self._nearest is None:
+            return numbers, np.zeros((0, 2), np.int32)
+        counts = (self._nearest[numbers] >= 0).sum(axis=1)
+        positions = np.flatnonzero(counts)[: self._neighbor_batch_size]
+        drawn = self._nearest[numbers[positions], random.integers(counts[positions])]
+        others = len(numbers) + np.arange(len(positions))
+        both = np.stack([positions, others], axis=1).astype(np.int32)
+        return np.concatenate([numbers, drawn]), both
