@@ -93,7 +93,9 @@ def test_a_stopped_run_goes_on_to_the_same_weights(files, tmp_path, monkeypatch,
      (["--ngram-dropout", "1"], r"`ngram_dropout` must be in \[0, 1\)"),
      (["--typos", "1.5"], r"`typos` must be in \[0, 1\]"),
      (["--pair-weights", "1,2"], "one number for each --pairs"),
-     (["--misspellings", "none.tsv"], "none.tsv: no such file")],
+     (["--misspellings", "none.tsv"], "none.tsv: no such file"),
+     (["--neighbor-batch-size", "30"], "`neighbor_batch_size` must be at most `batch_size`"),
+     (["--num-neighbors", "0"], "`num_neighbors` must be at least 1")],
 )  # fmt: skip
 def test_what_is_wrong_is_said(files, tmp_path, capsys, arguments, problem):
     assert train(files, tmp_path / "run", *arguments) == 1
