@@ -13,7 +13,7 @@ from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.serialization.prefix_sums import fold_table
+from tf_charagram.serialization.prefix_sums import fold_table, most_read_first
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 from tf_charagram.text.words import WordVectorizer
@@ -56,8 +56,8 @@ def test_nasty_texts(settings):
 
 
 def test_one_row_a_position():
-    vectorizer = NgramVectorizer.from_texts(WORDS)
-    ids = embedder(vectorizer).folded().vectorizer(tf.constant(["cats", "xcat", ""]))
+    vectorizer = embedder(NgramVectorizer.from_texts(WORDS)).folded().vectorizer
+    ids = vectorizer(tf.constant(["cats", "xcat", ""]))
     ngrams = vectorizer.vocabulary.ngrams()
     found = [[ngrams[row] for row in rows] for rows in ids.to_list()]
     assert found == [[" cat", "cats", "ats ", "ts ", "s "], ["cat ", "at ", "t "], []]
@@ -107,3 +107,18 @@ def test_saved_and_loaded(tmp_path):
     folded = embedder(NgramVectorizer.from_texts(WORDS)).folded()
     folded.save(tmp_path / "model")
     assert_array_equal(TextEmbedder.load(tmp_path / "model").encode(WORDS), folded.encode(WORDS))
+
+
+def test_rows_that_are_read_most_come_first():
+    """Of 9 times `a`, 6 are in `ab`, and 5 of these in `abc`; `b` and `bc` occur 7 and 4 times."""
+    counts, prefixes = np.array([9, 7, 6, 4, 5]), np.array([-1, -1, 0, 1, 2])
+    # They are read 3, 3, 1, 4 and 5 times.
+    assert_array_equal(most_read_first(counts, prefixes), [4, 3, 0, 1, 2])
+
+
+def test_a_folded_model_reads_low_rows_more_often():
+    vectorizer = NgramVectorizer.from_texts(WORDS, orders=(2, 3))
+    folded = embedder(vectorizer).folded().vectorizer
+    reads = np.bincount(folded(tf.constant(WORDS)).values, minlength=folded.num_rows)
+    assert (np.diff(reads) <= 0).all()
+    assert reads[0] > reads[-1]
