@@ -17,6 +17,7 @@ from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 import jsonargparse
 import yaml
 
+from tf_charagram.cli.quiet import quiet_tensorflow
 from tf_charagram.config.run import typed
 from tf_charagram.errors import CharagramError
 
@@ -179,7 +180,9 @@ def file_first(arguments: Sequence[str], flag: str = "--config") -> list[str]:
 def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None) -> int:
     """Runs a command; an error the package raises becomes one line and exit status 1 or 2."""
     # TensorFlow greets every process with lines on CPUs and GPUs that help nobody here.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
+        os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+        quiet_tensorflow()
     for stream in (sys.stdin, sys.stdout):
         # Broken UTF-8, in what is piped in or in an argument, must not end a command.
         if isinstance(stream, io.TextIOWrapper):
