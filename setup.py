@@ -78,6 +78,7 @@ setup(
         "jsonargparse[signatures]>=4.49,<5",
         "docstring-parser>=0.17",
         "pyyaml>=6",
+        "packaging>=24",
     ],
     extras_require={**EXTRAS, "test": TEST, "bench": ["torch", "fasttext"]},
 )

@@ -22,19 +22,19 @@ def in_threads(function: Callable[[B], R], batches: Iterable[B]) -> Iterator[tup
     Yields:
         Each batch and its result; in order.
     """
-    num_threads = _num_threads()
-    with ThreadPoolExecutor(num_threads) as pool:
+    number = num_threads()
+    with ThreadPoolExecutor(number) as pool:
         pending: deque[tuple[B, Future[R]]] = deque()
         for batch in batches:
             pending.append((batch, pool.submit(function, batch)))
-            if len(pending) > 2 * num_threads:
+            if len(pending) > 2 * number:
                 batch, future = pending.popleft()
                 yield batch, future.result()
         for batch, future in pending:
             yield batch, future.result()
 
 
-def _num_threads() -> int:
+def num_threads() -> int:
     """Returns the cores this process may use; like other libraries, heeds OMP_NUM_THREADS."""
     asked = os.environ.get("OMP_NUM_THREADS", "")
     if asked.isdecimal() and int(asked):

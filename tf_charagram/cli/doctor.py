@@ -1,0 +1,162 @@
+"""`charagram doctor`: says what this installation has, what it lacks, and what it would need."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from typing import Any
+
+from packaging.requirements import Requirement
+from rich.markup import escape
+from rich.table import Table
+
+from tf_charagram._version import __version__
+from tf_charagram.cli.flags import FlagParser, run_command
+from tf_charagram.data.download.fetch import cache_folder, cached
+from tf_charagram.data.download.sources import SOURCES
+from tf_charagram.models.parallel import num_threads
+from tf_charagram.reporting.console import make_table, table_console
+from tf_charagram.serialization.locations import shipped_models
+
+_PACKAGE = "tf-charagram"
+_FOR_DEVELOPERS = ("test", "bench")
+
+
+@dataclass(frozen=True)
+class Need:
+    """A package that this one builds on.
+
+    Attributes:
+        package: Its name.
+        extra: The extra that installs it, or `None` if nothing works without it.
+        versions: Which versions serve, for instance `">=2.21"`; empty for any.
+        version: The one that is installed, or `None`.
+    """
+
+    package: str
+    extra: str | None
+    versions: str
+    version: str | None
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with it, if anything."""
+        if self.version is None:
+            return "missing"
+        requirement = Requirement(f"{self.package}{self.versions}")
+        fits = requirement.specifier.contains(self.version, prereleases=True)
+        return None if fits else "wrong version"
+
+    @property
+    def cure(self) -> str:
+        """The command that installs it."""
+        name = _PACKAGE if self.extra is None else f"{_PACKAGE}[{self.extra}]"
+        return f"pip install '{name}'"
+
+
+def needs() -> list[Need]:
+    """Returns what the package was installed with: what it requires, then its extras."""
+    found = []
+    for line in metadata.requires(_PACKAGE) or ():
+        requirement = Requirement(line)
+        extra = _extra_of(requirement)
+        applies = requirement.marker is None or requirement.marker.evaluate({"extra": extra or ""})
+        if applies and extra not in _FOR_DEVELOPERS:
+            version = _version_of(requirement.name)
+            found.append(Need(requirement.name, extra, str(requirement.specifier), version))
+    return sorted(found, key=lambda need: (need.extra or "", need.package))
+
+
+def _extra_of(requirement: Requirement) -> str | None:
+    extras = metadata.metadata(_PACKAGE).get_all("Provides-Extra") or []
+    marker = requirement.marker
+    if marker is None or marker.evaluate({"extra": ""}):
+        return None
+    return next((extra for extra in extras if marker.evaluate({"extra": extra})), None)
+
+
+def _version_of(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def examine() -> dict[str, Any]:
+    """Returns what `--json` prints; TensorFlow is imported to look for GPUs, if it can be."""
+    try:
+        import tensorflow as tf
+
+        gpus: list[str] | None = [gpu.name for gpu in tf.config.list_physical_devices("GPU")]
+        error = None
+    except Exception as problem:  # A broken installation may raise anything.
+        gpus, error = None, f"{type(problem).__name__}: {problem}"
+    return {
+        "tf_charagram": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "cores": os.cpu_count(),
+        "threads": num_threads(),
+        "gpus": gpus,
+        "tensorflow_error": error,
+        "packages": [{**asdict(need), "problem": need.problem} for need in needs()],
+        "models": list(shipped_models()),
+        "downloads": {
+            "folder": str(cache_folder()),
+            "sets": [name for name in SOURCES if cached(name) is not None],
+        },
+    }
+
+
+def packages_table(found: Sequence[Need]) -> Table:
+    """Returns the table of the packages, with the command that mends what is wrong."""
+    table = make_table("Packages", ("package", "for", "needs", "found", "to mend it"), ())
+    for need in found:
+        mend = "" if need.problem is None else f"{need.problem}: {need.cure}"
+        table.add_row(
+            need.package, need.extra or "everything", need.versions or "any",
+            need.version or "-", escape(mend),
+        )  # fmt: skip
+    return table
+
+
+def make_parser() -> FlagParser:
+    """Returns the command line."""
+    parser = FlagParser(prog="charagram doctor", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
+    return parser
+
+
+def doctor(arguments: Sequence[str]) -> int:
+    """Runs the command; returns 1 if something that all needs is missing or wrong."""
+    values = make_parser().parse_args(arguments)
+    found, all_needs = examine(), needs()
+    is_well = found["gpus"] is not None and not any(
+        need.problem for need in all_needs if need.extra is None
+    )
+    if values.json:
+        sys.stdout.write(json.dumps(found) + "\n")
+        return 0 if is_well else 1
+    console = table_console()
+    console.print(packages_table(all_needs))
+    facts = {
+        "tf-charagram": f"{__version__}, Python {found['python']}, {found['platform']}",
+        "threads": f"{found['threads']} of {found['cores']} cores",
+        "GPUs": ", ".join(found["gpus"] or ()) or found["tensorflow_error"] or "none",
+        "models": ", ".join(found["models"]) or "none",
+        "downloads": f"{', '.join(found['downloads']['sets']) or 'none'} in "
+        f"{found['downloads']['folder']}",
+    }
+    for name, value in facts.items():
+        console.print(f"{name:13} {value}", soft_wrap=True, markup=False)
+    return 0 if is_well else 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    return run_command(doctor, arguments)
