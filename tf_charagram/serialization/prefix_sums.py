@@ -44,6 +44,8 @@ def fold_into(
         rows = order[first : first + _CHUNK]
         positions = tf.range(first, first + len(rows))
         encoder.ngram_table.value.scatter_update(tf.IndexedSlices(table[rows], positions))
+    # Updates of rows leave the table so that whoever reads it gets a copy.
+    tf.raw_ops.DisableCopyOnRead(resource=encoder.ngram_table.value.handle)
     state = vectorizer.state()
     state |= {name: state[name][order] for name in ("keys", "counts")}
     config = {**vectorizer.get_config(), "longest_only": True}
