@@ -9,8 +9,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from tf_charagram.cli.flags import FlagParser, run_command
 from tf_charagram.errors import ConfigError
 
@@ -46,19 +44,21 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _are_alike(first: Any, second: Any) -> bool:
-    """Returns whether the rows of two embedders stand for the same n-grams."""
-    states = [
-        {name: array for name, array in model.vectorizer.state().items() if name != "counts"}
-        for model in (first, second)
-    ]
+    """Returns whether the rows of two embedders stand for the same units."""
     shapes = [[weight.shape for weight in model.encoder.weights] for model in (first, second)]
     return (
         type(first.encoder) is type(second.encoder)
         and shapes[0] == shapes[1]
         and first.vectorizer.get_config() == second.vectorizer.get_config()
-        and states[0].keys() == states[1].keys()
-        and all(np.array_equal(array, states[1][name]) for name, array in states[0].items())
+        and _units(first.vectorizer) == _units(second.vectorizer)
     )
+
+
+def _units(vectorizer: Any) -> Any:
+    """Returns what the rows stand for, whatever else the model has met and counted."""
+    if getattr(vectorizer, "vocabulary", None) is not None:
+        return vectorizer.vocabulary.ngrams()
+    return {name: array.tolist() for name, array in vectorizer.state().items() if name != "counts"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

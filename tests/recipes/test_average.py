@@ -8,7 +8,9 @@ from numpy.testing import assert_allclose
 from recipes.average import main
 from tests.models.answers import parts
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text.symbols import Alphabet
 from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.vocabulary import NgramVocabulary
 
 
 def saved(path, number, model=None):
@@ -31,6 +33,18 @@ def test_each_weight_is_the_mean(tmp_path):
         average.encoder.weights, *(model.encoder.weights for model in models), strict=True
     ):
         assert_allclose(weight, np.mean([other.numpy() for other in others], axis=0), rtol=1e-5)
+
+
+def test_one_of_them_knows_more_characters(tmp_path):
+    """As a model does that met one more in its pairs, without a row for it."""
+    first = saved(tmp_path / "a", 0)
+    vocabulary = first.vectorizer.vocabulary
+    more = Alphabet([*vocabulary.alphabet.characters, ord("\N{SNOWMAN}")])
+    other = NgramVocabulary(vocabulary.orders, more, vocabulary.keys, vocabulary.counts + 1)
+    config = first.vectorizer.get_config()
+    vectorizer = type(first.vectorizer).from_state(config, other.to_arrays())
+    saved(tmp_path / "b", 1, TextEmbedder(vectorizer, parts()[1]))
+    assert main([str(tmp_path / name) for name in ("average", "a", "b")]) == 0
 
 
 def test_models_of_other_ngrams(tmp_path, capsys):
