@@ -55,12 +55,12 @@ def model2vec(model: str) -> Callable[[list[str]], Any]:
 
 
 def fasttext(model: str) -> Callable[[list[str]], Any]:
-    """Returns what embeds with a model of fastText, one text at a time."""
+    """Returns what embeds with a model of fastText, of lower-cased text, one text at a time."""
     import fasttext
     import numpy as np
 
     loaded = fasttext.load_model(model)
-    return lambda texts: np.stack([loaded.get_sentence_vector(text) for text in texts])
+    return lambda texts: np.stack([loaded.get_sentence_vector(text.lower()) for text in texts])
 
 
 PACKAGES = {

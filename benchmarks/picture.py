@@ -22,7 +22,7 @@ def main(results: str, picture: str) -> None:
     models = json.loads(Path(results).read_text(encoding="utf-8"))
     # Texts are text, and the same numbers give the same file.
     plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "models", "font.size": 11})
-    figure, axes = plt.subplots(figsize=(7.5, 4.2))
+    figure, axes = plt.subplots(figsize=(7.5, 5.2))
     speeds = [model["texts_per_second"] for model in models.values()]
     for name, model in models.items():
         color = OURS if "english" in name else OTHERS
