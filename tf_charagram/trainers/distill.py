@@ -61,22 +61,14 @@ class DistillModel(StepModel):
         """
         super().compile(optimizer, **kwargs)
         self.cosine_weight = cosine_weight
-        self.similarity_weight = similarity_weight
-        self.temperature = temperature
+        self.similarity_weight, self.temperature = similarity_weight, temperature
         self.neighbors_weight = neighbors_weight
-        self.pairs_weight = pairs_weight
-        self.margin = margin
+        self.pairs_weight, self.margin = pairs_weight, margin
         self.negatives = negatives or NegativeSampler("max")
 
-    def loss_of(
-        self,
-        ids: tf.RaggedTensor,
-        vectors: tf.Tensor,
-        neighbors: tf.Tensor,
-        keys: tf.Tensor,
-        training: bool,
-    ) -> tf.Tensor:
-        """Returns the loss of a batch, without the penalty."""
+    def loss_of(self, *batch: Any, training: bool) -> tf.Tensor:
+        """Returns the loss of a batch of a `DistillStream`, without the penalty."""
+        ids, vectors, neighbors, keys = batch
         embeddings = self.encoder(ids, training=training)
         num_lines = tf.shape(vectors)[0]
         lines, pairs = embeddings[:num_lines], embeddings[num_lines:]

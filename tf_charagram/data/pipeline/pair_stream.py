@@ -67,8 +67,7 @@ class PairStream(Stream):
             block_size=store.block_size,
         )
         self.store = store
-        self.batch_size = batch_size
-        self.mega_batches = mega_batches
+        self.batch_size, self.mega_batches = batch_size, mega_batches
         self.file_order_first = file_order_first
         self.bucket_by_length = bucket_by_length
         self._fill = fill
