@@ -61,23 +61,18 @@ class Need:
 
 def needs() -> list[Need]:
     """Returns what the package was installed with: what it requires, then its extras."""
+    # Without an extra first: what nothing works without belongs to none.
+    extras = [None, *(metadata.metadata(_PACKAGE).get_all("Provides-Extra") or [])]
     found = []
-    for line in metadata.requires(_PACKAGE) or ():
-        requirement = Requirement(line)
-        extra = _extra_of(requirement)
-        applies = requirement.marker is None or requirement.marker.evaluate({"extra": extra or ""})
-        if applies and extra not in _FOR_DEVELOPERS:
-            version = _version_of(requirement.name)
-            found.append(Need(requirement.name, extra, str(requirement.specifier), version))
+    for requirement in map(Requirement, metadata.requires(_PACKAGE) or ()):
+        marker = requirement.marker
+        for extra in extras:
+            if marker is None or marker.evaluate({"extra": extra or ""}):
+                if extra not in _FOR_DEVELOPERS:
+                    version = _version_of(requirement.name)
+                    found.append(Need(requirement.name, extra, str(requirement.specifier), version))
+                break
     return sorted(found, key=lambda need: (need.extra or "", need.package))
-
-
-def _extra_of(requirement: Requirement) -> str | None:
-    extras = metadata.metadata(_PACKAGE).get_all("Provides-Extra") or []
-    marker = requirement.marker
-    if marker is None or marker.evaluate({"extra": ""}):
-        return None
-    return next((extra for extra in extras if marker.evaluate({"extra": extra})), None)
 
 
 def _version_of(package: str) -> str | None:
@@ -87,7 +82,7 @@ def _version_of(package: str) -> str | None:
         return None
 
 
-def examine() -> dict[str, Any]:
+def examine(packages: Sequence[Need]) -> dict[str, Any]:
     """Returns what `--json` prints; TensorFlow is imported to look for GPUs, if it can be."""
     try:
         import tensorflow as tf
@@ -104,7 +99,7 @@ def examine() -> dict[str, Any]:
         "threads": num_threads(),
         "gpus": gpus,
         "tensorflow_error": error,
-        "packages": [{**asdict(need), "problem": need.problem} for need in needs()],
+        "packages": [{**asdict(need), "problem": need.problem} for need in packages],
         "models": list(shipped_models()),
         "downloads": {
             "folder": str(cache_folder()),
@@ -135,15 +130,16 @@ def make_parser() -> FlagParser:
 def doctor(arguments: Sequence[str]) -> int:
     """Runs the command; returns 1 if something that all needs is missing or wrong."""
     values = make_parser().parse_args(arguments)
-    found, all_needs = examine(), needs()
+    packages = needs()
+    found = examine(packages)
     is_well = found["gpus"] is not None and not any(
-        need.problem for need in all_needs if need.extra is None
+        need.problem for need in packages if need.extra is None
     )
     if values.json:
         sys.stdout.write(json.dumps(found) + "\n")
         return 0 if is_well else 1
     console = table_console()
-    console.print(packages_table(all_needs))
+    console.print(packages_table(packages))
     facts = {
         "tf-charagram": f"{__version__}, Python {found['python']}, {found['platform']}",
         "threads": f"{found['threads']} of {found['cores']} cores",
