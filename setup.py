@@ -20,6 +20,7 @@ EXTRAS = {
     "mteb": ["mteb>=2.26,<3"],
     "bayesian": ["scikit-learn>=1.6"],
     "plots": ["matplotlib>=3.9"],
+    "report": ["jinja2>=3.1", "matplotlib>=3.9"],
 }
 TEST = [
     "pytest>=8.2",
@@ -33,7 +34,7 @@ TEST = [
     # Tests of the other extras are left out where these are not installed.
     *(
         requirement
-        for name in ("serving", "search", "spelling", "sklearn", "hub", "parquet", "plots")
+        for name in ("serving", "search", "spelling", "sklearn", "hub", "parquet", "report")
         for requirement in EXTRAS[name]
     ),
 ]
@@ -62,7 +63,7 @@ setup(
         for package in find_packages(include=[name, f"{name}.*"])
     ],
     package_dir={f"tf_charagram.{name}": name for name in FOLDERS},
-    package_data={"tf_charagram": ["py.typed", "data/starter/*.tsv", "pretrained/*/*"]},
+    package_data={"tf_charagram": ["py.typed", "data/starter/*.tsv", "pretrained/*/*", "papers/numbers/*.tsv", "papers/*.html"]},
     entry_points={"console_scripts": ["charagram = tf_charagram.cli:main"]},
     python_requires=">=3.11,<3.14",
     install_requires=[

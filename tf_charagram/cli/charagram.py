@@ -18,6 +18,8 @@ COMMANDS = {
     "tag": ("tf_charagram.tag", "tag the words of the lines of a file"),
     "export": ("tf_charagram.export.command", "write a version for TensorFlow Serving"),
     "check": ("tf_charagram.export.check.command", "check that an export can be served"),
+    "analyze": ("tf_charagram.analysis.command", "show what models learned, as the papers do"),
+    "papers": ("tf_charagram.papers.command", "make the tables and figures of three papers"),
     "neighbors": ("tf_charagram.neighbors", "find the nearest texts in a list"),
     "index": ("tf_charagram.search.command", "prepare many texts for neighbors --index"),
     "models": ("tf_charagram.cli.models", "list the models that ship with the package"),

@@ -1,0 +1,1 @@
+"""What trained models learned: each analysis a function on a model or two that returns a table."""

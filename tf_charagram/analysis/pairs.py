@@ -1,0 +1,83 @@
+"""What a model says of the pairs of evaluation sets, pooled, on the sets' own scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.errors import ConfigError
+from tf_charagram.evaluation.correlation import pearson
+from tf_charagram.evaluation.scores import Embed
+
+Floats = NDArray[np.float64]
+#: A correlation of fewer pairs says nothing.
+MIN_PAIRS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPairs:
+    """Pairs of several sets, with people's scores and the cosines of some models.
+
+    Attributes:
+        sets: Name of the set of each pair.
+        left: First text of each pair.
+        right: Second text of each pair.
+        gold: `(num_pairs,)`, people's scores.
+        cosines: Model -> `(num_pairs,)`.
+    """
+
+    sets: list[str]
+    left: list[str]
+    right: list[str]
+    gold: Floats
+    cosines: dict[str, Floats]
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+def judge(models: Mapping[str, Embed], sets: Sequence[ScoredPairs]) -> JudgedPairs:
+    """Embeds the pairs of some sets with some models.
+
+    Args:
+        models: Name -> function to vectors of unit length (or zero), `(num_texts, dim)`.
+        sets: The sets, whose scores share a scale.
+
+    Raises:
+        ConfigError: There is no set.
+    """
+    if not sets:
+        raise ConfigError("There is no set of scored sentences to analyze.")
+    left = [text for pairs in sets for text in pairs.left]
+    right = [text for pairs in sets for text in pairs.right]
+    cosines = {
+        name: np.einsum("ij,ij->i", embed(left), embed(right)).astype(np.float64)
+        for name, embed in models.items()
+    }
+    names = [pairs.name for pairs in sets for _ in range(len(pairs))]
+    return JudgedPairs(
+        names, left, right, np.concatenate([pairs.scores for pairs in sets]), cosines
+    )
+
+
+def scores_of(judged: JudgedPairs, chosen: NDArray[np.bool_]) -> list[float | None]:
+    """Returns Pearson's r x 100 of each model over some pairs; `None` for too few of them."""
+    if chosen.sum() < MIN_PAIRS:
+        return [None for _ in judged.cosines]
+    values = [pearson(cosines[chosen], judged.gold[chosen]) for cosines in judged.cosines.values()]
+    return [None if value is None else round(100 * value, 2) for value in values]
+
+
+def on_scale(cosines: Floats, low: float = 0.0, high: float = 5.0) -> Floats:
+    """Scales cosines to the range of people's scores (CSE, section 5.3).
+
+    The smallest becomes `low` and the largest `high`; equal ones all become the middle.
+    """
+    span = np.ptp(cosines)
+    if span == 0:
+        return np.full_like(cosines, (low + high) / 2)
+    return low + (high - low) * (cosines - cosines.min()) / span

@@ -1,0 +1,35 @@
+"""The words of texts, and how often they occur."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+import tensorflow as tf
+
+from tf_charagram.text.batches import to_bytes
+from tf_charagram.text.splitting import split_words
+
+_BATCH = 10_000
+_MAX_CHARS = 10_000
+
+
+def words_of(texts: Sequence[str]) -> list[list[str]]:
+    """Returns the words and punctuation marks of each text, lower-cased, as word encoders do."""
+    words: list[list[str]] = []
+    for start in range(0, len(texts), _BATCH):
+        batch = tf.constant([to_bytes(text) for text in texts[start : start + _BATCH]])
+        ragged = split_words(batch, True, None, _MAX_CHARS)
+        words += [[word.decode() for word in row] for row in ragged.to_list()]
+    return words
+
+
+def count_words(texts: Iterable[str]) -> Counter[str]:
+    """Returns how often each word occurs in some texts, which are read as a stream."""
+    counts: Counter[str] = Counter()
+    texts = iter(texts)
+    while batch := list(islice(texts, _BATCH)):
+        for words in words_of(batch):
+            counts.update(words)
+    return counts

@@ -1,0 +1,150 @@
+"""One page of all results that were saved: HTML that needs no script, and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from tf_charagram.analysis.plot import svg
+from tf_charagram.analysis.table import Table, cell_text, markdown
+from tf_charagram.errors import RunError
+from tf_charagram.extras import extra_module
+from tf_charagram.files import whole_file
+from tf_charagram.papers.catalog import ENTRIES, PAPERS
+from tf_charagram.papers.entry import Entry
+from tf_charagram.papers.making import read_result, result_file
+from tf_charagram.papers.result import Result
+
+_TEMPLATE = files("tf_charagram.papers") / "report.html"
+_INTRODUCTION = (
+    "Every table and figure of three papers, as it came out with the data and in the time there "
+    "was: our number, and the paper's in parentheses. A dash is a run that was not trained. "
+    "`charagram papers` lists them; `charagram papers NAME --data FOLDER` makes one again."
+)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table or figure on the page.
+
+    Attributes:
+        entry: What it is.
+        result: What came out; `None` if it was not made.
+        picture: Its curves as SVG, if it has some.
+    """
+
+    entry: Entry
+    result: Result | None
+    picture: str | None = None
+
+    @property
+    def anchor(self) -> str:
+        """Its place on the page."""
+        return self.entry.name.replace("/", "-")
+
+    @property
+    def table(self) -> Table:
+        """Our numbers with the paper's."""
+        return self.result.beside  # type: ignore[union-attr]
+
+    def cells(self, row: tuple) -> Iterator[tuple[str, bool]]:  # type: ignore[type-arg]
+        """Yields each cell of a row as text, and whether its column is of numbers."""
+        for index, cell in enumerate(row):
+            yield cell_text(cell), self.is_numeric(index)
+
+    def is_numeric(self, index: int) -> bool:
+        """Returns whether a column of our table is of numbers."""
+        return index > 0 and self.result.ours.is_numeric(index)  # type: ignore[union-attr]
+
+    @property
+    def verdicts(self) -> list[str]:
+        """What became of the paper's claims, a sentence each."""
+        words = {True: "Holds here", False: "Does not hold here", None: "Could not be told"}
+        return [f"{words[holds]}: {claim}." for claim, holds in self.result.claims.items()]  # type: ignore[union-attr]
+
+
+def sections(out: Path, *, with_pictures: bool) -> list[Section]:
+    """Returns all tables and figures, with what was saved of them.
+
+    Args:
+        out: The folder with the results.
+        with_pictures: Draw curves, which needs matplotlib.
+
+    Raises:
+        RunError: A result is damaged, or there is none at all.
+    """
+    pages = []
+    for entry in ENTRIES.values():
+        path = result_file(out, entry.name)
+        result = read_result(path) if path.is_file() else None
+        curves = None if result is None else result.ours.curves
+        picture = svg(curves) if curves is not None and with_pictures else None
+        pages.append(Section(entry, result, picture))
+    if all(section.result is None for section in pages):
+        raise RunError(
+            f"{out} has no results. Make some: charagram papers charagram/table-1 --data FOLDER"
+        )
+    return pages
+
+
+def to_markdown(pages: list[Section]) -> str:
+    """Returns the page as Markdown."""
+    parts = ["# The papers' tables and figures", _INTRODUCTION]
+    for paper, title in PAPERS.items():
+        parts.append(f"## {title}")
+        for section in (page for page in pages if page.entry.name.startswith(f"{paper}/")):
+            parts.append(f"### {section.entry.name}: {section.entry.shows}")
+            if section.result is None:
+                parts.append("Not made yet.")
+                continue
+            parts.append(f"{section.table.title}.")
+            parts.append(markdown(section.table).rstrip())
+            sentences = [*section.verdicts, *section.table.notes, *section.result.differences]
+            if sentences:
+                parts.append("\n".join(f"* {_plain(sentence)}" for sentence in sentences))
+    return "\n\n".join(parts) + "\n"
+
+
+def to_html(pages: list[Section]) -> str:
+    """Returns the page as HTML that needs no other file.
+
+    Raises:
+        ConfigError: jinja2 is not installed.
+    """
+    jinja2 = extra_module("jinja2", "report")
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+    by_paper = [
+        (title, [page for page in pages if page.entry.name.startswith(f"{paper}/")])
+        for paper, title in PAPERS.items()
+    ]
+    return template.render(papers=by_paper, introduction=_INTRODUCTION.replace("`", "")) + "\n"
+
+
+def write_report(out: Path, folder: Path) -> list[Path]:
+    """Writes `index.html` and `papers.md`.
+
+    Args:
+        out: The folder with the results.
+        folder: Where to.
+
+    Returns:
+        The files.
+
+    Raises:
+        ConfigError: jinja2 or matplotlib is not installed.
+        RunError: There is nothing to report, or a file cannot be written.
+    """
+    pages = sections(out, with_pictures=True)
+    texts = {"index.html": to_html(pages), "papers.md": to_markdown(pages)}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        with whole_file(folder / name, "w") as file:
+            file.write(text)
+    return [folder / name for name in texts]
+
+
+def _plain(sentence: str) -> str:
+    return " ".join(sentence.split()).replace("<", "&lt;")
