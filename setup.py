@@ -63,7 +63,15 @@ setup(
         for package in find_packages(include=[name, f"{name}.*"])
     ],
     package_dir={f"tf_charagram.{name}": name for name in FOLDERS},
-    package_data={"tf_charagram": ["py.typed", "data/starter/*.tsv", "pretrained/*/*", "papers/numbers/*.tsv", "papers/*.html"]},
+    package_data={
+        "tf_charagram": [
+            "py.typed",
+            "data/starter/*.tsv",
+            "pretrained/*/*",
+            "papers/numbers/*.tsv",
+            "papers/*.html",
+        ]
+    },
     entry_points={"console_scripts": ["charagram = tf_charagram.cli:main"]},
     python_requires=">=3.11,<3.14",
     install_requires=[

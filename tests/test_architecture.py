@@ -19,6 +19,8 @@ TIERS = (
     {"data", "evaluation"},
     {"reporting"},
     {"training", "scoring", "bulk", "search", "cli"},
+    {"analysis"},
+    {"papers"},
     {"__init__", "train", "evaluate", "embed", "tag", "neighbors"},
     {"tuning", "export"},
 )

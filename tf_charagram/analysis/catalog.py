@@ -1,23 +1,18 @@
-"""The analyses that `charagram analyze` knows, by name."""
+"""The analyses that `charagram analyze` knows, by name.
+
+Each loads its module when it is called: listing them needs no TensorFlow.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tf_charagram.analysis import neighbors
-from tf_charagram.analysis.disagreements import disagreements
-from tf_charagram.analysis.inputs import Inputs
-from tf_charagram.analysis.length import scores_by_length
-from tf_charagram.analysis.margins import training_margins
-from tf_charagram.analysis.norms import most_frequent_tags, ngram_norms, word_norms
-from tf_charagram.analysis.parameters import active_parameters
-from tf_charagram.analysis.runs import convergence, score_by_amount
-from tf_charagram.analysis.shares import ngram_shares
-from tf_charagram.analysis.table import Table
-from tf_charagram.analysis.undertrained import scores_by_seldom_words
-from tf_charagram.analysis.unknown import scores_by_unknown_ngrams, scores_by_unknown_words
 from tf_charagram.errors import ConfigError
+
+if TYPE_CHECKING:
+    from tf_charagram.analysis.inputs import Inputs
+    from tf_charagram.analysis.table import Table
 
 
 class Analysis(NamedTuple):
@@ -32,38 +27,95 @@ class Analysis(NamedTuple):
     make: Callable[[Inputs], Table]
 
 
+def _length(inputs: Inputs) -> Table:
+    from tf_charagram.analysis.length import scores_by_length
+
+    return scores_by_length(inputs.embeds, inputs.sentence_sets)
+
+
 def _unknown_words(inputs: Inputs) -> Table:
+    from tf_charagram.analysis.unknown import scores_by_unknown_words
+
     return scores_by_unknown_words(inputs.embeds, inputs.sentence_sets, inputs.word_counts)
 
 
 def _unknown_ngrams(inputs: Inputs) -> Table:
+    from tf_charagram.analysis.neighbors import ngram_vectors
+    from tf_charagram.analysis.unknown import scores_by_unknown_ngrams
+
     first = next(iter(inputs.embedders.values()))
-    neighbors.ngram_vectors(first)
+    ngram_vectors(first)  # raises an error for a model without n-grams
     return scores_by_unknown_ngrams(inputs.embeds, inputs.sentence_sets, first.vectorizer)
 
 
 def _neighbors(inputs: Inputs) -> Table:
-    queries = inputs.queries or (*neighbors.BIGRAMS, *neighbors.CHARAGRAM_WORDS)
+    from tf_charagram.analysis.neighbors import BIGRAMS, CHARAGRAM_WORDS, nearest_texts
+
+    queries = inputs.queries or (*BIGRAMS, *CHARAGRAM_WORDS)
     known = inputs.word_counts if inputs.train_data else ()
-    return neighbors.nearest_texts(
-        inputs.embeds, queries, inputs.vocabulary, k=inputs.k, known=known
-    )
+    return nearest_texts(inputs.embeds, queries, inputs.vocabulary, k=inputs.k, known=known)
 
 
 def _ngrams(inputs: Inputs) -> Table:
-    return neighbors.nearest_ngrams(
-        inputs.embedders, inputs.queries or neighbors.NGRAMS, k=inputs.k
-    )
+    from tf_charagram.analysis.neighbors import NGRAMS, nearest_ngrams
+
+    return nearest_ngrams(inputs.embedders, inputs.queries or NGRAMS, k=inputs.k)
 
 
-def _texts_or_queries(inputs: Inputs) -> list[str]:
-    return list(inputs.queries) or inputs.vocabulary
+def _word_norms(inputs: Inputs) -> Table:
+    from tf_charagram.analysis.norms import most_frequent_tags, word_norms
+
+    return word_norms(inputs.embedders, inputs.word_counts, most_frequent_tags(inputs.tags))
+
+
+def _ngram_norms(inputs: Inputs) -> Table:
+    from tf_charagram.analysis.norms import ngram_norms
+
+    return ngram_norms(inputs.embedders, inputs.vocabulary)
 
 
 def _shares(inputs: Inputs) -> Table:
+    from tf_charagram.analysis.shares import ngram_shares
+
     if not inputs.queries:
         raise ConfigError("This analysis needs --query: the texts to divide. Repeat it for more.")
     return ngram_shares(inputs.embedders, inputs.queries, k=inputs.k)
+
+
+def _margins(inputs: Inputs) -> Table:
+    from tf_charagram.analysis.margins import training_margins
+
+    return training_margins(inputs.embeds, inputs.pairs)
+
+
+def _seldom(inputs: Inputs) -> Table:
+    from tf_charagram.analysis.undertrained import scores_by_seldom_words
+
+    return scores_by_seldom_words(inputs.embeds, inputs.sets("sts"), inputs.word_counts)
+
+
+def _disagreements(inputs: Inputs) -> Table:
+    from tf_charagram.analysis.disagreements import disagreements
+
+    return disagreements(inputs.embeds, inputs.sentence_sets, k=inputs.k)
+
+
+def _parameters(inputs: Inputs) -> Table:
+    from tf_charagram.analysis.parameters import active_parameters
+
+    return active_parameters(inputs.embedders, list(inputs.queries) or inputs.vocabulary)
+
+
+def _convergence(inputs: Inputs) -> Table:
+    from tf_charagram.analysis.runs import convergence
+
+    return convergence(inputs.runs, _score(inputs))
+
+
+def _amount(inputs: Inputs) -> Table:
+    from tf_charagram.analysis.runs import score_by_amount
+
+    return score_by_amount(inputs.runs, _score(inputs))
 
 
 def _score(inputs: Inputs) -> str:
@@ -73,10 +125,7 @@ def _score(inputs: Inputs) -> str:
 
 
 ANALYSES = {
-    "length": Analysis(
-        "scores by number of words (--eval-data)",
-        lambda inputs: scores_by_length(inputs.embeds, inputs.sentence_sets),
-    ),
+    "length": Analysis("scores by number of words (--eval-data)", _length),
     "unknown-words": Analysis(
         "scores by number of words not in the training texts (--eval-data, --train-data)",
         _unknown_words,
@@ -91,39 +140,23 @@ ANALYSES = {
     "ngrams": Analysis("nearest neighbours of n-grams by their own vectors (--query)", _ngrams),
     "word-norms": Analysis(
         "lengths of word vectors, frequency, parts of speech (--train-data, --tagged)",
-        lambda inputs: word_norms(
-            inputs.embedders, inputs.word_counts, most_frequent_tags(inputs.tags)
-        ),
+        _word_norms,
     ),
-    "ngram-norms": Analysis(
-        "lengths of n-gram vectors, frequency, order (--texts)",
-        lambda inputs: ngram_norms(inputs.embedders, inputs.vocabulary),
-    ),
+    "ngram-norms": Analysis("lengths of n-gram vectors, frequency, order (--texts)", _ngram_norms),
     "shares": Analysis("how a text's vector divides among its n-grams (--query)", _shares),
     "margins": Analysis(
-        "cosines of training pairs less those of their negatives (--train-data)",
-        lambda inputs: training_margins(inputs.embeds, inputs.pairs),
+        "cosines of training pairs less those of their negatives (--train-data)", _margins
     ),
     "seldom": Analysis(
         "scores by the share of words seldom seen in training (--eval-data, --train-data)",
-        lambda inputs: scores_by_seldom_words(
-            inputs.embeds, inputs.sets("sts"), inputs.word_counts
-        ),
+        _seldom,
     ),
     "disagreements": Analysis(
-        "pairs that two models judge most differently (--eval-data)",
-        lambda inputs: disagreements(inputs.embeds, inputs.sentence_sets, k=inputs.k),
+        "pairs that two models judge most differently (--eval-data)", _disagreements
     ),
     "parameters": Analysis(
-        "parameters in all and in use by a text (--query or --texts)",
-        lambda inputs: active_parameters(inputs.embedders, _texts_or_queries(inputs)),
+        "parameters in all and in use by a text (--query or --texts)", _parameters
     ),
-    "convergence": Analysis(
-        "scores while runs trained, side by side (--score)",
-        lambda inputs: convergence(inputs.runs, _score(inputs)),
-    ),
-    "amount": Analysis(
-        "scores of runs by their amount of data (--score)",
-        lambda inputs: score_by_amount(inputs.runs, _score(inputs)),
-    ),
+    "convergence": Analysis("scores while runs trained, side by side (--score)", _convergence),
+    "amount": Analysis("scores of runs by their amount of data (--score)", _amount),
 }

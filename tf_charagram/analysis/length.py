@@ -48,11 +48,12 @@ def scores_by_length(
         ]
     )
     lows = [0, *bins]
-    rows = []
+    rows, few = [], []
     for low, high in zip(lows, [*bins, None], strict=True):
         chosen = (lengths > low) & (lengths <= (np.inf if high is None else high))
         rows.append((_label(low, high), int(chosen.sum()), *scores_of(judged, chosen)))
-    few = [row[0] for row in rows if row[1] < MIN_PAIRS]
+        if chosen.sum() < MIN_PAIRS:
+            few.append(_label(low, high))
     notes = (f"Fewer than {MIN_PAIRS} pairs: {', '.join(few)} words.",) if few else ()
     return Table(
         "Scores by the number of words in the longer text, Pearson x 100",

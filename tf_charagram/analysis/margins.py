@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tf_charagram.analysis.table import Table
+from tf_charagram.analysis.table import Cell, Table
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.scores import Embed
 
@@ -42,7 +42,7 @@ def training_margins(
         for embed in models.values()
     ]
     labels = ("cosine of a pair", "cosine with a negative", "2 pair - 2 negative")
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (label, *(float(round(column[index], 4)) for column in columns))
         for index, label in enumerate(labels)
     ]

@@ -78,11 +78,11 @@ def nearest_ngrams(models: Mapping[str, TextEmbedder], ngrams: Sequence[str], k:
     """
     if k < 1:
         raise ConfigError(f"`k` must be at least 1. Received: k={k}")
-    columns = []
+    columns: list[list[str | None]] = []
     for embedder in models.values():
         names, vectors = ngram_vectors(embedder)
         unit, rows = unit_rows(vectors), {name: row for row, name in enumerate(names)}
-        column = []
+        column: list[str | None] = []
         for ngram in ngrams:
             row = rows.get(ngram)
             if row is None:

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+import tensorflow as tf
 from numpy.typing import NDArray
 
 from tf_charagram.analysis.neighbors import ngram_vectors
@@ -13,6 +14,7 @@ from tf_charagram.analysis.table import Cell, Table
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.correlation import spearman
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text.batches import to_bytes
 
 Floats = NDArray[np.float64]
 _SHOWN = 10
@@ -69,7 +71,7 @@ def ngram_norms(embedders: Mapping[str, TextEmbedder], texts: Iterable[str]) -> 
         ConfigError: A model has no vectors of single n-grams.
     """
     texts = list(dict.fromkeys(texts))
-    columns = []
+    columns: list[dict[Cell, Cell]] = []
     for embedder in embedders.values():
         names, vectors = ngram_vectors(embedder)
         norms = {"": _norms(vectors)}
@@ -81,7 +83,7 @@ def ngram_norms(embedders: Mapping[str, TextEmbedder], texts: Iterable[str]) -> 
             of_order = norms[""][lengths == order]
             mean = float(of_order.mean()) if len(of_order) else None
             rows.append((f"mean length of {order}-grams", mean))
-        columns.append(dict(rows))
+        columns.append({label: cell for label, cell in rows})
     labels = list(dict.fromkeys(label for column in columns for label in column))
     rows = [(label, *(column.get(label) for column in columns)) for label in labels]
     return Table("Lengths of the vectors of n-grams", ("what", *embedders), tuple(rows))
@@ -115,9 +117,13 @@ def _by_tag(
         if word in tags:
             rows_of[tags[word]].append(row)
     frequent = sorted(rows_of.items(), key=lambda item: -len(item[1]))
+
+    def percent(values: Floats, rows: list[int]) -> float:
+        return float(100 * values[rows].mean() / max(values.mean(), 1e-12))
+
     return [
-        (f"{tag}, {len(rows):,} words, over the mean",
-         *(float(values[rows].mean() / max(values.mean(), 1e-12)) for values in norms.values()))
+        (f"{tag}, {len(rows):,} words, % of the mean length",
+         *(percent(values, rows) for values in norms.values()))
         for tag, rows in frequent if len(rows) >= _MIN_WORDS
     ]  # fmt: skip
 
@@ -134,6 +140,7 @@ def most_frequent_tags(sentences: Iterable[Sequence[tuple[str, str]]]) -> dict[s
 def _ngram_counts(embedder: TextEmbedder, texts: Sequence[str], num_rows: int) -> Floats:
     counts = np.zeros(num_rows)
     for start in range(0, len(texts), 1000):
-        ids = embedder.vectorizer(list(texts[start : start + 1000]))
+        batch = tf.constant([to_bytes(text) for text in texts[start : start + 1000]])
+        ids = embedder.vectorizer(batch)
         counts += np.bincount(ids.values.numpy(), minlength=num_rows)
     return counts

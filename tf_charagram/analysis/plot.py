@@ -34,5 +34,8 @@ def svg(curves: Curves) -> str:
         axes.grid(alpha=0.25)
         axes.legend(frameon=False)
         text = io.StringIO()
-        figure.savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue()
+        figure.savefig(
+            text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        )
+    # Without the head of an XML file it can stand in a page, too.
+    return text.getvalue()[text.getvalue().index("<svg") :]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-import numpy as np
-
-from tf_charagram.analysis.table import Table
+from tf_charagram.analysis.table import Cell, Table
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.explanation import BIAS
@@ -35,23 +34,21 @@ def ngram_shares(embedders: Mapping[str, TextEmbedder], texts: Sequence[str], k:
     if not texts:
         raise ConfigError("Shares need at least 1 text. Received: none")
     orders = sorted({order for model in embedders.values() for order in _orders(model)})
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for text in texts:
         for name, embedder in embedders.items():
             explanation = embedder.explain(text, text)
-            shares: Counter[str] = Counter()
+            shares: dict[str, float] = defaultdict(float)
             for ngram, share in zip(
                 explanation.left, explanation.contributions.sum(axis=1), strict=True
             ):
                 shares[ngram] += float(share)
             bias = shares.pop(BIAS, 0.0)
-            by_order = [
-                _percent(shares, lambda n, order=order: len(n) == order) for order in orders
-            ]
+            by_order = [_percent(shares, partial(_is_of_order, order=order)) for order in orders]
             across = _percent(shares, lambda ngram: " " in ngram.strip(" "))
             largest = ", ".join(
                 f"{ngram.replace(' ', '_')} {100 * share:.0f}"
-                for ngram, share in shares.most_common(k)
+                for ngram, share in sorted(shares.items(), key=lambda item: -item[1])[:k]
             )
             rows.append((text, name, *by_order, across, 100 * bias, largest))
     columns = (
@@ -61,9 +58,13 @@ def ngram_shares(embedders: Mapping[str, TextEmbedder], texts: Sequence[str], k:
     return Table("Shares of a text's n-grams in its vector", columns, tuple(rows))
 
 
+def _is_of_order(ngram: str, order: int) -> bool:
+    return len(ngram) == order
+
+
 def _orders(embedder: TextEmbedder) -> Sequence[int]:
     return getattr(embedder.vectorizer, "orders", ())
 
 
-def _percent(shares, chosen) -> float:  # type: ignore[no-untyped-def]
-    return float(100 * np.sum([share for ngram, share in shares.items() if chosen(ngram)]))
+def _percent(shares: Mapping[str, float], chosen: Callable[[str], bool]) -> float:
+    return 100 * sum(share for ngram, share in shares.items() if chosen(ngram))

@@ -76,6 +76,7 @@ def _make(names: Sequence[str], values: Any, out: Path, goes_on: bool) -> int:
     from tf_charagram.papers.catalog import ENTRIES
     from tf_charagram.papers.context import Context
     from tf_charagram.papers.making import make
+    from tf_charagram.papers.result import VERDICTS
     from tf_charagram.papers.sources import find_sources
     from tf_charagram.papers.training import Limits
 
@@ -87,7 +88,7 @@ def _make(names: Sequence[str], values: Any, out: Path, goes_on: bool) -> int:
         try:
             result = make(
                 ENTRIES[name], context, limits=limits, trained_only=values.trained_only,
-                say=lambda text: sys.stderr.write(f"{text}\n"),
+                say=_say,
             )  # fmt: skip
         except CharagramError as error:
             if not goes_on:
@@ -98,11 +99,14 @@ def _make(names: Sequence[str], values: Any, out: Path, goes_on: bool) -> int:
         sys.stdout.write(f"{name}: {ENTRIES[name].shows}\n")
         table_console().print(rich_tables(result.beside))
         for claim, holds in result.claims.items():
-            verdict = {True: "holds", False: "does not hold", None: "could not be told"}[holds]
-            sys.stdout.write(f"  {verdict}: {claim}\n")
+            sys.stdout.write(f"  {VERDICTS[holds]}: {claim}.\n")
         for difference in result.differences:
             sys.stdout.write(f"  {difference}\n")
     return 1 if failed else 0
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
 
 
 def _list(out: Path) -> None:

@@ -103,7 +103,7 @@ class Context:
     @cached_property
     def word_counts(self) -> Counter[str]:
         """How often each word occurs in the phrases and sentences that runs are trained on."""
-        return count_words(text for pair in self.pairs("phrases", "sentences") for text in pair)
+        return count_words(text for pair in self.pairs("paraphrases") for text in pair)
 
 
 @cache

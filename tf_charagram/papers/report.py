@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from tf_charagram.analysis.plot import svg
-from tf_charagram.analysis.table import Table, cell_text, markdown
+from tf_charagram.analysis.table import cell_text, markdown
 from tf_charagram.errors import RunError
 from tf_charagram.extras import extra_module
 from tf_charagram.files import whole_file
 from tf_charagram.papers.catalog import ENTRIES, PAPERS
 from tf_charagram.papers.entry import Entry
 from tf_charagram.papers.making import read_result, result_file
-from tf_charagram.papers.result import Result
+from tf_charagram.papers.result import VERDICTS, Result
 
 _TEMPLATE = files("tf_charagram.papers") / "report.html"
 _INTRODUCTION = (
@@ -43,26 +42,6 @@ class Section:
     def anchor(self) -> str:
         """Its place on the page."""
         return self.entry.name.replace("/", "-")
-
-    @property
-    def table(self) -> Table:
-        """Our numbers with the paper's."""
-        return self.result.beside  # type: ignore[union-attr]
-
-    def cells(self, row: tuple) -> Iterator[tuple[str, bool]]:  # type: ignore[type-arg]
-        """Yields each cell of a row as text, and whether its column is of numbers."""
-        for index, cell in enumerate(row):
-            yield cell_text(cell), self.is_numeric(index)
-
-    def is_numeric(self, index: int) -> bool:
-        """Returns whether a column of our table is of numbers."""
-        return index > 0 and self.result.ours.is_numeric(index)  # type: ignore[union-attr]
-
-    @property
-    def verdicts(self) -> list[str]:
-        """What became of the paper's claims, a sentence each."""
-        words = {True: "Holds here", False: "Does not hold here", None: "Could not be told"}
-        return [f"{words[holds]}: {claim}." for claim, holds in self.result.claims.items()]  # type: ignore[union-attr]
 
 
 def sections(out: Path, *, with_pictures: bool) -> list[Section]:
@@ -99,9 +78,10 @@ def to_markdown(pages: list[Section]) -> str:
             if section.result is None:
                 parts.append("Not made yet.")
                 continue
-            parts.append(f"{section.table.title}.")
-            parts.append(markdown(section.table).rstrip())
-            sentences = [*section.verdicts, *section.table.notes, *section.result.differences]
+            table = section.result.beside
+            parts.append(f"{table.title}.")
+            parts.append(markdown(table).rstrip())
+            sentences = [*_verdicts(section.result), *table.notes, *section.result.differences]
             if sentences:
                 parts.append("\n".join(f"* {_plain(sentence)}" for sentence in sentences))
     return "\n\n".join(parts) + "\n"
@@ -120,7 +100,10 @@ def to_html(pages: list[Section]) -> str:
         (title, [page for page in pages if page.entry.name.startswith(f"{paper}/")])
         for paper, title in PAPERS.items()
     ]
-    return template.render(papers=by_paper, introduction=_INTRODUCTION.replace("`", "")) + "\n"
+    return template.render(
+        cell_text=cell_text, verdicts=VERDICTS, papers=by_paper,
+        introduction=_INTRODUCTION.replace("`", ""),
+    ) + "\n"  # fmt: skip
 
 
 def write_report(out: Path, folder: Path) -> list[Path]:
@@ -144,6 +127,11 @@ def write_report(out: Path, folder: Path) -> list[Path]:
         with whole_file(folder / name, "w") as file:
             file.write(text)
     return [folder / name for name in texts]
+
+
+def _verdicts(result: Result) -> list[str]:
+    """Returns what became of the paper's claims, a sentence each."""
+    return [f"{VERDICTS[holds]}: {claim}." for claim, holds in result.claims.items()]
 
 
 def _plain(sentence: str) -> str:

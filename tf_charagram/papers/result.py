@@ -8,6 +8,9 @@ from typing import Any
 
 from tf_charagram.analysis.table import Cell, Table, cell_text
 
+#: What is said of a claim that holds, does not, or could not be told.
+VERDICTS = {True: "Holds here", False: "Does not hold here", None: "Could not be told"}
+
 
 @dataclass(frozen=True)
 class Result:

@@ -100,11 +100,12 @@ def sts_beside(
         used = [name for name in members if name in here]
         if not used:
             continue
-        shown = label if label in members else f"{label}, {len(used)} of {len(members)} sets"
+        is_whole = len(used) == len(members)
+        shown = label if is_whole else f"{label}, {len(used)} of {len(members)} sets"
         ours_rows.append(
             (shown, *(_mean(scores.get(column, {}), used) for column in paper.columns[1:]))
         )
-        if len(used) == len(members):
+        if is_whole:
             paper_rows.append((shown, *theirs))
         else:
             columns = [paper.column(column) for column in paper.columns[1:]]

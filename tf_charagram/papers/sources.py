@@ -24,6 +24,15 @@ class Alternative:
     is_papers: bool = False
 
 
+_PHRASES = Alternative(
+    "PPDB XL, phrasal", ("ppdb-*-xl-phrasal*", "ppdb-*-xl-phrase*"), is_papers=True
+)
+_SOME_PHRASES = ("ppdb-phrasal-pairs*", "ppdb-xl-lexical*")
+_SENTENCES = (
+    "asset*", "bible-*", "pan-*", "parade-*", "tatoeba-pivot-*", "turkcorpus*", "twitter-url-*",
+    "webnlg-*", "wikisplit-*",
+)  # fmt: skip
+
 #: Role -> the data that may serve for it, best first. The first of which a file is there is used.
 ROLES: dict[str, tuple[Alternative, ...]] = {
     "words": (
@@ -31,20 +40,22 @@ ROLES: dict[str, tuple[Alternative, ...]] = {
         Alternative("PPDB XL, lexical", ("ppdb-*xl-lexical*",)),
     ),
     "phrases": (
+        _PHRASES,
+        Alternative("a sample of phrase pairs of PPDB, and PPDB XL, lexical", _SOME_PHRASES),
+    ),
+    # What sentence models are trained on: where there are few phrases, sentences too.
+    "paraphrases": (
+        _PHRASES,
         Alternative(
-            "PPDB XL, phrasal", ("ppdb-*-xl-phrasal*", "ppdb-*-xl-phrase*"), is_papers=True
-        ),
-        Alternative(
-            "a sample of phrase pairs of PPDB, and PPDB XL, lexical",
-            ("ppdb-phrasal-pairs*", "ppdb-xl-lexical*"),
+            "a sample of phrase pairs of PPDB, PPDB XL, lexical, and pairs of sentences",
+            (*_SOME_PHRASES, *_SENTENCES),
         ),
     ),
     "sentences": (
         Alternative("SimpWiki", ("simpwiki*", "sentence-aligned*"), is_papers=True),
         Alternative(
-            "simplifications, translations and other sentence pairs, without captions",
-            ("asset*", "bible-*", "pan-*", "parade-*", "tatoeba-pivot-*", "turkcorpus*",
-             "twitter-url-*", "webnlg-*", "wikisplit-*"),
+            "simplifications, translations and other pairs of sentences, without captions",
+            _SENTENCES,
         ),
     ),
     "tagged-train": (

@@ -1,0 +1,93 @@
+"""Every table and figure has a command, and every run has one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands import call
+from tf_charagram.papers.catalog import ENTRIES, PAPERS
+from tf_charagram.papers.runs import RUNS, Run, Subset
+from tf_charagram.papers.sources import ROLES, Alternative, Source, find_sources
+from tf_charagram.papers.training import Limits, roles_of, run_order, train_command
+
+
+def test_all_tables_and_figures():
+    expected = {"charagram": (11, 1), "universal": (8, 1), "cse": (6, 0)}
+    assert set(PAPERS) == set(expected)
+    for paper, (tables, figures) in expected.items():
+        names = [f"{paper}/table-{i + 1}" for i in range(tables)]
+        names += [f"{paper}/figure-{i + 1}" for i in range(figures)]
+        assert [name for name in ENTRIES if name.startswith(f"{paper}/")] == names
+
+
+def test_every_run_is_in_a_table():
+    needed = {run.name for entry in ENTRIES.values() for run in run_order(entry.runs)}
+    assert needed == set(RUNS)
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory):
+    """Returns a folder with a file for every role, and what is found in it."""
+    folder = tmp_path_factory.mktemp("data")
+    for alternatives in ROLES.values():
+        (folder / f"{alternatives[-1].patterns[0].replace('*', 'x')}").write_text(
+            "a cat\tcats\n" * 8
+        )
+    return folder, find_sources(folder)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_train_takes_the_flags_of_a_run(name, everything, tmp_path, monkeypatch, capsys):
+    run = RUNS[name]
+    words = train_command(run, *everything, tmp_path, Limits(max_epochs=0.5, max_minutes=1))
+    assert words[words.index("--max-minutes") + 1] == "1" and words.count("--epochs") == 2
+    # The first thing that fails is then not a flag.
+    monkeypatch.setattr("tf_charagram.train.train_run", None, raising=False)
+    assert call("train", *words[1:], "--print_config") == 0
+    printed = capsys.readouterr().out
+    assert f"encoder: {run.encoder}" in printed and "epochs: 0.5" in printed
+
+
+def test_runs_come_after_what_they_start_from():
+    names = [run.name for run in run_order(["cse/cumulative", "similarity/cse-universal"])]
+    assert names == ["cse/phrases", "cse/cumulative", "similarity/cse-universal"]
+
+
+def test_the_papers_data_come_first(tmp_path):
+    (tmp_path / "ppdb-xl-lexical.tsv").write_text("a\tb\n")
+    assert not find_sources(tmp_path)["words"].alternative.is_papers
+    (tmp_path / "deep").mkdir()
+    official = tmp_path / "deep" / "ppdb-1.0-xxl-lexical.gz"
+    official.write_text("")
+    found = find_sources(tmp_path)["words"]
+    assert found.alternative.is_papers and found.files == (official,)
+
+
+def test_roles_of_labelled_runs():
+    assert roles_of(RUNS["sentiment/lstm"]) == ("sst-train", "sst-dev", "sst-test")
+    assert roles_of(Run("a", "sentences", "dan", Subset("phrases", 1, True))) == ("phrases",)
+
+
+def test_subsets_contain_smaller_ones(tmp_path):
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"l{i}\tr{i}\n" for i in range(16)))
+    sources = {"phrases": Source((pairs,), Alternative("pairs", ()))}
+
+    def lines(halvings, is_random):
+        run = Run("a", "sentences", "dan", Subset("phrases", halvings, is_random))
+        words = train_command(run, tmp_path, sources, tmp_path / "out")
+        path = words[words.index("--data") + 1]
+        return Path(path).read_text(encoding="utf-8").splitlines()
+
+    assert lines(2, False) == [f"l{i}\tr{i}" for i in range(4)]
+    assert len(lines(1, True)) == 8 and lines(1, True) != lines(1, False)
+    assert lines(2, True) == lines(1, True)[:4]
+
+
+@pytest.mark.parametrize("wrong", [{"max_epochs": 0}, {"max_minutes": -1.0}])
+def test_limits_are_above_0(wrong):
+    (name,) = wrong
+    with pytest.raises(ValueError, match=f"`{name}` must be above 0. Received: {name}="):
+        Limits(**wrong)
