@@ -163,14 +163,21 @@ def test_a_damaged_result(tmp_path, capsys):
     assert f"{path} is damaged" in capsys.readouterr().err
 
 
-def test_texts_of_results_are_no_markup(tmp_path, capsys):
+@pytest.fixture
+def quoting(tmp_path):
+    """Returns a folder with a result that quotes a text."""
     pytest.importorskip("jinja2", reason="needs the extra report")
     path = result_file(tmp_path, "cse/table-6")
     path.parent.mkdir()
-    table = {"title": "T", "columns": ["set"], "rows": [["<script>x</script>"]], "notes": []}
-    values = {"ours": table, "paper": None, "claims": {}, "differences": [], "commands": [],
-              "missing": []}  # fmt: skip
-    path.write_text(json.dumps(values))
-    assert call(PAPERS, "report", "--runs", tmp_path, "--out", tmp_path / "report") == 0
-    for name in ("index.html", "papers.md"):
-        assert "<script" not in (tmp_path / "report" / name).read_text()
+    table = {"title": "T", "columns": ["set"], "rows": [["a <script>text</script>"]], "notes": []}
+    empty = {"paper": None, "claims": {}, "differences": [], "commands": [], "missing": []}
+    path.write_text(json.dumps({"ours": table, **empty}))
+    return tmp_path
+
+
+def test_texts_of_evaluation_sets_are_no_markup_and_stay_here(quoting, capsys):
+    assert call(PAPERS, "report", "--runs", quoting, "--out", quoting / "report") == 0
+    html = (quoting / "report" / "index.html").read_text()
+    assert "a &lt;script&gt;text" in html and "<script" not in html
+    text = (quoting / "report" / "papers.md").read_text()
+    assert "script" not in text and "only its command shows it" in text

@@ -34,6 +34,8 @@ class Entry:
         make: Makes it from what was trained; cells of runs that were not stay empty.
         runs: The runs it needs.
         differences: What differs from the paper, besides data and length of training.
+        quotes_data: Whether it has texts of evaluation sets, whose licences may forbid to print
+            them where others read them.
     """
 
     name: str
@@ -41,3 +43,4 @@ class Entry:
     make: Callable[[Context], Made]
     runs: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
+    quotes_data: bool = False

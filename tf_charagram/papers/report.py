@@ -75,6 +75,9 @@ def to_markdown(pages: list[Section]) -> str:
         parts.append(f"## {title}")
         for section in (page for page in pages if page.entry.name.startswith(f"{paper}/")):
             parts.append(f"### {section.entry.name}: {section.entry.shows}")
+            if section.entry.quotes_data:
+                parts.append("It quotes the evaluation sets, so that only its command shows it.")
+                continue
             if section.result is None:
                 parts.append("Not made yet.")
                 continue

@@ -13,6 +13,8 @@ ORDERS = ("2", "2,3", "2,3,4", "2,3,4,5", "2,3,4,5,6")
 WORD_ENCODERS = ("word_average", "projection", "dan", "rnn", "identity_rnn", "lstm")
 #: Amounts of data of figure 1 of Universal: all pairs, and halves of halves.
 NUM_HALVINGS = 14
+#: Runs of which table 1 of CSE has the median.
+NUM_SEEDS = 5
 
 
 #: Examples of the papers' data, by role.
@@ -210,6 +212,11 @@ def _cse() -> list[Run]:
     fixed = ("--margin", "0.6", "--l2-words", "1e-6")
     return [
         Run("cse/phrases", "sentences", "cse", ("phrases",), ten),
+        *(
+            Run(f"cse/phrases-{seed}", "sentences", "cse", ("phrases",),
+                (*ten, "--seed", str(seed)))
+            for seed in range(1, NUM_SEEDS)
+        ),
         Run("cse/sentences", "sentences", "cse", ("sentences",), ten),
         Run("cse/cumulative", "sentences", "cse", ("sentences",), ten, init="cse/phrases"),
         *(
