@@ -11,6 +11,7 @@ README = Path("README.md")
 EXTRAS = {
     "serving": ["tensorflow-serving-api>=2.21,<2.22"],
     "search": ["faiss-cpu>=1.11"],
+    "fasttext": ["fasttext>=0.9.3"],
     "spelling": ["rapidfuzz>=3.10"],
     "sklearn": ["scikit-learn>=1.6"],
     "hub": ["huggingface_hub>=1.0"],
