@@ -20,6 +20,8 @@ KINDS = {
     "tfidf": "file of texts, one per line",
     "vectors": "file of vectors of the texts",
 }
+# Longest name of a file in a label.
+_LONGEST = 22
 _NEEDS_FILE = ("average", "vectors")
 
 
@@ -59,8 +61,11 @@ class BaselineSpec:
 
     @property
     def label(self) -> str:
-        """Its name in tables, with the name of the file instead of the path."""
-        return self._name(self.path and Path(self.path).name)
+        """Its short name in tables, with the name of the file instead of the path."""
+        name = self.path and Path(self.path).name
+        if name and len(name) > _LONGEST:
+            name = f"{name[: _LONGEST - 3]}..."
+        return self._name(name)
 
     def _name(self, path: str | None) -> str:
         name = self.kind if path is None else f"{self.kind}:{path}"

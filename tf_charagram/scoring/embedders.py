@@ -147,7 +147,11 @@ def embedder_tables(results: Sequence[EmbedderEvaluation]) -> list[Table]:
         return [
             comparison_table(clean[0], columns, [("difference", differences(clean[0], typos[0]))])
         ]
-    labels = evaluation_labels(results)
+    # On several lines: two baselines side by side are wide.
+    labels = [
+        label if result.label is None else label.replace(":", ":\n", 1).replace(" (", "\n(")
+        for label, result in zip(evaluation_labels(results), results, strict=True)
+    ]
     tables = []
     for title, runs in (("", clean), (", with typing errors", typos)):
         if runs:

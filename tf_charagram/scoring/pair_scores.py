@@ -48,7 +48,7 @@ def _rows(sets: EvaluationSets, results: Sequence[EmbedderEvaluation]) -> Iterat
         for number, pairs in enumerate(of_variant):
             columns: dict[str, list[float]] = {}
             for label, result in zip(labels, results, strict=True):
-                cosines = result.cosines[variant][number]
+                cosines = np.asarray(result.cosines[variant][number], np.float64)
                 columns[f"{label} cosine"] = np.round(cosines, 6).tolist()
                 columns[f"{label} score"] = np.round(on_gold_scale(cosines, pairs), 4).tolist()
             gold = pairs.scores.tolist()
@@ -59,7 +59,7 @@ def _rows(sets: EvaluationSets, results: Sequence[EmbedderEvaluation]) -> Iterat
                 }  # fmt: skip
 
 
-def on_gold_scale(cosines: NDArray[np.floating], pairs: ScoredPairs) -> NDArray[np.float64]:
+def on_gold_scale(cosines: NDArray[np.float64], pairs: ScoredPairs) -> NDArray[np.float64]:
     """Returns cosines on the scale of the human scores, such as 0 to 5 for STS.
 
     The smallest cosine of the set becomes the lowest score and the largest the highest, with a
@@ -72,7 +72,6 @@ def on_gold_scale(cosines: NDArray[np.floating], pairs: ScoredPairs) -> NDArray[
         pairs: The set.
     """
     low, high = pairs.scale or (float(pairs.scores.min()), float(pairs.scores.max()))
-    cosines = np.asarray(cosines, np.float64)
     width = np.ptp(cosines)
     share = (cosines - cosines.min()) / width if width > 0 else np.full(len(cosines), 0.5)
     return low + share * (high - low)
