@@ -110,6 +110,7 @@ def evaluate(arguments: Sequence[str]) -> int:
 
 def _check_flags(values: Any) -> None:
     """Raises an error for flags that do not go together."""
+    wrong: tuple[str, ...]
     if values.misspellings is None:
         wrong, rule = ("vocabulary", "fasttext"), "is for --misspellings"
     else:
@@ -170,7 +171,9 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
     if values.save_pairs is not None:
         num_pairs = save_pairs(values.save_pairs, sets, results)
         sys.stderr.write(f"{num_pairs:,} pairs -> {values.save_pairs}\n")
-    notes = [(note, []) for result in results for note in result.notes]
+    notes: list[tuple[str, list[Table]]] = [
+        (note, []) for result in results for note in result.notes
+    ]
     return embedder_json(results), [("", embedder_tables(results)), *notes]
 
 

@@ -53,10 +53,10 @@ class WordFrequencies:
         Raises:
             DataError: The file cannot be read, has no word, or a line of a list has no count.
         """
-        lines = ((number, text) for number, text in read_lines(path) if text.strip())
-        probed = list(islice(lines, _NUM_PROBED))
+        rest = ((number, text) for number, text in read_lines(path) if text.strip())
+        probed = list(islice(rest, _NUM_PROBED))
         is_list = all(_COUNT.fullmatch(text.strip()) for _, text in probed)
-        lines = chain(probed, lines)
+        lines = chain(probed, rest)
         counts = _listed(path, lines) if is_list else Counter(words_of(text for _, text in lines))
         try:
             return cls(counts)

@@ -136,7 +136,7 @@ class FastTextTable:
         for row, form in enumerate(forms):
             vectors[row] = self._model.get_word_vector(form)
         ranks = [self._ranks.get(form, self.num_words + 1) for form in forms]
-        return LookedUp(vectors, vectors.any(axis=1), np.array(ranks, np.int64))
+        return LookedUp(vectors, np.any(vectors != 0, axis=1), np.array(ranks, np.int64))
 
     def _form(self, word: str) -> str:
         is_known = word in self._ranks

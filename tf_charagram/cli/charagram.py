@@ -22,13 +22,18 @@ COMMANDS = {
     "index": ("tf_charagram.search.command", "prepare many texts for neighbors --index"),
     "models": ("tf_charagram.cli.models", "list the models that ship with the package"),
     "doctor": ("tf_charagram.cli.doctor", "say what this installation has and lacks"),
+    "import-charagram": (
+        "tf_charagram.export.interop.charagram_table",
+        "make a model of a list of n-grams and a table of their vectors",
+    ),
+    "data": ("tf_charagram.cli.data", "list the data sets that are known, and get them"),
     "vectors": ("tf_charagram.export.interop.word2vec", "write vectors of words as word2vec text"),
 }
 
 
 def usage() -> str:
     """Returns the help text."""
-    lines = [f"  {name:10} {purpose}" for name, (_, purpose) in COMMANDS.items()]
+    lines = [f"  {name:16} {purpose}" for name, (_, purpose) in COMMANDS.items()]
     return "\n".join(
         ["usage: charagram COMMAND ...", "", *lines, "", "charagram COMMAND --help tells more."]
     )

@@ -113,7 +113,7 @@ def _baseline_cosines(baseline: Baseline, sets: Sequence[ScoredPairs]) -> list[N
         # The only sparse ones, those of tf-idf, have unit length.
         return vectors if scipy.sparse.issparse(vectors) else unit_rows(vectors)
 
-    cosines = []
+    cosines: list[NDArray[np.float32]] = []
     for pairs in sets:
         baseline.fit(list(dict.fromkeys((*pairs.left, *pairs.right))))
         cosines += set_cosines(embed, [pairs])

@@ -28,7 +28,7 @@ _PROBE = np.zeros(1, np.float32)
 _NUMPY = {
     "_reconstruct": _PROBE.__reduce__()[0],
     "_frombuffer": _PROBE.__reduce_ex__(5)[0],
-    "scalar": np.float32(0).__reduce__()[0],  # type: ignore[index]
+    "scalar": np.float32(0).__reduce__()[0],
     "ndarray": np.ndarray,
     "dtype": np.dtype,
 }
