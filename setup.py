@@ -81,5 +81,5 @@ setup(
         "pyyaml>=6",
         "packaging>=24",
     ],
-    extras_require={**EXTRAS, "test": TEST, "bench": ["torch", "fasttext"]},
+    extras_require={**EXTRAS, "test": TEST, "bench": ["torch", *EXTRAS["fasttext"]]},
 )

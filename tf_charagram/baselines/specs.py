@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast, get_args
@@ -11,7 +11,7 @@ from tf_charagram.bad_lines import BadLines
 from tf_charagram.baselines.frequencies import WordFrequencies
 from tf_charagram.baselines.stored_vectors import StoredVectors
 from tf_charagram.baselines.tfidf import CharacterTfidf
-from tf_charagram.baselines.word_average import Weighting, WordAverage
+from tf_charagram.baselines.word_average import Weighting, WordAverage, load_table
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 
 #: What each kind is followed by after a colon.
@@ -71,27 +71,32 @@ class BaselineSpec:
         name = self.kind if path is None else f"{self.kind}:{path}"
         return name if self.weighting == "none" else f"{name} ({self.weighting})"
 
-    def load(self, texts: Iterable[str], bad_lines: BadLines) -> Baseline:
-        """Loads it.
 
-        Args:
-            texts: All texts it will be asked for, so that no other words are loaded.
-            bad_lines: What to do about bad lines.
+def load_baselines(
+    specs: Iterable[BaselineSpec], texts: Callable[[], Iterable[str]], bad_lines: BadLines
+) -> Iterator[tuple[BaselineSpec, Baseline]]:
+    """Loads baselines one by one; averages of one file, one after the other, share its vectors.
 
-        Raises:
-            CharagramError: A file cannot be used, or an extra is missing.
-        """
-        if self.kind == "tfidf":
-            return CharacterTfidf.load(self.path) if self.path else CharacterTfidf()
-        if self.path is None:
-            raise ConfigError(f"`{self.kind}` needs a {KINDS[self.kind]}.")
-        if self.kind == "vectors":
-            return StoredVectors.load(self.path, on_bad_line=bad_lines)
-        frequencies = self.frequencies and WordFrequencies.load(self.frequencies)
-        return WordAverage.load(
-            self.path, weighting=self.weighting, frequencies=frequencies or None, texts=texts,
-            on_bad_line=bad_lines,
-        )  # fmt: skip
+    Args:
+        specs: The baselines.
+        texts: Returns all texts they will be asked for, so that no other words are loaded.
+        bad_lines: What to do about bad lines.
+
+    Raises:
+        CharagramError: A file cannot be used, or an extra is missing.
+    """
+    loaded, table = "", None
+    for spec in specs:
+        path = spec.path or ""
+        if spec.kind == "tfidf":
+            yield spec, CharacterTfidf.load(path) if path else CharacterTfidf()
+        elif spec.kind == "vectors":
+            yield spec, StoredVectors.load(path, on_bad_line=bad_lines)
+        else:
+            if table is None or loaded != path:
+                loaded, table = path, load_table(path, texts(), on_bad_line=bad_lines)
+            frequencies = WordFrequencies.load(spec.frequencies) if spec.frequencies else None
+            yield spec, WordAverage(table, weighting=spec.weighting, frequencies=frequencies)
 
 
 def baseline_specs(

@@ -88,12 +88,7 @@ class WordAverage:
             ConfigError: An argument is wrong, or fastText is needed and not installed.
             DataError: The file cannot be read, or holds no vector.
         """
-        table: WordTable
-        if is_fasttext_model(first_bytes(path)):
-            table = FastTextTable(load_fasttext(path))
-        else:
-            words = None if texts is None else set(words_of(texts))
-            table = StoredTable.load(path, words, on_bad_line=on_bad_line)
+        table = load_table(path, texts, on_bad_line=on_bad_line)
         return cls(table, weighting=weighting, frequencies=frequencies)
 
     def fit(self, texts: Sequence[str]) -> None:
@@ -158,3 +153,13 @@ class WordAverage:
         if self.weighting == "inverse-frequency":
             return (1.0 / shares).astype(np.float32)
         return (self.smoothing / (self.smoothing + shares)).astype(np.float32)
+
+
+def load_table(
+    path: str | Path, texts: Iterable[str] | None, *, on_bad_line: str | BadLines = "error"
+) -> WordTable:
+    """Loads the vectors of words; arguments and errors as for `WordAverage.load`."""
+    if is_fasttext_model(first_bytes(path)):
+        return FastTextTable(load_fasttext(path))
+    words = None if texts is None else set(words_of(texts))
+    return StoredTable.load(path, words, on_bad_line=on_bad_line)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from tf_charagram.bad_lines import BadLines
-from tf_charagram.baselines.specs import Baseline, BaselineSpec
+from tf_charagram.baselines.specs import Baseline, BaselineSpec, load_baselines
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation.comparison import differences
 from tf_charagram.evaluation.scores import score_all, set_cosines
@@ -93,8 +93,7 @@ def evaluate_embedders(
     for model in models:
         embedder = TextEmbedder.load(model)
         evaluations.append(evaluation(model, partial(_model_cosines, embedder)))
-    for spec in baselines:
-        baseline = spec.load(sets.texts(), bad_lines)
+    for spec, baseline in load_baselines(baselines, sets.texts, bad_lines):
         scored = evaluation(spec.name, partial(_baseline_cosines, baseline), label=spec.label)
         notes = [f"{spec.label}: {note}" for note in baseline.notes()]
         evaluations.append(replace(scored, notes=notes))

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tarfile
-import zipfile
-import zlib
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from tf_charagram.data.download.archives import unpack
 from tf_charagram.data.download.sources import SOURCES, Source
 from tf_charagram.errors import ConfigError, DataError, unknown_name
-from tf_charagram.files import partial_folder, whole_file
+from tf_charagram.files import whole_file
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -62,7 +58,7 @@ def fetch(
         _download(url, download, source.checksum, progress)
         target = _target(name, source, folder)
         if not target.exists():
-            _unpack(download, source, target)
+            unpack(download, source, target)
     except OSError as error:  # includes every network error of requests
         message = (
             f"could not be fetched from {url} ({error}). Try again, or download it by hand and "
@@ -174,7 +170,8 @@ def _download(url: str, path: Path, checksum: str | None, progress: bool) -> Non
     if not known:
         recorded[path.name] = f"sha256:{pooch.file_hash(str(path))}"
         text = json.dumps(recorded, indent=1, sort_keys=True)
-        _write_whole(path.parent / CHECKSUMS_FILE, text.encode())
+        with whole_file(path.parent / CHECKSUMS_FILE, "w") as file:
+            file.write(text)
 
 
 def _matches(path: Path, known: str) -> bool:
@@ -220,82 +217,3 @@ def _read_checksums(folder: Path) -> dict[str, str]:
     if not isinstance(recorded, dict):
         raise DataError(path, "expected a JSON object. Delete it to start again.")
     return recorded
-
-
-def _unpack(archive: Path, source: Source, target: Path) -> None:
-    """Writes what a set is of its archive."""
-    try:
-        if source.is_folder:
-            _unpack_folder(archive, target)
-        elif len(source.members) == 1:
-            _unpack_one(archive, source.members[0], target)
-        else:
-            _write_whole(target, _joined(archive, source.members))
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
-        raise DataError(archive, f"expected a zip or tar archive ({error})") from error
-
-
-def _joined(archive: Path, members: tuple[str, ...]) -> bytes:
-    """Returns the different lines of some members, told by their file names."""
-    found = {
-        name: stream.read().splitlines() for name, stream in _files(archive) if name in members
-    }
-    for member in members:
-        if member not in found:
-            raise _lacks(archive, member)
-    lines = dict.fromkeys(line for member in members for line in found[member])
-    return b"\n".join([*lines, b""])
-
-
-def _unpack_one(archive: Path, member: str, target: Path) -> None:
-    """Writes a member, told by its file name."""
-    for name, stream in _files(archive):
-        if name == member:
-            with whole_file(target) as file:
-                shutil.copyfileobj(stream, file)
-            return
-    raise _lacks(archive, member)
-
-
-def _unpack_folder(archive: Path, target: Path) -> None:
-    """Writes all files of an archive into one folder, by their file names."""
-    with partial_folder(target) as partial:
-        partial.mkdir()
-        for name, stream in _files(archive):
-            with open(partial / name, "wb") as file:
-                shutil.copyfileobj(stream, file)
-        partial.rename(target)
-
-
-def _lacks(archive: Path, member: str) -> DataError:
-    return DataError(archive, f"expected a file '{member}' in the archive, found none")
-
-
-def _files(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yields name and content of each file; nothing is written where the archive says."""
-    if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as zipped:
-            for entry in zipped.infolist():
-                name = PurePosixPath(entry.filename).name
-                if not (entry.is_dir() or name.startswith(".")):
-                    with zipped.open(entry) as content:
-                        yield name, content
-    else:
-        with tarfile.open(archive) as tar:
-            for info in tar:
-                stream = tar.extractfile(info)
-                if stream and not PurePosixPath(info.name).name.startswith("."):
-                    yield PurePosixPath(info.name).name, stream
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
