@@ -28,7 +28,7 @@ _Output: TypeAlias = tuple[dict[str, Any], list[tuple[str, list[Table]]]]
 def make_parser() -> FlagParser:
     """Returns the command line."""
     parser = FlagParser(prog="python -m tf_charagram.evaluate", description=__doc__)
-    parser.add_argument("model", type=str, nargs="*", metavar="MODEL", help=MODEL_HELP)
+    parser.add_argument("model", type=str, nargs="*", default=[], metavar="MODEL", help=MODEL_HELP)
     parser.add_argument(
         "--baseline", type=list[str], default=[],
         help="score this, too; repeatable: average:FILE of word vectors (word2vec, GloVe, "

@@ -49,6 +49,7 @@ def fetch(
     Raises:
         ConfigError: The name is unknown, or `base_url` is not an http(s) address.
         DataError: The file cannot be fetched, or has the wrong checksum or content.
+        RunError: What is in an archive cannot be written.
     """
     source = _source(name)
     url = _address(source, base_url)
