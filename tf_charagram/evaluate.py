@@ -110,13 +110,16 @@ def evaluate(arguments: Sequence[str]) -> int:
 
 def _check_flags(values: Any) -> None:
     """Raises an error for flags that do not go together."""
-    wrong: tuple[str, ...]
     if values.misspellings is None:
-        wrong, rule = ("vocabulary", "fasttext"), "is for --misspellings"
+        _refuse(values, ("vocabulary", "fasttext"), "is for --misspellings")
     else:
-        wrong, rule = ("eval_data", "typos", *_OF_PAIRS), "does not go with --misspellings"
+        _refuse(values, ("eval_data", "typos", *_OF_PAIRS), "does not go with --misspellings")
+
+
+def _refuse(values: Any, names: Sequence[str], rule: str) -> None:
+    """Raises an error for the first of some settings that was given."""
     defaults = make_parser().get_defaults()
-    for name in wrong:
+    for name in names:
         if values[name] != defaults[name]:
             raise ConfigError(f"{flag_of(name)} {rule}. Leave it out.")
 
@@ -154,7 +157,8 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
     from tf_charagram.scoring.evaluation_sets import EvaluationSets
     from tf_charagram.scoring.pair_scores import save_pairs
 
-    baselines = baseline_specs(values.baseline, values.weighting.split(","), values.frequencies)
+    weightings = [name.strip() for name in values.weighting.split(",")]
+    baselines = baseline_specs(values.baseline, weightings, values.frequencies)
     if values.save_pairs is not None:
         check_rows_file(values.save_pairs)
     num_resamples = values.bootstrap
@@ -184,10 +188,7 @@ def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) 
         raise ConfigError(f"Models of different kinds cannot be compared: {named}.")
     if values.typos:
         raise ConfigError("`typos` is for models that embed texts. Leave it out.")
-    defaults = make_parser().get_defaults()
-    for name in _OF_PAIRS:
-        if values[name] != defaults[name]:
-            raise ConfigError(f"{flag_of(name)} is for models that embed texts. Leave it out.")
+    _refuse(values, _OF_PAIRS, "is for models that embed texts")
     from tf_charagram.scoring.labelled import evaluate_labelled, labelled_json, labelled_tables
 
     num_resamples = _NUM_RESAMPLES if values.bootstrap is None else values.bootstrap

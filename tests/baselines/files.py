@@ -49,5 +49,6 @@ FORMATS = {
     "binary of gensim": lambda: binary(end=b""),
     "binary.gz": lambda: gzip.compress(binary()),
     "kv": gensim,
+    "kv, protocol 2": lambda: gensim(protocol=2),
     "kv, protocol 5": lambda: gensim(protocol=5),
 }

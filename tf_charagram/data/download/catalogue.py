@@ -1,4 +1,4 @@
-"""All data sets that are known, those that have to be got by hand too, and which are there."""
+"""All known data sets, downloadable or not, and which of them are present."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ MOST_FILES = 20_000
 
 @dataclass(frozen=True)
 class ByHand:
-    """A data set that cannot be downloaded without more ado.
+    """A data set that only its owners hand out.
 
     Attributes:
         kind: As for `Source`.
         licence: As for `Source`.
         where: Who has it.
         names: Expression of the names of its files, where `evaluate` does not know them.
-        use: What it is for, if not what others of its kind are.
+        use: The command it is for, if not that of its kind.
     """
 
     kind: Kind

@@ -21,7 +21,7 @@ _REMEDY = (
 )
 _GENSIM_CLASSES = frozenset(
     {"KeyedVectors", "Word2VecKeyedVectors", "WordEmbeddingsKeyedVectors", "EuclideanKeyedVectors",
-     "FastTextKeyedVectors", "Vocab", "CompatVocab"}
+     "Vocab", "CompatVocab"}
 )  # fmt: skip
 _PROBE = np.zeros(1, np.float32)
 #: What NumPy's arrays and numbers are rebuilt by, under the name that old and new versions give.
@@ -32,6 +32,11 @@ _NUMPY = {
     "ndarray": np.ndarray,
     "dtype": np.dtype,
 }
+
+
+def _latin1(text: str, encoding: str) -> bytes:
+    """Stands for `_codecs.encode`, by which pickles of protocol 2 hold bytes."""
+    return text.encode("latin-1")
 
 
 class _Attributes:
@@ -48,6 +53,8 @@ class _Unpickler(pickle.Unpickler):
             return _Attributes
         if module.partition(".")[0] == "numpy" and name in _NUMPY:
             return _NUMPY[name]
+        if (module, name) == ("_codecs", "encode"):
+            return _latin1
         raise _ForbiddenName(f"{module}.{name}")
 
 

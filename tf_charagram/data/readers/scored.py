@@ -198,6 +198,23 @@ def aligned_lines(texts: Path, gold: Path) -> Iterator[tuple[int, str, str]]:
     yield from zip(range(1, len(left) + 1), left, right, strict=True)
 
 
+def files_by_name(folder: str | Path, name_of: Callable[[Path], str | None]) -> dict[str, Path]:
+    """Returns the first file of each set below a folder, by the name of the set.
+
+    Args:
+        folder: The folder.
+        name_of: Returns the name of the set in a file; `None` for other files.
+
+    Raises:
+        DataError: `folder` is not a folder.
+    """
+    files: dict[str, Path] = {}
+    for path in files_below(folder):
+        if (name := name_of(path)) is not None:
+            files.setdefault(name, path)
+    return files
+
+
 def files_below(folder: str | Path) -> list[Path]:
     """Returns the files below a folder, sorted.
 
