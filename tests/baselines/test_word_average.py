@@ -53,8 +53,11 @@ class TestMean:
         with pytest.raises(DataError, match=r"cannot be read: .*Check the path"):
             WordAverage.load(tmp_path / "none")
         (tmp_path / "empty").touch()
-        with pytest.raises(DataError, match="expected vectors of words, found none"):
+        with pytest.raises(DataError, match="expected vectors of words, found none among 0 words"):
             WordAverage.load(tmp_path / "empty")
+        (tmp_path / "v").write_bytes(FORMATS["text"]())
+        with pytest.raises(DataError, match="words in the texts, found none among 4 words"):
+            WordAverage.load(tmp_path / "v", texts=["xyz"])
 
 
 class TestWeightings:

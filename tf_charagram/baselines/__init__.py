@@ -1,7 +1,7 @@
-"""What models are compared with and nothing is trained for: averages, tf-idf, stored vectors.
+"""Baselines that need no training: averages of word vectors, tf-idf, stored vectors.
 
-Each is an object with `fit(texts)`, which does nothing unless the baseline says so, and
-`encode(texts)`, which returns vectors, float32 `(num_texts, dim)`.
+Each has `fit(texts)`, which does nothing where there is nothing to learn from the texts of a set,
+and `encode(texts)`, which returns vectors, float32 `(num_texts, dim)`.
 """
 
 from tf_charagram.baselines.specs import Baseline, BaselineSpec, baseline_specs, load_baselines

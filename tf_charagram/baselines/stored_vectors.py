@@ -18,10 +18,10 @@ _LONGEST = 60
 
 
 class StoredVectors:
-    """Answers with the vectors of a list of texts, which are told apart but for white space.
+    """Looks up the vectors of texts; differences in white space do not matter.
 
     Args:
-        texts: The texts. Of equal ones the first counts.
+        texts: The texts. Of equal texts the first counts.
         vectors: `(len(texts), dim)`.
         path: The file that messages name.
 

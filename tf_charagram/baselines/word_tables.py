@@ -85,7 +85,7 @@ class StoredTable:
             on_bad_line: As for `scan_vectors`.
 
         Raises:
-            DataError: The file cannot be read, or holds no vector.
+            DataError: The file cannot be read, or has none of the words.
         """
         wanted = None
         if words is not None:
@@ -98,8 +98,9 @@ class StoredTable:
             if vector is not None:
                 dim = len(vector)
                 rows.setdefault(word, (rank, vector))
-        if not rank:
-            raise DataError(path, "expected vectors of words, found none")
+        if not rows:
+            of = "" if wanted is None else " in the texts"
+            raise DataError(path, f"expected vectors of words{of}, found none among {rank:,} words")
         vectors = np.zeros((len(rows), dim), np.float32)
         for row, (_, vector) in enumerate(rows.values()):
             vectors[row] = vector
@@ -139,9 +140,6 @@ class FastTextTable:
         return LookedUp(vectors, np.any(vectors != 0, axis=1), np.array(ranks, np.int64))
 
     def _form(self, word: str) -> str:
-        is_known = word in self._ranks
-        return (
-            word
-            if is_known or not (self._is_lower or word.lower() in self._ranks)
-            else word.lower()
-        )
+        lower = word.lower()
+        is_better = word not in self._ranks and (self._is_lower or lower in self._ranks)
+        return lower if is_better else word

@@ -133,7 +133,7 @@ def is_searchable(folder: Path) -> bool:
 
 def _files_of(folder: Path) -> Iterator[Path]:
     for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders.sort()
         yield from (Path(parent, name) for name in sorted(names))
 
 
