@@ -11,6 +11,7 @@ README = Path("README.md")
 EXTRAS = {
     "serving": ["tensorflow-serving-api>=2.21,<2.22"],
     "search": ["faiss-cpu>=1.11"],
+    "fasttext": ["fasttext>=0.9.3"],
     "spelling": ["rapidfuzz>=3.10"],
     "sklearn": ["scikit-learn>=1.6"],
     "hub": ["huggingface_hub>=1.0"],
@@ -89,5 +90,5 @@ setup(
         "pyyaml>=6",
         "packaging>=24",
     ],
-    extras_require={**EXTRAS, "test": TEST, "bench": ["torch", "fasttext"]},
+    extras_require={**EXTRAS, "test": TEST, "bench": ["torch", *EXTRAS["fasttext"]]},
 )

@@ -18,7 +18,7 @@ TIERS = (
     {"models", "trainers"},
     {"data", "evaluation"},
     {"reporting"},
-    {"training", "scoring", "bulk", "search", "cli"},
+    {"baselines", "training", "scoring", "bulk", "search", "cli"},
     {"analysis"},
     {"papers"},
     {"__init__", "train", "evaluate", "embed", "tag", "neighbors"},

@@ -10,13 +10,16 @@ from typing import Any, TypeAlias
 from rich.table import Table
 
 from tf_charagram.bad_lines import BadLines
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, flag_of, run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, flag_of, repeatable, run_command
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.console import table_console
 
 # A thousand take about 2 s for 43,000 pairs; a bound then moves from seed to seed by some 2 % of
 # the interval's width (standard error of the 2.5 % quantile of a normal distribution).
 _NUM_RESAMPLES = 1000
+
+# Settings of what is asked of embedders only, on pairs.
+_OF_PAIRS = ("baseline", "weighting", "frequencies", "save_pairs")
 
 #: What `--json` prints, and tables with what is printed above them.
 _Output: TypeAlias = tuple[dict[str, Any], list[tuple[str, list[Table]]]]
@@ -25,7 +28,22 @@ _Output: TypeAlias = tuple[dict[str, Any], list[tuple[str, list[Table]]]]
 def make_parser() -> FlagParser:
     """Returns the command line."""
     parser = FlagParser(prog="python -m tf_charagram.evaluate", description=__doc__)
-    parser.add_argument("model", type=str, nargs="+", metavar="MODEL", help=MODEL_HELP)
+    parser.add_argument("model", type=str, nargs="*", default=[], metavar="MODEL", help=MODEL_HELP)
+    parser.add_argument(
+        "--baseline", type=list[str], default=[],
+        help="score this, too; repeatable: average:FILE of word vectors (word2vec, GloVe, "
+        "fastText, gensim), tfidf[:FILE of texts], vectors:FILE of vectors of texts",
+    )  # fmt: skip
+    parser.add_argument(
+        "--weighting", type=str, default="none",
+        help="words of averages: none, inverse-frequency, sif; several, separated by commas, are "
+        "scored side by side",
+    )  # fmt: skip
+    parser.add_argument(
+        "--frequencies", type=str | None, default=None,
+        help="for --weighting: a word and its count per line, or texts to count words in [Zipf's "
+        "law, for files of vectors with the most frequent word first]",
+    )  # fmt: skip
     parser.add_argument(
         "--eval-data", type=str | None, default=None,
         help="folder or file to score on [the starter set and what was downloaded before]",
@@ -55,13 +73,20 @@ def make_parser() -> FlagParser:
     parser.add_argument(
         "--on-bad-line", type=str, default="error", help="what to do about a bad line: error, skip"
     )
+    parser.add_argument(
+        "--save-pairs", type=str | None, default=None,
+        help="write all pairs with the scores of each model: FILE.tsv, .jsonl or .parquet",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
     return parser
 
 
 def evaluate(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(arguments)
+    parser = make_parser()
+    values = parser.parse_args(repeatable(arguments, ["--baseline"]))
+    if not (values.model or values.baseline):
+        parser.error("the following arguments are required: model, or --baseline")
     for name in ("typos", "bootstrap", "seed"):
         if (values[name] or 0) < 0:
             raise ConfigError(f"`{name}` must not be negative. Received: {name}={values[name]}")
@@ -86,11 +111,16 @@ def evaluate(arguments: Sequence[str]) -> int:
 def _check_flags(values: Any) -> None:
     """Raises an error for flags that do not go together."""
     if values.misspellings is None:
-        wrong, rule = ("vocabulary", "fasttext"), "is for --misspellings"
+        _refuse(values, ("vocabulary", "fasttext"), "is for --misspellings")
     else:
-        wrong, rule = ("eval_data", "typos"), "does not go with --misspellings"
-    for name in wrong:
-        if values[name]:
+        _refuse(values, ("eval_data", "typos", *_OF_PAIRS), "does not go with --misspellings")
+
+
+def _refuse(values: Any, names: Sequence[str], rule: str) -> None:
+    """Raises an error for the first of some settings that was given."""
+    defaults = make_parser().get_defaults()
+    for name in names:
+        if values[name] != defaults[name]:
             raise ConfigError(f"{flag_of(name)} {rule}. Leave it out.")
 
 
@@ -115,23 +145,40 @@ def _evaluate_pairs(values: Any, bad_lines: BadLines) -> _Output:
     from tf_charagram.serialization.model_folder import EMBEDDER, read_kind
 
     kinds = {model: read_kind(model) for model in values.model}
-    if set(kinds.values()) == {EMBEDDER}:
+    if set(kinds.values()) <= {EMBEDDER}:
         return _evaluate_embedders(values, bad_lines)
     return _evaluate_labelled(values, kinds, bad_lines)
 
 
 def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
+    from tf_charagram.baselines.specs import baseline_specs
+    from tf_charagram.data.writers.rows import check_rows_file
     from tf_charagram.scoring.embedders import embedder_json, embedder_tables, evaluate_embedders
+    from tf_charagram.scoring.evaluation_sets import EvaluationSets
+    from tf_charagram.scoring.pair_scores import save_pairs
 
+    weightings = [name.strip() for name in values.weighting.split(",")]
+    baselines = baseline_specs(values.baseline, weightings, values.frequencies)
+    if values.save_pairs is not None:
+        check_rows_file(values.save_pairs)
     num_resamples = values.bootstrap
     if num_resamples is None:
-        is_comparison = len(values.model) == 2 or values.typos
+        is_comparison = len(values.model) + len(baselines) == 2 or values.typos
         num_resamples = _NUM_RESAMPLES if is_comparison else 0
+    sets = EvaluationSets.read(
+        values.eval_data, typos=values.typos, bad_lines=bad_lines, seed=values.seed
+    )
     results = evaluate_embedders(
-        values.model, values.eval_data, typos=values.typos, bad_lines=bad_lines,
+        values.model, sets, baselines=baselines, bad_lines=bad_lines,
         num_resamples=num_resamples, seed=values.seed,
     )  # fmt: skip
-    return embedder_json(results), [("", embedder_tables(results))]
+    if values.save_pairs is not None:
+        num_pairs = save_pairs(values.save_pairs, sets, results)
+        sys.stderr.write(f"{num_pairs:,} pairs -> {values.save_pairs}\n")
+    notes: list[tuple[str, list[Table]]] = [
+        (note, []) for result in results for note in result.notes
+    ]
+    return embedder_json(results), [("", embedder_tables(results)), *notes]
 
 
 def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) -> _Output:
@@ -141,6 +188,7 @@ def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) 
         raise ConfigError(f"Models of different kinds cannot be compared: {named}.")
     if values.typos:
         raise ConfigError("`typos` is for models that embed texts. Leave it out.")
+    _refuse(values, _OF_PAIRS, "is for models that embed texts")
     from tf_charagram.scoring.labelled import evaluate_labelled, labelled_json, labelled_tables
 
     num_resamples = _NUM_RESAMPLES if values.bootstrap is None else values.bootstrap

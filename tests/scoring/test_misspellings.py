@@ -151,7 +151,7 @@ def test_fasttext(evaluate, models, monkeypatch):
     assert "other.bin: cannot be read as a model of fastText: other.bin has wrong" in message
     monkeypatch.setitem(sys.modules, "fasttext", None)
     message = evaluate(models[0], "--fasttext", "counts.bin", status=1)
-    assert "pip install 'tf-charagram[bench]'" in message
+    assert "pip install 'tf-charagram[fasttext]'" in message
 
 
 def test_huge_and_short_words(evaluate, models, tmp_path):

@@ -23,14 +23,19 @@ COMMANDS = {
     "neighbors": ("tf_charagram.neighbors", "find the nearest texts in a list"),
     "index": ("tf_charagram.search.command", "prepare many texts for neighbors --index"),
     "models": ("tf_charagram.cli.models", "list the models that ship with the package"),
+    "data": ("tf_charagram.cli.data", "list the data sets that are known, and get them"),
     "doctor": ("tf_charagram.cli.doctor", "say what this installation has and lacks"),
     "vectors": ("tf_charagram.export.interop.word2vec", "write vectors of words as word2vec text"),
+    "import-charagram": (
+        "tf_charagram.export.interop.charagram_table",
+        "make a model of a list of n-grams and a table of their vectors",
+    ),
 }
 
 
 def usage() -> str:
     """Returns the help text."""
-    lines = [f"  {name:10} {purpose}" for name, (_, purpose) in COMMANDS.items()]
+    lines = [f"  {name:16} {purpose}" for name, (_, purpose) in COMMANDS.items()]
     return "\n".join(
         ["usage: charagram COMMAND ...", "", *lines, "", "charagram COMMAND --help tells more."]
     )

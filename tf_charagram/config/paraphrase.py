@@ -19,7 +19,9 @@ class ParaphraseConfig(RunConfig):
     """
 
     data: tuple[str, ...] = option(
-        (), "training pairs: a file, `starter`, or a name to download; repeatable [words: starter]"
+        (),
+        "training pairs: a file, two aligned ones as A::B, `starter`, or a name to download; "
+        "repeatable [words: starter]",
     )
     eval_data: str | None = option(
         None, "folder or file to score on [the starter set and what was downloaded before]"

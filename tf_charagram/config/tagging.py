@@ -29,7 +29,8 @@ class TaggingConfig(RunConfig):
     task: str = option("pos", "what to train")
     data: tuple[str, ...] = option(
         (),
-        "sentences: CoNLL-U, word TAB tag, word/TAG, trees, or starter; repeatable [starter]",
+        "sentences: CoNLL-U, word TAB tag, word/TAG, trees, FOLDER:train of the Penn Treebank, or "
+        "starter; repeatable [starter]",
     )
     eval_data: tuple[str, ...] = option(
         (), "what to score on, as --data; repeatable [with the starter set: its other sentences]"

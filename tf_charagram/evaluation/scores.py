@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation.bootstrap import bootstrap, interval
@@ -13,9 +15,12 @@ from tf_charagram.evaluation.means import mean_names, mean_scores
 from tf_charagram.evaluation.papers import PAPER
 from tf_charagram.evaluation.set_score import SetScore
 
-__all__ = ["Embed", "SetScore", "score_cosines", "score_names", "score_sets"]
+__all__ = [
+    "Embed", "SetScore", "score_all", "score_cosines", "score_names", "score_sets", "set_cosines",
+]  # fmt: skip
 
-Embed = Callable[[Sequence[str]], np.ndarray]
+# Unit-length rows: an array, or SciPy's CSR matrix.
+Embed = Callable[[Sequence[str]], Any]
 
 # Texts whose vectors are in memory at once, about: 240 MB in 300 dimensions.
 _MAX_TEXTS = 200_000
@@ -39,9 +44,20 @@ def score_sets(
         A score for each set, in order, followed by the means of `mean_scores`; all rounded.
     """
     sets = list(sets)
+    return score_all(sets, set_cosines(embed, sets), num_resamples=num_resamples, seed=seed)
+
+
+def score_all(
+    sets: Sequence[ScoredPairs],
+    cosines: Iterable[np.ndarray],
+    *,
+    num_resamples: int = 0,
+    seed: int = 0,
+) -> list[SetScore]:
+    """Scores sets by the cosines of their pairs, `(num_pairs,)` each; else as `score_sets`."""
     scores = [
-        score_cosines(pairs, cosines, num_resamples=num_resamples, seed=seed)
-        for pairs, cosines in _embedded(embed, sets)
+        score_cosines(pairs, of_set, num_resamples=num_resamples, seed=seed)
+        for pairs, of_set in zip(sets, cosines, strict=True)
     ]
     return [score.rounded() for score in [*scores, *mean_scores(sets, scores)]]
 
@@ -75,14 +91,12 @@ def score_cosines(
     )
 
 
-def _embedded(
-    embed: Embed, sets: Sequence[ScoredPairs]
-) -> Iterator[tuple[ScoredPairs, np.ndarray]]:
-    """Yields each set with the cosines of its pairs."""
+def set_cosines(embed: Embed, sets: Sequence[ScoredPairs]) -> Iterator[np.ndarray]:
+    """Yields the cosines of the pairs of each set, `(num_pairs,)`; `embed` as for `score_sets`."""
     for batch, rows in _batches(sets):
         vectors = embed(list(rows))
         for pairs in batch:
-            yield pairs, _cosines(vectors, rows, pairs)
+            yield _cosines(vectors, rows, pairs)
 
 
 def _batches(
@@ -102,11 +116,17 @@ def _batches(
         yield batch, rows
 
 
-def _cosines(vectors: np.ndarray, rows: dict[str, int], pairs: ScoredPairs) -> np.ndarray:
+def _cosines(vectors: Any, rows: dict[str, int], pairs: ScoredPairs) -> np.ndarray:
     left, right = (np.array([rows[text] for text in side]) for side in (pairs.left, pairs.right))
     starts = range(0, len(pairs), _CHUNK)
     parts = ((left[start : start + _CHUNK], right[start : start + _CHUNK]) for start in starts)
-    return np.concatenate([np.sum(vectors[a] * vectors[b], axis=1) for a, b in parts])
+    return np.concatenate([_row_products(vectors[a], vectors[b]) for a, b in parts])
+
+
+def _row_products(left: Any, right: Any) -> np.ndarray:
+    if scipy.sparse.issparse(left):
+        return np.asarray(left.multiply(right).sum(axis=1)).reshape(-1)
+    return np.sum(left * right, axis=1)
 
 
 def _hundredfold(value: float | None) -> float | None:

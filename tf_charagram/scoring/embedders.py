@@ -3,37 +3,49 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
 from rich.table import Table
 
 from tf_charagram.bad_lines import BadLines
-from tf_charagram.data.pipeline.typos import with_typos
+from tf_charagram.baselines.specs import Baseline, BaselineSpec, load_baselines
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation.comparison import differences
-from tf_charagram.evaluation.scores import score_sets
+from tf_charagram.evaluation.scores import score_all, set_cosines
 from tf_charagram.evaluation.set_score import SetScore
-from tf_charagram.evaluation.sets import evaluation_sets
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.reporting.similarity_tables import comparison_table, score_table
+from tf_charagram.scoring.evaluation_sets import EvaluationSets
+
+CosinesOf: TypeAlias = Callable[[Sequence[ScoredPairs]], list[NDArray[np.float32]]]
 
 
 @dataclass(frozen=True)
 class EmbedderEvaluation:
-    """The scores of one embedder.
+    """The scores of one embedder, or of one baseline.
 
     Attributes:
-        model: Its folder, as given.
+        model: Its folder or the name of the baseline, as given.
         clean: Its scores.
         typos: Its scores with typing errors in one text of each pair, if asked for.
+        cosines: Those of the pairs of each set, `(num_pairs,)`, clean and with typing errors.
+        notes: What a reader of the scores should know.
+        label: Its name in tables, if it is no model.
     """
 
     model: str
     clean: list[SetScore]
     typos: list[SetScore] | None
+    cosines: list[list[NDArray[np.float32]]] = field(default_factory=list, repr=False)
+    notes: list[str] = field(default_factory=list)
+    label: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Returns what `--json` prints."""
@@ -41,50 +53,70 @@ class EmbedderEvaluation:
         if self.typos is not None:
             changes = _difference_dicts(self.clean, self.typos)
             result["typos"] = {**_scores_dict(self.typos), "differences": changes}
-        return result
+        return {**result, "notes": self.notes} if self.notes else result
 
 
 def evaluate_embedders(
     models: Sequence[str],
-    eval_data: str | None,
+    sets: EvaluationSets,
     *,
-    typos: int,
+    baselines: Sequence[BaselineSpec] = (),
     bad_lines: BadLines,
     num_resamples: int,
     seed: int,
 ) -> list[EmbedderEvaluation]:
-    """Scores embedders on the same sets.
+    """Scores embedders and baselines on the same sets.
 
     Args:
         models: Run folders or model folders.
-        eval_data: Folder or file to score on; see `evaluation_sets`.
-        typos: Typing errors in one text of each pair, for a second score; 0 for none.
-        bad_lines: What to do about bad lines.
+        sets: What to score on.
+        baselines: What to compare with. Each is fitted to the texts of each set by itself.
+        bad_lines: What to do about bad lines of the files of baselines.
         num_resamples: Resamples of the bootstrap of the intervals.
-        seed: Seed of typing errors and resamples.
+        seed: Seed of the resamples.
 
     Raises:
         CharagramError: A model or a file cannot be used; the message says why.
     """
-    sets = evaluation_sets(eval_data, on_bad_line=bad_lines)
-    mistyped = [with_typos(pairs, typos, seed) for pairs in sets] if typos else None
+
+    def evaluation(model: str, cosines_of: CosinesOf, **about: Any) -> EmbedderEvaluation:
+        cosines, scores = [], []
+        for of_variant in sets.variants:
+            cosines.append(cosines_of(of_variant))
+            scores.append(
+                score_all(of_variant, cosines[-1], num_resamples=num_resamples, seed=seed)
+            )
+        clean, typos = scores[0], scores[1] if sets.mistyped is not None else None
+        return EmbedderEvaluation(model, clean, typos, cosines, **about)
+
     evaluations = []
     for model in models:
         embedder = TextEmbedder.load(model)
-
-        def scores(
-            sets: Sequence[ScoredPairs], embedder: TextEmbedder = embedder
-        ) -> list[SetScore]:
-            return score_sets(
-                lambda texts: unit_rows(embedder.encode(texts)),
-                sets,
-                num_resamples=num_resamples,
-                seed=seed,
-            )
-
-        typo_scores = None if mistyped is None else scores(mistyped)
-        evaluations.append(EmbedderEvaluation(model, scores(sets), typo_scores))
+        evaluations.append(evaluation(model, partial(_model_cosines, embedder)))
+    for spec, baseline in load_baselines(baselines, sets.texts, bad_lines):
+        scored = evaluation(spec.name, partial(_baseline_cosines, baseline), label=spec.label)
+        notes = [f"{spec.label}: {note}" for note in baseline.notes()]
+        evaluations.append(replace(scored, notes=notes))
     return evaluations
+
+
+def _model_cosines(
+    embedder: TextEmbedder, sets: Sequence[ScoredPairs]
+) -> list[NDArray[np.float32]]:
+    return list(set_cosines(lambda texts: unit_rows(embedder.encode(texts)), sets))
+
+
+def _baseline_cosines(baseline: Baseline, sets: Sequence[ScoredPairs]) -> list[NDArray[np.float32]]:
+    def embed(texts: Sequence[str]) -> Any:
+        vectors = baseline.encode(texts)
+        # The only sparse ones, those of tf-idf, have unit length.
+        return vectors if scipy.sparse.issparse(vectors) else unit_rows(vectors)
+
+    cosines: list[NDArray[np.float32]] = []
+    for pairs in sets:
+        baseline.fit(list(dict.fromkeys((*pairs.left, *pairs.right))))
+        cosines += set_cosines(embed, [pairs])
+    return cosines
 
 
 def embedder_json(results: Sequence[EmbedderEvaluation]) -> dict[str, Any]:
@@ -114,7 +146,11 @@ def embedder_tables(results: Sequence[EmbedderEvaluation]) -> list[Table]:
         return [
             comparison_table(clean[0], columns, [("difference", differences(clean[0], typos[0]))])
         ]
-    labels = model_labels([result.model for result in results])
+    # On several lines: two baselines side by side are wide.
+    labels = [
+        label if result.label is None else label.replace(":", ":\n", 1).replace(" (", "\n(")
+        for label, result in zip(evaluation_labels(results), results, strict=True)
+    ]
     tables = []
     for title, runs in (("", clean), (", with typing errors", typos)):
         if runs:
@@ -128,6 +164,18 @@ def embedder_tables(results: Sequence[EmbedderEvaluation]) -> list[Table]:
             comparison_table(clean[0], [], list(zip(labels, changes, strict=True)), title)
         )
     return tables
+
+
+def evaluation_labels(results: Sequence[EmbedderEvaluation]) -> list[str]:
+    """Returns a short name of each model and baseline, none of them twice if that can be."""
+    models = [result.model for result in results if result.label is None]
+    names = iter(model_labels(models))
+    labels = [next(names) if result.label is None else result.label for result in results]
+    counts = Counter(labels)
+    return [
+        label if counts[label] == 1 else result.model
+        for label, result in zip(labels, results, strict=True)
+    ]
 
 
 def model_labels(models: Sequence[str]) -> list[str]:

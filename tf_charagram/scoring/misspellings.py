@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.readers.fasttext_model import load_fasttext
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.evaluation.comparison import Difference, score_differences
@@ -225,9 +226,5 @@ def _ranks(queries: MisspellingQueries, blocks: Blocks) -> Indices:
 
 def _fasttext_embed(path: str) -> Callable[[Sequence[str]], NDArray[np.float32]]:
     """Returns what embeds words with a model of fastText, to unit length."""
-    fasttext = extra_module("fasttext", "bench")
-    try:
-        model = fasttext.load_model(path)
-    except ValueError as error:
-        raise DataError(path, f"cannot be read as a model of fastText: {error}") from error
+    model = load_fasttext(path)
     return lambda words: unit_rows(np.stack([model.get_word_vector(word) for word in words]))

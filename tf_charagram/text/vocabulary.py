@@ -10,7 +10,13 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.counting import NgramCounter
 from tf_charagram.text.growing import common_keys, joined
-from tf_charagram.text.keys import exact_digits, symbol_bits
+from tf_charagram.text.keys import (
+    exact_digits,
+    join_digits,
+    mixed_keys,
+    symbol_bits,
+    warn_of_mixed_keys,
+)
 from tf_charagram.text.symbols import Alphabet
 from tf_charagram.text.validation import check_counting, check_orders
 
@@ -92,6 +98,46 @@ class NgramVocabulary:
                 f"{min_count} times or more. Lower `min_count` or give more texts."
             )
         return cls(counter.orders, alphabet, keys, counts)
+
+    @classmethod
+    def from_ngrams(
+        cls, ngrams: Sequence[str], counts: Sequence[int] | None = None
+    ) -> NgramVocabulary:
+        """Makes a vocabulary of given n-grams, one row each in their order.
+
+        Args:
+            ngrams: Distinct n-grams of 1 to 8 characters, normalized; a space stands for the
+                beginning or the end of a text, too.
+            counts: How often each occurs. Default: once.
+
+        Raises:
+            ConfigError: There is none, one is too long or empty, or two are the same.
+        """
+        orders = check_orders([len(ngram) for ngram in ngrams])
+        codes = np.zeros((len(ngrams), orders[-1]), np.int32)
+        for row, ngram in zip(codes, ngrams, strict=True):
+            row[len(row) - len(ngram) :] = list(map(ord, ngram))
+        bits = symbol_bits(orders[-1])
+        alphabet = Alphabet().extended(np.setdiff1d(codes, [0]))
+        is_exact = len(alphabet) <= Alphabet.capacity(bits)
+        if is_exact:
+            table = alphabet.symbol_table(False)
+            symbols = table[np.minimum(codes, len(table) - 1)]
+            keys = join_digits(np.where(codes, symbols, 0), bits)
+        else:
+            warn_of_mixed_keys(len(alphabet), orders[-1])
+            keys, lengths = np.zeros(len(ngrams), np.int64), np.count_nonzero(codes, axis=1)
+            for order in orders:
+                keys[lengths == order] = mixed_keys(codes[lengths == order, -order:])
+        distinct, first = np.unique(keys, return_index=True)
+        if len(distinct) < len(keys):
+            repeated = ngrams[int(np.setdiff1d(np.arange(len(keys)), first)[0])]
+            raise ConfigError(
+                f"`ngrams` must be distinct. Received: {len(keys) - len(distinct)} that are there "
+                f"before, such as {repeated!r}"
+            )
+        counted = np.ones(len(keys)) if counts is None else np.asarray(counts)
+        return cls(orders, alphabet if is_exact else None, keys, counted)
 
     def ngrams(self) -> list[str]:
         """Returns the n-gram of each row; mixed keys cannot be undone and give `"#<hex key>"`."""

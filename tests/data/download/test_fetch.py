@@ -3,73 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import gzip
 import hashlib
 import io
 import json
 import tarfile
-import threading
 import zipfile
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tf_charagram.data.download.fetch import cached, fetch
+from tests.data.download.conftest import PPDB, PPDB_CONTENT, PPDB_FILE
+from tf_charagram.data.download.catalogue import USES
+from tf_charagram.data.download.fetch import cached, fetch, known_checksum
 from tf_charagram.data.download.sources import SOURCES
 from tf_charagram.data.readers.pairs import read_pairs
+from tf_charagram.data.readers.sts import find_sts
 from tf_charagram.data.readers.wordsim import find_wordsim, read_wordsim
 from tf_charagram.errors import ConfigError, DataError
 
-PPDB = "ppdb-1.0-s-lexical"
-PPDB_FILE = f"{PPDB}.gz"
-PPDB_CONTENT = gzip.compress(b"[NN] ||| car ||| auto ||| Abstract=0 ||| 0-0\n", mtime=0)
-
-
-class Handler(SimpleHTTPRequestHandler):
-    """Serves a folder in silence; `/short/` promises more bytes than it sends."""
-
-    def log_message(self, *args):
-        self.server.num_requests += 1
-
-    def do_GET(self):
-        if not self.path.startswith("/short/"):
-            return super().do_GET()
-        self.send_response(200)
-        self.send_header("Content-Length", "1000")
-        self.end_headers()
-        self.wfile.write(b"x" * 10)
-
-
-@pytest.fixture
-def server(tmp_path, monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    for variable in ("TF_CHARAGRAM_CACHE", "TF_CHARAGRAM_BASE_URL"):
-        monkeypatch.delenv(variable, raising=False)
-    folder = tmp_path / "served"
-    folder.mkdir()
-    (folder / PPDB_FILE).write_bytes(PPDB_CONTENT)
-    handler = functools.partial(Handler, directory=str(folder))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.num_requests = 0
-    server.folder = folder
-    server.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-@pytest.fixture
-def cache(tmp_path):
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def get(server, cache):
-    return functools.partial(fetch, base_url=server.url, cache_dir=cache, progress=False)
+STS = {"input": "a b\tc d\ne\tf\n", "gs": "1\n2\n"}
 
 
 def serve(monkeypatch, server, name, content):
@@ -104,7 +55,8 @@ def test_table():
     for source in SOURCES.values():
         assert source.url.startswith(("http://", "https://"))
         assert source.licence
-        assert source.kind == ("wordsim" if source.members else "pairs")
+        assert source.kind in USES
+        assert not (source.members and source.is_folder)
 
 
 def test_first_download_records_its_checksum_and_is_not_repeated(server, cache, get):
@@ -166,6 +118,28 @@ def test_tar_members_and_their_union(monkeypatch, server, cache, get):
     assert read_wordsim(get("WS353-REL")).left == ["c", "e"]
     assert server.num_requests == 1
     assert sorted(find_wordsim(cache)) == ["WS353", "WS353-REL", "WS353-SIM"]
+
+
+@pytest.mark.parametrize("pack", [zip_of, tar_of])
+def test_folder(monkeypatch, server, cache, get, pack):
+    """All files, wherever the archive says they are."""
+    files = {f"../sts/STS.{kind}.OnWN.txt": text for kind, text in STS.items()}
+    serve(monkeypatch, server, "STS2012", pack({"__MACOSX/._x": "", **files}))
+    assert cached("STS2012", cache_dir=cache) is None
+    folder = get("STS2012")
+    assert folder == cached("STS2012", cache_dir=cache) == cache / "STS2012"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "STS.gs.OnWN.txt", "STS.input.OnWN.txt",
+    ]  # fmt: skip
+    assert list(find_sts(folder)) == ["STS2012.OnWN"]
+    assert not (cache.parent / "sts").exists()
+
+
+def test_known_checksum(server, cache, get):
+    assert known_checksum("RW").startswith("sha1:bf9c59")
+    assert known_checksum(PPDB, cache_dir=cache) is None
+    get(PPDB)
+    assert known_checksum(PPDB, cache_dir=cache).startswith("sha256:")
 
 
 @pytest.mark.parametrize(

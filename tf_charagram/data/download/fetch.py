@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import tarfile
-import zipfile
-import zlib
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from tf_charagram.data.download.archives import unpack
 from tf_charagram.data.download.sources import SOURCES, Source
 from tf_charagram.errors import ConfigError, DataError, unknown_name
+from tf_charagram.files import whole_file
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -45,21 +44,22 @@ def fetch(
         progress: Whether to draw a progress bar on stderr.
 
     Returns:
-        The data file: PPDB as it comes (gzip), others unpacked.
+        The data file: PPDB as it comes (gzip), others unpacked; a folder where the set has many.
 
     Raises:
         ConfigError: The name is unknown, or `base_url` is not an http(s) address.
         DataError: The file cannot be fetched, or has the wrong checksum or content.
+        RunError: What is in an archive cannot be written.
     """
     source = _source(name)
     url = _address(source, base_url)
     folder = cache_folder(cache_dir)
-    download = folder / _file_name(source.url)
+    download = folder / file_name(source.url)
     try:
         _download(url, download, source.checksum, progress)
         target = _target(name, source, folder)
-        if source.members and not target.is_file():
-            _write_whole(target, _unpack(download, source.members))
+        if not target.exists():
+            unpack(download, source, target)
     except OSError as error:  # includes every network error of requests
         message = (
             f"could not be fetched from {url} ({error}). Try again, or download it by hand and "
@@ -70,7 +70,7 @@ def fetch(
 
 
 def cached(name: str, *, cache_dir: str | Path | None = None) -> Path | None:
-    """Returns the file of a data set if the cache has it, without network or checks.
+    """Returns the file or folder of a data set if the cache has it, without network or checks.
 
     Args:
         name: Name in `SOURCES`.
@@ -80,7 +80,23 @@ def cached(name: str, *, cache_dir: str | Path | None = None) -> Path | None:
         ConfigError: The name is unknown.
     """
     target = _target(name, _source(name), cache_folder(cache_dir))
-    return target if target.is_file() else None
+    return target if target.exists() else None
+
+
+def known_checksum(name: str, *, cache_dir: str | Path | None = None) -> str | None:
+    """Returns what a download is checked against: published, or recorded at the first one.
+
+    Args:
+        name: Name in `SOURCES`.
+        cache_dir: As for `fetch`.
+
+    Raises:
+        ConfigError: The name is unknown.
+        DataError: The file of recorded checksums is damaged.
+    """
+    source = _source(name)
+    recorded = _read_checksums(cache_folder(cache_dir))
+    return source.checksum or recorded.get(file_name(source.url))
 
 
 def _source(name: str) -> Source:
@@ -98,10 +114,11 @@ def _address(source: Source, base_url: str | None) -> str:
         raise ConfigError(
             f"`base_url` must be an http:// or https:// address. Received: base_url='{base_url}'"
         )
-    return f"{base_url.rstrip('/')}/{_file_name(source.url)}"
+    return f"{base_url.rstrip('/')}/{file_name(source.url)}"
 
 
-def _file_name(url: str) -> str:
+def file_name(url: str) -> str:
+    """Returns the name of the file at an address."""
     return PurePosixPath(urlsplit(url).path).name
 
 
@@ -114,9 +131,11 @@ def cache_folder(cache_dir: str | Path | None = None) -> Path:
 
 
 def _target(name: str, source: Source, folder: Path) -> Path:
+    if source.is_folder:
+        return folder / name
     if len(source.members) > 1:
         return folder / f"{name}.tsv"
-    return folder / (source.members[0] if source.members else _file_name(source.url))
+    return folder / (source.members[0] if source.members else file_name(source.url))
 
 
 def _download(url: str, path: Path, checksum: str | None, progress: bool) -> None:
@@ -152,7 +171,8 @@ def _download(url: str, path: Path, checksum: str | None, progress: bool) -> Non
     if not known:
         recorded[path.name] = f"sha256:{pooch.file_hash(str(path))}"
         text = json.dumps(recorded, indent=1, sort_keys=True)
-        _write_whole(path.parent / CHECKSUMS_FILE, text.encode())
+        with whole_file(path.parent / CHECKSUMS_FILE, "w") as file:
+            file.write(text)
 
 
 def _matches(path: Path, known: str) -> bool:
@@ -198,44 +218,3 @@ def _read_checksums(folder: Path) -> dict[str, str]:
     if not isinstance(recorded, dict):
         raise DataError(path, "expected a JSON object. Delete it to start again.")
     return recorded
-
-
-def _unpack(archive: Path, members: tuple[str, ...]) -> bytes:
-    """Returns one member as it is, or the different lines of several."""
-    contents = [_member(archive, member) for member in members]
-    if len(contents) == 1:
-        return contents[0]
-    lines = dict.fromkeys(line for content in contents for line in content.splitlines())
-    return b"\n".join([*lines, b""])
-
-
-def _member(archive: Path, member: str) -> bytes:
-    """Reads a member by its file name; nothing is written where the archive says."""
-    try:
-        if zipfile.is_zipfile(archive):
-            with zipfile.ZipFile(archive) as zipped:
-                for entry in zipped.namelist():
-                    if PurePosixPath(entry).name == member:
-                        return zipped.read(entry)
-        else:
-            with tarfile.open(archive) as tar:
-                for info in tar:
-                    stream = tar.extractfile(info)
-                    if stream and PurePosixPath(info.name).name == member:
-                        return stream.read()
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
-        raise DataError(archive, f"expected a zip or tar archive ({error})") from error
-    raise DataError(archive, f"expected a file '{member}' in the archive, found none")
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
+Kind = Literal["pairs", "wordsim", "sts", "phrases", "tagged", "sentiment", "vectors", "models"]
+
 
 @dataclass(frozen=True)
 class Source:
@@ -13,20 +15,28 @@ class Source:
 
     Attributes:
         url: Address of the file or archive.
-        kind: What it holds: `"pairs"` for `read_pairs`, `"wordsim"` for `read_wordsim`.
+        kind: What it holds: `"pairs"` for `read_pairs`, `"wordsim"` for `read_wordsim`, `"sts"`,
+            `"phrases"`, `"tagged"` sentences, `"sentiment"`, `"vectors"` of words, or `"models"`.
         licence: Licence as its authors state it.
         members: File names inside the archive, without folders; empty when `url` is the data
             file itself. Several are joined, each line once.
-        checksum: `"sha1:..."` or `"sha256:..."` of what `url` gives, or `None` if unknown.
+        checksum: `"sha1:..."` or `"sha256:..."` of what `url` gives, or `None` if unknown: then
+            that of the first download is recorded, and later ones are checked against it.
+        is_folder: Whether all files of the archive are unpacked, into a folder of the set's name.
+        num_bytes: Size of what `url` gives, about, or `None` if unknown.
     """
 
     url: str
-    kind: Literal["pairs", "wordsim"]
+    kind: Kind
     licence: str
     members: tuple[str, ...] = ()
     checksum: str | None = None
+    is_folder: bool = False
+    num_bytes: int | None = None
 
 
+_STS = "http://ixa2.si.ehu.es/stswiki/images"
+_EWT = "https://raw.githubusercontent.com/UniversalDependencies/UD_English-EWT/master"
 _PPDB = "http://nlpgrid.seas.upenn.edu/PPDB/eng/"
 _NOT_STATED = "not stated; see the paper and the archive"
 _SIM = "wordsim_similarity_goldstandard.txt"
@@ -75,6 +85,46 @@ SOURCES: dict[str, Source] = {
         _NOT_STATED,
         ("SimVerb-3500.txt",),
         "sha1:8c43b0a34823def29ad4c4f4d7e9d3b91acf8b8d",
+    ),
+    **{
+        f"STS{year}": Source(
+            f"{_STS}/{place}/STS{year}-en-test.zip", "sts", _NOT_STATED, is_folder=True
+        )
+        for year, place in (
+            (2012, "4/40"),
+            (2013, "2/2f"),
+            (2014, "8/8c"),
+            (2015, "d/da"),
+            (2016, "9/98"),
+        )
+    },
+    "SICK": Source(
+        "https://zenodo.org/record/2787612/files/SICK.zip", "sts", "CC BY-NC-SA 3.0", ("SICK.txt",)
+    ),
+    **{
+        f"EWT-{split}": Source(f"{_EWT}/en_ewt-ud-{split}.conllu", "tagged", "CC BY-SA 4.0")
+        for split in ("train", "dev", "test")
+    },
+    "SST": Source(
+        "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip",
+        "sentiment",
+        _NOT_STATED,
+        is_folder=True,
+        num_bytes=789_539,
+    ),
+    "glove.6B.300d": Source(
+        "https://nlp.stanford.edu/data/glove.6B.zip",
+        "vectors",
+        "PDDL 1.0",
+        ("glove.6B.300d.txt",),
+        num_bytes=862_182_613,
+    ),
+    "wiki-news-300d-1M": Source(
+        "https://dl.fbaipublicfiles.com/fasttext/vectors-english/wiki-news-300d-1M.vec.zip",
+        "vectors",
+        "CC BY-SA 3.0",
+        ("wiki-news-300d-1M.vec",),
+        num_bytes=681_808_098,
     ),
 } | {
     f"ppdb-{version}-{size}-{kind}": Source(

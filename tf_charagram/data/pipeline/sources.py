@@ -10,6 +10,7 @@ from tf_charagram.data import starter
 from tf_charagram.data.download.fetch import fetch
 from tf_charagram.data.download.sources import SOURCES
 from tf_charagram.data.pipeline.corpus import PairCorpus, PairSource
+from tf_charagram.data.readers.aligned import SEPARATOR, read_aligned
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.scored import SUFFIX
 from tf_charagram.data.starter import STARTER
@@ -43,12 +44,16 @@ def pair_corpus(
     """
 
     def source(name: str, weight: float) -> PairSource:
-        path = pairs_file(name)
-        if path is None:
+        paths = pairs_files(name)
+        if not paths:
             return PairSource(lambda _: starter.train_pairs(), weight)
+        if len(paths) > 1:
+            if min_score is not None or entailment:
+                raise ConfigError(f"`min_score` and `entailment` are for PPDB 2.0, not for {name}.")
+            return PairSource(lambda _: read_aligned(*paths), weight)
         return PairSource(
             lambda bad_lines: read_pairs(
-                path, on_bad_line=bad_lines, min_score=min_score, entailment=entailment or None
+                paths[0], on_bad_line=bad_lines, min_score=min_score, entailment=entailment or None
             ),
             weight,
         )
@@ -58,8 +63,26 @@ def pair_corpus(
     return PairCorpus(sources, on_bad_line=bad_lines, augment_typos=augment_typos, seed=seed)
 
 
+def pairs_files(name: str) -> tuple[Path, ...]:
+    """Returns the files of a `--data` value of pairs: none for the starter set, two for `A::B`.
+
+    Raises:
+        ConfigError: There is no such file and no such name.
+        DataError: There is no such file, or a download failed.
+    """
+    left, separator, right = name.partition(SEPARATOR)
+    if separator:
+        files = Path(left), Path(right)
+        for path in files:
+            if not path.is_file():
+                raise DataError(path, f"no such file; {name} names two files, line by line")
+        return files
+    file = pairs_file(name)
+    return () if file is None else (file,)
+
+
 def pairs_file(name: str) -> Path | None:
-    """Returns the file of a `--data` value, downloaded if need be; `None` for the starter set.
+    """Returns the file of a name, downloaded if need be; `None` for the starter set.
 
     Raises:
         ConfigError: There is no such file and no such name.

@@ -38,7 +38,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """
     number = 0
     try:
-        with _open(path) as stream:
+        with open_bytes(path) as stream:
             for number, raw in enumerate(stream, start=1):
                 if number == 1:
                     raw = raw.removeprefix(codecs.BOM_UTF8)
@@ -52,7 +52,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
 
 
 @contextlib.contextmanager
-def _open(path: str | Path) -> Iterator[BinaryIO]:
+def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
     """Opens a file or standard input as bytes, decompressed; leaves standard input open."""
     with contextlib.ExitStack() as stack:
         if str(path) == STDIN:

@@ -11,7 +11,7 @@ from tf_charagram.data.readers.scored import (
     ScoredPairs,
     ScoredRows,
     SetFormat,
-    files_below,
+    files_by_name,
     is_number,
     set_name,
 )
@@ -70,12 +70,7 @@ def find_pavlick(folder: str | Path) -> dict[str, Path]:
     Raises:
         DataError: `folder` is not a folder.
     """
-    files: dict[str, Path] = {}
-    for path in files_below(folder):
-        name = _name(path)
-        if name is not None:
-            files.setdefault(name, path)
-    return files
+    return files_by_name(folder, _name)
 
 
 def is_category(cell: str) -> bool:

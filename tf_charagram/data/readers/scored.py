@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +38,7 @@ class ScoredPairs:
         metric: The correlation its papers report: `"spearman"` or `"pearson"`.
         group: Sets whose scores are averaged, for instance `"STS2012"`.
         num_unscored: Pairs without a human score, which were left out.
+        scale: Lowest and highest score that people could give; `None` where the files do not say.
     """
 
     name: str
@@ -47,6 +48,7 @@ class ScoredPairs:
     metric: str = "spearman"
     group: str | None = None
     num_unscored: int = 0
+    scale: tuple[float, float] | None = None
 
     def __len__(self) -> int:
         return len(self.left)
@@ -120,7 +122,8 @@ class ScoredRows:
         Raises:
             DataError: There are fewer than 2 rows with a score.
         """
-        return to_pairs(self._path, self._rows, name, metric, group, self._num_unscored)
+        pairs = to_pairs(self._path, self._rows, name, metric, group, self._num_unscored)
+        return replace(pairs, scale=self._scale)
 
 
 def to_pairs(
@@ -193,6 +196,23 @@ def aligned_lines(texts: Path, gold: Path) -> Iterator[tuple[int, str, str]]:
             "lines. Get both files again.",
         )
     yield from zip(range(1, len(left) + 1), left, right, strict=True)
+
+
+def files_by_name(folder: str | Path, name_of: Callable[[Path], str | None]) -> dict[str, Path]:
+    """Returns the first file of each set below a folder, by the name of the set.
+
+    Args:
+        folder: The folder.
+        name_of: Returns the name of the set in a file; `None` for other files.
+
+    Raises:
+        DataError: `folder` is not a folder.
+    """
+    files: dict[str, Path] = {}
+    for path in files_below(folder):
+        if (name := name_of(path)) is not None:
+            files.setdefault(name, path)
+    return files
 
 
 def files_below(folder: str | Path) -> list[Path]:

@@ -26,6 +26,8 @@ _COMMENT = re.compile(r"#(?!\S*[\t/])")
 _WORD_ID = re.compile(r"[0-9]+")
 # Words of several tokens, and words that are understood.
 _OTHER_ID = re.compile(r"[0-9]+[-.][0-9]+")
+# What stands between the sentences of a file `.pos`.
+_RULE = re.compile(r"=+")
 _ESCAPED = re.compile(r"\\([/*])")
 
 
@@ -66,7 +68,10 @@ def read_tagged(
       (`-NONE-`) are left out.
     * Else: `word/TAG word/TAG`, one sentence per line. The last slash splits.
 
-    In the last two, `\/` is a slash and `\*` a star, and brackets stay as they are written
+    A file `.pos` of the Penn Treebank has `word/TAG` with brackets around noun phrases; a blank
+    line or one of equals signs ends a sentence. Of two tags, `NN|VB`, the first counts.
+
+    In the last three, `\/` is a slash and `\*` a star, and brackets stay as they are written
     (`-LRB-`). White space inside a word becomes one space. Sentences without words are skipped. A
     sentence with a bad line is left out as a whole.
 
@@ -89,7 +94,9 @@ def read_tagged(
 
 def _sentences(path: str | Path, column: str, bad: BadLines) -> Iterator[TaggedSentence]:
     is_empty = True
-    for tokens in _read(iter(read_lines(path)), column, partial(bad.report, path)):
+    lines, report = iter(read_lines(path)), partial(bad.report, path)
+    is_pos = ".pos" in Path(path).suffixes
+    for tokens in _pos_sentences(lines, report) if is_pos else _read(lines, column, report):
         if tokens:
             is_empty = False
             words, tags = zip(*tokens, strict=True)
@@ -190,6 +197,24 @@ def _slash_sentences(lines: Lines, report: Report) -> Sentences:
             yield [_parse_slash(piece) for piece in re.findall(r"[^ \t]+", text)]
         except ValueError as error:
             report(number, str(error))
+
+
+def _pos_sentences(lines: Lines, report: Report) -> Sentences:
+    tokens: list[Token] = []
+    is_bad = False
+    for number, text in itertools.chain(lines, [(0, "")]):
+        pieces = [piece for piece in text.split() if piece not in ("[", "]")]
+        if not pieces or _RULE.fullmatch(text.strip()):
+            if tokens and not is_bad:
+                yield tokens
+            tokens, is_bad = [], False
+        elif not is_bad:
+            try:
+                parsed = map(_parse_slash, pieces)
+                tokens += [(word, tag.partition("|")[0]) for word, tag in parsed]
+            except ValueError as error:
+                report(number, str(error))
+                is_bad = True
 
 
 def _parse_slash(piece: str) -> Token:

@@ -97,6 +97,17 @@ def read_word_vectors(
     return iter(_Reader(path, words, BadLines.of(on_bad_line)))
 
 
+def scan_word_vectors(
+    path: str | Path, words: Collection[str] | None, on_bad_line: str | BadLines = "error"
+) -> Iterator[tuple[str, np.ndarray | None]]:
+    """Streams all words of a file, which tells their ranks, with the vectors of some.
+
+    Args, errors and what is yielded are those of `read_word_vectors`, with `None` for the vector of
+    a word that is not in `words`.
+    """
+    return _Reader(path, words, BadLines.of(on_bad_line)).scan()
+
+
 def read_words(path: str | Path, *, on_bad_line: str | BadLines = "error") -> Iterator[str]:
     """Streams the words of a file of word vectors without parsing their numbers.
 
@@ -131,14 +142,19 @@ class _Reader:
         self._num_announced: int | None = None
 
     def __iter__(self) -> Iterator[tuple[str, np.ndarray]]:
+        return ((word, vector) for word, vector in self.scan() if vector is not None)
+
+    def scan(self) -> Iterator[tuple[str, np.ndarray | None]]:
+        """Yields every word, with its vector if it is asked for."""
         for number, word, numbers in self.rows():
+            vector = None
             if self._words is None or word in self._words:
                 try:
                     vector = _vector(numbers)
                 except ValueError as error:
                     self._bad.report(self._path, number, str(error))
-                else:
-                    yield word, vector
+                    continue
+            yield word, vector
 
     def rows(self) -> Generator[tuple[int, str, list[str]]]:
         """Yields the number of a line, its word and its numbers, not parsed yet."""

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.config import RunConfig
-from tf_charagram.data.pipeline.sources import pairs_file
+from tf_charagram.data.pipeline.sources import pairs_files
 from tf_charagram.data.pipeline.stream import Stream
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError
@@ -111,8 +111,18 @@ class Task(ABC):
             ConfigError: A name is unknown.
             DataError: A file is missing, or a download failed.
         """
-        files = [path for name in cls.data_names(config) if (path := pairs_file(name))]
+        files = [path for name in cls.data_names(config) for path in cls.files_of(name)]
         return [*files, *cls.model_inputs(config)]
+
+    @staticmethod
+    def files_of(name: str) -> tuple[Path, ...]:
+        """Returns the files of a `--data` value; none for the starter set.
+
+        Raises:
+            ConfigError: The name is unknown.
+            DataError: A file is missing, or a download failed.
+        """
+        return pairs_files(name)
 
     @staticmethod
     def model_inputs(config: RunConfig) -> list[Path]:

@@ -15,7 +15,7 @@ from tf_charagram.config import DistillConfig
 from tf_charagram.data.download.fetch import cache_folder
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.pipeline.distill_stream import DistillStream, PairTexts
-from tf_charagram.data.pipeline.sources import pair_corpus, pairs_file
+from tf_charagram.data.pipeline.sources import pair_corpus, pairs_files
 from tf_charagram.data.pipeline.teacher_lines import TeacherLines
 from tf_charagram.data.pipeline.typing_errors import TypingErrors
 from tf_charagram.data.readers.misspellings import read_misspellings
@@ -76,7 +76,7 @@ class Distill(EmbedderTask):
         for path in files:
             if not path.is_file():
                 raise DataError(path, "no such file")
-        files += [found for name in config.pairs if (found := pairs_file(name))]
+        files += [path for name in config.pairs for path in pairs_files(name)]
         return [*files, *cls.model_inputs(config)]
 
     def read(self) -> None:

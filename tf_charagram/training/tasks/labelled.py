@@ -26,8 +26,14 @@ class LabelledTask(Task):
         names = self.data_names(self.config)
         self._named_sets = named_sets(self.config.eval_data, names)
         for path in (*names, *(path for _, path, _ in self._named_sets)):
-            labelled_file(path)
+            self.files_of(path)
         return [name for name, _, _ in self._named_sets]
+
+    @staticmethod
+    def files_of(name: str) -> tuple[Path, ...]:
+        """Returns the files of a `--data` or `--eval-data`; see `Task.files_of`."""
+        file = labelled_file(name)
+        return () if file is None else (file,)
 
     def read(self) -> None:
         """Reads the examples and the sets; see `Task.read`."""

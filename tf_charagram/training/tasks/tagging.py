@@ -18,6 +18,7 @@ from tf_charagram.config import TaggingConfig
 from tf_charagram.data.pipeline.example_stream import ExampleStream
 from tf_charagram.data.pipeline.stream import gather_ragged
 from tf_charagram.data.readers.tagged import TaggedSentence, read_tagged
+from tf_charagram.data.readers.treebank import is_treebank_split, read_treebank, treebank_files
 from tf_charagram.data.starter import STARTER
 from tf_charagram.data.starter.tagged import tagged_sentences
 from tf_charagram.encoders import encoder_class
@@ -72,6 +73,18 @@ class Tagging(LabelledTask):
             )
         super().__init__(config, bad_lines)
         self.known: frozenset[str] = frozenset()
+
+    @staticmethod
+    def files_of(name: str) -> tuple[Path, ...]:
+        """Returns the files of a `--data` or `--eval-data`, see `Task.files_of`."""
+        is_split = is_treebank_split(name)
+        return treebank_files(name) if is_split else LabelledTask.files_of(name)
+
+    def read_set(self, path: str, split: str, name: str) -> TaggedSet:
+        """Reads a file, the starter set, or sections of the Penn Treebank; see `LabelledTask`."""
+        if not is_treebank_split(path):
+            return super().read_set(path, split, name)
+        return TaggedSet(name, list(read_treebank(path, on_bad_line=self.bad_lines)))
 
     def read_file(self, path: Path, split: str, name: str) -> TaggedSet:
         """Reads tagged sentences; a file is one split."""

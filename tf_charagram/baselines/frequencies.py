@@ -1,0 +1,107 @@
+"""How often words occur: from a list of counts, from a corpus, or by Zipf's law."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import tensorflow as tf
+from numpy.typing import NDArray
+
+from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.errors import DataError
+from tf_charagram.text.batches import bounded_batches, to_bytes
+from tf_charagram.text.splitting import split_words
+
+_COUNT = re.compile(r"(\S.*?)[ \t]+(\d+)")
+# Lines that say whether a file is a list of counts.
+_NUM_PROBED = 20
+_BATCH_TEXTS, _BATCH_CHARS = 10_000, 4_000_000
+
+
+class WordFrequencies:
+    """Relative frequencies of words, whatever their case.
+
+    Args:
+        counts: How often each word occurs; those of words that differ in case only are summed.
+
+    Raises:
+        ValueError: No word has a count above 0.
+    """
+
+    def __init__(self, counts: Mapping[str, int]) -> None:
+        self._counts: Counter[str] = Counter()
+        for word, count in counts.items():
+            self._counts[word.lower()] += count
+        self._total = self._counts.total()
+        if self._total <= 0:
+            raise ValueError("`counts` must have a word that occurs.")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Reads a list of counts, or counts the words of a corpus.
+
+        Args:
+            path: File, plain or gzip: `word count` per line, separated by spaces or a tab; or
+                texts, one per line, if one of the first 20 lines that are not blank is no such.
+
+        Raises:
+            DataError: The file cannot be read, has no word, or a line of a list has no count.
+        """
+        rest = ((number, text) for number, text in read_lines(path) if text.strip())
+        probed = list(islice(rest, _NUM_PROBED))
+        is_list = all(_COUNT.fullmatch(text.strip()) for _, text in probed)
+        lines = chain(probed, rest)
+        counts = _listed(path, lines) if is_list else Counter(words_of(text for _, text in lines))
+        try:
+            return cls(counts)
+        except ValueError:
+            raise DataError(path, "expected words that occur, found none") from None
+
+    def probabilities(self, words: Sequence[str]) -> NDArray[np.float64]:
+        """Returns the share of each word in all words, `(len(words),)`.
+
+        A word that never occurs counts as one that occurs once.
+        """
+        counts = [max(1, self._counts.get(word.lower(), 0)) for word in words]
+        return np.array(counts, np.float64) / self._total
+
+
+def zipf(ranks: NDArray[np.integer], num_words: int) -> NDArray[np.float64]:
+    """Returns what Zipf's law says of the frequency of words: 1 / rank, over their sum.
+
+    Args:
+        ranks: From 1, `(num_ranks,)`.
+        num_words: Number of all words.
+    """
+    return 1.0 / (ranks * np.sum(1.0 / np.arange(1, num_words + 1)))
+
+
+def words_of(texts: Iterable[str]) -> Iterator[str]:
+    """Yields the words of texts as they are written, split as by the word encoders."""
+    for words in split_texts(texts):
+        yield from words
+
+
+def split_texts(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Yields the words of each text, see `words_of`."""
+    for batch in bounded_batches(texts, _BATCH_TEXTS, _BATCH_CHARS):
+        encoded = tf.constant([to_bytes(text) for text in batch])
+        ragged = split_words(encoded, lowercase=False, unicode_form=None, max_chars=None)
+        for words in ragged.to_list():
+            yield [word.decode() for word in words]
+
+
+def _listed(path: str | Path, lines: Iterable[tuple[int, str]]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for number, text in lines:
+        match = _COUNT.fullmatch(text.strip())
+        if match is None:
+            raise DataError(path, "expected a word and its count", line=number)
+        counts[match[1]] += int(match[2])
+    return counts

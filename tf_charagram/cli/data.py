@@ -1,0 +1,127 @@
+"""`charagram data`: lists the data sets that are known; `charagram data get NAME` downloads one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from rich.table import Table
+
+from tf_charagram.cli.flags import FlagParser, run_command
+from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.reporting.console import make_table, number, table_console
+
+if TYPE_CHECKING:
+    from tf_charagram.data.download.catalogue import KnownSet
+
+_PPDB = "ppdb-"
+
+
+def sets_table(sets: Sequence[KnownSet]) -> Table:
+    """Returns the table of what `known_sets` returned."""
+    table = make_table("Data sets", ("name", "kind", "licence", "where", "use"), ("MB",))
+    table.columns[3].overflow = "fold"  # Paths are to be copied.
+    for known in sets:
+        size = None if known.num_bytes is None else known.num_bytes / 1e6
+        where = known.how if known.path is None else str(known.path)
+        table.add_row(
+            known.name, known.kind, *map(escape, (known.licence, where, known.general_use)),
+            number(size, ",.2f"),
+        )  # fmt: skip
+    return table
+
+
+def _shown(sets: Sequence[KnownSet]) -> Iterator[KnownSet]:
+    """Yields the sets of the table: of the sixty files of PPDB those that are there, and one."""
+    ppdb = [known for known in sets if known.name.startswith(_PPDB)]
+    example = [known for known in ppdb if known.path] or ppdb[:1]
+    return (known for known in sets if known not in ppdb or known in example)
+
+
+def make_parser() -> FlagParser:
+    """Returns the command line."""
+    parser = FlagParser(prog="charagram data", description=__doc__)
+    parser.add_argument(
+        "action", type=str, nargs="*", metavar="get NAME",
+        help="download these sets [list all]",
+    )  # fmt: skip
+    parser.add_argument(
+        "--data-dir", type=str | None, default=None,
+        help="folder to look for sets, and to write downloads to [to look: the current folder and "
+        "the cache; to write: the cache]",
+    )  # fmt: skip
+    parser.add_argument("--all", action="store_true", help="list each file of PPDB, too")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
+    return parser
+
+
+def data(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    values = make_parser().parse_args(arguments)
+    if not values.action:
+        return _list(values.data_dir, every=values.all, as_json=values.json)
+    verb, *names = values.action
+    if verb != "get" or not names:
+        given = " ".join(values.action)
+        raise ConfigError(f"Give `charagram data` or `charagram data get NAME`. Received: {given}")
+    return _get(names, values.data_dir)
+
+
+def _list(data_dir: str | None, *, every: bool, as_json: bool) -> int:
+    from tf_charagram.data.download.catalogue import MOST_FILES, is_searchable, known_sets
+
+    if data_dir is not None and not Path(data_dir).is_dir():
+        raise DataError(data_dir, "no such folder to look for data sets")
+    sets = known_sets(data_dir)
+    if as_json:
+        described = [
+            {**asdict(known), "path": known.path and str(known.path), "use": known.use}
+            for known in sets
+        ]
+        sys.stdout.write(json.dumps({"sets": described}) + "\n")
+        return 0
+    table_console().print(sets_table(sets if every else list(_shown(sets))))
+    if not every:
+        sys.stdout.write("starter: ships with the package, for all tasks but distill.\n")
+        sys.stdout.write("PPDB: ppdb-{1.0,2.0}-{s,m,l,xl,xxl,xxxl}-{lexical,phrasal,o2m,m2o,all}\n")
+    if data_dir is None and not is_searchable(Path()):
+        sys.stdout.write(
+            f"The current folder has more than {MOST_FILES:,} files and was not searched: name one "
+            "with --data-dir.\n"
+        )
+    return 0
+
+
+def _get(names: Sequence[str], data_dir: str | None) -> int:
+    from tf_charagram.data.download.catalogue import BY_HAND
+    from tf_charagram.data.download.fetch import fetch, known_checksum
+    from tf_charagram.data.download.sources import SOURCES
+
+    for name in names:
+        if name in BY_HAND:
+            known = BY_HAND[name]
+            raise ConfigError(
+                f"{name} cannot be downloaded without its owners: {known.where}. Licence: "
+                f"{known.licence}."
+            )
+    for name in names:
+        was_known = known_checksum(name, cache_dir=data_dir)
+        path = fetch(name, cache_dir=data_dir, progress=sys.stderr.isatty())
+        sys.stdout.write(f"{name} -> {path}\n")
+        sys.stderr.write(f"{name}: licence: {SOURCES[name].licence}\n")
+        if not was_known:
+            sys.stderr.write(
+                f"{name}: no checksum was published; that of this download is recorded, and later "
+                "ones are checked against it.\n"
+            )
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    return run_command(data, arguments)
