@@ -62,7 +62,7 @@ def test_the_papers_data_come_first(tmp_path):
     official = tmp_path / "deep" / "ppdb-1.0-xxl-lexical.gz"
     official.write_text("")
     found = find_sources(tmp_path)["words"]
-    assert found.alternative.is_papers and found.files == (official,)
+    assert found.alternative.is_papers and found.names == (str(official),)
 
 
 def test_roles_of_labelled_runs():
@@ -73,7 +73,7 @@ def test_roles_of_labelled_runs():
 def test_subsets_contain_smaller_ones(tmp_path):
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("".join(f"l{i}\tr{i}\n" for i in range(16)))
-    sources = {"phrases": Source((pairs,), Alternative("pairs", ()))}
+    sources = {"phrases": Source((str(pairs),), Alternative("pairs", ()))}
 
     def lines(halvings, is_random):
         run = Run("a", "sentences", "dan", Subset("phrases", halvings, is_random))
@@ -91,3 +91,16 @@ def test_limits_are_above_0(wrong):
     (name,) = wrong
     with pytest.raises(ValueError, match=f"`{name}` must be above 0. Received: {name}="):
         Limits(**wrong)
+
+
+def test_aligned_files_and_treebanks(tmp_path):
+    for name, text in (("normal.aligned", "A\t1\ta cat\n"), ("simple.aligned", "A\t1\tcats\n")):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "wsj").mkdir()
+    (tmp_path / "wsj" / "wsj_0001.mrg").write_text("( (S (NN cat)) )\n")
+    found = find_sources(tmp_path)
+    assert found["tagged-dev"].names == (f"{tmp_path}:dev",)
+    (name,) = found["sentences"].names
+    assert name == f"{tmp_path / 'normal.aligned'}::{tmp_path / 'simple.aligned'}"
+    assert list(found["sentences"].pairs()) == [("a cat", "cats")]
+    assert found["sentences"].alternative.is_papers

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 
 from tf_charagram.analysis.words import count_words
-from tf_charagram.bad_lines import BadLines
-from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.scored import ScoredPairs, set_name
 from tf_charagram.evaluation.scores import Embed
 from tf_charagram.evaluation.sets import evaluation_sets
@@ -88,15 +86,14 @@ class Context:
     def set_name(self, role: str) -> str:
         """Returns what the scores of runs call the set of a role; nothing if it is not there."""
         source = self.sources.get(role)
-        return set_name(source.files[0]) if source else ""
+        return set_name(source.names[0]) if source else ""
 
     def pairs(self, *roles: str) -> list[tuple[str, str]]:
         """Returns the training pairs of some roles, but for those with an empty side."""
         return [
             pair
             for role in roles
-            for file in self.sources[role].files
-            for pair in read_pairs(file, on_bad_line=BadLines("skip"))
+            for pair in self.sources[role].pairs()
             if all(map(str.strip, pair))
         ]
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import fnmatch
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.pipeline.sources import pairs_files
+from tf_charagram.data.readers.aligned import SEPARATOR, read_aligned
+from tf_charagram.data.readers.pairs import Pair, read_pairs
 from tf_charagram.data.readers.scored import files_below
 
 
@@ -17,11 +22,15 @@ class Alternative:
         what: What they are, for the column "data" of a report.
         patterns: Names of the files; those of each pattern that are there are used.
         is_papers: Whether this is the data the paper used.
+        is_aligned: Whether a file of each of two patterns belongs together, line by line.
+        split: The files are of a treebank, of which this is the split.
     """
 
     what: str
     patterns: tuple[str, ...]
     is_papers: bool = False
+    is_aligned: bool = False
+    split: str | None = None
 
 
 _PHRASES = Alternative(
@@ -32,6 +41,8 @@ _SENTENCES = (
     "asset*", "bible-*", "pan-*", "parade-*", "tatoeba-pivot-*", "turkcorpus*", "twitter-url-*",
     "webnlg-*", "wikisplit-*",
 )  # fmt: skip
+
+_WSJ = ("wsj_*.mrg", "wsj_*.pos")
 
 #: Role -> the data that may serve for it, best first. The first of which a file is there is used.
 ROLES: dict[str, tuple[Alternative, ...]] = {
@@ -52,22 +63,25 @@ ROLES: dict[str, tuple[Alternative, ...]] = {
         ),
     ),
     "sentences": (
-        Alternative("SimpWiki", ("simpwiki*", "sentence-aligned*"), is_papers=True),
+        Alternative(
+            "SimpWiki", ("normal.aligned*", "simple.aligned*"), is_papers=True, is_aligned=True
+        ),
+        Alternative("SimpWiki", ("simpwiki*",), is_papers=True),
         Alternative(
             "simplifications, translations and other pairs of sentences, without captions",
             _SENTENCES,
         ),
     ),
     "tagged-train": (
-        Alternative("Penn Treebank, sections 0-18", ("wsj.train*",), is_papers=True),
+        Alternative("Penn Treebank, sections 0-18", _WSJ, is_papers=True, split="train"),
         Alternative("English Web Treebank", ("ewt.train*", "en_ewt-ud-train*")),
     ),
     "tagged-dev": (
-        Alternative("Penn Treebank, sections 19-21", ("wsj.dev*",), is_papers=True),
+        Alternative("Penn Treebank, sections 19-21", _WSJ, is_papers=True, split="dev"),
         Alternative("English Web Treebank", ("ewt.dev*", "en_ewt-ud-dev*")),
     ),
     "tagged-test": (
-        Alternative("Penn Treebank, sections 22-24", ("wsj.test*",), is_papers=True),
+        Alternative("Penn Treebank, sections 22-24", _WSJ, is_papers=True, split="test"),
         Alternative("English Web Treebank", ("ewt.test*", "en_ewt-ud-test*")),
     ),
     "sick-train": (Alternative("SICK", ("SICK.train*", "SICK_train*"), is_papers=True),),
@@ -83,15 +97,28 @@ ROLES: dict[str, tuple[Alternative, ...]] = {
 
 @dataclass(frozen=True)
 class Source:
-    """The files found for a role.
+    """The data found for a role.
 
     Attributes:
-        files: The files, sorted.
+        names: What `--data` and `--eval-data` call them: files, `A::B`, or `FOLDER:SPLIT`.
         alternative: What they are.
     """
 
-    files: tuple[Path, ...]
+    names: tuple[str, ...]
     alternative: Alternative
+
+    def pairs(self) -> Iterator[Pair]:
+        """Streams the pairs; bad lines are left out, as the run itself reports them.
+
+        Raises:
+            DataError: A file cannot be read.
+        """
+        for name in self.names:
+            first, *second = pairs_files(name)
+            if second:
+                yield from read_aligned(first, *second)
+            else:
+                yield from read_pairs(first, on_bad_line=BadLines("skip"))
 
 
 def find_sources(folder: Path) -> dict[str, Source]:
@@ -104,17 +131,23 @@ def find_sources(folder: Path) -> dict[str, Source]:
     found = {}
     for role, alternatives in ROLES.items():
         for alternative in alternatives:
-            matching = [file for file in files if _matches(file.name, alternative.patterns)]
-            if matching:
-                found[role] = Source(tuple(_distinct(matching)), alternative)
+            if names := _names(alternative, folder, files):
+                found[role] = Source(names, alternative)
                 break
     return found
 
 
-def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatch.fnmatch(name.lower(), pattern.lower()) for pattern in patterns)
-
-
-def _distinct(files: list[Path]) -> list[Path]:
-    """Returns the files, one of each name."""
-    return list({file.name: file for file in files}.values())
+def _names(alternative: Alternative, folder: Path, files: list[Path]) -> tuple[str, ...]:
+    """Returns what the data of an alternative are called; nothing if they are not there."""
+    by_pattern = [
+        [file for file in files if fnmatch.fnmatch(file.name.lower(), pattern.lower())]
+        for pattern in alternative.patterns
+    ]
+    if alternative.split:
+        return (f"{folder}:{alternative.split}",) if any(by_pattern) else ()
+    if alternative.is_aligned:
+        left, right = by_pattern
+        return (f"{left[0]}{SEPARATOR}{right[0]}",) if left and right else ()
+    matching = sorted(file for files in by_pattern for file in files)
+    # One of each name: copies would count twice.
+    return tuple(str(file) for file in {file.name: file for file in matching}.values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 import subprocess
 import sys
@@ -12,8 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from tf_charagram.bad_lines import BadLines
-from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.scored import set_name
 from tf_charagram.errors import ConfigError, DataError, RunError
 from tf_charagram.files import whole_file
@@ -109,12 +106,14 @@ def train_command(
     for role in roles_of(run):
         if role not in sources:
             raise DataError(folder, f"has no data for {role}, which the run {run.name} needs")
-    files = _subset_file(run.data, sources, out) if isinstance(run.data, Subset) else [
-        file for role in run.data for file in sources[role].files
-    ]  # fmt: skip
+    names = (
+        [str(_subset_file(run.data, sources, out))]
+        if isinstance(run.data, Subset)
+        else [name for role in run.data for name in sources[role].names]
+    )
     command = ["train", "--task", run.task, "--encoder", run.encoder]
-    for file in files:
-        command += ["--data", str(file)]
+    for name in names:
+        command += ["--data", name]
     command += _evaluation_flags(run, folder, sources)
     if run.init:
         command += ["--init", str(run_folder(out, run.init).path)]
@@ -164,11 +163,11 @@ def _evaluation_flags(run: Run, folder: Path, sources: dict[str, Source]) -> Ite
         yield from ("--eval-data", str(folder))
         return
     for role in roles:
-        yield from ("--eval-data", str(sources[role].files[0]))
-    yield from ("--select", set_name(sources[roles[0]].files[0]))
+        yield from ("--eval-data", sources[role].names[0])
+    yield from ("--select", set_name(sources[roles[0]].names[0]))
 
 
-def _subset_file(subset: Subset, sources: dict[str, Source], out: Path) -> list[Path]:
+def _subset_file(subset: Subset, sources: dict[str, Source], out: Path) -> Path:
     """Returns the file of a subset of the pairs, written on first use.
 
     Raises:
@@ -177,14 +176,8 @@ def _subset_file(subset: Subset, sources: dict[str, Source], out: Path) -> list[
     order = "random" if subset.is_random else "ordered"
     path = out / "data" / f"{subset.role}-{order}-{subset.halvings}.tsv"
     if path.is_file():
-        return [path]
-    files = sources[subset.role].files
-    # What the run itself says of bad lines is enough.
-    pairs = list(
-        itertools.chain.from_iterable(
-            read_pairs(file, on_bad_line=BadLines("skip")) for file in files
-        )
-    )
+        return path
+    pairs = list(sources[subset.role].pairs())
     if subset.is_random:
         order_of = np.random.default_rng(0).permutation(len(pairs))
         pairs = [pairs[index] for index in order_of]
@@ -192,4 +185,4 @@ def _subset_file(subset: Subset, sources: dict[str, Source], out: Path) -> list[
     with whole_file(path, "w") as file:
         kept = pairs[: len(pairs) >> subset.halvings]
         file.writelines(f"{left}\t{right}\n" for left, right in kept)
-    return [path]
+    return path

@@ -25,8 +25,9 @@ def files(tmp_path):
 
 
 def test_pairs(files):
-    paths = files("A cat sat .\na\tb\n\nlast", "The cat .\nc\nx\nend\n")
-    expected = [("A cat sat .", "The cat ."), ("a\tb", "c"), ("", "x"), ("last", "end")]
+    # SimpWiki 2 has article, paragraph, sentence.
+    paths = files("A cat sat .\nCats\t7\tb\n\nlast", "The cat .\nc\nx\nend\n")
+    expected = [("A cat sat .", "The cat ."), ("b", "c"), ("", "x"), ("last", "end")]
     assert list(read_aligned(*paths)) == expected
 
 

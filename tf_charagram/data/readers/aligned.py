@@ -17,7 +17,8 @@ SEPARATOR = "::"
 def read_aligned(left: str | Path, right: str | Path) -> Iterator[Pair]:
     """Streams the pairs of two files of the same number of lines, one sentence per line.
 
-    Texts are as in the files, and a pair may have an empty side, as for `read_pairs`.
+    A line of SimpWiki's second version is article, paragraph and sentence, tab-separated: of a line
+    with tabs, the last cell is the text. A pair may have an empty side, as for `read_pairs`.
 
     Args:
         left: File of the first texts, plain or gzip.
@@ -37,6 +38,10 @@ def read_aligned(left: str | Path, right: str | Path) -> Iterator[Pair]:
                 "two files must say the same; get both again.",
             )
         num_pairs += 1
-        yield first[1], second[1]
+        yield _sentence(first[1]), _sentence(second[1])
     if not num_pairs:
         raise DataError(left, "no pairs found: the file is empty")
+
+
+def _sentence(line: str) -> str:
+    return line.rpartition("\t")[2]
