@@ -62,7 +62,9 @@ setup(
         for package in find_packages(include=[name, f"{name}.*"])
     ],
     package_dir={f"tf_charagram.{name}": name for name in FOLDERS},
-    package_data={"tf_charagram": ["py.typed", "data/starter/*.tsv", "pretrained/*/*"]},
+    package_data={
+        "tf_charagram": ["py.typed", "data/starter/*.tsv", "pretrained/*/*", "demo/page/*"]
+    },
     entry_points={"console_scripts": ["charagram = tf_charagram.cli:main"]},
     python_requires=">=3.11,<3.14",
     install_requires=[

@@ -19,7 +19,7 @@ TIERS = (
     {"data", "evaluation"},
     {"reporting"},
     {"training", "scoring", "bulk", "search", "cli"},
-    {"__init__", "train", "evaluate", "embed", "tag", "neighbors"},
+    {"__init__", "train", "evaluate", "embed", "tag", "neighbors", "demo"},
     {"tuning", "export"},
 )
 RANK = {part: rank for rank, tier in enumerate(TIERS) for part in tier}

@@ -20,6 +20,7 @@ COMMANDS = {
     "check": ("tf_charagram.export.check.command", "check that an export can be served"),
     "neighbors": ("tf_charagram.neighbors", "find the nearest texts in a list"),
     "index": ("tf_charagram.search.command", "prepare many texts for neighbors --index"),
+    "demo": ("tf_charagram.demo.command", "try a model on a page in the browser"),
     "models": ("tf_charagram.cli.models", "list the models that ship with the package"),
     "doctor": ("tf_charagram.cli.doctor", "say what this installation has and lacks"),
     "vectors": ("tf_charagram.export.interop.word2vec", "write vectors of words as word2vec text"),
