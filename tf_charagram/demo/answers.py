@@ -15,6 +15,7 @@ from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.base import TEXTS
 from tf_charagram.models.embedder import Neighbor, TextEmbedder, unit_rows
+from tf_charagram.objectives.similarity import normalize_rows
 from tf_charagram.text.batches import to_bytes
 
 #: Neighbours shown.
@@ -58,17 +59,11 @@ class Answers:
         self.max_chars = min(embedder.vectorizer.max_chars or MAX_CHARS, MAX_CHARS)
         self.can_explain = isinstance(embedder.encoder, Charagram)
         self._embedder = embedder
-        # `encode` keeps all cores busy with many texts; for one, calling the graph is faster.
-        self._embed = tf.function(embedder.call, input_signature=TEXTS)
-        # One column per text: a product with one row reads it in half the time.
-        columns = tf.constant(np.ascontiguousarray(unit_rows(embedder.encode(texts)).T))
-        number = min(NUM_NEIGHBORS + 1, len(texts))
-        self._search = tf.function(
-            lambda rows: tf.math.top_k(tf.matmul(rows, columns), number),
-            input_signature=[tf.TensorSpec([1, embedder.dim], tf.float32)],
-        )
+        # `encode` keeps all cores busy with many texts; for one, calling a graph is faster.
+        self._embed, self._search = _graphs(embedder, texts)
         self._nearest = functools.lru_cache(_NUM_KEPT)(self._find_nearest)
-        self.neighbors("", 0, 0)  # Traces both graphs.
+        self.compare("", "", 0, 0)  # Traces both graphs, so that no first answer waits.
+        self.neighbors("", 0, 0)
 
     def about(self) -> dict[str, Any]:
         """Returns what the page shows of the model, its limits, and an example to start with."""
@@ -132,7 +127,7 @@ class Answers:
         """
         clean, typed = self._typed(left, edits, seed)
         right = right[: self.max_chars]
-        clean_vector, vector, other = self._vectors(clean, typed, right)
+        clean_vector, vector, other = self._embed(_strings(clean, typed, right)).numpy()
         is_short = max(len(typed), len(right)) <= MAX_EXPLAINED_CHARS
         return {
             "typed": typed,
@@ -174,18 +169,41 @@ class Answers:
         return clean, add_typos(clean, edits, np.random.default_rng(seed))
 
     def _find_nearest(self, text: str) -> _Nearest:
-        vectors = self._vectors(text)
-        cosines, positions = (row.numpy()[0].tolist() for row in self._search(vectors))
+        result = self._search(_strings(text))
+        (vector,), (cosines,), (positions,) = (tensor.numpy() for tensor in result)
         neighbors = [
             Neighbor(self.texts[position], cosine)
-            for cosine, position in zip(cosines, positions, strict=True)
+            for position, cosine in zip(positions.tolist(), cosines.tolist(), strict=True)
             if self.texts[position] != text
         ]
-        return _Nearest(vectors[0], neighbors[:NUM_NEIGHBORS])
+        return _Nearest(vector, neighbors[:NUM_NEIGHBORS])
 
-    def _vectors(self, *texts: str) -> NDArray[np.float32]:
-        """Embeds texts to unit length, float32 `(num_texts, dim)`."""
-        return unit_rows(self._embed(tf.constant([to_bytes(text) for text in texts])).numpy())
+
+def _strings(*texts: str) -> tf.Tensor:
+    return tf.constant([to_bytes(text) for text in texts])
+
+
+def _graphs(embedder: TextEmbedder, texts: Sequence[str]) -> tuple[Any, Any]:
+    """Returns the functions that embed and search.
+
+    Returns:
+        From strings `(n,)` to unit-length vectors `(n, dim)`; and to these, the largest cosines
+        `(n, k)`, and the positions of the texts that have them `(n, k)`.
+    """
+    # One column per text: a product with one row reads it in half the time.
+    columns = tf.constant(np.ascontiguousarray(unit_rows(embedder.encode(texts)).T))
+    number = min(NUM_NEIGHBORS + 1, len(texts))
+
+    @tf.function(input_signature=TEXTS)
+    def embed(strings: tf.Tensor) -> tf.Tensor:
+        return normalize_rows(embedder.call(strings))
+
+    @tf.function(input_signature=TEXTS)
+    def search(strings: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        vectors = embed(strings)
+        return vectors, *tf.math.top_k(tf.matmul(vectors, columns), number)
+
+    return embed, search
 
 
 def example(texts: Sequence[str]) -> dict[str, str]:

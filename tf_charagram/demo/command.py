@@ -33,8 +33,8 @@ def demo(arguments: Sequence[str]) -> int:
     if values.threads is not None and values.threads < 1:
         raise ConfigError(f"`threads` must be at least 1. Received: threads={values.threads}")
     from tf_charagram.demo.answers import Answers
-    from tf_charagram.demo.server import DemoServer
     from tf_charagram.demo.loading import load_embedder
+    from tf_charagram.demo.server import DemoServer
     from tf_charagram.search.texts import read_vocabulary
     from tf_charagram.training.threads import limit_threads
 

@@ -39,7 +39,7 @@ _FILES = {
 }
 _JSON = "application/json"
 #: Path of a question -> the method of `Answers`, and the fields that it takes.
-_QUESTIONS = {
+_QUESTIONS: dict[str, tuple[Callable[..., dict[str, Any]], dict[str, type]]] = {
     "/api/neighbors": (Answers.neighbors, {"text": str, "edits": int, "seed": int}),
     "/api/compare": (Answers.compare, {"left": str, "right": str, "edits": int, "seed": int}),
 }

@@ -1,6 +1,7 @@
 "use strict";
 
 const $ = (id) => document.getElementById(id);
+const BIAS = "(bias)";
 const STATUS_DELAY_MS = 800;
 const TIMEOUT_MS = 60000;
 let about;
@@ -71,6 +72,7 @@ const findNeighbors = newest(
       row.addEventListener("click", () => chooseNeighbor(neighbor.text));
       return element("li", "", "", row);
     }));
+    $("query-typed").textContent = edits() ? answer.typed : "";
     $("query-note").textContent = neighborsNote(answer);
     const [first] = answer.neighbors;
     say(first ? `Nearest to ${answer.typed || "the empty text"}: ${first.text}, ${decimals(first.cosine)}.` : "No neighbours.");
@@ -94,7 +96,7 @@ function neighborsNote(answer) {
   if (!edits()) return "";
   if (answer.typed === $("query").value) return "Typing errors go into words of four letters or more.";
   const all = answer.neighbors.length;
-  return `${answer.typed} \u00b7 ${decimals(answer.cosine)} similar to the text without errors \u00b7 ${answer.num_stay} of ${all} neighbours stay`;
+  return `${decimals(answer.cosine)} similar to the text without errors. ${answer.num_stay} of ${all} neighbours stay; new ones are in italics.`;
 }
 
 function whyUnexplained() {
@@ -143,7 +145,7 @@ function colour(target, { text, shares }, most) {
 }
 
 /** Returns an n-gram with its spaces shown. */
-const visible = (ngram) => ngram.replaceAll(" ", "\u2423");
+const visible = (ngram) => (ngram === BIAS ? "bias, in every text" : ngram.replaceAll(" ", "\u2423"));
 
 function chooseNeighbor(text) {
   $("left").value = $("query").value;
@@ -162,7 +164,7 @@ async function start() {
   about = await ask("/api/about");
   document.title = `${about.name} \u00b7 tf-charagram`;
   $("name").textContent = about.name;
-  $("facts").textContent = `${about.num_texts.toLocaleString()} texts, ${about.dim} dimensions`;
+  $("facts").textContent = `${about.num_texts.toLocaleString()} texts to search, ${about.dim} dimensions`;
   $("edits").max = about.max_edits;
   for (const [id, text] of Object.entries(about.example)) {
     $(id).value = text;
