@@ -10,7 +10,7 @@ import queue
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,7 @@ class Browser:
 
     Attributes:
         errors: What the console and uncaught errors said since the last `open`.
-        hosts: Hosts that were asked for anything since then.
+        requests: Addresses that were asked for since then.
     """
 
     def __init__(self, commands: int, answers: int) -> None:
@@ -180,8 +180,3 @@ class Browser:
             self.errors.append(parameters["entry"]["text"])
         elif method == "Network.requestWillBeSent":
             self.requests.append(parameters["request"]["url"])
-
-
-def middle(times: Sequence[float], share: float) -> float:
-    """Returns the number that a share of some numbers is not above."""
-    return sorted(times)[min(int(share * len(times)), len(times) - 1)]

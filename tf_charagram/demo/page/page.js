@@ -24,10 +24,21 @@ async function ask(path, question) {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(question),
   };
-  const response = await fetch(path, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
-  const answer = await response.json();
+  let response;
+  let answer;
+  try {
+    response = await fetch(path, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    answer = await response.json();
+  } catch {
+    throw new Error("The server does not answer. Is charagram demo still running?");
+  }
   if (!response.ok) throw new Error(answer.error);
   return answer;
+}
+
+function complain(error) {
+  $("problem").textContent = error.message;
+  $("problem").hidden = false;
 }
 
 /**
@@ -36,26 +47,25 @@ async function ask(path, question) {
  * One question is on its way at a time, and the next is what the page says when its answer has come.
  * So no answer overtakes another, and the server never works on what nobody waits for.
  */
-function newest(path, question, show) {
+function newest(path, question, section, show) {
   let isAsking = false;
   let isStale = false;
   return async () => {
     isStale = true;
     if (isAsking) return;
     isAsking = true;
+    section.ariaBusy = "true";
     while (isStale) {
       isStale = false;
       try {
         show(await ask(path, question()));
         $("problem").hidden = true;
       } catch (error) {
-        $("problem").textContent = error instanceof TypeError || error.name === "TimeoutError"
-          ? "The server does not answer. Is charagram demo still running?"
-          : error.message;
-        $("problem").hidden = false;
+        complain(error);
       }
     }
     isAsking = false;
+    section.ariaBusy = "false";
   };
 }
 
@@ -65,6 +75,7 @@ const errors = () => ({ edits: edits(), seed });
 const findNeighbors = newest(
   "/api/neighbors",
   () => ({ text: $("query").value, ...errors() }),
+  $("nearest"),
   (answer) => {
     $("neighbors").replaceChildren(...answer.neighbors.map((neighbor) => {
       const row = bar(element("button", neighbor.stays ? "row" : "row new"), neighbor.text, neighbor.cosine, 2);
@@ -82,6 +93,7 @@ const findNeighbors = newest(
 const compare = newest(
   "/api/compare",
   () => ({ left: $("left").value, right: $("right").value, ...errors() }),
+  $("texts"),
   (answer) => {
     $("cosine").textContent = decimals(answer.cosine);
     $("cosine-note").textContent = edits() ? `${decimals(answer.clean_cosine)} without the typing errors in the first text` : "";
@@ -187,8 +199,5 @@ async function start() {
 }
 
 start()
-  .catch((error) => {
-    $("problem").textContent = error.message;
-    $("problem").hidden = false;
-  })
+  .catch(complain)
   .finally(() => { document.querySelector("main").hidden = false; });
