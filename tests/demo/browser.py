@@ -9,6 +9,7 @@ import os
 import queue
 import shutil
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,15 @@ from pathlib import Path
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-TIMEOUT_S = 60.0
+TIMEOUT_S = 20.0
+#: Becomes Chromium, which reads commands from file 3 and writes to file 4.
+START = """
+import fcntl, os, sys
+pipes = [fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3]]
+os.dup2(pipes[0], 3)
+os.dup2(pipes[1], 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 def find_browser() -> str | None:
@@ -32,16 +41,17 @@ def open_browser(profile: Path) -> Iterator[Browser]:
         profile: A folder to write to.
     """
     from_us, to_us = os.pipe(), os.pipe()
-    # Chromium reads commands from file 3 and writes to file 4; root has no sandbox.
-    command = f'exec "$0" "$@" 3<&{from_us[0]} 4>&{to_us[1]}'
-    flags = (
+    flags = (  # Without a sandbox, for root has none.
         "--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu",
         "--no-first-run", "--disable-extensions", "--disable-background-networking",
         "--disable-component-update", "--disable-dev-shm-usage", "--hide-scrollbars",
         f"--user-data-dir={profile}",
     )  # fmt: skip
     process = subprocess.Popen(
-        ["sh", "-c", command, find_browser() or NAMES[0], *flags],
+        [
+            sys.executable, "-c", START, str(from_us[0]), str(to_us[1]),
+            find_browser() or NAMES[0], *flags,
+        ],
         pass_fds=(from_us[0], to_us[1]), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     os.close(from_us[0])

@@ -16,8 +16,9 @@ from tf_charagram.models.embedder import TextEmbedder
 
 MARKUP = "<img src=x onerror=alert(1)>"
 TEXTS = [
-    "a cat", "some cats", "a dog sat", "cattle", "dogs", "between", "did not", "sitting", "catalogue",
-    "doggedly", "the cat", "no dogs", MARKUP, "\u05e9\u05dc\u05d5\u05dd", "\U0001f408 cat",
+    "a cat", "some cats", "a dog sat", "cattle", "dogs", "between", "did not", "sitting",
+    "catalogue", "doggedly", "the cat", "no dogs", MARKUP, "\u05e9\u05dc\u05d5\u05dd",
+    "\U0001f408 cat",
 ]  # fmt: skip
 
 

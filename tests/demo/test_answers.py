@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.demo.conftest import TEXTS
-from tests.models.answers import KNOWN, parts, randomized
+from tests.models.answers import parts, randomized
 from tests.texts import NASTY
 from tf_charagram.data.pipeline.typos import add_typos
 from tf_charagram.demo.answers import MAX_EDITS, Answers, example
@@ -78,11 +78,8 @@ def hashed():
 def test_shares_sum_to_the_cosine(make):
     embedder = TextEmbedder(*make())
     answers = Answers(embedder, TEXTS, "x")
-    for left, right in [
-        ("a cat sat sat", "Some  CATS"),
-        ("", "cat"),
-        *zip(NASTY_TEXTS, KNOWN, strict=False),
-    ]:
+    nasty = [(text, "the cat") for text in NASTY_TEXTS]
+    for left, right in [("a cat sat sat", "Some  CATS"), ("", "cat"), *nasty]:
         found = answers.compare(left, right, 0, 0)
         if found["explanation"] is None:
             assert len(left) > 200
@@ -139,7 +136,7 @@ def test_fewer_texts_than_are_shown(embedder):
 def test_errors(answers, edits):
     with pytest.raises(ConfigError, match=rf"`edits` must be in \[0, 5\]. Received: edits={edits}"):
         answers.neighbors("cat", edits, 0)
-    with pytest.raises(ConfigError, match="`seed` must not be negative. Received: seed=-1"):
+    with pytest.raises(ConfigError, match=r"`seed` must not be negative. Received: seed=-1"):
         answers.compare("cat", "dog", 0, -1)
 
 
