@@ -46,12 +46,12 @@ def test_typing_errors_are_those_of_the_package(answers, embedder):
 
 def test_what_stays(answers):
     """The text itself counts as one that stays: it is near the one with errors."""
-    near = {n["text"] for n in answers.neighbors("between", 0, 0)["neighbors"]}
+    near = {n["text"] for n in answers.neighbors("some cats", 0, 0)["neighbors"]}
     nums = []
     for seed in range(9):
-        found = answers.neighbors("between", 2, seed)
+        found = answers.neighbors("some cats", 2, seed)
         names = [n["text"] for n in found["neighbors"]]
-        stays = [name in near or name == "between" for name in names]
+        stays = [name in near or name == "some cats" for name in names]
         assert [n["stays"] for n in found["neighbors"]] == stays
         nums.append(found["num_stay"])
         assert nums[-1] == sum(stays)
@@ -111,8 +111,8 @@ def test_shares_are_where_the_ngrams_are():
 def test_typing_errors_go_into_the_left_text(answers, embedder):
     found = answers.compare("between", "cattle", 2, 3)
     typed = add_typos("between", 2, np.random.default_rng(3))
-    assert found["typed"] == typed and found["explanation"]["left"]["text"] == f" {typed} "
-    assert found["explanation"]["right"]["text"] == " cattle "
+    assert found["typed"] == typed
+    assert found["explanation"] == answers.explained(typed, "cattle")
     cosines = embedder.similarity([typed, "between"], ["cattle", "cattle"])
     np.testing.assert_allclose([found["cosine"], found["clean_cosine"]], cosines, atol=1e-5)
 
