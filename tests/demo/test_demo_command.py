@@ -63,7 +63,7 @@ def test_words_of_a_run(trained, stopped):
 def test_errors(model, texts_file, tmp_path, capsys):
     for arguments, message in [
         ((model,), "has no texts.txt: name a file with --vocabulary."),
-        ((tmp_path,), "is not a model folder"),
+        ((tmp_path / "nothing",), "is not a model folder"),
         ((model, "--vocabulary", tmp_path / "nothing"), "cannot be read: No such file"),
         ((model, "--threads", 0), "`threads` must be at least 1. Received: threads=0"),
         ((model, "--vocabulary", texts_file, "--port", -1), "`port` must be in [0, 65535]. Receiv"),
