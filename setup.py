@@ -68,6 +68,7 @@ setup(
         "tf_charagram": [
             "py.typed",
             "data/starter/*.tsv",
+            "demo/page/*",
             "pretrained/*/*",
             "papers/numbers/*.tsv",
             "papers/*.html",

@@ -168,6 +168,25 @@ def test_lone_surrogates_do_not_stop_ngrams():
     assert names == [" ", "a", *["\ufffd"] * 3, " "]
 
 
+@pytest.mark.parametrize("options", [{}, {"hash_buckets": 50, "rows_per_ngram": 2}])
+def test_spans(options):
+    """Where the n-grams are: repeated ones at each place, and the spaces around the text."""
+    orders = [1, 2, 3]
+    vectorizer = (
+        NgramVectorizer(orders=orders, **options)
+        if options
+        else NgramVectorizer.from_texts(["a cat", "at"], orders=orders)
+    )
+    for raw in ("A  cat at", "", "dog"):
+        normalized, spans = vectorizer.spans(raw)
+        names = [name for name, _ in vectorizer.ngrams(raw)]
+        assert [normalized[start:stop] for start, stop in spans] == names
+        assert spans == sorted(set(spans))
+    normalized, spans = vectorizer.spans("A  cat at")
+    assert normalized == " a cat at "
+    assert (0, 1) in spans and (9, 10) in spans and {(4, 6), (7, 9)} <= set(spans)
+
+
 def test_resources():
     assert NgramVectorizer(hash_buckets=9).resources == []
     (table,) = NgramVectorizer.from_texts(["ab"], orders=[2]).resources

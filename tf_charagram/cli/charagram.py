@@ -22,6 +22,7 @@ COMMANDS = {
     "papers": ("tf_charagram.papers.command", "make the tables and figures of three papers"),
     "neighbors": ("tf_charagram.neighbors", "find the nearest texts in a list"),
     "index": ("tf_charagram.search.command", "prepare many texts for neighbors --index"),
+    "demo": ("tf_charagram.demo.command", "try a model on a page in the browser"),
     "models": ("tf_charagram.cli.models", "list the models that ship with the package"),
     "data": ("tf_charagram.cli.data", "list the data sets that are known, and get them"),
     "doctor": ("tf_charagram.cli.doctor", "say what this installation has and lacks"),

@@ -37,13 +37,20 @@ class Explanation:
 
     def top(self, k: int = 10) -> list[tuple[str, str, float]]:
         """Returns the `k` pairs that add most, equal pairs summed: left, right, contribution."""
-        totals: dict[tuple[str, str], float] = {}
-        for i, left in enumerate(self.left):
-            for j, right in enumerate(self.right):
-                pair = left, right
-                totals[pair] = totals.get(pair, 0.0) + float(self.contributions[i, j])
-        ranked = sorted(totals.items(), key=lambda item: -item[1])
-        return [(left, right, value) for (left, right), value in ranked[:k]]
+        lefts, rights = list(dict.fromkeys(self.left)), list(dict.fromkeys(self.right))
+        totals = np.zeros((len(lefts), len(rights)))
+        np.add.at(totals, np.ix_(_places(self.left), _places(self.right)), self.contributions)
+        best = np.argsort(-totals, axis=None, kind="stable")[:k]
+        return [
+            (lefts[i], rights[j], float(totals[i, j]))
+            for i, j in zip(*np.unravel_index(best, totals.shape), strict=True)
+        ]
+
+
+def _places(names: list[str]) -> list[int]:
+    """Returns the place of each name among the distinct ones, in order of first occurrence."""
+    places: dict[str, int] = {}
+    return [places.setdefault(name, len(places)) for name in names]
 
 
 def explain(
@@ -69,10 +76,9 @@ def _parts(
 ) -> tuple[list[str], np.ndarray]:
     """Returns the n-grams of a text and the vectors that sum to its embedding, float64."""
     ngrams = vectorizer.ngrams(text)
-    table = encoder.sum.table.value
-    dim = encoder.dim
-    rows = [tf.gather(table, list(ids)).numpy().sum(axis=0) for _, ids in ngrams]
-    parts = np.array([*rows, encoder.bias.numpy()], np.float64).reshape(-1, dim)
+    ids = np.array([ids for _, ids in ngrams], np.int64).reshape(-1, vectorizer.rows_per_ngram)
+    rows = tf.gather(encoder.sum.table.value, ids).numpy().sum(axis=1)
+    parts = np.concatenate([rows, encoder.bias.numpy()[np.newaxis]]).astype(np.float64)
     parts = parts * _gain(parts, encoder.activation)
     if encoder.dense is not None:
         kernel, bias = (np.asarray(weight, np.float64) for weight in encoder.dense.get_weights())

@@ -155,23 +155,38 @@ class NgramVectorizer(TextVectorizer):
 
     def ngrams(self, text: str) -> list[tuple[str, tuple[int, ...]]]:
         """Returns the n-grams of a text that have rows, in order, each with its ids."""
+        normalized, spans = self.spans(text)
         texts = tf.constant([to_bytes(text)])
-        symbols = self.normalized(texts).symbols.numpy()
+        ids = self(texts).values.numpy().reshape(-1, self.rows_per_ngram).tolist()
+        return [
+            (normalized[start:stop], tuple(rows))
+            for (start, stop), rows in zip(spans, ids, strict=True)
+        ]
+
+    def spans(self, text: str) -> tuple[str, list[tuple[int, int]]]:
+        """Returns where the n-grams of a text are that have rows.
+
+        Args:
+            text: Any text.
+
+        Returns:
+            The text as it is read, normalized and with a space at both ends, and the first position
+            of each n-gram in it and the one after its last; in the order of `ngrams`.
+        """
+        texts = self.normalized(tf.constant([to_bytes(text)]))
+        symbols = texts.symbols.numpy()
         if self._bits is not None:
             symbols = self.vocabulary.alphabet.code_points(symbols)  # type: ignore[union-attr]
-        keys, _ = ngram_keys(self.normalized(texts), self.orders, self._bits)
+        keys, _ = ngram_keys(texts, self.orders, self._bits)
         starts, columns = np.nonzero(keys.numpy())
-        ids = iter(self(texts).values.numpy().reshape(-1, self.rows_per_ngram).tolist())
         if self.vocabulary is not None:
             has_row = self._table.lookup(keys).numpy()[starts, columns] >= 0
             starts, columns = starts[has_row], columns[has_row]
-        names = []
-        for start, column in zip(starts.tolist(), columns.tolist(), strict=True):
-            stop = start + (*self.orders, 2)[column]
-            # The column after those of the orders is the unigram of the space after a text.
-            start += column == len(self.orders)
-            names.append("".join(map(chr, symbols[start:stop])))
-        return [(name, tuple(rows)) for name, rows in zip(names, ids, strict=True)]
+        # The column after those of the orders is the unigram of the space after a text.
+        starts = starts + (columns == len(self.orders))
+        lengths = np.array([*self.orders, 1])[columns]
+        spans = zip(starts.tolist(), (starts + lengths).tolist(), strict=True)
+        return "".join(map(chr, symbols)), list(spans)
 
     def grown(self, other: NgramVectorizer) -> tuple[NgramVectorizer, np.ndarray]:
         """Adds rows for the n-grams of another vectorizer; in hash mode all have rows already.

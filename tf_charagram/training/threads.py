@@ -23,8 +23,16 @@ def default_threads(config: RunConfig) -> int | None:
 
 
 def set_threads(config: RunConfig) -> None:
-    """Sets the threads of an operation for this process, if TensorFlow has not begun to work."""
-    number = config.threads or default_threads(config)
+    """Sets the threads that a run asks for, or that suit it best."""
+    limit_threads(config.threads or default_threads(config))
+
+
+def limit_threads(number: int | None) -> None:
+    """Sets the threads of an operation for this process, if TensorFlow has not begun to work.
+
+    Args:
+        number: How many; `None` leaves one for each core.
+    """
     if number is None:
         return
     try:

@@ -1,0 +1,87 @@
+"""`charagram demo`, from its flags to Ctrl-C."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import urllib.request
+
+import pytest
+
+from tests.commands import call, environment, process
+from tests.demo.conftest import TEXTS
+from tf_charagram.demo.server import DemoServer
+
+
+@pytest.fixture
+def model(embedder, tmp_path):
+    embedder.save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.fixture
+def texts_file(tmp_path):
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    return tmp_path / "texts.txt"
+
+
+@pytest.fixture
+def stopped(monkeypatch):
+    """Ends the server as by Ctrl-C as soon as it serves; returns the servers there were."""
+    servers = []
+
+    def interrupt(self):
+        servers.append(self)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DemoServer, "serve_forever", interrupt)
+    return servers
+
+
+def test_says_where_and_ends(model, texts_file, stopped, monkeypatch, capsys):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    assert call("demo.command", model, "--vocabulary", texts_file) == 0
+    (server,) = stopped
+    streams = capsys.readouterr()
+    assert streams.out == f"{model}, {len(TEXTS)} texts: {server.url} (Ctrl-C ends it)\n"
+    assert streams.err == "\n" and opened == []
+    assert server.socket.fileno() == -1
+    assert list(server.answers.texts) == TEXTS
+    port = server.server_address[1]
+    assert call("demo.command", model, "--vocabulary", texts_file, "--open", "--port", port) == 0
+    assert opened == [stopped[1].url] == [server.url]
+
+
+def test_words_of_a_run(trained, stopped):
+    assert call("demo.command", trained.folder) == 0
+    words = (trained.folder / "texts.txt").read_text().splitlines()
+    assert list(stopped[0].answers.texts) == words
+
+
+def test_errors(model, texts_file, tmp_path, capsys):
+    for arguments, message in [
+        ((model,), "has no texts.txt: name a file with --vocabulary."),
+        ((tmp_path / "nothing",), "is not a model folder"),
+        ((model, "--vocabulary", tmp_path / "nothing"), "cannot be read: No such file"),
+        ((model, "--threads", 0), "`threads` must be at least 1. Received: threads=0"),
+        ((model, "--vocabulary", texts_file, "--port", -1), "`port` must be in [0, 65535]. Receiv"),
+    ]:
+        assert call("demo.command", *arguments) == 1
+        assert message in capsys.readouterr().err
+
+
+@pytest.mark.campaign
+def test_ctrl_c_ends_a_process(model, texts_file, tmp_path):
+    command = process("cli", "demo", model, "--vocabulary", texts_file, "--threads", 1)
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as child:  # fmt: skip
+        url = re.search(r"http://\S+", child.stdout.readline())[0]
+        with urllib.request.urlopen(url) as page:
+            assert page.status == 200
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+    assert (child.returncode, out, err) == (0, "", "\n")

@@ -1,0 +1,206 @@
+"""The page is served to this computer alone, and every wrong request gets a clear answer."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import threading
+import time
+
+import pytest
+
+from tests.demo.conftest import TEXTS, Client
+from tf_charagram.demo.server import MAX_BODY_BYTES, DemoServer
+from tf_charagram.errors import ConfigError
+
+JSON = {"Content_Type": "application/json"}
+QUESTION = {"text": "cats", "edits": 0, "seed": 0}
+
+
+def post(client, body, path="/api/neighbors", **headers):
+    status, sent, answer = client.request("POST", path, body, **{**JSON, **headers})
+    return status, answer.get("error"), sent
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "start"),
+    [
+        ("/", "text/html; charset=utf-8", b"<!doctype html>"),
+        ("/page.css", "text/css; charset=utf-8", b":root"),
+        ("/page.js?x=1", "text/javascript; charset=utf-8", b'"use strict"'),
+        ("/icon.svg", "image/svg+xml", b"<svg"),
+    ],
+)
+def test_files(client, path, kind, start):
+    status, headers, body = client.request("GET", path)
+    assert (status, headers["Content-Type"]) == (200, kind)
+    assert body.startswith(start)
+
+
+def test_headers(client):
+    _, headers, _ = client.request("GET", "/")
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy and "http" not in policy
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert not [name for name in headers if name.startswith("Access-Control")]
+
+
+def test_the_page_names_no_other_host(client):
+    for path in ("/", "/page.css", "/page.js"):
+        assert b"//" not in client.request("GET", path)[2].replace(b"// ", b"")
+
+
+def test_answers(client, answers):
+    assert client.request("GET", "/api/about")[2] == answers.about()
+    for text in ("cats", "\U0001f408", "\u05e9\u05dc\u05d5\u05dd", "\0", "\ud800", "a" * 10**6):
+        question = {"text": text, "edits": 2, "seed": 1}
+        assert client.ask("/api/neighbors", **question) == answers.neighbors(**question)
+    question = {"left": "a cat", "right": "cats", "edits": 1, "seed": 0}
+    expected = json.loads(json.dumps(answers.compare(**question)))
+    assert client.ask("/api/compare", **question) == expected
+
+
+def test_one_connection_serves_many_and_says_how_long_it_took(client):
+    client.ask("/api/neighbors", **QUESTION)
+    local = client.connection.sock.getsockname()
+    _, headers, _ = client.request("POST", "/api/neighbors", json.dumps(QUESTION), **JSON)
+    assert client.connection.sock.getsockname() == local
+    assert float(headers["Server-Timing"].removeprefix("answer;dur=")) > 0
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1", "localhost:1", "", "127.0.0.1.evil:{}"]
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_other_hosts_are_refused(client, server, host, method):
+    host = host.format(server.server_address[1])
+    status, _, answer = client.request(method, "/", None, Host=host)
+    assert status == 403
+    assert answer["error"].startswith("The Host header must name this computer. Received: ")
+    assert server.url in answer["error"]
+
+
+@pytest.mark.parametrize("host", ["localhost:{}", "LOCALHOST:{}", "127.0.0.1:{}", "[::1]:{}"])
+def test_this_host(client, server, host):
+    host = host.format(server.server_address[1])
+    assert client.request("GET", "/", Host=host)[0] == 200
+    assert post(client, json.dumps(QUESTION), Host=host, Origin=f"http://{host}")[0] == 200
+
+
+def test_other_origins_are_refused(client):
+    status, error, _ = post(client, json.dumps(QUESTION), Origin="https://evil.example")
+    assert (status, error) == (403, "Requests of https://evil.example are not answered.")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "message"),
+    [
+        (b'{"text": "\xff", "edits": 0, "seed": 0}', 400, "must be JSON in UTF-8"),
+        (b"", 400, "must be JSON in UTF-8"),
+        (b"[" * 10**5, 400, "must be JSON in UTF-8"),
+        (b"[]", 400, "must be an object with text, edits, seed."),
+        (b'{"text": "a"}', 400, "must be an object with text, edits, seed."),
+        (b'{"text": 1, "edits": 0, "seed": 0}', 400, "`text` must be a string. Received: 1"),
+        (b'{"text": "", "edits": true, "seed": 0}', 400, "`edits` must be an integer. Received: T"),
+        (b'{"text": "", "edits": 0, "seed": 0.5}', 400, "`seed` must be an integer. Received: 0.5"),
+        (b'{"text": "", "edits": 6, "seed": 0}', 400, "`edits` must be in [0, 5]. Received: edit"),
+        (b'{"text": "", "edits": 1, "seed": -1}', 400, "`seed` must not be negative. Received: "),
+        (b" " * (MAX_BODY_BYTES + 1), 413, f"may have {MAX_BODY_BYTES} bytes. Received: "),
+    ],
+    ids=[
+        "utf8", "empty", "deep", "list", "fields", "text", "bool", "float", "edits",
+        "seed", "large",
+    ],
+)  # fmt: skip
+def test_bad_questions(client, body, status, message):
+    found, error, headers = post(client, body)
+    assert found == status and message in error
+    assert headers["Connection"] == "close"
+    # The next request is not taken for what was left of this one.
+    assert client.ask("/api/neighbors", **QUESTION)["typed"] == "cats"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status", "message"),
+    [
+        ("GET", "/nothing", {}, 404, "There is no /nothing."),
+        ("GET", "/../server.py", {}, 404, "There is no /../server.py."),
+        ("GET", "/api/neighbors", {}, 404, "There is no /api/neighbors."),
+        ("POST", "/api/about", JSON, 404, "There is no /api/about."),
+        ("OPTIONS", "/api/neighbors", {}, 501, "Unsupported method ('OPTIONS')"),
+        ("POST", "/api/compare", {"Content_Type": "text/plain"}, 415, "must be application/json."),
+        ("POST", "/api/compare", {**JSON, "Content_Length": "-1"}, 411, "must be a number."),
+    ],
+)
+def test_bad_requests(client, method, path, headers, status, message):
+    found, _, answer = client.request(method, path, None, **headers)
+    assert found == status and message in answer["error"]
+
+
+def test_what_is_no_http(server):
+    with socket.create_connection(server.server_address, timeout=30) as connection:
+        connection.sendall(b"\x16\x03\x01 what\r\n\r\n")
+        assert b'{"error": "Bad ' in connection.recv(4096)
+
+
+def test_a_browser_that_goes_away_is_no_error(server, capfd):
+    for _ in range(3):
+        connection = socket.create_connection(server.server_address)
+        # Closed with a reset.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.sendall(b"POST /api/neighbors HTTP/1.1\r\nHost: localhost\r\n")
+        connection.close()
+    client = Client(server)
+    assert client.ask("/api/neighbors", **QUESTION)["typed"] == "cats"
+    client.connection.close()
+    assert capfd.readouterr().err == ""
+
+
+def test_an_answer_that_fails(client, answers, monkeypatch, capsys):
+    def fail(*_):
+        raise RuntimeError("no luck")
+
+    monkeypatch.setattr(answers, "about", fail)
+    assert client.request("GET", "/api/about")[0] == 500
+    assert client.ask("/api/neighbors", **QUESTION)["typed"] == "cats"
+    err = ""
+    while "RuntimeError: no luck" not in err:  # The thread of the connection prints it.
+        err += capsys.readouterr().err
+        time.sleep(0.01)
+
+
+def test_one_answer_at_a_time(server, answers, monkeypatch):
+    """Five clients ask at once; no two answers are computed at the same time."""
+    at_work, most = [], []
+
+    def slow(text):
+        at_work.append(text)
+        most.append(len(at_work))
+        time.sleep(0.02)
+        at_work.pop()
+        return nearest(text)
+
+    nearest = answers._nearest
+    monkeypatch.setattr(answers, "_nearest", slow)
+
+    def ask(text):
+        client = Client(server)
+        assert client.ask("/api/neighbors", **{**QUESTION, "text": text})["typed"] == text
+        client.connection.close()
+
+    threads = [threading.Thread(target=ask, args=(text,)) for text in TEXTS[:5]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(most) == 10 and max(most) == 1
+
+
+def test_ports(answers, server):
+    port = server.server_address[1]
+    with pytest.raises(ConfigError, match=rf"Port {port} is in use. Give another with --port"):
+        DemoServer(answers, port)
+    with pytest.raises(ConfigError, match=r"`port` must be in \[0, 65535\]. Received: port=65536"):
+        DemoServer(answers, 65536)
+    assert server.server_address[0] == "127.0.0.1"

@@ -1,0 +1,220 @@
+"""What the page asks for: nearest texts, and why two texts are similar; as values for JSON."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+from numpy.typing import NDArray
+
+from tf_charagram.data.pipeline.typos import add_typos
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.errors import ConfigError
+from tf_charagram.models.base import TEXTS
+from tf_charagram.models.embedder import Neighbor, TextEmbedder, unit_rows
+from tf_charagram.objectives.similarity import normalize_rows
+from tf_charagram.text.batches import to_bytes
+
+#: Neighbours shown.
+NUM_NEIGHBORS = 10
+#: Most typing errors that are put into a text.
+MAX_EDITS = 5
+#: Texts are cut after this many characters, or after the model's `max_chars` if that is less.
+MAX_CHARS = 10_000
+#: n-grams are not shown for longer texts: their number is squared.
+MAX_EXPLAINED_CHARS = 200
+#: Pairs of n-grams shown.
+NUM_PAIRS = 8
+#: Searches whose results are kept: moving the slider asks for the same clean text again.
+_NUM_KEPT = 256
+
+
+class _Nearest(NamedTuple):
+    """The unit-length vector of a text, `(dim,)`, and its neighbours."""
+
+    vector: NDArray[np.float32]
+    neighbors: list[Neighbor]
+
+
+class Answers:
+    """Answers the questions of the page about one model.
+
+    Args:
+        embedder: The model.
+        texts: Distinct texts to search among, most frequent first if they are words.
+        name: What the page calls the model.
+
+    Raises:
+        ConfigError: There are no texts.
+    """
+
+    def __init__(self, embedder: TextEmbedder, texts: Sequence[str], name: str) -> None:
+        if not texts:
+            raise ConfigError("There is no text to search among.")
+        self.texts = texts
+        self.name = name
+        self.max_chars = min(embedder.vectorizer.max_chars or MAX_CHARS, MAX_CHARS)
+        self.can_explain = isinstance(embedder.encoder, Charagram)
+        self._embedder = embedder
+        # `encode` keeps all cores busy with many texts; for one, calling a graph is faster.
+        self._embed, self._search = _graphs(embedder, texts)
+        self._nearest = functools.lru_cache(_NUM_KEPT)(self._find_nearest)
+        self.compare("", "", 0, 0)  # Traces both graphs, so that no first answer waits.
+        self.neighbors("", 0, 0)
+
+    def about(self) -> dict[str, Any]:
+        """Returns what the page shows of the model, its limits, and an example to start with."""
+        return {
+            "name": self.name,
+            "dim": self._embedder.dim,
+            "num_texts": len(self.texts),
+            "can_explain": self.can_explain,
+            "max_chars": self.max_chars,
+            "max_explained_chars": MAX_EXPLAINED_CHARS,
+            "max_edits": MAX_EDITS,
+            "example": example(self.texts),
+        }
+
+    def neighbors(self, text: str, edits: int, seed: int) -> dict[str, Any]:
+        """Finds the nearest texts, without and with typing errors.
+
+        Args:
+            text: Any text.
+            edits: Typing errors put into it, 0 to `MAX_EDITS`.
+            seed: Seed of the errors.
+
+        Returns:
+            `typed`, the text with the errors; `is_cut`, whether the end was left out; `cosine` of
+            the texts with and without them; `neighbors` of the one with errors, nearest first, each
+            with `text`, `cosine`, and whether it `stays`, that is, is near the text without errors
+            too, or is this text; and `num_stay`, how many do.
+
+        Raises:
+            ConfigError: `edits` or `seed` is out of range.
+        """
+        clean, typed = self._typed(text, edits, seed)
+        before, after = self._nearest(clean), self._nearest(typed)
+        stay = {clean, *(neighbor.text for neighbor in before.neighbors)}
+        return {
+            "typed": typed,
+            "is_cut": clean != text,
+            "cosine": float(before.vector @ after.vector),
+            "neighbors": [
+                {"text": text, "cosine": cosine, "stays": text in stay}
+                for text, cosine in after.neighbors
+            ],
+            "num_stay": sum(text in stay for text, _ in after.neighbors),
+        }
+
+    def compare(self, left: str, right: str, edits: int, seed: int) -> dict[str, Any]:
+        """Compares two texts.
+
+        Args:
+            left: Any text; typing errors are put into it, as `neighbors` does.
+            right: Any text.
+            edits: As for `neighbors`.
+            seed: As for `neighbors`.
+
+        Returns:
+            `typed`, the left text with the errors; `cosine`, and `clean_cosine` without them; and
+            `explanation`, see `explained`, which is `None` where n-grams cannot be shown.
+
+        Raises:
+            ConfigError: `edits` or `seed` is out of range.
+        """
+        clean, typed = self._typed(left, edits, seed)
+        right = right[: self.max_chars]
+        clean_vector, vector, other = self._embed(_strings(clean, typed, right)).numpy()
+        is_short = max(len(typed), len(right)) <= MAX_EXPLAINED_CHARS
+        return {
+            "typed": typed,
+            "cosine": float(vector @ other),
+            "clean_cosine": float(clean_vector @ other),
+            "explanation": self.explained(typed, right) if self.can_explain and is_short else None,
+        }
+
+    def explained(self, left: str, right: str) -> dict[str, Any]:
+        """Splits the cosine of two texts over their characters and their n-grams.
+
+        Returns:
+            `left` and `right`, each with the `text` as the model reads it and the `shares` of its
+            characters: an n-gram's part of the cosine, divided by its length, is added to each of
+            its characters, so that these and `bias` sum to the cosine. And `pairs`, the n-grams
+            that add most: left, right, contribution.
+        """
+        explanation = self._embedder.explain(left, right)
+        return {
+            "left": self._shares(left, explanation.contributions.sum(axis=1)),
+            "right": self._shares(right, explanation.contributions.sum(axis=0)),
+            "pairs": explanation.top(NUM_PAIRS),
+        }
+
+    def _shares(self, text: str, contributions: NDArray[np.float64]) -> dict[str, Any]:
+        read, spans = self._embedder.vectorizer.spans(text)
+        shares = np.zeros(len(read))
+        for (start, stop), contribution in zip(spans, contributions[:-1], strict=True):
+            shares[start:stop] += contribution / (stop - start)
+        return {"text": read, "shares": shares.tolist(), "bias": float(contributions[-1])}
+
+    def _typed(self, text: str, edits: int, seed: int) -> tuple[str, str]:
+        """Returns a text, cut if it is too long, without and with typing errors."""
+        if not 0 <= edits <= MAX_EDITS:
+            raise ConfigError(f"`edits` must be in [0, {MAX_EDITS}]. Received: edits={edits}")
+        if seed < 0:
+            raise ConfigError(f"`seed` must not be negative. Received: seed={seed}")
+        clean = text[: self.max_chars]
+        return clean, add_typos(clean, edits, np.random.default_rng(seed))
+
+    def _find_nearest(self, text: str) -> _Nearest:
+        result = self._search(_strings(text))
+        (vector,), (cosines,), (positions,) = (tensor.numpy() for tensor in result)
+        neighbors = [
+            Neighbor(self.texts[position], cosine)
+            for position, cosine in zip(positions.tolist(), cosines.tolist(), strict=True)
+            if self.texts[position] != text
+        ]
+        return _Nearest(vector, neighbors[:NUM_NEIGHBORS])
+
+
+def _strings(*texts: str) -> tf.Tensor:
+    return tf.constant([to_bytes(text) for text in texts])
+
+
+def _graphs(embedder: TextEmbedder, texts: Sequence[str]) -> tuple[Any, Any]:
+    """Returns the functions that embed and search.
+
+    Returns:
+        From strings `(n,)` to unit-length vectors `(n, dim)`; and to these, the largest cosines
+        `(n, k)`, and the positions of the texts that have them `(n, k)`.
+    """
+    # One column per text: a product with one row reads it in half the time.
+    columns = tf.constant(np.ascontiguousarray(unit_rows(embedder.encode(texts)).T))
+    number = min(NUM_NEIGHBORS + 1, len(texts))
+
+    @tf.function(input_signature=TEXTS)
+    def embed(strings: tf.Tensor) -> tf.Tensor:
+        return normalize_rows(embedder.call(strings))
+
+    @tf.function(input_signature=TEXTS)
+    def search(strings: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        vectors = embed(strings)
+        return vectors, *tf.math.top_k(tf.matmul(vectors, columns), number)
+
+    return embed, search
+
+
+def example(texts: Sequence[str]) -> dict[str, str]:
+    """Returns what the page has filled in: a text with a typing error, and the text it was.
+
+    It is the first of 7 to 40 characters that starts with a letter and that an error changes; the
+    first of all if there is none.
+    """
+    for text in texts:
+        if 7 <= len(text) <= 40 and text[0].isalpha():
+            mistyped = add_typos(text, 1, np.random.default_rng(0))
+            if mistyped != text:
+                return {"query": mistyped, "left": mistyped, "right": text}
+    return {"query": texts[0], "left": texts[0], "right": texts[min(1, len(texts) - 1)]}

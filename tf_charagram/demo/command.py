@@ -1,0 +1,59 @@
+"""`charagram demo`: a page to try a model on: nearest texts, similarity, typing errors."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from collections.abc import Sequence
+
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, run_command
+from tf_charagram.errors import ConfigError
+
+
+def make_parser() -> FlagParser:
+    """Returns the command line."""
+    parser = FlagParser(prog="charagram demo", description=__doc__)
+    parser.add_argument("model", type=str, help=MODEL_HELP)
+    parser.add_argument("--port", type=int, default=0, help="port to listen on; 0 for a free one")
+    parser.add_argument(
+        "--vocabulary", type=str | None, default=None,
+        help="file of texts to search among, one per line [those the run was trained on, or the "
+        "words of a shipped model]",
+    )  # fmt: skip
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    parser.add_argument(
+        "--threads", type=int | None, default=None, help="threads of an answer [one per core]"
+    )
+    return parser
+
+
+def demo(arguments: Sequence[str]) -> int:
+    """Runs the command until Ctrl-C; returns its exit status."""
+    values = make_parser().parse_args(arguments)
+    if values.threads is not None and values.threads < 1:
+        raise ConfigError(f"`threads` must be at least 1. Received: threads={values.threads}")
+    from tf_charagram.demo.answers import Answers
+    from tf_charagram.demo.loading import load_embedder
+    from tf_charagram.demo.server import DemoServer
+    from tf_charagram.search.texts import read_vocabulary
+    from tf_charagram.training.threads import limit_threads
+
+    limit_threads(values.threads)
+    embedder = load_embedder(values.model)
+    texts = read_vocabulary(values.vocabulary, values.model, "--vocabulary")
+    answers = Answers(embedder, texts, values.model)
+    with DemoServer(answers, values.port) as server:
+        sys.stdout.write(f"{values.model}, {len(texts):,} texts: {server.url} (Ctrl-C ends it)\n")
+        sys.stdout.flush()
+        if values.open:
+            webbrowser.open(server.url)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            sys.stderr.write("\n")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    return run_command(demo, arguments)
