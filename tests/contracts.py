@@ -16,6 +16,8 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tf_charagram.optimizers import LazyAdam
+
 SPEC = tf.RaggedTensorSpec([None, None], tf.int32, ragged_rank=1, row_splits_dtype=tf.int64)
 
 Make = Callable[[], keras.layers.Layer]
@@ -41,6 +43,13 @@ def ragged(rows):
         tf.constant([i for row in rows for i in row], tf.int32),
         tf.constant([len(row) for row in rows], tf.int64),
     )
+
+
+def row_sparse(layer):
+    """Lets the tables of a layer have sparse gradients, for as long as what it returns is kept."""
+    optimizer = LazyAdam()
+    optimizer.build(layer.trainable_variables)
+    return optimizer
 
 
 def some_rows(num_rows, seed=0):

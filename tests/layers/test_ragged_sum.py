@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tests.contracts import row_sparse
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum, row_ids, sum_rows
 
 NUM_ROWS, DIM = 6, 3
@@ -83,6 +84,7 @@ def test_layer(rows, rng, training):
     layer = RaggedEmbeddingSum(num_rows=NUM_ROWS, dim=DIM)
     table = rng.normal(size=(NUM_ROWS, DIM))
     layer.table.assign(table)
+    _optimizer = row_sparse(layer)
     upstream = rng.normal(size=(len(rows), DIM))
 
     @tf.function(input_signature=[SPEC])

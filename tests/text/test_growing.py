@@ -159,7 +159,7 @@ class TestVectorizers:
         old = VECTORIZERS[kind](TEXTS)
         grown, rows = old.grown(VECTORIZERS[kind](TEXTS))
         np.testing.assert_array_equal(rows, np.arange(old.num_rows))
-        assert grown.get_config() == old.get_config()
+        assert grown.settings() == old.settings()
         for name, array in old.state().items():
             if name != "counts":
                 np.testing.assert_array_equal(grown.state()[name], array)

@@ -80,7 +80,7 @@ def test_state_round_trip(max_order, tmp_path):
     vectorizer = WordVectorizer.from_texts(
         texts, min_count=2, ngram_orders=(2, max_order), max_chars=99
     )
-    config = json.loads(json.dumps(vectorizer.get_config()))
+    config = json.loads(json.dumps(vectorizer.settings()))
     np.savez(tmp_path / "words.npz", **vectorizer.state())
     with np.load(tmp_path / "words.npz", allow_pickle=False) as state:
         restored = WordVectorizer.from_state(config, dict(state))

@@ -15,6 +15,7 @@ ACTIVATIONS = ("linear", "tanh", "relu")
 POOLINGS = ("max", "sum")
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class ConvPooling(ConfiguredLayer):
     """Pools `f(convolution)` over the positions of a text, for filters of several widths.
 

@@ -30,6 +30,7 @@ class _PeepholeLayer(ConfiguredLayer):
         self.seed = seed
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class PeepholeLSTMCell(_PeepholeLayer):
     """One step of an LSTM whose gates see the cell state (Wieting et al. 2016, section 3).
 
@@ -136,6 +137,7 @@ class PeepholeLSTMCell(_PeepholeLayer):
         return h, [h, c]
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class PeepholeLSTM(_PeepholeLayer):
     """Runs `PeepholeLSTMCell` over sequences.
 
