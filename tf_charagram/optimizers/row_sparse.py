@@ -97,7 +97,13 @@ def clip_by_global_norm(gradients: Sequence[Gradient], clip_norm: float) -> list
         for g in gradients
     ]
     norm = tf.sqrt(tf.add_n(squares))
-    scale = clip_norm / tf.maximum(norm, clip_norm)
+    return scaled(gradients, clip_norm / tf.maximum(norm, clip_norm))
+
+
+def scaled(gradients: Sequence[Gradient], scale: float | tf.Tensor) -> list[Gradient]:
+    """Returns gradients times a number; a factor of 1 costs nothing."""
+    if isinstance(scale, float) and scale == 1.0:
+        return list(gradients)
     return [
         tf.IndexedSlices(g.values * scale, g.indices, g.dense_shape)
         if isinstance(g, tf.IndexedSlices)
