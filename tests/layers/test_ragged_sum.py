@@ -115,6 +115,7 @@ def test_training_reads_only_the_named_rows(rng):
     table = np.full((NUM_ROWS, DIM), np.nan)
     table[[1, 4]] = rng.normal(size=(2, DIM))
     layer.table.assign(table)
+    _optimizer = row_sparse(layer)
     with tf.GradientTape() as tape:
         sums = layer(ragged([[1, 4, 1], []]), training=True)
     assert_allclose(sums, [2 * table[1] + table[4], np.zeros(DIM)], rtol=1e-5)

@@ -104,6 +104,10 @@ class ConvPooling(ConfiguredLayer):
         ]
         return tf.concat(pooled, axis=1)[:num_texts]
 
+    def compute_mask(self, inputs: tf.Tensor, previous_mask: tf.Tensor | None) -> None:
+        """Returns none: the steps are gone."""
+        del inputs, previous_mask
+
     def _summed(self, inputs: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
         """Returns the sums of linear filters: filters of sums, with as many products fewer."""
         num_steps = tf.shape(inputs)[1]

@@ -142,8 +142,8 @@ class ParaphraseModel(StepModel):
         Raises:
             ConfigError: Pairs are not in batches, or the model has no vectorizer for them.
         """
-        x, validation_data = (ids_of_pairs(data, self.vectorizer) for data in (x, validation_data))
-        return super().fit(x, *args, validation_data=validation_data, **kwargs)
+        validation_data = self._ids_of(validation_data)
+        return super().fit(self._ids_of(x), *args, validation_data=validation_data, **kwargs)
 
     def evaluate(self, x: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Computes mean loss and metrics, as `keras.Model.evaluate`; data and errors as `fit`.
@@ -153,7 +153,11 @@ class ParaphraseModel(StepModel):
             *args: As for `keras.Model.evaluate`, and so are `**kwargs`.
             **kwargs: See `*args`.
         """
-        return super().evaluate(ids_of_pairs(x, self.vectorizer), *args, **kwargs)
+        return super().evaluate(self._ids_of(x), *args, **kwargs)
+
+    def _ids_of(self, data: Any) -> Any:
+        replicas = self.distribute_strategy.num_replicas_in_sync
+        return ids_of_pairs(data, self.vectorizer, replicas)
 
     def test_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Returns the mean loss, and the metrics, without training."""

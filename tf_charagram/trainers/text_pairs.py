@@ -13,7 +13,12 @@ from tf_charagram.errors import ConfigError
 Sides = tuple[tf.RaggedTensor, tf.RaggedTensor, tf.Tensor, tf.Tensor]
 
 
-def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None) -> Any:
+# Padding of the ids of a batch that is split between replicas: Keras takes the mean of such data
+# over the replicas to see their shapes, and there is none of ragged tensors.
+_PADDING = -1
+
+
+def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas: int = 1) -> Any:
     """Returns a dataset of string pairs as one of ids; anything else as it is.
 
     The ids are computed while the data are read: under a `tf.distribute` strategy, replicas are
@@ -22,6 +27,7 @@ def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None) -> Any:
     Args:
         data: A `tf.data.Dataset` of `(lefts, rights)`, strings `(batch,)`; or other data.
         vectorizer: The layer that gives the ids, if there is one.
+        num_replicas: Between how many replicas a batch is split.
 
     Raises:
         ConfigError: The pairs are not in batches, or there is no vectorizer.
@@ -43,7 +49,10 @@ def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None) -> Any:
         )
 
     def to_ids(lefts: tf.Tensor, rights: tf.Tensor) -> Sides:
-        return vectorizer(lefts), vectorizer(rights), _numbers(lefts), _numbers(rights)
+        sides = vectorizer(lefts), vectorizer(rights)
+        if num_replicas > 1:
+            sides = tuple(side.to_tensor(_PADDING) for side in sides)
+        return *sides, _numbers(lefts), _numbers(rights)
 
     return data.map(to_ids, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
 
@@ -57,4 +66,10 @@ def joined(data: tuple[Any, ...]) -> tuple[tf.RaggedTensor, tf.Tensor]:
     """Returns a batch as ids and numbers of all texts, lefts first; it may be that already."""
     if len(data) == 2:
         return data
-    return tf.concat(data[:2], axis=0), tf.concat(data[2:], axis=0)
+    sides = [
+        side
+        if isinstance(side, tf.RaggedTensor)
+        else tf.RaggedTensor.from_tensor(side, padding=_PADDING)
+        for side in data[:2]
+    ]
+    return tf.concat(sides, axis=0), tf.concat(data[2:], axis=0)
