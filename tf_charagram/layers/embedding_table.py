@@ -54,8 +54,9 @@ class EmbeddingTable(ConfiguredLayer):
         self.built = True
         self._has_warned = False
 
-    def has_sparse_gradient(self) -> bool:
-        """Whether the optimizer that trains the table updates single rows."""
+    def _has_sparse_gradient(self) -> bool:
+        """Whether the optimizer that trains the table updates single rows; asked in a call only."""
+        # Where Keras has `training` from, too: the outermost layer is the model that is trained.
         optimizer = getattr(self._get_call_context().entry_layer, "optimizer", None)
         if optimizer is None:
             optimizer = getattr(self.table, _OPTIMIZER, lambda: None)()
@@ -80,7 +81,7 @@ class EmbeddingTable(ConfiguredLayer):
         Args:
             indices: int32 `(n,)`, distinct.
         """
-        if self.has_sparse_gradient():
+        if self._has_sparse_gradient():
             return tf.gather(self.table.value, indices)
         # Unlike that of `tf.gather`, its gradient is dense for indices of this rank.
         rows = tf.gather_nd(self.table.value, indices[:, tf.newaxis, tf.newaxis])

@@ -95,7 +95,7 @@ class RaggedEmbeddingSum(EmbeddingTable):
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the sums of the rows of each text."""
-        if not (training and self.has_sparse_gradient()):
+        if not (training and self._has_sparse_gradient()):
             return sum_rows(tf.convert_to_tensor(self.table.value), ids)
         return sum_rows(*self.touched_rows(ids))
 

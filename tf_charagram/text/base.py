@@ -109,7 +109,13 @@ class TextVectorizer(keras.layers.Layer):
 
         Raises:
             ConfigError: There is no vocabulary yet.
+            RunError: The archive that the layer was loaded from has no vocabulary.
         """
+        if self._awaited is not None:
+            raise RunError(
+                f"The archive of the {type(self).__name__} '{self.name}' has no vocabulary. Save "
+                "the model again, or copy it again."
+            )
         if not self.is_adapted:
             raise ConfigError(
                 f"The {type(self).__name__} '{self.name}' has no vocabulary yet. Call "
