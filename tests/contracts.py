@@ -194,7 +194,9 @@ def as_keras_layer(make, num_rows, tmp_path):
     weights = model.get_weights()
     logs = model.train_on_batch(ragged(rows), np.ones((len(rows), encoder.dim)), return_dict=True)
     assert np.isfinite(logs["loss"])
-    assert any(np.any(one != other) for one, other in zip(model.get_weights(), weights, strict=True))
+    assert any(
+        np.any(one != other) for one, other in zip(model.get_weights(), weights, strict=True)
+    )
     model.save(tmp_path / "model.keras")
     restored = keras.models.load_model(tmp_path / "model.keras")
     assert_array_equal(restored(ragged(rows)), model(ragged(rows)))

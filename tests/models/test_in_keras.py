@@ -212,5 +212,7 @@ def test_parts_that_do_not_fit():
         encoder(vectorizer(texts))
     with pytest.raises(ConfigError, match=message):
         TextEmbedder(vectorizer, encoder)
-    with pytest.raises(ConfigError, match=r"The NgramVectorizer 'vectorizer' has no vocabulary yet"):
+    with pytest.raises(
+        ConfigError, match=r"'vectorizer' has no vocabulary yet"
+    ):
         TextEmbedder(NgramVectorizer(), encoder)

@@ -127,7 +127,7 @@ def test_damaged_and_compressed(tmp_path):
     with pytest.raises(RunError, match="is damaged: File is not a zip file"):
         read_vocabulary(tmp_path)
     np.savez_compressed(file, **state)
-    with pytest.raises(RunError, match="keys.npy is compressed|is compressed"):
+    with pytest.raises(RunError, match="is compressed"):
         read_vocabulary(tmp_path)
 
 
@@ -209,7 +209,7 @@ def test_bad_archives(name, archive, tmp_path):
 
 def test_an_archive_without_vocabulary(archive, tmp_path):
     model = load(without(VOCABULARY)(archive), tmp_path)
-    with pytest.raises(RunError, match="The archive of the NgramVectorizer .* has no vocabulary"):
+    with pytest.raises(RunError, match=r"The archive of the NgramVectorizer .* has no vocabulary"):
         model(tf.constant(TEXTS))
 
 

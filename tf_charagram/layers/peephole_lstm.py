@@ -202,9 +202,7 @@ class PeepholeLSTM(_PeepholeLayer):
             return last
         return tf.transpose(outputs.stack(), [1, 0, 2])
 
-    def compute_mask(
-        self, inputs: tf.Tensor, previous_mask: tf.Tensor | None
-    ) -> tf.Tensor | None:
+    def compute_mask(self, inputs: tf.Tensor, previous_mask: tf.Tensor | None) -> tf.Tensor | None:
         """Returns the mask of the steps, if there are any in what comes out."""
         del inputs
         return previous_mask if self.return_sequences else None

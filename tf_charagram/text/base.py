@@ -140,7 +140,7 @@ class TextVectorizer(keras.layers.Layer):
             "lowercase": self.lowercase, "unicode_form": self.unicode_form,
             "max_chars": self.max_chars,
         }  # fmt: skip
-        from_texts: Callable[..., Self] = type(self).from_texts  # type: ignore[attr-defined]
+        from_texts: Callable[..., Self] = type(self).from_texts
         counted = from_texts(texts_of(data), **{**options, **counting})
         self._take(counted.state())
 

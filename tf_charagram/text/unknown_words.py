@@ -45,9 +45,7 @@ class UnknownWords(tf.Module):
         `tf.RaggedTensor` int32 `(batch, None)`.
     """
 
-    def __init__(
-        self, vocabulary: NgramVocabulary, unknown: int, first_id: int
-    ) -> None:
+    def __init__(self, vocabulary: NgramVocabulary, unknown: int, first_id: int) -> None:
         super().__init__()
         self.unknown = unknown
         self.first_id = first_id

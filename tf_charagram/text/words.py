@@ -64,7 +64,7 @@ class WordVectorizer(TextVectorizer):
     ) -> None:
         super().__init__(lowercase, unicode_form, max_chars, **kwargs)
         self.ngrams: NgramVocabulary | None = None
-        self._offsets: np.ndarray | None = None
+        self._utf8, self._offsets = np.zeros(0, np.uint8), np.zeros(0, np.int64)
         if words is not None:
             self._use(words, ngrams)
         elif ngrams is not None:
@@ -153,7 +153,7 @@ class WordVectorizer(TextVectorizer):
     @property
     def is_adapted(self) -> bool:
         """Whether it has its words."""
-        return self._offsets is not None
+        return len(self._offsets) > 0
 
     def _take(self, state: dict[str, np.ndarray]) -> None:
         """Sets words and n-grams to what `state()` returned."""
