@@ -3,10 +3,10 @@
     python benchmarks/functional_fit.py [--data PAIRS] [--batch-size 100]
 
 All compute the margin loss with the most similar text as negative. The package's own training is
-`ParaphraseModel`; the functional models have `MarginLoss`. One gets the ids of all texts of a batch, as
-`ParaphraseModel` does. The other has two towers, and calls the encoder once for each side, so that rows
-of the table that both sides name are looked up, and summed, twice. With `--keras` there is the first
-one with Keras' Adam, too.
+`ParaphraseModel`; the functional models have `MarginLoss`. One gets the ids of all texts of a
+batch, as `ParaphraseModel` does. The other has two towers, and calls the encoder once for each
+side, so that rows of the table that both sides name are looked up, and summed, twice. With
+`--keras` there is the first one with Keras' Adam, too.
 """
 
 from __future__ import annotations

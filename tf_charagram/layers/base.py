@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, Self
 
 import keras
 
@@ -32,6 +32,14 @@ class Float32Layer(keras.layers.Layer):
                 f"dtype={policy.name}. Leave it out: layers that follow cast what they get."
             )
         super().__init__(dtype=policy, **kwargs)
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Restores a layer from `get_config()`."""
+        # A layer that is made frozen has sublayers that are not.
+        layer = cls(**{**config, "trainable": True})
+        layer.trainable = config.get("trainable", True)
+        return layer
 
 
 class ConfiguredLayer(Float32Layer):

@@ -75,13 +75,14 @@ class EmbeddingTable(ConfiguredLayer):
             )
         return False
 
-    def rows(self, indices: tf.Tensor) -> tf.Tensor:
+    def rows(self, indices: tf.Tensor, training: bool) -> tf.Tensor:
         """Returns some rows of the table, `(n, dim)`; the gradient is as the class says.
 
         Args:
             indices: int32 `(n,)`, distinct.
+            training: Whether the table is being trained; if not, no gradient is asked for.
         """
-        if self._has_sparse_gradient():
+        if not training or self._has_sparse_gradient():
             return tf.gather(self.table.value, indices)
         # Unlike that of `tf.gather`, its gradient is dense for indices of this rank.
         rows = tf.gather_nd(self.table.value, indices[:, tf.newaxis, tf.newaxis])

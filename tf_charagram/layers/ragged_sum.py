@@ -110,4 +110,4 @@ class RaggedEmbeddingSum(EmbeddingTable):
         # A batch without any id touches row 0, with a zero gradient: no row at all is not allowed.
         is_empty = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
         touched = tf.pad(touched, [[0, is_empty]])
-        return self.rows(touched), ids.with_values(positions)
+        return self.rows(touched, training=True), ids.with_values(positions)
