@@ -17,14 +17,15 @@ class Float32Layer(keras.layers.Layer):
     A layer that follows casts to the type it computes in, as every Keras layer does.
 
     Args:
-        dtype: `None` or `"float32"`.
-        **kwargs: As for `keras.layers.Layer`.
+        **kwargs: As for `keras.layers.Layer`; `dtype` may be `None` or `"float32"`.
 
     Raises:
         ConfigError: Another `dtype` is asked for.
     """
 
-    def __init__(self, *, dtype: Any = None, **kwargs: Any) -> None:
+    # `dtype` is not a parameter, because these are options of an encoder.
+    def __init__(self, **kwargs: Any) -> None:
+        dtype = kwargs.pop("dtype", None)
         policy = keras.dtype_policies.get("float32" if dtype is None else dtype)
         if policy.compute_dtype != "float32" or policy.variable_dtype != "float32":
             raise ConfigError(
