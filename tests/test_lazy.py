@@ -20,7 +20,9 @@ def test_every_name_is_there():
         for name in names:
             assert getattr(module, name).__name__ == name
     assert tf_charagram.losses.MarginLoss and tf_charagram.optimizers.LazyAdam
-    with pytest.raises(AttributeError, match=r"module 'tf_charagram\.layers' has no attribute 'No'"):
+    with pytest.raises(
+        AttributeError, match=r"module 'tf_charagram\.layers' has no attribute 'No'"
+    ):
         layers.No  # noqa: B018
     assert lazy_names("m", {"json": "json"})("json") is sys.modules["json"]
 
