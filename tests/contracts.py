@@ -16,6 +16,9 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tf_charagram.errors import ConfigError
+from tf_charagram.optimizers import LazyAdam
+
 SPEC = tf.RaggedTensorSpec([None, None], tf.int32, ragged_rank=1, row_splits_dtype=tf.int64)
 
 Make = Callable[[], keras.layers.Layer]
@@ -41,6 +44,13 @@ def ragged(rows):
         tf.constant([i for row in rows for i in row], tf.int32),
         tf.constant([len(row) for row in rows], tf.int64),
     )
+
+
+def row_sparse(layer):
+    """Lets the tables of a layer have sparse gradients, for as long as what it returns is kept."""
+    optimizer = LazyAdam()
+    optimizer.build(layer.trainable_variables)
+    return optimizer
 
 
 def some_rows(num_rows, seed=0):
@@ -158,6 +168,43 @@ def exports(make, num_rows, tmp_path):
         assert_allclose(loaded.embed(ragged(batch)), encoder(ragged(batch)), rtol=1e-5, atol=1e-6)
 
 
+def as_keras_layer(make, num_rows, tmp_path):
+    """In a functional model: shapes and types, also of a mixed policy, one step, and an archive."""
+    encoder, rows = randomized(make), some_rows(num_rows)
+    ids = keras.Input((None,), dtype="int32", ragged=True)
+    embedded = encoder(ids)
+    assert embedded.shape == (None, encoder.dim) and embedded.dtype == "float32"
+    config = json.loads(json.dumps(keras.saving.serialize_keras_object(encoder)))
+    assert keras.saving.deserialize_keras_object(config).get_config() == encoder.get_config()
+    for policy in ("mixed_bfloat16", "bfloat16"):
+        before = keras.config.dtype_policy()
+        keras.config.set_dtype_policy(policy)
+        try:
+            other = make()
+            other.set_weights(encoder.get_weights())
+            assert other(ids).dtype == "float32"
+            assert keras.layers.Dense(2)(other(ids)).dtype == "bfloat16"
+            assert_array_equal(other(ragged(rows)), encoder(ragged(rows)))
+        finally:
+            keras.config.set_dtype_policy(before)
+        with pytest.raises(ConfigError, match=rf"`dtype` must be float32 .*dtype={policy}"):
+            type(encoder)(**{**encoder.get_config(), "dtype": policy})
+    model = keras.Model(ids, embedded)
+    model.compile(LazyAdam(0.1), "mse", jit_compile=False)
+    weights = model.get_weights()
+    logs = model.train_on_batch(ragged(rows), np.ones((len(rows), encoder.dim)), return_dict=True)
+    assert np.isfinite(logs["loss"])
+    assert any(
+        np.any(one != other) for one, other in zip(model.get_weights(), weights, strict=True)
+    )
+    model.save(tmp_path / "model.keras")
+    restored = keras.models.load_model(tmp_path / "model.keras")
+    assert_array_equal(restored(ragged(rows)), model(ragged(rows)))
+    clone = keras.models.clone_model(model)
+    clone.set_weights(model.get_weights())
+    assert_array_equal(clone(ragged(rows)), model(ragged(rows)))
+
+
 CONTRACTS = (
     config_round_trip,
     shape_and_type,
@@ -167,4 +214,5 @@ CONTRACTS = (
     training_changes_no_gradient,
     weights_are_saved_by_path,
     exports,
+    as_keras_layer,
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tf_charagram._version import __version__
+from tf_charagram.encoders import CLASSES
 from tf_charagram.errors import CharagramError, ConfigError, DataError, RunError, TrainingError
+from tf_charagram.layers import LAYERS
+from tf_charagram.lazy import lazy_names, register_with_keras
 
 if TYPE_CHECKING:
     from tf_charagram.models.embedder import TextEmbedder
@@ -14,16 +16,26 @@ if TYPE_CHECKING:
     from tf_charagram.models.tagger import Tagger
     from tf_charagram.models.text_classifier import TextClassifier
     from tf_charagram.text.vectorizer import NgramVectorizer
+    from tf_charagram.trainers.paraphrase import ParaphraseModel
 
-# TensorFlow takes seconds to import; `--help` and a wrong flag should not.
-_LAZY = {
-    "NgramVectorizer": "tf_charagram.text.vectorizer",
+_MODELS = {
     "PairClassifier": "tf_charagram.models.pair_models",
     "PairScorer": "tf_charagram.models.pair_models",
     "Tagger": "tf_charagram.models.tagger",
     "TextClassifier": "tf_charagram.models.text_classifier",
     "TextEmbedder": "tf_charagram.models.embedder",
 }
+_TRAINING = {
+    "LazyAdagrad": "tf_charagram.optimizers.lazy",
+    "LazyAdam": "tf_charagram.optimizers.lazy",
+    "MarginLoss": "tf_charagram.losses",
+    "MomentumSgd": "tf_charagram.optimizers.sgd",
+}
+_OTHERS = {
+    "NgramVectorizer": "tf_charagram.text.vectorizer",
+    "ParaphraseModel": "tf_charagram.trainers.paraphrase",
+}
+_MODULES = ("encoders", "layers", "losses", "optimizers")
 
 __all__ = [
     "CharagramError",
@@ -32,6 +44,7 @@ __all__ = [
     "NgramVectorizer",
     "PairClassifier",
     "PairScorer",
+    "ParaphraseModel",
     "RunError",
     "Tagger",
     "TextClassifier",
@@ -40,8 +53,8 @@ __all__ = [
     "__version__",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# TensorFlow takes seconds to import; `--help` and a wrong flag should not.
+__getattr__ = lazy_names(
+    __name__, {**_MODELS, **_OTHERS, **{name: f"{__name__}.{name}" for name in _MODULES}}
+)
+register_with_keras({**_MODELS, **_TRAINING, **LAYERS, **CLASSES})

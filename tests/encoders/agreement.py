@@ -7,7 +7,7 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the operations of the exported model)
 from numpy.testing import assert_allclose
 
-from tests.contracts import ragged
+from tests.contracts import ragged, row_sparse
 from tests.reference import words as reference
 from tests.texts import NASTY
 from tf_charagram.models.embedder import TextEmbedder
@@ -39,6 +39,7 @@ def check_against_reference(encoder, weights, encode, seed=0, rows=ROWS):
     upstream = rng.normal(size=(len(rows), encoder.dim))
     expected = reference.embed(encode, rows, parameters)
     expected_gradients = reference.embed_gradient(encode, rows, parameters, upstream)
+    _optimizer = row_sparse(encoder)
     for training in (False, True):
         with tf.GradientTape() as tape:
             embedded = encoder(ragged(rows), training=training)

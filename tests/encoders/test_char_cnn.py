@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.contracts import CONTRACTS, ragged, randomized, some_now
+from tests.contracts import CONTRACTS, ragged, randomized, row_sparse, some_now
 from tests.reference import cnn as reference
 from tests.reference.charagram import ACTIVATIONS as FUNCTIONS
 from tests.reference.lstm import numerical_gradients
@@ -44,6 +44,7 @@ def test_equals_reference(few_filters, filters, activation, dense):
 
     expected = function(**arguments)
     upstream = np.random.default_rng(2).normal(size=expected.shape)
+    _optimizer = row_sparse(encoder)
     with tf.GradientTape() as tape:
         embedded = encoder(ragged(ROWS), training=True)
     gradients = tape.gradient(

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose
 
-from tests.contracts import CONTRACTS, ragged, randomized, some_now
+from tests.contracts import CONTRACTS, ragged, randomized, row_sparse, some_now
 from tests.reference import lstm as reference
 from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.errors import ConfigError
@@ -36,6 +36,7 @@ def test_equals_reference(use_output_gate, use_peepholes, training):
         ])  # fmt: skip
 
     upstream = np.random.default_rng(2).normal(size=(len(ROWS), 2))
+    _optimizer = row_sparse(encoder)
     with tf.GradientTape() as tape:
         embedded = encoder(ragged(ROWS), training=training)
     gradients = tape.gradient(

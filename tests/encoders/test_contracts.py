@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from tests.contracts import CONTRACTS, exports, some_now
+from tests.contracts import CONTRACTS, as_keras_layer, exports, some_now
 from tf_charagram.encoders import ENCODERS, encoder_class, encoder_from_config, encoder_name
 from tf_charagram.errors import ConfigError
 
@@ -24,7 +24,9 @@ def make(name):
     ("check", "name"),
     some_now(
         pairs := [*itertools.product(CONTRACTS, ENCODERS)],
-        *(pair for pair in pairs if pair[0] is not exports), (exports, "charagram"),
+        *(pair for pair in pairs if pair[0] not in (exports, as_keras_layer)),
+        (exports, "charagram"),
+        *((as_keras_layer, name) for name in ("charagram", "char_cnn", "word_average", "gran")),
     ),
     ids=lambda value: getattr(value, "__name__", value),
 )  # fmt: skip

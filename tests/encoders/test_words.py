@@ -9,7 +9,7 @@ import tensorflow_text  # noqa: F401  (registers the operations of the exported 
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests import contracts
-from tests.contracts import ragged, randomized
+from tests.contracts import ragged, randomized, row_sparse
 from tests.encoders.agreement import check_distinct_rows
 from tests.reference import words as reference
 from tf_charagram.encoders import ENCODERS, encoder_class
@@ -77,6 +77,7 @@ def test_gradient_with_dropout(cls):
     encoder = randomized(lambda: cls(num_rows=6, dim=4, word_dropout=0.5))
     if cls is Projection:
         encoder.dense.bias.assign(np.zeros(4))
+    _optimizer = row_sparse(encoder)
     upstream = np.random.default_rng(1).normal(size=(len(ROWS), 4)).astype(np.float32)
     with tf.GradientTape() as tape:
         embedded = encoder(ragged(ROWS), training=True)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from tests.contracts import SPEC, ragged
+from tests.contracts import SPEC, ragged, row_sparse
 from tests.reference.words import word_runs
 from tests.text.strategies import slow_property_settings
 from tf_charagram.layers.groups import grouped
@@ -43,6 +43,7 @@ def test_embedding_of_groups(rows):
     layer, rng = PaddedEmbedding(num_rows=7, dim=2), np.random.default_rng(0)
     table = rng.normal(size=(7, 2))
     layer.table.assign(table)
+    _optimizer = row_sparse(layer)
     runs = [word_runs(row, 3) for row in rows]
     time = max([1, *map(len, runs)])
     expected, slope = np.zeros((len(rows), time, 2)), np.zeros((7, 2))

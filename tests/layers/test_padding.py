@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.contracts import SPEC, ragged
+from tests.contracts import SPEC, ragged, row_sparse
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.padding import PaddedEmbedding, gather_rows, to_padded
 
@@ -46,6 +46,7 @@ def test_embedding(rows):
     table = np.full((NUM_ROWS, DIM), np.nan)
     table[used] = rng.normal(size=(len(used), DIM))
     layer.table.assign(table)
+    _optimizer = row_sparse(layer)
     time = max([1, *map(len, rows)])
     expected = np.zeros((len(rows), time, DIM))
     upstream, slope = rng.normal(size=expected.shape), np.zeros((NUM_ROWS, DIM))

@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
+from tests.contracts import row_sparse
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum, row_ids, sum_rows
 
 NUM_ROWS, DIM = 6, 3
@@ -83,6 +84,7 @@ def test_layer(rows, rng, training):
     layer = RaggedEmbeddingSum(num_rows=NUM_ROWS, dim=DIM)
     table = rng.normal(size=(NUM_ROWS, DIM))
     layer.table.assign(table)
+    _optimizer = row_sparse(layer)
     upstream = rng.normal(size=(len(rows), DIM))
 
     @tf.function(input_signature=[SPEC])
@@ -113,6 +115,7 @@ def test_training_reads_only_the_named_rows(rng):
     table = np.full((NUM_ROWS, DIM), np.nan)
     table[[1, 4]] = rng.normal(size=(2, DIM))
     layer.table.assign(table)
+    _optimizer = row_sparse(layer)
     with tf.GradientTape() as tape:
         sums = layer(ragged([[1, 4, 1], []]), training=True)
     assert_allclose(sums, [2 * table[1] + table[4], np.zeros(DIM)], rtol=1e-5)

@@ -115,12 +115,6 @@ def test_another_kind(model, tmp_path):
             model_class(kind).load(tmp_path)
 
 
-def test_no_config_of_a_keras_model(model):
-    name = type(model).__name__
-    with pytest.raises(NotImplementedError, match=rf"Use {name}\.save and {name}\.load"):
-        model.get_config()
-
-
 @pytest.mark.parametrize("kind", MODELS)
 def test_facts(kind):
     cls = model_class(kind)

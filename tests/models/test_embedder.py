@@ -298,10 +298,6 @@ class TestSaveAndLoad:
         run, model = (TextEmbedder.load(trained.folder / part) for part in ("", "model"))
         np.testing.assert_array_equal(run.encode(TEXTS), model.encode(TEXTS))
 
-    def test_no_config_of_a_keras_model(self, embedder):
-        with pytest.raises(NotImplementedError, match=r"TextEmbedder\.save and TextEmbedder\.load"):
-            embedder.get_config()
-
 
 @pytest.fixture
 def saved(tmp_path, embedder):

@@ -41,7 +41,7 @@ def test_one_of_them_knows_more_characters(tmp_path):
     vocabulary = first.vectorizer.vocabulary
     more = Alphabet([*vocabulary.alphabet.characters, ord("\N{SNOWMAN}")])
     other = NgramVocabulary(vocabulary.orders, more, vocabulary.keys, vocabulary.counts + 1)
-    config = first.vectorizer.get_config()
+    config = first.vectorizer.settings()
     vectorizer = type(first.vectorizer).from_state(config, other.to_arrays())
     saved(tmp_path / "b", 1, TextEmbedder(vectorizer, parts()[1]))
     assert main([str(tmp_path / name) for name in ("average", "a", "b")]) == 0

@@ -97,7 +97,7 @@ def test_batch_mates_change_nothing():
 
 def test_state_round_trip(tmp_path):
     vectorizer = CharacterVectorizer.from_texts(TEXTS, lowercase=False, max_chars=7)
-    config = json.loads(json.dumps(vectorizer.get_config()))
+    config = json.loads(json.dumps(vectorizer.settings()))
     np.savez(tmp_path / "state.npz", **vectorizer.state())
     with np.load(tmp_path / "state.npz", allow_pickle=False) as state:
         restored = CharacterVectorizer.from_state(config, dict(state))

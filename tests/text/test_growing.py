@@ -159,7 +159,7 @@ class TestVectorizers:
         old = VECTORIZERS[kind](TEXTS)
         grown, rows = old.grown(VECTORIZERS[kind](TEXTS))
         np.testing.assert_array_equal(rows, np.arange(old.num_rows))
-        assert grown.get_config() == old.get_config()
+        assert grown.settings() == old.settings()
         for name, array in old.state().items():
             if name != "counts":
                 np.testing.assert_array_equal(grown.state()[name], array)
@@ -168,7 +168,7 @@ class TestVectorizers:
     def test_is_saved_and_grows_again(self, kind):
         old, other = (VECTORIZERS[kind](texts) for texts in (TEXTS, NEW_TEXTS))
         grown, _ = old.grown(other)
-        restored = type(grown).from_state(grown.get_config(), grown.state())
+        restored = type(grown).from_state(grown.settings(), grown.state())
         assert ids(restored, PROBES) == ids(grown, PROBES)
         again, rows = restored.grown(old)
         np.testing.assert_array_equal(rows, np.arange(grown.num_rows))

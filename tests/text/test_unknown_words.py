@@ -80,7 +80,7 @@ def test_state_round_trip(max_order, tmp_path):
     vectorizer = WordVectorizer.from_texts(
         texts, min_count=2, ngram_orders=(2, max_order), max_chars=99
     )
-    config = json.loads(json.dumps(vectorizer.get_config()))
+    config = json.loads(json.dumps(vectorizer.settings()))
     np.savez(tmp_path / "words.npz", **vectorizer.state())
     with np.load(tmp_path / "words.npz", allow_pickle=False) as state:
         restored = WordVectorizer.from_state(config, dict(state))
@@ -132,7 +132,7 @@ def test_grown():
 def test_grown_by_words_alone():
     """As the words of pretrained vectors are added."""
     old = WordVectorizer.from_texts(TEXTS, min_count=2, ngram_orders=(2,))
-    grown, rows = old.grown(WordVectorizer(**old.get_config(), words=["cat", "new"]))
+    grown, rows = old.grown(WordVectorizer(**old.settings(), words=["cat", "new"]))
     assert grown.words == [*old.words, "new"]
     assert grown.ngrams.ngrams() == old.ngrams.ngrams()
     assert rows.tolist() == [i + (i > old.num_words) for i in range(old.num_rows)]

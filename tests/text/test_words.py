@@ -106,7 +106,7 @@ def test_vocabulary_is_counted_from_a_stream(monkeypatch):
 def test_state_round_trip(tmp_path):
     texts = [text for text in NASTY.values() if isinstance(text, str)]
     vectorizer = WordVectorizer.from_texts(texts, max_chars=99, lowercase=False)
-    config = json.loads(json.dumps(vectorizer.get_config()))
+    config = json.loads(json.dumps(vectorizer.settings()))
     np.savez(tmp_path / "words.npz", **vectorizer.state())
     with np.load(tmp_path / "words.npz", allow_pickle=False) as state:
         restored = WordVectorizer.from_state(config, dict(state))

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.lazy import lazy_names
 
 if TYPE_CHECKING:
     import keras
@@ -24,6 +25,11 @@ ENCODERS = {
     "cse": "tf_charagram.encoders.cse:Cse",
     "gran": "tf_charagram.encoders.gran:Gran",
 }
+
+
+#: Class -> module: each encoder is a name of this package, too.
+CLASSES = {cls: module for module, _, cls in (path.partition(":") for path in ENCODERS.values())}
+__getattr__ = lazy_names(__name__, CLASSES)
 
 
 def encoder_location(name: str) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from tf_charagram.errors import ConfigError
 Activation = Literal["tanh", "relu"]
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class WordAverage(AveragingEncoder):
     """Embeds a text as the mean of its word vectors (PARAGRAM-PHRASE; Universal, section 3).
 
@@ -47,6 +48,7 @@ class WordAverage(AveragingEncoder):
         return self.mean(ids, training)
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class Projection(AveragingEncoder):
     """Embeds a text as Wp m + b, m the mean of its word vectors (Universal, section 3).
 
@@ -98,6 +100,7 @@ class Projection(AveragingEncoder):
         return {**super().get_config(), "word_dim": self.word_dim}
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class Dan(AveragingEncoder):
     """Embeds a text by dense layers over the mean of its word vectors (Universal, section 3).
 
@@ -171,6 +174,7 @@ def _dense(input_dim: int, dim: int, activation: str, seed: int, name: str) -> k
         activation=activation,
         kernel_initializer=keras.initializers.GlorotUniform(seed=seed),
         name=name,
+        dtype="float32",
     )
     dense.build((None, input_dim))
     return dense

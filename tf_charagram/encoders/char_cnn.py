@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import keras
 import tensorflow as tf
 
+from tf_charagram.encoders.base import Encoder
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.conv_pooling import ConvPooling
@@ -22,7 +23,8 @@ Dense = Literal["tanh", "linear", "none"]
 Filters = Literal["small", "kim"]
 
 
-class CharCnn(ConfiguredLayer):
+@keras.saving.register_keras_serializable(package="tf_charagram")
+class CharCnn(Encoder, ConfiguredLayer):
     """Embeds a text by character filters and max pooling (Charagram, section 3; Kim 2014).
 
     Args:
@@ -87,7 +89,9 @@ class CharCnn(ConfiguredLayer):
         )
         self.pooling.build((None, None, char_dim))
         self.dim = self.pooling.num_filters if dense == "none" else dim
-        self._dropout = keras.layers.Dropout(dropout, seed=seed) if dropout else None
+        self._dropout = None
+        if dropout:
+            self._dropout = keras.layers.Dropout(dropout, seed=seed, dtype="float32")
         self.output_layer = None
         if dense != "none":
             self.output_layer = keras.layers.Dense(
@@ -95,6 +99,7 @@ class CharCnn(ConfiguredLayer):
                 activation=dense,
                 kernel_initializer=keras.initializers.GlorotUniform(seed=seed),
                 name="dense",
+                dtype="float32",
             )
             self.output_layer.build((None, self.pooling.num_filters))
         self.built = True

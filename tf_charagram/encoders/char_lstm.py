@@ -7,13 +7,15 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.encoders.base import Encoder
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.padding import PaddedEmbedding
 from tf_charagram.layers.plain_lstm import make_lstm
 
 
-class CharLstm(ConfiguredLayer):
+@keras.saving.register_keras_serializable(package="tf_charagram")
+class CharLstm(Encoder, ConfiguredLayer):
     """Embeds a text as the last state of a forward LSTM over its characters (Charagram, section 3).
 
     Args:

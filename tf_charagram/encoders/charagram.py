@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import keras
 import tensorflow as tf
 
+from tf_charagram.encoders.base import Encoder
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
@@ -15,7 +16,8 @@ Activation = Literal["linear", "tanh", "relu"]
 ACTIVATIONS: tuple[Activation, ...] = get_args(Activation)
 
 
-class Charagram(ConfiguredLayer):
+@keras.saving.register_keras_serializable(package="tf_charagram")
+class Charagram(Encoder, ConfiguredLayer):
     """Embeds a text as h(b + sum of its n-gram vectors) (Charagram, section 3, equation 1).
 
     With two layers, the result goes through `h(x K + b2)` once more (section 4.2).
@@ -78,9 +80,18 @@ class Charagram(ConfiguredLayer):
                 activation=activation,
                 kernel_initializer=keras.initializers.GlorotUniform(seed=seed + 1),
                 name="dense",
+                dtype="float32",
             )
             self.dense.build((None, dim))
         self.built = True
+
+    def save_own_variables(self, store: dict[str, Any]) -> None:
+        """Saves the bias; the table, which is an attribute here too, is saved by its own layer."""
+        store["bias"] = self.bias
+
+    def load_own_variables(self, store: dict[str, Any]) -> None:
+        """Loads what `save_own_variables` saved."""
+        self.bias.assign(store["bias"])
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as n-gram ids."""

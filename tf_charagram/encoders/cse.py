@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
+import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.words import SequenceEncoder, check_activation
@@ -14,6 +15,7 @@ from tf_charagram.layers.conv_pooling import ConvPooling
 Activation = Literal["linear", "tanh"]
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class Cse(SequenceEncoder):
     """Embeds a text by filters over windows of its word vectors (CSE, section 3.1).
 

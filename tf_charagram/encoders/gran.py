@@ -11,6 +11,7 @@ from tf_charagram.encoders.words import SequenceEncoder, divisors
 from tf_charagram.layers.plain_lstm import make_lstm
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class Gran(SequenceEncoder):
     """Embeds a text as the mean over t of x_t * sigmoid(Wx x_t + Wh h_t + b).
 
@@ -66,6 +67,7 @@ class Gran(SequenceEncoder):
             activation="sigmoid",
             kernel_initializer=keras.initializers.GlorotUniform(seed=seed + 2),
             name="gate",
+            dtype="float32",
         )
         self.gate.build((None, None, 2 * dim))
 

@@ -14,6 +14,7 @@ from tf_charagram.layers.plain_lstm import make_lstm
 Activation = Literal["tanh", "relu"]
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class Rnn(SequenceEncoder):
     """Embeds a text as the last state of h_t = f(Wx x_t + Wh h_{t-1} + b) over its word vectors.
 
@@ -55,6 +56,7 @@ class Rnn(SequenceEncoder):
             kernel_initializer=keras.initializers.GlorotUniform(seed=seed + 1),
             recurrent_initializer=keras.initializers.Orthogonal(seed=seed + 2),
             name="rnn",
+            dtype="float32",
         )
         self.rnn.build((None, None, dim))
 
@@ -68,6 +70,7 @@ class Rnn(SequenceEncoder):
         return {**super().get_config(), "activation": self.activation}
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class IdentityRnn(SequenceEncoder):
     """Embeds a text as h_n / n, where h_t = Wx x_t + Wh h_{t-1} + b and n is the number of words.
 
@@ -105,6 +108,7 @@ class IdentityRnn(SequenceEncoder):
             kernel_initializer="identity",
             recurrent_initializer="identity",
             name="rnn",
+            dtype="float32",
         )
         self.rnn.build((None, None, dim))
 
@@ -124,6 +128,7 @@ class IdentityRnn(SequenceEncoder):
         }
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class Lstm(SequenceEncoder):
     """Embeds a text as the last state of an LSTM over its word vectors.
 

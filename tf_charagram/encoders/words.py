@@ -8,13 +8,14 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.encoders.base import Encoder
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.layers.groups import grouped
 from tf_charagram.layers.padding import PaddedEmbedding, gather_rows
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum, sum_rows
 
 
-class WordEncoder(keras.layers.Layer):
+class WordEncoder(Encoder):
     """Base of the encoders over word ids.
 
     Args:
@@ -76,7 +77,7 @@ class WordEncoder(keras.layers.Layer):
         self.word_dim = word_dim or dim
         self.seed = seed
         self.word_dropout = word_dropout
-        self._dropout = keras.layers.Dropout(word_dropout, seed=seed)
+        self._dropout = keras.layers.Dropout(word_dropout, seed=seed, dtype="float32")
         self.table = self.table_class(
             num_rows=num_rows,
             dim=self.word_dim,

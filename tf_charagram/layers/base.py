@@ -1,16 +1,49 @@
-"""The base of the layers: a config that is read from the constructor's arguments."""
+"""The bases of the layers: they compute in float32, and read their config from arguments."""
 
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, Self
 
 import keras
 
 from tf_charagram.errors import ConfigError
 
 
-class ConfiguredLayer(keras.layers.Layer):
+class Float32Layer(keras.layers.Layer):
+    """A Keras layer that computes in float32, also under a global policy of mixed precision.
+
+    Sums of many rows lose too much in 16 bits, and small updates of a table are lost altogether.
+    A layer that follows casts to the type it computes in, as every Keras layer does.
+
+    Args:
+        **kwargs: As for `keras.layers.Layer`; `dtype` may be `None` or `"float32"`.
+
+    Raises:
+        ConfigError: Another `dtype` is asked for.
+    """
+
+    # `dtype` is not a parameter, because these are options of an encoder.
+    def __init__(self, **kwargs: Any) -> None:
+        dtype = kwargs.pop("dtype", None)
+        policy = keras.dtype_policies.get("float32" if dtype is None else dtype)
+        if policy.compute_dtype != "float32" or policy.variable_dtype != "float32":
+            raise ConfigError(
+                f"`dtype` must be float32 for {type(self).__name__}. Received: "
+                f"dtype={policy.name}. Leave it out: layers that follow cast what they get."
+            )
+        super().__init__(dtype=policy, **kwargs)
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Restores a layer from `get_config()`."""
+        # A layer that is made frozen has sublayers that are not.
+        layer = cls(**{**config, "trainable": True})
+        layer.trainable = config.get("trainable", True)
+        return layer
+
+
+class ConfiguredLayer(Float32Layer):
     """A Keras layer that keeps each constructor argument as an attribute of the same name.
 
     Its config is read from these attributes, those of its base classes first. An argument without

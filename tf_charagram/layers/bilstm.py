@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import keras
 import tensorflow as tf
 
 from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 from tf_charagram.layers.plain_lstm import make_lstm
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class BiLstm(ConfiguredLayer):
     """Runs one LSTM forward and another backward, and gives the states of both at each step.
 

@@ -15,6 +15,7 @@ ACTIVATIONS = ("linear", "tanh", "relu")
 POOLINGS = ("max", "sum")
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class ConvPooling(ConfiguredLayer):
     """Pools `f(convolution)` over the positions of a text, for filters of several widths.
 
@@ -102,6 +103,10 @@ class ConvPooling(ConfiguredLayer):
             for (width, _), convolution in zip(self.widths, self.convolutions, strict=True)
         ]
         return tf.concat(pooled, axis=1)[:num_texts]
+
+    def compute_mask(self, inputs: tf.Tensor, previous_mask: tf.Tensor | None) -> None:
+        """Returns none: the steps are gone."""
+        del inputs, previous_mask
 
     def _summed(self, inputs: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
         """Returns the sums of linear filters: filters of sums, with as many products fewer."""

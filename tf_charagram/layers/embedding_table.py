@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterable
 from typing import Any
+from weakref import ref
 
 import keras
+import tensorflow as tf
 
 from tf_charagram.layers.base import ConfiguredLayer, check_sizes
+
+# Tables with fewer numbers take no time worth a warning.
+_LARGE = 2_000_000
 
 
 class EmbeddingTable(ConfiguredLayer):
     """Holds a table of embeddings, one row per id.
 
-    Subclasses read only the rows that a batch names, each once, so that the gradient of the table
-    is a `tf.IndexedSlices` in which every row occurs once: what the optimizers of
-    `tf_charagram.optimizers` expect.
+    Trained by an optimizer of `tf_charagram.optimizers`, the table has a sparse gradient, a
+    `tf.IndexedSlices` in which each row that a batch names occurs once, so that a step costs no
+    more than these rows. By any other optimizer it has a dense one, because those of Keras are
+    wrong about rows that occur twice, as they do when a model calls an encoder twice. A warning
+    says so if the table is large. The optimizer is that of the compiled model; in a training loop
+    without one, it is the last of ours that was built with the table.
 
     Args:
         num_rows: Height of the table.
@@ -42,6 +52,53 @@ class EmbeddingTable(ConfiguredLayer):
             shape=(num_rows, dim), initializer=self.initializer, dtype="float32", name="table"
         )
         self.built = True
+        self._has_warned = False
+
+    def _has_sparse_gradient(self) -> bool:
+        """Whether the optimizer that trains the table updates single rows; asked in a call only."""
+        # Where Keras has `training` from, too: the outermost layer is the model that is trained.
+        optimizer = getattr(self._get_call_context().entry_layer, "optimizer", None)
+        if optimizer is None:
+            optimizer = getattr(self.table, _OPTIMIZER, lambda: None)()
+        optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+        if getattr(optimizer, "sums_equal_rows", False):
+            return True
+        if self.table.trainable and self.num_rows * self.dim > _LARGE and not self._has_warned:
+            self._has_warned = True
+            known = "" if optimizer is None else f" by {type(optimizer).__name__}"
+            warnings.warn(
+                f"Each step{known} rewrites the whole table '{self.table.path}', {self.num_rows:,} "
+                f"x {self.dim}. tf_charagram.optimizers.LazyAdam updates only the rows of the "
+                "batch: compile the model with it, or, in a training loop of your own, call "
+                "`optimizer.build(model.trainable_variables)` before the first step.",
+                stacklevel=2,
+            )
+        return False
+
+    def rows(self, indices: tf.Tensor, training: bool) -> tf.Tensor:
+        """Returns some rows of the table, `(n, dim)`; the gradient is as the class says.
+
+        Args:
+            indices: int32 `(n,)`, distinct.
+            training: Whether the table is being trained; if not, no gradient is asked for.
+        """
+        if not training or self._has_sparse_gradient():
+            return tf.gather(self.table.value, indices)
+        # Unlike that of `tf.gather`, its gradient is dense for indices of this rank.
+        rows = tf.gather_nd(self.table.value, indices[:, tf.newaxis, tf.newaxis])
+        return tf.squeeze(rows, axis=1)
+
+
+#: Attribute of a table: reference to the optimizer of ours that was built with it.
+_OPTIMIZER = "_row_sparse_optimizer"
+
+
+def mark_row_sparse(
+    variables: Iterable[keras.Variable], optimizer: keras.optimizers.Optimizer
+) -> None:
+    """Notes that an optimizer that updates single rows was built with some variables."""
+    for variable in variables:
+        setattr(variable, _OPTIMIZER, ref(optimizer))
 
 
 def embedding_tables(layer: keras.layers.Layer) -> list[keras.Variable]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import keras
 import tensorflow as tf
 
 from tf_charagram.layers.embedding_table import EmbeddingTable
@@ -65,6 +68,7 @@ def gather_rows(values: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
     return sum_rows(values, tf.RaggedTensor.from_row_splits(indices, splits, validate=False))
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class PaddedEmbedding(EmbeddingTable):
     """Looks ragged ids up in a table and pads the vectors with zeros.
 
@@ -75,17 +79,18 @@ class PaddedEmbedding(EmbeddingTable):
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`, or `(batch, None, None)` in groups.
+        training: Whether the table is being trained, see `EmbeddingTable`.
 
     Returns:
         float32 `(batch, time, dim)`, zeros at padding, and a bool mask `(batch, time)`, true at
         real steps, which come first. `time` is at least 1.
     """
 
-    def call(self, ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the padded vectors and their mask."""
         touched, positions = tf.unique(ids.flat_values)
         ids = ids.with_flat_values(positions + 1)
-        rows = tf.gather(self.table.value, touched)
+        rows = self.rows(touched, training)
         rows = tf.concat([tf.zeros([1, self.dim], rows.dtype), rows], axis=0)
         if ids.ragged_rank > 1:
             groups, mask = to_padded_groups(ids)
@@ -94,3 +99,12 @@ class PaddedEmbedding(EmbeddingTable):
             padded, mask = to_padded(ids)
             vectors = gather_rows(rows, tf.reshape(padded, [-1]))
         return tf.reshape(vectors, tf.concat([tf.shape(mask), [self.dim]], axis=0)), mask
+
+    def compute_output_spec(
+        self, ids: keras.KerasTensor, **kwargs: Any
+    ) -> tuple[keras.KerasTensor, keras.KerasTensor]:
+        """Returns symbolic vectors and their mask for symbolic ids."""
+        del kwargs
+        batch = ids.shape[0]
+        vectors = keras.KerasTensor((batch, None, self.dim), "float32")
+        return vectors, keras.KerasTensor((batch, None), "bool")

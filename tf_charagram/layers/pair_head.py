@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
@@ -41,6 +42,7 @@ class PairHead(SigmoidHead):
         return pair_features(*tf.split(vectors, 2))
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class PairScoreHead(PairHead):
     """A `PairHead` for scores from 1 to K: one logit per whole score.
 
@@ -64,6 +66,7 @@ class PairScoreHead(PairHead):
         self.num_classes = num_classes
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class PairLabelHead(PairHead):
     """A `PairHead` for labels: one logit per label.
 

@@ -30,6 +30,7 @@ class _PeepholeLayer(ConfiguredLayer):
         self.seed = seed
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class PeepholeLSTMCell(_PeepholeLayer):
     """One step of an LSTM whose gates see the cell state (Wieting et al. 2016, section 3).
 
@@ -136,6 +137,7 @@ class PeepholeLSTMCell(_PeepholeLayer):
         return h, [h, c]
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class PeepholeLSTM(_PeepholeLayer):
     """Runs `PeepholeLSTMCell` over sequences.
 
@@ -199,6 +201,11 @@ class PeepholeLSTM(_PeepholeLayer):
         if not self.return_sequences:
             return last
         return tf.transpose(outputs.stack(), [1, 0, 2])
+
+    def compute_mask(self, inputs: tf.Tensor, previous_mask: tf.Tensor | None) -> tf.Tensor | None:
+        """Returns the mask of the steps, if there are any in what comes out."""
+        del inputs
+        return previous_mask if self.return_sequences else None
 
     def _loop(
         self, projected: tf.Tensor, steps: tf.Tensor, batch_size: tf.Tensor

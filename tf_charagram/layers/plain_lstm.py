@@ -11,6 +11,7 @@ from tf_charagram.layers.base import check_sizes
 from tf_charagram.layers.peephole_lstm import PeepholeLSTM
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class PlainLSTM(keras.layers.LSTM):
     """`keras.layers.LSTM` that takes sequences without a real step and can be exported anywhere.
 
@@ -43,7 +44,7 @@ class PlainLSTM(keras.layers.LSTM):
             "kernel_initializer": keras.initializers.GlorotUniform(seed=seed),
             "recurrent_initializer": keras.initializers.Orthogonal(seed=seed + 1),
         }
-        super().__init__(units, **{**initializers, **kwargs})
+        super().__init__(units, **{"dtype": "float32", **initializers, **kwargs})
         self.seed = seed
 
     def call(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import keras
 import tensorflow as tf
 
 from tf_charagram.layers.embedding_table import EmbeddingTable
@@ -77,15 +78,16 @@ def _sum_rows(table: tf.Tensor, values: tf.Tensor, row_splits: tf.Tensor) -> tf.
     return product(table)
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class RaggedEmbeddingSum(EmbeddingTable):
     """Sums the embeddings of ragged ids (Charagram, section 3, inside of equation 1).
 
-    While training, only the rows that a batch names are read, and the gradient of the table is
-    sparse. Arguments and errors are those of `EmbeddingTable`.
+    While training with a sparse gradient, see `EmbeddingTable`, only the rows that a batch names
+    are read. Arguments and errors are those of `EmbeddingTable`.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Whether the gradient of the table should be sparse.
+        training: Whether the gradient of the table may be sparse.
 
     Returns:
         float32 `(batch, dim)`; zeros for an empty row.
@@ -93,9 +95,14 @@ class RaggedEmbeddingSum(EmbeddingTable):
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the sums of the rows of each text."""
-        if not training:
+        if not (training and self._has_sparse_gradient()):
             return sum_rows(tf.convert_to_tensor(self.table.value), ids)
         return sum_rows(*self.touched_rows(ids))
+
+    def compute_output_spec(self, ids: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
+        """Returns a symbolic float32 `(batch, dim)` for symbolic ids."""
+        del kwargs
+        return keras.KerasTensor((ids.shape[0], self.dim), "float32")
 
     def touched_rows(self, ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.RaggedTensor]:
         """Returns the rows that ids name, each once and at least one, and the ids among these."""
@@ -103,4 +110,4 @@ class RaggedEmbeddingSum(EmbeddingTable):
         # A batch without any id touches row 0, with a zero gradient: no row at all is not allowed.
         is_empty = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
         touched = tf.pad(touched, [[0, is_empty]])
-        return tf.gather(self.table.value, touched), ids.with_values(positions)
+        return self.rows(touched, training=True), ids.with_values(positions)

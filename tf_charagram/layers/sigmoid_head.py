@@ -48,7 +48,7 @@ class SigmoidHead(ConfiguredLayer):
         self.dim = dim
         self.hidden_dim = hidden_dim
         self.seed = seed
-        # Vectors of some encoders still carry the mask of their words, which is not needed here.
+        # Vectors of other layers may come with a mask, which is not needed here.
         self.supports_masking = True
         self.scale = self.add_weight(shape=(), initializer="ones", trainable=False, name="scale")
         self.kernels = [

@@ -14,6 +14,7 @@ from tf_charagram.layers.bilstm import BiLstm
 from tf_charagram.layers.padding import gather_rows, to_padded
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class TaggingHead(ConfiguredLayer):
     """LSTM over the words of a sentence in both directions, dense tanh layer, linear layer.
 
@@ -73,7 +74,7 @@ class TaggingHead(ConfiguredLayer):
         self.lstm.build((None, None, word_dim + use_capitals))
         self.hidden, self.scores = (
             keras.layers.Dense(
-                width, activation=activation, name=name,
+                width, activation=activation, name=name, dtype="float32",
                 kernel_initializer=keras.initializers.GlorotUniform(seed=layer_seed),
             )
             for name, width, activation, layer_seed in (
@@ -104,3 +105,8 @@ class TaggingHead(ConfiguredLayer):
         vectors = tf.reshape(vectors, tf.concat([tf.shape(mask), [width]], axis=0))
         states = self.lstm(vectors, mask=mask, training=training)
         return self.scores(self.hidden(tf.boolean_mask(states, mask)))
+
+    def compute_output_spec(self, *args: Any, **kwargs: Any) -> keras.KerasTensor:
+        """Returns symbolic logits, float32 `(num_tokens, num_labels)`."""
+        del args, kwargs
+        return keras.KerasTensor((None, len(self.labels)), "float32")

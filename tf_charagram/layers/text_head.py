@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import keras
 import tensorflow as tf
 
 from tf_charagram.layers.sigmoid_head import SigmoidHead, checked_labels
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class TextHead(SigmoidHead):
     """Computes logits for vectors: Wp sigmoid(W h + b) + bp, one per label.
 

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
+import keras
 import numpy as np
 import tensorflow as tf
 from keras.layers import Layer
@@ -26,7 +27,16 @@ class Classified(NamedTuple):
 
 
 class AnsweringModel(HeadedModel):
-    """Base of the models whose head sees one vector for each text; arguments as `HeadedModel`."""
+    """Base of the models whose head sees one vector for each text; arguments as `HeadedModel`.
+
+    Call arguments:
+        texts: Strings `(batch,)`; for a model of pairs, a list of two such tensors, the left texts
+            and the right ones.
+        training: As for the encoder.
+
+    Returns:
+        What `answers` returns: float32 `(batch,)` or `(batch, num_labels)`.
+    """
 
     def __init__(self, vectorizer: Layer, encoder: Layer, head: Layer, **kwargs: Any) -> None:
         super().__init__(vectorizer, encoder, head, **kwargs)
@@ -34,6 +44,23 @@ class AnsweringModel(HeadedModel):
         self._answers = tf.function(
             self.answers, input_signature=[tf.TensorSpec([None, encoder.dim], tf.float32)]
         )
+
+    @property
+    def answer_shape(self) -> tuple[int, ...]:
+        """Shape of one answer."""
+        raise NotImplementedError
+
+    def call(self, texts: Any, training: bool = False) -> tf.Tensor:
+        """Returns the answers about texts, or about pairs."""
+        sides = texts if isinstance(texts, list | tuple) else [texts]
+        vectors = self.encoder(self.vectorizer(tf.concat(sides, axis=0)), training=training)
+        return self.answers(vectors)
+
+    def compute_output_spec(self, texts: Any, **kwargs: Any) -> keras.KerasTensor:
+        """Returns symbolic answers for symbolic texts."""
+        del kwargs
+        sides = texts if isinstance(texts, list | tuple) else [texts]
+        return keras.KerasTensor((sides[0].shape[0], *self.answer_shape), "float32")
 
     def answers(self, vectors: tf.Tensor) -> tf.Tensor:
         """Returns the answers about vectors, float32 with a row for each text or pair."""
@@ -93,6 +120,11 @@ class LabellingModel(AnsweringModel):
     def labels(self) -> tuple[str, ...]:
         """The labels, in the order of `probabilities`."""
         return self.head.labels
+
+    @property
+    def answer_shape(self) -> tuple[int, ...]:
+        """A probability for each label."""
+        return (len(self.labels),)
 
     def outputs(self, answers: tf.Tensor) -> dict[str, tf.Tensor]:
         """Returns `label`, strings `(n,)`, and `scores`, the probabilities of all labels."""

@@ -8,7 +8,10 @@ from typing import Any, ClassVar, Self
 import keras
 import tensorflow as tf
 from keras.layers import Layer
+from keras.saving import deserialize_keras_object, serialize_keras_object
 
+from tf_charagram.encoders.base import check_num_ids
+from tf_charagram.errors import ConfigError
 from tf_charagram.serialization.locations import read_config
 from tf_charagram.serialization.model_folder import Parts, load_model, save_model
 from tf_charagram.serialization.prefix_sums import fold, fold_into, foldable_prefixes
@@ -37,9 +40,15 @@ class TextModel(keras.Model):
         head_class: The class of its head; `None` if it has none.
         task: Name of the task it was trained for, if that is known; saved with it.
 
+    It is a layer too: in a `keras.Sequential`, in a functional model with `keras.Input((),
+    dtype="string")`, in a subclassed one. A `.keras` archive of such a model holds all of it.
+
     Args:
         vectorizer: Keras layer from strings `(batch,)` to ragged ids.
         encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
+
+    Raises:
+        ConfigError: The vectorizer has no vocabulary, or the encoder too few rows for it.
     """
 
     kind: ClassVar[str]
@@ -53,11 +62,22 @@ class TextModel(keras.Model):
     head_class: ClassVar[type[Layer] | None] = None
 
     def __init__(self, vectorizer: Layer, encoder: Layer, **kwargs: Any) -> None:
+        check_num_ids(vectorizer.num_rows, encoder)
         super().__init__(**{"name": self.kind, **kwargs})
         self.vectorizer = vectorizer
         self.encoder = encoder
         self.task: str | None = None
         self.built = True
+
+    @property
+    def compute_dtype(self) -> str:
+        """What it takes, which is how a `keras.Sequential` finds out what its input is."""
+        return "string"
+
+    @property
+    def variable_dtype(self) -> str:
+        """The same; all variables are those of its parts, and float32."""
+        return "string"
 
     @property
     def parts(self) -> Parts:
@@ -91,8 +111,9 @@ class TextModel(keras.Model):
         """Writes the folder that `load` reads: JSON and NumPy arrays, no code.
 
         Args:
-            path: The folder.
-            *args: Not heeded, nor are `**kwargs`: what `keras.Model.save` takes besides.
+            path: The folder. A name that ends in `.keras` gives a Keras archive instead, to be read
+                by `keras.models.load_model`.
+            *args: For an archive, what `keras.Model.save` takes besides, and so are `**kwargs`.
             table_dtype: `"float16"`, `"int8"` or `"int4"` for a folder of half, a quarter or an
                 eighth of the size, or less: see `save_model`. What `load` makes of it is float32
                 again, and rounded.
@@ -102,7 +123,14 @@ class TextModel(keras.Model):
             ConfigError: There is no such `table_dtype`, or the model cannot be stored in it.
             RunError: It cannot be written.
         """
-        del args, kwargs
+        if str(path).endswith(".keras"):
+            if table_dtype != "float32":
+                raise ConfigError(
+                    "`table_dtype` must be float32 for a .keras archive. Received: "
+                    f"table_dtype={table_dtype}. Save a folder, or write the archive as it is."
+                )
+            super().save(path, *args, **kwargs)
+            return
         save_model(path, self.parts, self.kind, self.task, table_dtype)
 
     @classmethod
@@ -122,6 +150,11 @@ class TextModel(keras.Model):
         if prefixes is not None:
             parts = parts._replace(vectorizer=fold_into(parts.vectorizer, parts.encoder, prefixes))
         return cls.from_parts(parts, read_config(path).get("task"))
+
+    @classmethod
+    def from_preset(cls, name: str | Path, *, folded: bool = False) -> Self:
+        """Does the same as `load`, under the name that KerasHub has for it."""
+        return cls.load(name, folded=folded)
 
     def signatures(self) -> dict[str, Any]:
         """Returns what an exported model answers: name -> `tf.function` with input signature."""
@@ -162,9 +195,39 @@ class TextModel(keras.Model):
         return {}
 
     def get_config(self) -> dict[str, Any]:
-        """Not supported: a vocabulary is no setting. Use `save` and `load`."""
-        name = type(self).__name__
-        raise NotImplementedError(f"Use {name}.save and {name}.load.")
+        """Returns name, task and the configs of the parts; Keras stores vocabulary and weights."""
+        parts = self.parts._asdict().items()
+        return {
+            "name": self.name,
+            "trainable": self.trainable,
+            "task": self.task,
+            **{name: serialize_keras_object(part) for name, part in parts if part is not None},
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Self:
+        """Restores a model from `get_config()`, with new weights."""
+        names = [name for name in Parts._fields if name in config]
+        parts = [deserialize_keras_object(config[name], custom_objects) for name in names]
+        model = cls(*parts, name=config["name"])
+        model.trainable = config["trainable"]
+        model.task = config["task"]
+        return model
+
+    def summary(self, *args: Any, **kwargs: Any) -> None:
+        """Prints the parts with their shapes and numbers of parameters.
+
+        Args:
+            *args: As for `keras.Model.summary`, and so are `**kwargs`.
+            **kwargs: See `*args`.
+        """
+        inputs, outputs = self.symbolic()
+        keras.Model(inputs, outputs, name=self.name).summary(*args, **kwargs)
+
+    def symbolic(self) -> tuple[Any, Any]:
+        """Returns symbolic inputs, and what the parts make of them, one after the other."""
+        texts = keras.Input((), dtype="string", name="texts")
+        return texts, self.encoder(self.vectorizer(texts))
 
 
 class HeadedModel(TextModel):
@@ -186,6 +249,11 @@ class HeadedModel(TextModel):
     def parts(self) -> Parts:
         """What it is made of."""
         return Parts(self.vectorizer, self.encoder, self.head)
+
+    def symbolic(self) -> tuple[Any, Any]:
+        """Returns symbolic inputs, and what the parts make of them, one after the other."""
+        texts, vectors = super().symbolic()
+        return texts, self.head(vectors)
 
     def card(self) -> dict[str, Any]:
         """Returns what the card of an exported model says besides the usual."""

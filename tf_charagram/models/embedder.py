@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
+import keras
 import numpy as np
 import tensorflow as tf
 from keras.layers import Layer
@@ -32,6 +33,7 @@ class Neighbor(NamedTuple):
     cosine: float
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class TextEmbedder(TextModel):
     """Embeds raw texts: a vectorizer, strings to ids, followed by an encoder, ids to vectors.
 
@@ -65,9 +67,14 @@ class TextEmbedder(TextModel):
         """Width of the embeddings."""
         return self.encoder.dim
 
-    def call(self, texts: tf.Tensor) -> tf.Tensor:
+    def call(self, texts: tf.Tensor, training: bool = False) -> tf.Tensor:
         """Embeds a string tensor `(batch,)`; returns float32 `(batch, dim)`."""
-        return self.encoder(self.vectorizer(texts), training=False)
+        return self.encoder(self.vectorizer(texts), training=training)
+
+    def compute_output_spec(self, texts: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
+        """Returns symbolic embeddings, float32 `(batch, dim)`, for symbolic texts."""
+        del kwargs
+        return keras.KerasTensor((texts.shape[0], self.dim), "float32")
 
     def encode(
         self, texts: Iterable[str | bytes], *, batch_size: int = 1000, show_progress: bool = False

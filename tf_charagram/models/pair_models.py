@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import keras
 import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from tf_charagram.models.answering import (
 from tf_charagram.objectives.relatedness import expected_score
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class PairScorer(AnsweringModel):
     """Says how related two texts are, from 1 to K: a vectorizer, an encoder and a head.
 
@@ -39,6 +41,11 @@ class PairScorer(AnsweringModel):
     score_title = "Pearson's r x 100"
     reads = "pairs"
     head_class = PairScoreHead
+
+    @property
+    def answer_shape(self) -> tuple[int, ...]:
+        """One number."""
+        return ()
 
     def answers(self, vectors: tf.Tensor) -> tf.Tensor:
         """Returns the scores of pairs, float32 `(B,)`, from their vectors, lefts first."""
@@ -69,6 +76,7 @@ class PairScorer(AnsweringModel):
         return {"serving_default": self.pair_function()}
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class PairClassifier(LabellingModel):
     """Gives a pair of texts a label, such as entailment: a vectorizer, an encoder and a head.
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Self
 
+import keras
 import numpy as np
 import tensorflow as tf
 from keras.layers import Layer
@@ -46,6 +47,7 @@ class TaggedToken(NamedTuple):
     end: int | None = None
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class Tagger(HeadedModel):
     """Tags the words of sentences; words are composed from their characters (Charagram, 4.2).
 
@@ -88,6 +90,22 @@ class Tagger(HeadedModel):
     def tags(self) -> list[str]:
         """The tags it knows."""
         return self.head.labels
+
+    def symbolic(self) -> tuple[Any, Any]:
+        """Returns symbolic inputs, and what the parts make of them, one after the other.
+
+        The words of sentences are distinct words and, for the head, their indices.
+        """
+        words = keras.Input((), dtype="string", name="distinct_words")
+        capitals = keras.Input((), dtype="bool", name="capitals")
+        positions = keras.Input((None,), dtype="int32", ragged=True, name="positions")
+        vectors = self.encoder(self.vectorizer(words))
+        return [words, capitals, positions], self.head(vectors, capitals, positions)
+
+    def compute_output_spec(self, tokens: keras.KerasTensor) -> keras.KerasTensor:
+        """Returns symbolic probabilities for symbolic tokens, whose number is not known."""
+        del tokens
+        return keras.KerasTensor((None, len(self.tags)), "float32")
 
     def call(self, tokens: tf.RaggedTensor) -> tf.Tensor:
         """Returns the probabilities of all tags, float32 `(num_tokens, num_tags)`.

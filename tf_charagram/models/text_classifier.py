@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import keras
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +13,7 @@ from tf_charagram.layers.text_head import TextHead
 from tf_charagram.models.answering import Classified, LabellingModel, checked_texts
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class TextClassifier(LabellingModel):
     """Gives a text a label, such as its sentiment: a vectorizer, an encoder and a head.
 

@@ -6,7 +6,14 @@ from typing import Any
 
 import tensorflow as tf
 
+from tf_charagram.errors import ConfigError
 from tf_charagram.objectives.similarity import normalize_rows, reciprocal_lengths, swap_halves
+
+
+def check_margin(margin: float) -> None:
+    """Raises a `ConfigError` for a margin that no two cosines can keep."""
+    if not 0.0 <= margin <= 2.0:
+        raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={margin}")
 
 
 def margin_loss(

@@ -13,6 +13,7 @@ from tf_charagram.optimizers.row_sparse import RowSparseOptimizer
 from tf_charagram.optimizers.sgd import MomentumSgd
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
     """Adam (Kingma & Ba 2015) that reads and writes only the rows a sparse gradient names.
 
@@ -89,6 +90,7 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
         )  # fmt: skip
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class LazyAdagrad(RowSparseOptimizer, keras.optimizers.Adagrad):
     """AdaGrad (Duchi et al. 2011) that reads and writes only the rows a sparse gradient names.
 

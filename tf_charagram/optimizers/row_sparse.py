@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 import keras
 import tensorflow as tf
 
+from tf_charagram.layers.embedding_table import mark_row_sparse
+
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
 
 
@@ -20,13 +22,22 @@ class RowSparseOptimizer(keras.optimizers.Optimizer):
 
     Args:
         distinct_rows: Whether the rows of every sparse gradient are known to be distinct, as those
-            of `RaggedEmbeddingSum` are; then they are not summed.
+            of one call of `RaggedEmbeddingSum` are; then they are not summed. With several
+            replicas they are summed all the same.
         **kwargs: As for the Keras optimizer.
     """
+
+    #: Tells tables of embeddings that a sparse gradient is welcome.
+    sums_equal_rows = True
 
     def __init__(self, *, distinct_rows: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.distinct_rows = distinct_rows
+
+    def build(self, variables: list[keras.Variable]) -> None:
+        """Creates the variables of the optimizer."""
+        super().build(variables)
+        mark_row_sparse(variables, self)
 
     def update_step(
         self, gradient: Gradient, variable: tf.Variable, learning_rate: tf.Tensor
@@ -35,7 +46,9 @@ class RowSparseOptimizer(keras.optimizers.Optimizer):
         if not isinstance(gradient, tf.IndexedSlices):
             self.update_all(gradient, variable, learning_rate)
             return
-        if not self.distinct_rows:
+        # A sum over replicas names a row once for each.
+        num_replicas = self._distribution_strategy.num_replicas_in_sync
+        if not self.distinct_rows or num_replicas > 1:
             gradient = sum_equal_rows(gradient)
         self.update_rows(gradient, variable, learning_rate)
 
@@ -84,7 +97,13 @@ def clip_by_global_norm(gradients: Sequence[Gradient], clip_norm: float) -> list
         for g in gradients
     ]
     norm = tf.sqrt(tf.add_n(squares))
-    scale = clip_norm / tf.maximum(norm, clip_norm)
+    return scaled(gradients, clip_norm / tf.maximum(norm, clip_norm))
+
+
+def scaled(gradients: Sequence[Gradient], scale: float | tf.Tensor) -> list[Gradient]:
+    """Returns gradients times a number; a factor of 1 costs nothing."""
+    if isinstance(scale, float) and scale == 1.0:
+        return list(gradients)
     return [
         tf.IndexedSlices(g.values * scale, g.indices, g.dense_shape)
         if isinstance(g, tf.IndexedSlices)

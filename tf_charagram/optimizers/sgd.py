@@ -5,9 +5,11 @@ from __future__ import annotations
 import keras
 import tensorflow as tf
 
+from tf_charagram.layers.embedding_table import mark_row_sparse
 from tf_charagram.optimizers.row_sparse import Gradient
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class MomentumSgd(keras.optimizers.SGD):
     """`keras.optimizers.SGD` in one pass over weights and momentum, by TensorFlow's fused kernel.
 
@@ -21,10 +23,18 @@ class MomentumSgd(keras.optimizers.SGD):
         **kwargs: As for `keras.optimizers.SGD`.
     """
 
+    #: Tells tables of embeddings that a sparse gradient is welcome.
+    sums_equal_rows = True
+
     def __init__(
         self, learning_rate: float = 0.2, momentum: float = 0.95, **kwargs: object
     ) -> None:
         super().__init__(learning_rate, momentum, **{"name": "momentum_sgd", **kwargs})
+
+    def build(self, variables: list[keras.Variable]) -> None:
+        """Creates the momenta."""
+        super().build(variables)
+        mark_row_sparse(variables, self)
 
     def update_step(
         self, gradient: Gradient, variable: tf.Variable, learning_rate: tf.Tensor

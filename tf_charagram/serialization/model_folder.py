@@ -89,7 +89,7 @@ def save_model(
         "kind": kind,
         **({} if task is None else {"task": task}),
         **({"table_dtype": table_dtype} if is_small else {}),
-        "vectorizer": parts.vectorizer.get_config(),
+        "vectorizer": parts.vectorizer.settings(),
         "encoder": {"name": encoder_name(encoder), "config": encoder.get_config()},
         **({} if head is None else {"head": head.get_config()}),
     }

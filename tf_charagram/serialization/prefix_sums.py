@@ -48,7 +48,7 @@ def fold_into(
     tf.raw_ops.DisableCopyOnRead(resource=encoder.ngram_table.value.handle)
     state = vectorizer.state()
     state |= {name: state[name][order] for name in ("keys", "counts")}
-    config = {**vectorizer.get_config(), "longest_only": True}
+    config = {**vectorizer.settings(), "longest_only": True}
     return type(vectorizer).from_state(config, state)
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self, TypedDict
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Self, TypedDict
+from weakref import WeakValueDictionary
 
 import keras
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.text.assets import checksum, read_vocabulary, write_vocabulary
 from tf_charagram.text.validation import check_text_options
 
 
@@ -20,10 +24,26 @@ class TextOptions(TypedDict, total=False):
     max_chars: int | None
 
 
+class _Awaited(NamedTuple):
+    """The vocabulary that is still to be read from an archive."""
+
+    num_ids: int
+    sha256: str
+
+
+#: In the config of a vectorizer: what is known of its vocabulary.
+_VOCABULARY = "saved_vocabulary"
+# Checksum -> a vectorizer with that vocabulary: what clones in this process take it from.
+_LIVE: WeakValueDictionary[str, TextVectorizer] = WeakValueDictionary()
+
+
 class TextVectorizer(keras.layers.Layer):
     """Maps texts to ragged ids; the same layer in training, in `encode` and in the SavedModel.
 
     All operations run on the CPU (strings and tables have no GPU kernels) and contain no Python.
+
+    A vectorizer gets its vocabulary from `from_texts`, or is made without one and gets it by
+    `adapt`, before a model is built with it. A `.keras` archive holds the vocabulary as an asset.
 
     Args:
         lowercase: Whether texts are lower-cased, character by character.
@@ -51,11 +71,85 @@ class TextVectorizer(keras.layers.Layer):
         self.lowercase = lowercase
         self.unicode_form = unicode_form
         self.max_chars = max_chars
+        self._awaited: _Awaited | None = None
+
+    @property
+    def compute_dtype(self) -> str:
+        """What it takes, which is how a `keras.Sequential` finds out what its input is."""
+        return "string"
+
+    @property
+    def variable_dtype(self) -> str:
+        """The same; there are no variables."""
+        return "string"
+
+    @property
+    def num_rows(self) -> int:
+        """Number of distinct ids, the height of the embedding table.
+
+        Raises:
+            ConfigError: There is no vocabulary yet.
+        """
+        if self._awaited is not None:
+            return self._awaited.num_ids
+        self.check_adapted()
+        return self._num_ids()
+
+    @abstractmethod
+    def _num_ids(self) -> int:
+        """Returns the number of ids of a vectorizer that has its vocabulary."""
 
     @property
     @abstractmethod
-    def num_rows(self) -> int:
-        """Number of distinct ids, the height of the embedding table."""
+    def is_adapted(self) -> bool:
+        """Whether it has its vocabulary, or needs none."""
+
+    def check_adapted(self) -> None:
+        """Checks that texts can be vectorized.
+
+        Raises:
+            ConfigError: There is no vocabulary yet.
+            RunError: The archive that the layer was loaded from has no vocabulary.
+        """
+        if self._awaited is not None:
+            raise RunError(
+                f"The archive of the {type(self).__name__} '{self.name}' has no vocabulary. Save "
+                "the model again, or copy it again."
+            )
+        if not self.is_adapted:
+            raise ConfigError(
+                f"The {type(self).__name__} '{self.name}' has no vocabulary yet. Call "
+                f"`adapt(texts)`, or make it with `{type(self).__name__}.from_texts(texts)`."
+            )
+
+    def adapt(self, data: Any, **counting: Any) -> None:
+        """Sets the vocabulary to that of texts; any earlier one is forgotten.
+
+        To be called before a model is built with the layer, because the number of ids changes.
+
+        Args:
+            data: The texts: a list or another iterable, an array or tensor of strings, or a
+                `tf.data.Dataset` of strings, in batches or not.
+            **counting: What `from_texts` takes besides the arguments of the class, such as
+                `min_count`.
+
+        Raises:
+            ConfigError: `data` is a single string, or no text has anything to count.
+        """
+        options: dict[str, Any] = {
+            "lowercase": self.lowercase, "unicode_form": self.unicode_form,
+            "max_chars": self.max_chars,
+        }  # fmt: skip
+        from_texts: Callable[..., Self] = type(self).from_texts
+        counted = from_texts(texts_of(data), **{**options, **counting})
+        self._take(counted.state())
+
+    def compute_output_spec(self, texts: keras.KerasTensor) -> keras.KerasTensor:
+        """Returns symbolic ragged ids, int32 `(batch, None)`, for symbolic texts."""
+        ids = keras.KerasTensor((texts.shape[0], None), "int32", ragged=True)
+        # Tells the encoder, if it comes next, how many rows it needs.
+        ids.num_ids = self.num_rows
+        return ids
 
     @property
     def resources(self) -> list[Any]:
@@ -80,14 +174,71 @@ class TextVectorizer(keras.layers.Layer):
             ConfigError: The settings differ.
         """
 
-    def get_config(self) -> dict[str, Any]:
-        """Returns the settings without what `state` returns, which is stored as arrays."""
+    def settings(self) -> dict[str, Any]:
+        """Returns the arguments without what `state` returns, which is stored as arrays."""
         return {
             **super().get_config(),
             "lowercase": self.lowercase,
             "unicode_form": self.unicode_form,
             "max_chars": self.max_chars,
         }
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the settings, and the checksum of the vocabulary, which is stored apart.
+
+        `from_config` finds the vocabulary by it among the vectorizers of this process, so that
+        a clone has it; elsewhere `load_assets` brings it.
+        """
+        state = self.state() if self.is_adapted else {}
+        if not state:
+            return self.settings()
+        sha256 = checksum(state)
+        _LIVE[sha256] = self
+        return {**self.settings(), _VOCABULARY: _Awaited(self.num_rows, sha256)._asdict()}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Restores a vectorizer from `get_config()`."""
+        settings = {name: value for name, value in config.items() if name != _VOCABULARY}
+        if config.get(_VOCABULARY) is None:
+            return cls(**settings)
+        awaited = _Awaited(**config[_VOCABULARY])
+        if (source := _LIVE.get(awaited.sha256)) is not None:
+            return cls.from_state(settings, source.state())
+        vectorizer = cls(**settings)
+        vectorizer._awaited = awaited
+        return vectorizer
+
+    def save_assets(self, folder: str) -> None:
+        """Writes the vocabulary into an archive; called by Keras."""
+        if self.is_adapted and (state := self.state()):
+            write_vocabulary(folder, state)
+
+    def load_assets(self, folder: str | None) -> None:
+        """Reads the vocabulary from an archive; called by Keras.
+
+        Raises:
+            RunError: It is missing or damaged, or is not the one that the model was saved with.
+        """
+        if self._awaited is None:
+            return
+        state = {} if folder is None else read_vocabulary(folder)
+        if checksum(state) != self._awaited.sha256:
+            raise RunError(
+                f"The archive holds another vocabulary than the layer '{self.name}' was saved "
+                "with, or none. Save the model again, or copy it again."
+            )
+        num_ids, self._awaited = self._awaited.num_ids, None
+        self._take(state)
+        if self.num_rows != num_ids:
+            raise RunError(
+                f"The vocabulary of the layer '{self.name}' has {self.num_rows} ids, where the "
+                f"archive announces {num_ids}. Save the model again, or copy it again."
+            )
+
+    @abstractmethod
+    def _take(self, state: dict[str, np.ndarray]) -> None:
+        """Sets the vocabulary to what `state()` returned."""
 
     @abstractmethod
     def state(self) -> dict[str, np.ndarray]:
@@ -96,4 +247,21 @@ class TextVectorizer(keras.layers.Layer):
     @classmethod
     @abstractmethod
     def from_state(cls, config: dict[str, Any], state: dict[str, np.ndarray]) -> Self:
-        """Restores a vectorizer from `get_config()` and `state()`."""
+        """Restores a vectorizer from `settings()` and `state()`."""
+
+
+def texts_of(data: Any) -> Iterator[str | bytes]:
+    """Yields the texts of a list, an array, a tensor or a `tf.data.Dataset`, in order.
+
+    Raises:
+        ConfigError: It is a single string.
+    """
+    if isinstance(data, str | bytes):
+        raise ConfigError("`data` must be a list of texts. Received a single string.")
+    if isinstance(data, tf.data.Dataset):
+        for batch in data.as_numpy_iterator():
+            yield from np.ravel(batch).tolist()
+    elif tf.is_tensor(data) or isinstance(data, np.ndarray):
+        yield from np.ravel(data).tolist()
+    else:
+        yield from data

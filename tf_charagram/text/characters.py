@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Unpack
 
+import keras
 import numpy as np
 import tensorflow as tf
 
@@ -24,6 +25,7 @@ from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
 _CHUNK_TEXTS, _CHUNK_CHARS = 1_000, 2_000_000
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class CharacterVectorizer(TextVectorizer):
     """Maps texts to the ids of their characters (Charagram, sections 3 and 4.1.2).
 
@@ -32,7 +34,8 @@ class CharacterVectorizer(TextVectorizer):
     alphabet starts at 3. A text that normalizes to nothing has no ids.
 
     Args:
-        alphabet: The characters that have an id of their own.
+        alphabet: The characters that have an id of their own. Default: those of the texts given
+            to `adapt`.
         lowercase: As for `TextVectorizer`, and so are the call arguments and the result.
         unicode_form: As for `TextVectorizer`.
         max_chars: As for `TextVectorizer`, without the spaces around. One long text makes a padded
@@ -46,15 +49,39 @@ class CharacterVectorizer(TextVectorizer):
     def __init__(
         self,
         *,
-        alphabet: Alphabet,
+        alphabet: Alphabet | None = None,
         lowercase: bool = True,
         unicode_form: str | None = None,
         max_chars: int | None = 1_000,
         **kwargs: Any,
     ) -> None:
         super().__init__(lowercase, unicode_form, max_chars, **kwargs)
-        self.alphabet = alphabet
-        self._symbols = alphabet.symbol_table(lowercase)
+        self._use(alphabet)
+
+    def _use(self, alphabet: Alphabet | None) -> None:
+        """Sets the alphabet, and the table that follows from it."""
+        self._alphabet = alphabet
+        if alphabet is not None:
+            self._symbols = alphabet.symbol_table(self.lowercase)
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The characters that have an id of their own.
+
+        Raises:
+            ConfigError: There is no vocabulary yet.
+        """
+        self.check_adapted()
+        return self._alphabet  # type: ignore[return-value]
+
+    @property
+    def is_adapted(self) -> bool:
+        """Whether it has its alphabet."""
+        return self._alphabet is not None
+
+    def _take(self, state: dict[str, np.ndarray]) -> None:
+        """Sets the alphabet to what `state()` returned."""
+        self._use(Alphabet(state["alphabet"]))
 
     @classmethod
     def from_texts(
@@ -84,13 +111,13 @@ class CharacterVectorizer(TextVectorizer):
             raise ConfigError("The texts have no character to make an alphabet of.")
         return cls(alphabet=alphabet.sorted()[0], **options)
 
-    @property
-    def num_rows(self) -> int:
-        """Number of distinct ids, the height of the embedding table."""
+    def _num_ids(self) -> int:
+        """Returns the number of characters, and three."""
         return 3 + len(self.alphabet)
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of the characters of each text."""
+        self.check_adapted()
         with tf.device("CPU:0"):
             codes, boundaries = decode(texts, self.unicode_form)
             last = len(self._symbols) - 1
@@ -105,7 +132,7 @@ class CharacterVectorizer(TextVectorizer):
         check_growable(self, other)
         alphabet, rows = self.alphabet.extended(other.alphabet.characters).sorted()
         state = {"alphabet": alphabet.characters}
-        return self.from_state(self.get_config(), state), rows[: self.num_rows]
+        return self.from_state(self.settings(), state), rows[: self.num_rows]
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns what the settings leave out, as named arrays: the alphabet."""
@@ -115,7 +142,7 @@ class CharacterVectorizer(TextVectorizer):
     def from_state(
         cls, config: dict[str, Any], state: dict[str, np.ndarray]
     ) -> CharacterVectorizer:
-        """Restores a vectorizer from `get_config()` and `state()`."""
+        """Restores a vectorizer from `settings()` and `state()`."""
         return cls(**config, alphabet=Alphabet(state["alphabet"]))
 
 

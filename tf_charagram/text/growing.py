@@ -23,7 +23,7 @@ _OF_KERAS = ("name", "trainable", "dtype")
 
 def settings_of(layer: keras.layers.Layer) -> dict[str, Any]:
     """Returns the settings of a layer that its class adds to those of every Keras layer."""
-    config = layer.get_config()
+    config = layer.settings() if hasattr(layer, "settings") else layer.get_config()
     return {name: value for name, value in config.items() if name not in _OF_KERAS}
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import keras
 import numpy as np
 import tensorflow as tf
 
@@ -30,7 +29,7 @@ def ngrams_of_words(words: Iterable[str], orders: Sequence[int]) -> NgramVocabul
     return NgramVocabulary.from_texts(words, orders=orders, **_AS_IT_IS)
 
 
-class UnknownWords(keras.layers.Layer):
+class UnknownWords(tf.Module):
     """Inserts the ids of the n-grams of each unknown word after its own id.
 
     Args:
@@ -46,10 +45,8 @@ class UnknownWords(keras.layers.Layer):
         `tf.RaggedTensor` int32 `(batch, None)`.
     """
 
-    def __init__(
-        self, vocabulary: NgramVocabulary, unknown: int, first_id: int, **kwargs: Any
-    ) -> None:
-        super().__init__(**{"trainable": False, **kwargs})
+    def __init__(self, vocabulary: NgramVocabulary, unknown: int, first_id: int) -> None:
+        super().__init__()
         self.unknown = unknown
         self.first_id = first_id
         self._ngrams = NgramVectorizer(vocabulary=vocabulary, **_AS_IT_IS)
@@ -59,7 +56,7 @@ class UnknownWords(keras.layers.Layer):
         """Resources that a SavedModel holds besides the graph."""
         return self._ngrams.resources
 
-    def call(self, words: tf.RaggedTensor, ids: tf.Tensor) -> tf.RaggedTensor:
+    def __call__(self, words: tf.RaggedTensor, ids: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of the words and of the n-grams of unknown ones."""
         # The empty text has no n-grams.
         parts = self._ngrams(tf.where(tf.equal(ids, self.unknown), words.values, ""))

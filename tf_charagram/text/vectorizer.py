@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
+import keras
 import numpy as np
 import tensorflow as tf
 
@@ -28,6 +29,7 @@ from tf_charagram.text.vocabulary import NgramVocabulary
 _ROW_STEP = 0xD1342543DE82EF95
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class NgramVectorizer(TextVectorizer):
     """Maps texts to the ids of their character n-grams (Charagram, sections 3 and 4.1.2).
 
@@ -38,7 +40,8 @@ class NgramVectorizer(TextVectorizer):
 
     Args:
         orders: n-gram orders, 1 to 8 in any combination.
-        vocabulary: The n-grams that have a row. Exactly one of this and `hash_buckets` is given.
+        vocabulary: The n-grams that have a row. Default: those of the texts given to `adapt`,
+            unless `hash_buckets` is given.
         hash_buckets: Number of rows in hash mode.
         rows_per_ngram: Rows each n-gram is hashed to; with several, collisions of one row are
             told apart by the others (a Bloom embedding). Hash mode only.
@@ -68,14 +71,19 @@ class NgramVectorizer(TextVectorizer):
     ) -> None:
         super().__init__(lowercase, unicode_form, max_chars, **kwargs)
         _check_rows(vocabulary, hash_buckets, rows_per_ngram)
-        if longest_only and vocabulary is None:
+        if longest_only and hash_buckets is not None:
             raise ConfigError("`longest_only` needs a `vocabulary`.")
-        self.orders = check_orders(orders if vocabulary is None else vocabulary.orders)
-        self.vocabulary = vocabulary
+        self.orders = check_orders(orders)
         self.hash_buckets = hash_buckets
         self.rows_per_ngram = rows_per_ngram
         self.longest_only = longest_only
+        self._use(vocabulary)
+
+    def _use(self, vocabulary: NgramVocabulary | None) -> None:
+        """Sets the vocabulary, and the tables that follow from it."""
+        self.vocabulary = vocabulary
         if vocabulary is not None:
+            self.orders = vocabulary.orders
             self._table = tf.lookup.StaticHashTable(
                 tf.lookup.KeyValueTensorInitializer(
                     tf.constant(vocabulary.keys), tf.range(len(vocabulary), dtype=tf.int64)
@@ -84,9 +92,9 @@ class NgramVectorizer(TextVectorizer):
             )
         has_alphabet = vocabulary is not None and vocabulary.alphabet is not None
         symbols = (
-            vocabulary.alphabet.symbol_table(lowercase)  # type: ignore[union-attr]
+            vocabulary.alphabet.symbol_table(self.lowercase)  # type: ignore[union-attr]
             if has_alphabet
-            else normalized_code_points(lowercase)
+            else normalized_code_points(self.lowercase)
         )
         # One tensor: a constant in each function would be saved with each.
         self._symbols = tf.constant(symbols)
@@ -121,12 +129,31 @@ class NgramVectorizer(TextVectorizer):
         return cls(vocabulary=vocabulary, **options)
 
     @property
-    def num_rows(self) -> int:
-        """Number of distinct ids, the height of the embedding table."""
+    def is_adapted(self) -> bool:
+        """Whether it has its vocabulary, or hashes n-grams."""
+        return self.vocabulary is not None or self.hash_buckets is not None
+
+    def adapt(self, data: Any, **counting: Any) -> None:
+        """Sets the vocabulary to the n-grams of texts, as `TextVectorizer.adapt`.
+
+        Raises:
+            ConfigError: As there; or n-grams are hashed, and there is nothing to set.
+        """
+        if self.hash_buckets is not None:
+            raise ConfigError("`adapt` is for vocabularies; `hash_buckets` needs none.")
+        super().adapt(data, **{"orders": self.orders, **counting})
+
+    def _take(self, state: dict[str, np.ndarray]) -> None:
+        """Sets the vocabulary to what `state()` returned."""
+        self._use(NgramVocabulary.from_arrays(state))
+
+    def _num_ids(self) -> int:
+        """Returns the number of n-grams, or of buckets."""
         return self.hash_buckets if self.vocabulary is None else len(self.vocabulary)  # type: ignore[return-value]
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of the n-grams of each text."""
+        self.check_adapted()
         with tf.device("CPU:0"):
             keys, splits = ngram_keys(self.normalized(texts), self.orders, self._bits)
             if self.longest_only:
@@ -197,7 +224,7 @@ class NgramVectorizer(TextVectorizer):
         if self.vocabulary is None or other.vocabulary is None:
             return self, np.arange(self.num_rows)
         vocabulary, rows = self.vocabulary.grown(other.vocabulary)
-        return self.from_state(self.get_config(), vocabulary.to_arrays()), rows
+        return self.from_state(self.settings(), vocabulary.to_arrays()), rows
 
     def _longest(self, keys: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
         """Returns the id of the longest known n-gram at each position."""
@@ -225,10 +252,10 @@ class NgramVectorizer(TextVectorizer):
         rows = tf.cast(tf.reshape(rows, [-1]), tf.int32)
         return _ragged(rows, exists, splits * self.rows_per_ngram)
 
-    def get_config(self) -> dict[str, Any]:
-        """Returns the settings without the vocabulary, which is stored as arrays."""
+    def settings(self) -> dict[str, Any]:
+        """Returns the arguments without the vocabulary, which is stored as arrays."""
         return {
-            **super().get_config(),
+            **super().settings(),
             "orders": list(self.orders),
             "hash_buckets": self.hash_buckets,
             "rows_per_ngram": self.rows_per_ngram,
@@ -241,7 +268,7 @@ class NgramVectorizer(TextVectorizer):
 
     @classmethod
     def from_state(cls, config: dict[str, Any], state: dict[str, np.ndarray]) -> NgramVectorizer:
-        """Restores a vectorizer from `get_config()` and `state()`."""
+        """Restores a vectorizer from `settings()` and `state()`."""
         vocabulary = NgramVocabulary.from_arrays(state) if state else None
         return cls(**config, vocabulary=vocabulary)
 
@@ -253,8 +280,8 @@ def _ragged(values: tf.Tensor, exists: tf.Tensor, splits: tf.Tensor) -> tf.Ragge
 def _check_rows(
     vocabulary: NgramVocabulary | None, hash_buckets: int | None, rows_per_ngram: int
 ) -> None:
-    if (vocabulary is None) == (hash_buckets is None):
-        raise ConfigError("Give exactly one of `vocabulary` and `hash_buckets`.")
+    if vocabulary is not None and hash_buckets is not None:
+        raise ConfigError("Give only one of `vocabulary` and `hash_buckets`.")
     if hash_buckets is not None and not 1 <= hash_buckets < 2**31:
         raise ConfigError(f"`hash_buckets` must be in [1, 2^31). Received: {hash_buckets}")
     if rows_per_ngram < 1 or (rows_per_ngram > 1 and hash_buckets is None):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
+import keras
 import numpy as np
 import tensorflow as tf
 
@@ -24,6 +25,7 @@ _CHUNK_TEXTS = 10_000
 _CHUNK_CHARS = 2_000_000
 
 
+@keras.saving.register_keras_serializable(package="tf_charagram")
 class WordVectorizer(TextVectorizer):
     """Maps texts to the ids of their words.
 
@@ -38,6 +40,7 @@ class WordVectorizer(TextVectorizer):
 
     Args:
         words: The words that have an id of their own, in the order of ids from 1; distinct.
+            Default: those of the texts given to `adapt`.
         ngrams: The n-grams that other words are made of, in the order of ids from `num_words + 1`;
             `None` for one id for all those words.
         lowercase: As for `TextVectorizer`, and so are the call arguments and the result.
@@ -52,7 +55,7 @@ class WordVectorizer(TextVectorizer):
     def __init__(
         self,
         *,
-        words: Sequence[str],
+        words: Sequence[str] | None = None,
         ngrams: NgramVocabulary | None = None,
         lowercase: bool = True,
         unicode_form: str | None = None,
@@ -60,6 +63,15 @@ class WordVectorizer(TextVectorizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(lowercase, unicode_form, max_chars, **kwargs)
+        self.ngrams: NgramVocabulary | None = None
+        self._utf8, self._offsets = np.zeros(0, np.uint8), np.zeros(0, np.int64)
+        if words is not None:
+            self._use(words, ngrams)
+        elif ngrams is not None:
+            raise ConfigError("`ngrams` need `words`.")
+
+    def _use(self, words: Sequence[str], ngrams: NgramVocabulary | None) -> None:
+        """Sets words and n-grams, and the tables that follow from them."""
         encoded = [word.encode() for word in words]
         if not encoded or len(set(encoded)) < len(encoded):
             raise ConfigError(
@@ -139,13 +151,21 @@ class WordVectorizer(TextVectorizer):
         return cls(words=words, ngrams=ngrams, **text)
 
     @property
+    def is_adapted(self) -> bool:
+        """Whether it has its words."""
+        return len(self._offsets) > 0
+
+    def _take(self, state: dict[str, np.ndarray]) -> None:
+        """Sets words and n-grams to what `state()` returned."""
+        self._use(_words_of(state["utf8"], state["offsets"]), from_state(state))
+
+    @property
     def words(self) -> list[str]:
         """The words in the order of their ids; `words[i]` has id `i + 1`."""
         return _words_of(self._utf8, self._offsets)
 
-    @property
-    def num_rows(self) -> int:
-        """Number of distinct ids, the unknown word among them: the height of the table."""
+    def _num_ids(self) -> int:
+        """Returns the number of words, the unknown one among them, and of n-grams."""
         return 1 + self.num_words + (0 if self.ngrams is None else len(self.ngrams))
 
     @property
@@ -161,6 +181,7 @@ class WordVectorizer(TextVectorizer):
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of the words of each text."""
+        self.check_adapted()
         with tf.device("CPU:0"):
             words = split_words(texts, self.lowercase, self.unicode_form, self.max_chars)
             ids = tf.cast(self._table.lookup(words.values), tf.int32)
@@ -186,7 +207,7 @@ class WordVectorizer(TextVectorizer):
                 "A vectorizer grows by one with the same settings only. Received: "
                 "unknown_words='shared' and unknown_words='ngrams'"
             )
-        return type(self)(**self.get_config(), words=words, ngrams=ngrams), rows
+        return type(self)(**self.settings(), words=words, ngrams=ngrams), rows
 
     def state(self) -> dict[str, np.ndarray]:
         """Returns named arrays: all words in UTF-8, where each one starts, and the n-grams."""
@@ -194,7 +215,7 @@ class WordVectorizer(TextVectorizer):
 
     @classmethod
     def from_state(cls, config: dict[str, Any], state: dict[str, np.ndarray]) -> WordVectorizer:
-        """Restores a vectorizer from `get_config()` and `state()`."""
+        """Restores a vectorizer from `settings()` and `state()`."""
         words = _words_of(state["utf8"], state["offsets"])
         return cls(**config, words=words, ngrams=from_state(state))
 

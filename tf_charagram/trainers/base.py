@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.objectives.penalties import L2Penalties
-from tf_charagram.optimizers.row_sparse import Gradient, clip_by_global_norm
+from tf_charagram.optimizers.row_sparse import Gradient, clip_by_global_norm, scaled
 
 
 class StepModel(keras.Model):
@@ -31,7 +31,13 @@ class StepModel(keras.Model):
     def __init__(self, layers: Sequence[keras.layers.Layer], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._parts = list(layers)
-        self.step = tf.Variable(0, dtype=tf.int64, trainable=False, name="step")
+        self.step = tf.Variable(
+            0,
+            dtype=tf.int64,
+            trainable=False,
+            aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
+            name="step",
+        )
         self.loss_tracker = keras.metrics.Mean(name="loss")
         self.penalties = L2Penalties(self._parts[0])
         self.built = True
@@ -141,7 +147,7 @@ class StepModel(keras.Model):
         done = self.update(lambda: self.loss_of(*data, training=True))
         with tf.control_dependencies([done]):
             self.step.assign_add(1)
-        return {"loss": self.loss_tracker.result()}
+        return {metric.name: metric.result() for metric in self.metrics}
 
     def update(self, loss_of_batch: Callable[[], tf.Tensor]) -> tf.Tensor:
         """Runs one step of the optimizer; returns the loss."""
@@ -153,6 +159,8 @@ class StepModel(keras.Model):
         gradients = self.penalties.add_gradients(gradients, variables)
         if self.clip_norm is not None:
             gradients = clip_by_global_norm(gradients, self.clip_norm)
+        # The optimizer adds up what the replicas give it.
+        gradients = scaled(gradients, 1.0 / self.distribute_strategy.num_replicas_in_sync)
         rate = tf.convert_to_tensor(self.optimizer.learning_rate)
         rate = tf.debugging.check_numerics(rate, "The learning rate is not finite")
         with tf.control_dependencies([loss, rate, *gradients]):
@@ -164,4 +172,4 @@ class StepModel(keras.Model):
     def test_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Returns the mean loss without training."""
         self.loss_tracker.update_state(self.loss_of(*data, training=False))
-        return {"loss": self.loss_tracker.result()}
+        return {metric.name: metric.result() for metric in self.metrics}

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.objectives.margin import margin_loss
+from tf_charagram.objectives.margin import check_margin, margin_loss
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.objectives.penalties import Gradient
 from tf_charagram.objectives.similarity import normalize_rows
 from tf_charagram.trainers.base import StepModel
+from tf_charagram.trainers.text_pairs import ids_of_pairs, joined
 
 
 class ParaphraseModel(StepModel):
@@ -24,16 +25,52 @@ class ParaphraseModel(StepModel):
     texts. One forward pass over the 2B texts serves mining, loss and gradient. A pool of batches,
     see `compile`, is embedded once for mining, and batch by batch, with negatives, for training.
 
+    A model of `from_embedder` also takes a `tf.data.Dataset` of raw pairs, batches of `(lefts,
+    rights)`, strings `(B,)` each, in `fit`, `evaluate` and as `validation_data`. Texts are turned
+    into ids while the data are read, which works under `tf.distribute.MirroredStrategy`, too; each
+    replica then chooses negatives among its own part of a batch.
+
     Attributes:
         step: Number of batches, or pools, trained on.
 
     Args:
         encoder: Keras layer from ragged ids to `(batch, dim)`.
+        vectorizer: Keras layer from strings to these ids, to train on raw pairs.
+
+    Example:
+        >>> from tf_charagram import NgramVectorizer, TextEmbedder
+        >>> from tf_charagram.encoders import Charagram
+        >>> from tf_charagram.optimizers import LazyAdam
+        >>> lefts, rights = ["a cat", "a dog", "mice"], ["cats", "dogs", "a mouse"]
+        >>> vectorizer = NgramVectorizer.from_texts(lefts + rights)
+        >>> embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=8))
+        >>> pairs = tf.data.Dataset.from_tensor_slices((lefts, rights)).batch(3)
+        >>> model = ParaphraseModel.from_embedder(embedder)
+        >>> model.compile(LazyAdam(0.01))
+        >>> history = model.fit(pairs, epochs=5, verbose=0).history["loss"]
+        >>> history[-1] < history[0]
+        True
     """
 
-    def __init__(self, encoder: keras.layers.Layer, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        encoder: keras.layers.Layer,
+        vectorizer: keras.layers.Layer | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__([encoder], **kwargs)
         self.encoder = encoder
+        self.vectorizer = vectorizer
+
+    @classmethod
+    def from_embedder(cls, embedder: keras.Model, **kwargs: Any) -> Self:
+        """Returns a model that trains an embedder, which has the new weights at once.
+
+        Args:
+            embedder: A `TextEmbedder`.
+            **kwargs: Name of the model.
+        """
+        return cls(embedder.encoder, embedder.vectorizer, **kwargs)
 
     def compile(
         self,
@@ -42,6 +79,7 @@ class ParaphraseModel(StepModel):
         margin: float = 0.4,
         negatives: str | NegativeSampler = "max",
         batch_size: int | None = None,
+        metrics: Sequence[keras.metrics.Metric] = (),
         **kwargs: Any,
     ) -> None:
         """Configures training.
@@ -53,16 +91,20 @@ class ParaphraseModel(StepModel):
             batch_size: If given, `fit` takes pools of several batches of this many pairs:
                 negatives are chosen in the whole pool, with the weights at its beginning, and then
                 one update is made for each batch (the "pool of phrases" of Universal, 4.2.1).
+            metrics: Keras metrics that compare the vectors of lefts with those of rights, both
+                `(B, dim)`, such as `keras.metrics.CosineSimilarity()`. Not for pools.
             **kwargs: As for `StepModel.compile`.
 
         Raises:
             ConfigError: An argument is out of range, or no weight is left to train.
         """
-        if not 0.0 <= margin <= 2.0:
-            raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={margin}")
+        check_margin(margin)
         if batch_size is not None and batch_size < 1:
             raise ConfigError(f"`batch_size` must be at least 1 or None. Received: {batch_size}")
+        if batch_size is not None and metrics:
+            raise ConfigError("`metrics` are for batches. Leave out them, or `batch_size`.")
         super().compile(optimizer, **kwargs)
+        self.pair_metrics = list(metrics)
         self.margin = margin
         self.negatives = NegativeSampler(negatives) if isinstance(negatives, str) else negatives
         self.batch_size = batch_size
@@ -70,6 +112,8 @@ class ParaphraseModel(StepModel):
     def loss_of(self, ids: tf.RaggedTensor, text_ids: tf.Tensor, training: bool) -> tf.Tensor:
         """Returns the margin loss of a batch, without the penalty."""
         embeddings = self.encoder(ids, training=training)
+        for metric in self.pair_metrics:
+            metric.update_state(*tf.split(tf.stop_gradient(embeddings), 2))
         normalized = normalize_rows(tf.stop_gradient(embeddings))
         chosen, exists = self.negatives(normalized, text_ids, self.step)
         return margin_loss(embeddings, chosen, exists, self.margin)
@@ -78,8 +122,50 @@ class ParaphraseModel(StepModel):
         """Returns the loss: `margin_loss` checks it and its gradient."""
         return loss
 
-    def train_step(self, data: tuple[tf.RaggedTensor, tf.Tensor]) -> dict[str, tf.Tensor]:
-        """Trains on one batch, or on one pool of batches; returns the mean loss."""
+    @property
+    def metrics(self) -> list[keras.metrics.Metric]:
+        """The mean loss since the last reset, and the metrics of pairs."""
+        return [*super().metrics, *getattr(self, "pair_metrics", [])]
+
+    def fit(self, x: Any = None, *args: Any, validation_data: Any = None, **kwargs: Any) -> Any:
+        """Trains the encoder, as `keras.Model.fit`, on ids or on raw pairs; see the class.
+
+        Args:
+            x: A `tf.data.Dataset`.
+            *args: As for `keras.Model.fit`, and so are `**kwargs`.
+            validation_data: A dataset of the same kind.
+            **kwargs: See `*args`.
+
+        Returns:
+            A `keras.callbacks.History`.
+
+        Raises:
+            ConfigError: Pairs are not in batches, or the model has no vectorizer for them.
+        """
+        validation_data = self._ids_of(validation_data)
+        return super().fit(self._ids_of(x), *args, validation_data=validation_data, **kwargs)
+
+    def evaluate(self, x: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Computes mean loss and metrics, as `keras.Model.evaluate`; data and errors as `fit`.
+
+        Args:
+            x: A `tf.data.Dataset`.
+            *args: As for `keras.Model.evaluate`, and so are `**kwargs`.
+            **kwargs: See `*args`.
+        """
+        return super().evaluate(self._ids_of(x), *args, **kwargs)
+
+    def _ids_of(self, data: Any) -> Any:
+        replicas = self.distribute_strategy.num_replicas_in_sync
+        return ids_of_pairs(data, self.vectorizer, replicas)
+
+    def test_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
+        """Returns the mean loss, and the metrics, without training."""
+        return super().test_step(joined(data))
+
+    def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
+        """Trains on one batch, or on one pool of batches; returns the mean loss, and metrics."""
+        data = joined(data)
         if self.batch_size is None:
             return super().train_step(data)
         with tf.control_dependencies([self._train_on_pool(*data)]):

@@ -95,7 +95,7 @@ def add_vector_words(config: RunConfig, vectorizer: WordVectorizer) -> WordVecto
         words.update((word, None) for word, own in pairs if own == [word.encode()])
     if not words:
         return vectorizer
-    return vectorizer.grown(WordVectorizer(**vectorizer.get_config(), words=[*words]))[0]
+    return vectorizer.grown(WordVectorizer(**vectorizer.settings(), words=[*words]))[0]
 
 
 def pretrained_width(config: RunConfig) -> int | None:

@@ -1,0 +1,216 @@
+"""Models as parts of Keras models: composed, trained, saved, cloned."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import subprocess
+import sys
+import warnings
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow_text  # noqa: F401  (splits the words of a tagger)
+
+from tests.commands import environment
+from tests.contracts import ragged, some_now
+from tests.models.answers import parts, randomized
+from tests.models.test_base import HEADS
+from tf_charagram import TextEmbedder
+from tf_charagram.encoders import Charagram
+from tf_charagram.errors import ConfigError
+from tf_charagram.layers import NgramVectorizer, embedding_table
+from tf_charagram.optimizers import LazyAdam, MomentumSgd
+from tf_charagram.serialization.model_folder import Parts
+from tf_charagram.serialization.registry import MODELS, model_class
+
+LEFTS, RIGHTS = ["a cat", "a dog", "mice", ""], ["cats", "dogs", "a mouse", "house"]
+TARGETS = np.array([[1.0], [0.0], [1.0], [0.5]], np.float32)
+
+
+def make(kind):
+    cls = model_class(kind)
+    head = None if cls.head_class is None else randomized(HEADS[cls.head_class](), seed=1)
+    return cls.from_parts(Parts(*parts(), head), task="poetry")
+
+
+def inputs_of(kind):
+    if kind == "tagger":
+        return tf.ragged.constant([["a", "cat"], [], ["Dogs"]], row_splits_dtype=tf.int64)
+    pairs = [tf.constant(LEFTS), tf.constant(RIGHTS)]
+    return pairs if kind.startswith("pair") else pairs[0]
+
+
+def copies(model, folder):
+    model.save(folder / "model.keras")
+    model.save_weights(folder / "model.weights.h5")
+    clone = keras.models.clone_model(model)
+    clone.load_weights(folder / "model.weights.h5")
+    return {
+        "archive": keras.models.load_model(folder / "model.keras"),
+        "deepcopy": copy.deepcopy(model),
+        "pickle": pickle.loads(pickle.dumps(model)),
+        "clone": clone,
+    }
+
+
+@pytest.mark.parametrize("kind", some_now(MODELS, "embedder", "tagger", "pair_scorer"))
+def test_every_kind_is_copied(kind, tmp_path, capsys):
+    model, inputs = make(kind), inputs_of(kind)
+    expected = model(inputs)
+    for way, other in copies(model, tmp_path).items():
+        assert type(other) is type(model) and other.task == "poetry", way
+        np.testing.assert_array_equal(other(inputs), expected, err_msg=way)
+    is_ragged = kind == "tagger"
+    symbols = [keras.Input((None,) if is_ragged else (), dtype="string", ragged=is_ragged)]
+    symbols = symbols * len(inputs) if isinstance(inputs, list) else symbols[0]
+    symbol = model(symbols)
+    assert symbol.dtype == expected.dtype.name
+    assert symbol.shape[1:] == tuple(expected.shape[1:]) and symbol.shape[0] is None
+    model.summary()
+    printed = capsys.readouterr().out
+    assert all(part.name in printed for part in model.parts if part is not None)
+    assert f"{model.parts.num_parameters:,}" in printed
+
+
+def towers(optimizer):
+    """Returns a model that calls one encoder twice, and the encoder."""
+    vectorizer = NgramVectorizer.from_texts(LEFTS + RIGHTS)
+    encoder = Charagram(num_rows=vectorizer.num_rows, dim=3)
+    inputs = [keras.Input((), dtype="string") for _ in range(2)]
+    both = keras.layers.Multiply()([encoder(vectorizer(side)) for side in inputs])
+    dense = keras.layers.Dense(1, kernel_initializer="ones")
+    model = keras.Model(inputs, dense(both))
+    model.compile(optimizer, "mse", jit_compile=False)
+    return model, encoder
+
+
+def train(model, steps=3):
+    data = [tf.constant(LEFTS), tf.constant(RIGHTS)]
+    for _ in range(steps):
+        model.train_on_batch(data, TARGETS)
+    return model.get_weights()
+
+
+def watched(base, gradients):
+    """Returns a class of optimizers that notes what gradients it gets."""
+
+    class Watched(base):
+        def update_step(self, gradient, variable, learning_rate):
+            gradients.append((variable.shape, type(gradient)))
+            super().update_step(gradient, variable, learning_rate)
+
+    return Watched
+
+
+@pytest.fixture(scope="module")
+def dense_weights():
+    """Returns the weights after three steps of Keras' Adam on dense gradients."""
+    optimizer = keras.optimizers.Adam(0.1)
+    model, _ = towers(optimizer)
+    variables = [variable.value for variable in model.trainable_variables]
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            answers = model([tf.constant(LEFTS), tf.constant(RIGHTS)], training=False)
+            loss = tf.reduce_mean(tf.square(answers - TARGETS))
+        gradients = [tf.convert_to_tensor(g) for g in tape.gradient(loss, variables)]
+        optimizer.apply(gradients, model.trainable_variables)
+    return model.get_weights()
+
+
+@pytest.mark.parametrize("base", [keras.optimizers.Adam, LazyAdam])
+def test_an_encoder_called_twice(base, dense_weights):
+    """A row occurs twice: Keras' Adam would be wrong about it, and gets a dense gradient."""
+    gradients: list[tuple] = []
+    model, encoder = towers(watched(base, gradients)(0.1))
+    # The batch names every row, so that the lazy optimizer does what the dense one does.
+    for found, expected in zip(train(model), dense_weights, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=2e-5)
+    kinds = {kind for shape, kind in gradients if shape == encoder.sum.table.shape}
+    assert {issubclass(kind, tf.IndexedSlices) for kind in kinds} == {base is LazyAdam}
+
+
+def is_sparse(encoder):
+    """Whether the table has a sparse gradient in a training loop without a compiled model."""
+    with tf.GradientTape() as tape:
+        embedded = encoder(ragged([[1, 2]]), training=True)
+    return isinstance(tape.gradient(embedded, encoder.sum.table.value), tf.IndexedSlices)
+
+
+def test_the_optimizer_of_the_model_counts():
+    """Not one that the table was trained by before."""
+    model, encoder = towers(LazyAdam(0.1))
+    assert not is_sparse(encoder)
+    train(model, 1)
+    assert is_sparse(encoder)
+    gradients: list[tuple] = []
+    model.compile(watched(keras.optimizers.Adam, gradients)(0.1), "mse", jit_compile=False)
+    train(model, 1)
+    assert gradients and tf.IndexedSlices not in {kind for _, kind in gradients}
+    momentum = MomentumSgd()
+    momentum.build(encoder.trainable_variables)
+    assert is_sparse(encoder)
+    del momentum
+    gc.collect()
+    assert not is_sparse(encoder), "its optimizer is gone"
+
+
+def test_large_tables_are_warned_of_once(monkeypatch):
+    monkeypatch.setattr(embedding_table, "_LARGE", 10)
+    model, _ = towers(keras.optimizers.Adam(0.1))
+    with pytest.warns(UserWarning, match=r"Each step by Adam rewrites .* x 3\. .*LazyAdam") as seen:
+        train(model, 2)
+    assert len(seen) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        train(model, 1)
+        train(towers(LazyAdam(0.1))[0], 1)
+
+
+def test_sequential_fits_and_freezes(tmp_path):
+    embedder = make("embedder")
+    embedder.trainable = False
+    model = keras.Sequential([embedder, keras.layers.Dense(1)])
+    before = embedder.encoder.get_weights()
+    model.compile(LazyAdam(0.1), "mse", metrics=["mae"])
+    history = model.fit(tf.constant(LEFTS), TARGETS, epochs=3, verbose=0).history
+    assert history["loss"][-1] < history["loss"][0] and "mae" in history
+    for one, other in zip(before, embedder.encoder.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    model.save(tmp_path / "model.keras")
+    # In a process that has not imported what the archive needs.
+    code = (
+        "import tf_charagram, sys; assert 'keras' not in sys.modules; import keras, numpy; "
+        "import tensorflow as tf; model = keras.models.load_model(sys.argv[1]); "
+        "assert len(model.trainable_variables) == 2; "
+        "print(*model(tf.constant(sys.argv[2:])).numpy().ravel().tolist())"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "model.keras"), *LEFTS]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment())
+    assert done.returncode == 0, done.stderr
+    answers = np.array(done.stdout.split(), np.float32)
+    np.testing.assert_allclose(answers, model(tf.constant(LEFTS)).numpy().ravel(), rtol=1e-5)
+
+
+def test_presets(tmp_path):
+    embedder = make("embedder")
+    embedder.save(tmp_path / "mine")
+    loaded = TextEmbedder.from_preset(tmp_path / "mine")
+    np.testing.assert_array_equal(loaded.encode(LEFTS), embedder.encode(LEFTS))
+    with pytest.raises(ConfigError, match=r"`table_dtype` must be float32 for a \.keras archive"):
+        embedder.save(tmp_path / "mine.keras", table_dtype="int8")
+
+
+def test_parts_that_do_not_fit():
+    vectorizer = NgramVectorizer.from_texts(LEFTS)
+    texts, encoder = keras.Input((), dtype="string"), Charagram(num_rows=3, dim=2)
+    message = r"`num_rows` of the encoder must be at least .* Received: num_rows=3\. Make .*"
+    with pytest.raises(ConfigError, match=message):
+        encoder(vectorizer(texts))
+    with pytest.raises(ConfigError, match=message):
+        TextEmbedder(vectorizer, encoder)
+    with pytest.raises(ConfigError, match=r"'vectorizer' has no vocabulary yet"):
+        TextEmbedder(NgramVectorizer(), encoder)

@@ -1,0 +1,48 @@
+"""Names that are imported when they are used, and classes that Keras finds without that."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import keras
+import pytest
+
+import tf_charagram
+from tf_charagram import encoders, layers
+from tf_charagram.lazy import lazy_names, register_with_keras
+
+MODULES = ("losses", "optimizers", "models.tagger", "models.pair_models", "models.text_classifier")
+
+
+def test_every_name_is_there():
+    for module, names in ((layers, layers.LAYERS), (encoders, encoders.CLASSES)):
+        for name in names:
+            assert getattr(module, name).__name__ == name
+    assert tf_charagram.losses.MarginLoss and tf_charagram.optimizers.LazyAdam
+    with pytest.raises(
+        AttributeError, match=r"module 'tf_charagram\.layers' has no attribute 'No'"
+    ):
+        layers.No  # noqa: B018
+    assert lazy_names("m", {"json": "json"})("json") is sys.modules["json"]
+
+
+def test_every_registered_class_is_known_before_it_is_imported():
+    for name in MODULES:
+        import_module(f"tf_charagram.{name}")
+    known = {**layers.LAYERS, **encoders.CLASSES, **tf_charagram._MODELS, **tf_charagram._TRAINING}
+    for name in known:
+        import_module(known[name])
+    registered = keras.saving.get_custom_objects()
+    ours = {name.partition(">")[2] for name in registered if name.startswith("tf_charagram>")}
+    assert ours == set(known)
+    assert all(isinstance(registered[f"tf_charagram>{name}"], type) for name in known)
+
+
+def test_a_class_is_imported_for_a_config(monkeypatch):
+    registered: dict[str, object] = {}
+    monkeypatch.setattr(keras.saving, "get_custom_objects", lambda: registered)
+    register_with_keras({"TextHead": "tf_charagram.layers.text_head"})
+    head = layers.TextHead(dim=3, labels=["a", "b"])
+    restored = registered["tf_charagram>TextHead"].from_config(head.get_config())
+    assert type(restored) is type(head) and restored.get_config() == head.get_config()
