@@ -143,8 +143,7 @@ def _preset_of(arguments: Sequence[str], task: str, encoder: str) -> dict[str, A
         task,
         encoder,
         has_init=value_of(arguments, "init") is not None,
-        # A flag without a value is followed by something else.
-        freeze=value_of(arguments, "freeze") not in (None, False, "false"),
+        freeze="--freeze" in arguments or value_of(arguments, "freeze") in (True, "true"),
     )
 
 

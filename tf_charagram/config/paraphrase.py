@@ -41,7 +41,7 @@ class ParaphraseConfig(RunConfig):
     margin: float = option(0.4, "margin m of the loss")
     batches_by_length: bool = option(
         True,
-        "put texts of like length into a batch where the encoder pads: faster, and harder negatives",
+        "batches of like length where the encoder pads: faster, and the negatives are harder",
     )
     file_order_first: bool = option(False, "keep the order of the file in the first epoch")
     max_ids_in_memory: int = option(

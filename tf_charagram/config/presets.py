@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tf_charagram.encoders.options import options_of
 from tf_charagram.errors import ConfigError, unknown_name
 
 Settings = dict[str, Any]
 
-#: What a model to go on from has decided, besides most options of the encoder.
+#: What a model to go on from has decided.
 _OF_MODEL = ("dim", "max_chars", "use_capitals")
 
 _ADAM: Settings = {"optimizer": "adam", "learning_rate": 0.001}  # C 4.1.2, S 4.1
@@ -33,18 +32,13 @@ _PAIRS: Settings = {
     "dim": 300,
 }
 _C_PAIRS: Settings = {**_PAIRS, **_ADAM, "l2": 1e-6}
-_C_WORDS: Settings = {
-    **_C_PAIRS,
-    "epochs": 50,
-    "batch_size": 25,
-    "evaluations_per_epoch": 4,
-}  # 4.1.3
+_C_WORDS: Settings = {**_C_PAIRS, "epochs": 50, "batch_size": 25}  # C 4.1.3
 _C_SENTENCES: Settings = {**_C_PAIRS, "epochs": 10, "batch_size": 100}  # C 4.1.4
 # C 4.1.4: without the order of the file in the first epoch, these two did not converge.
 _C_CURRICULUM: Settings = {**_C_SENTENCES, "file_order_first": True}
 _C_POS: Settings = {  # C 4.2
-    "optimizer": "sgd", "momentum": 0.95, "learning_rate": 0.2, "batch_size": 100, "epochs": 50,
-    "dim": 150, "char_dim": 50, "use_capitals": True,
+    "optimizer": "sgd", "learning_rate": 0.2, "batch_size": 100, "epochs": 50, "dim": 150,
+    "use_capitals": True,
     # The paper cuts nothing; this is where the ids of n-grams are cut.
     "max_chars": 10_000,
 }  # fmt: skip
@@ -152,9 +146,6 @@ def preset_settings(
     """
     check_preset(name)
     settings = PRESETS[name](task, encoder, has_init, freeze)
-    options = options_of(encoder)
-    left_out = {option for option in ("char_dim",) if option not in options}
     if has_init:
-        left_out.update(_OF_MODEL, options)
-    settings = {key: value for key, value in settings.items() if key not in left_out}
+        settings = {key: value for key, value in settings.items() if key not in _OF_MODEL}
     return {"preset": name, "task": task, "encoder": encoder, **settings}
