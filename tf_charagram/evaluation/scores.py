@@ -10,7 +10,7 @@ from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation.bootstrap import bootstrap, interval
 from tf_charagram.evaluation.correlation import pearson, spearman
 from tf_charagram.evaluation.means import mean_names, mean_scores
-from tf_charagram.evaluation.papers import PAPER
+from tf_charagram.evaluation.papers import PaperScores
 from tf_charagram.evaluation.set_score import SetScore
 
 __all__ = ["Embed", "SetScore", "score_cosines", "score_names", "score_sets"]
@@ -23,7 +23,12 @@ _CHUNK = 10_000
 
 
 def score_sets(
-    embed: Embed, sets: Iterable[ScoredPairs], *, num_resamples: int = 0, seed: int = 0
+    embed: Embed,
+    sets: Iterable[ScoredPairs],
+    *,
+    paper: PaperScores | None = None,
+    num_resamples: int = 0,
+    seed: int = 0,
 ) -> list[SetScore]:
     """Scores sets: the cosine of each pair against the human score.
 
@@ -32,6 +37,7 @@ def score_sets(
     Args:
         embed: Maps texts to unit-length (or zero) vectors `(num_texts, dim)`.
         sets: The sets.
+        paper: What a paper reports for the encoder, if one has it: see `paper_scores`.
         num_resamples: Bootstrap resamples for intervals; 0 for none.
         seed: Seed of the resamples; those of a set also depend on its name, not on other sets.
 
@@ -40,20 +46,25 @@ def score_sets(
     """
     sets = list(sets)
     scores = [
-        score_cosines(pairs, cosines, num_resamples=num_resamples, seed=seed)
+        score_cosines(pairs, cosines, paper=paper, num_resamples=num_resamples, seed=seed)
         for pairs, cosines in _embedded(embed, sets)
     ]
-    return [score.rounded() for score in [*scores, *mean_scores(sets, scores)]]
+    return [score.rounded() for score in [*scores, *mean_scores(sets, scores, paper)]]
 
 
-def score_names(sets: Iterable[ScoredPairs]) -> list[str]:
+def score_names(sets: Iterable[ScoredPairs], paper: PaperScores | None = None) -> list[str]:
     """Returns the names of the scores that `score_sets` gives, in order."""
     sets = list(sets)
-    return [*(pairs.name for pairs in sets), *mean_names(sets)]
+    return [*(pairs.name for pairs in sets), *mean_names(sets, paper)]
 
 
 def score_cosines(
-    pairs: ScoredPairs, cosines: np.ndarray, *, num_resamples: int = 0, seed: int = 0
+    pairs: ScoredPairs,
+    cosines: np.ndarray,
+    *,
+    paper: PaperScores | None = None,
+    num_resamples: int = 0,
+    seed: int = 0,
 ) -> SetScore:
     """Scores one set by the cosines `(num_pairs,)` of its pairs; not rounded."""
     draws = None
@@ -67,7 +78,8 @@ def score_cosines(
         num_pairs=len(pairs),
         spearman=_hundredfold(spearman(cosines, pairs.scores)),
         pearson=_hundredfold(pearson(cosines, pairs.scores)),
-        paper=PAPER.get(pairs.name),
+        paper=paper.scores.get(pairs.name) if paper else None,
+        paper_source=paper.source if paper else None,
         metric=pairs.metric,
         num_unscored=pairs.num_unscored,
         interval=None if draws is None else interval(draws),

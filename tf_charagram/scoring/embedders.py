@@ -13,7 +13,9 @@ from rich.table import Table
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.pipeline.typos import with_typos
 from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.encoders import encoder_name
 from tf_charagram.evaluation.comparison import differences
+from tf_charagram.evaluation.papers import paper_scores
 from tf_charagram.evaluation.scores import score_sets
 from tf_charagram.evaluation.set_score import SetScore
 from tf_charagram.evaluation.sets import evaluation_sets
@@ -78,13 +80,27 @@ def evaluate_embedders(
             return score_sets(
                 lambda texts: unit_rows(embedder.encode(texts)),
                 sets,
+                paper=paper_scores(encoder_name(embedder.encoder), embedder.encoder.get_config()),
                 num_resamples=num_resamples,
                 seed=seed,
             )
 
         typo_scores = None if mistyped is None else scores(mistyped)
         evaluations.append(EmbedderEvaluation(model, scores(sets), typo_scores))
-    return evaluations
+    return _with_shared_scores(evaluations)
+
+
+def _with_shared_scores(evaluations: list[EmbedderEvaluation]) -> list[EmbedderEvaluation]:
+    """Leaves out the means that only some of the models have, those over the sets of a paper."""
+    names = set.intersection(*({score.name for score in e.clean} for e in evaluations))
+
+    def shared(scores: list[SetScore]) -> list[SetScore]:
+        return [score for score in scores if score.name in names]
+
+    return [
+        EmbedderEvaluation(e.model, shared(e.clean), None if e.typos is None else shared(e.typos))
+        for e in evaluations
+    ]
 
 
 def embedder_json(results: Sequence[EmbedderEvaluation]) -> dict[str, Any]:
