@@ -107,7 +107,7 @@ class RunConfig:
     learning_rate: float = option(0.001, "step size")
     momentum: float | None = option(None, "momentum of sgd [0.95]")
     initial_accumulator: float | None = option(
-        None, "adagrad: where the sums of squared gradients start [0.1]"
+        None, "adagrad: where the sums of squared gradients start [1e-6]"
     )
     decay: str = option("none", "learning rate: none, or linear, falling to 0 over --epochs")
     clip_norm: float | None = option(None, "largest global norm of the gradient")

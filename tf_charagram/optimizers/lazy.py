@@ -123,6 +123,10 @@ class LazyAdagrad(RowSparseOptimizer, keras.optimizers.Adagrad):
         variable.scatter_sub(tf.IndexedSlices(steps, indices))
 
 
+#: Where AdaGrad starts its sums of squares, if nothing else is said: of the size of the squared
+#: gradients here. At Keras' 0.1 it comes close to SGD; see docs/deviations.md.
+INITIAL_ACCUMULATOR = 1e-6
+
 OPTIMIZERS: dict[str, Callable[..., keras.optimizers.Optimizer]] = {
     "adam": LazyAdam,
     "adagrad": LazyAdagrad,
@@ -142,7 +146,8 @@ def make_optimizer(
         name: `"adam"` or `"adagrad"`, both row-sparse, or `"sgd"`.
         learning_rate: Step size.
         momentum: Of `"sgd"`, in [0, 1); `None` for its default, 0.95.
-        initial_accumulator: Of `"adagrad"`, at least 0; `None` for the default of `LazyAdagrad`.
+        initial_accumulator: Of `"adagrad"`, where its sums of squared gradients start, at least 0;
+            `None` for 1e-6.
 
     Raises:
         ConfigError: The name is unknown, a number is out of range, or the optimizer has no such
@@ -158,6 +163,8 @@ def make_optimizer(
         if not 0.0 <= momentum < 1.0:
             raise ConfigError(f"`momentum` must be in [0, 1). Received: momentum={momentum}")
         options["momentum"] = momentum
+    if name == "adagrad" and initial_accumulator is None:
+        initial_accumulator = INITIAL_ACCUMULATOR
     if initial_accumulator is not None:
         _check_option("initial_accumulator", "adagrad", name)
         if not 0.0 <= initial_accumulator < math.inf:
