@@ -143,7 +143,7 @@ def _preset_of(arguments: Sequence[str], task: str, encoder: str) -> dict[str, A
         task,
         encoder,
         has_init=value_of(arguments, "init") is not None,
-        freeze="--freeze" in arguments or value_of(arguments, "freeze") in (True, "true"),
+        freeze="--freeze" in arguments or value_of(arguments, "freeze") is True,
     )
 
 

@@ -156,11 +156,12 @@ class ParaphraseTask(EmbedderTask):
         The papers have the vocabulary of the final data in their trials too (Charagram, section
         4.1.2).
         """
-        if share == 1.0:
-            return config
         weights = config.data_weights or (1.0,) * len(config.data)
-        weights = tuple(weight * share for weight in weights)
-        return dataclasses.replace(config, data_weights=weights, whole_vocabulary=True)
+        return dataclasses.replace(
+            config,
+            data_weights=tuple(weight * share for weight in weights),
+            whole_vocabulary=config.whole_vocabulary or share < 1.0,
+        )
 
     def share_of(self, num_examples: int) -> float:
         """Returns the share of the pairs that is about this many."""
