@@ -22,8 +22,8 @@ def tune(data, *more):
     ("flags", "message"),
     [
         (["--space", "papers"], "Unknown space 'papers'. Did you mean 'paper'? Available: charagr"),
-        (["--preset", "papers"], "Unknown preset 'papers'. Did you mean 'paper'? Available: paper."),
-        (["--space", "projection"], "The space 'projection' has nothing for the encoder 'charagram"),
+        (["--preset", "papers"], "Unknown preset 'papers'. Did you mean 'paper'? Available: paper"),
+        (["--space", "projection"], "The space 'projection' has nothing for the encoder 'chara"),
         (["--tuner", "gird"], "Unknown tuner 'gird'. Did you mean 'grid'?"),
         (["--objective", "maximum"], "Unknown objective 'maximum'."),
         (["--select", "scorde"], "Unknown set for --select 'scorde'. Did you mean 'scored'?"),
