@@ -132,7 +132,7 @@ def test_a_preset(data, tmp_path, untrained, flags, epochs, share):
 
 
 def test_a_part_of_a_grid(data, tmp_path, capsys, untrained):
-    """The grid of the Charagram paper for word averaging, as `docs/tuning.md` has it."""
+    """The grid of the Charagram paper for word averaging, made of that of Universal."""
     flags = ["--task", "sentences", "--encoder", "word_average", "--batch-size", 100]
     flags += ["--negatives", "max", "--margin", 0.4, "--optimizer", "adam"]
     flags += ["--learning-rate", 0.001, "--clip-norm", "null", "--out", tmp_path / "search"]
