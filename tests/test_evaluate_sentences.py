@@ -11,8 +11,10 @@ import pytest
 from tests.commands import call
 from tests.texts import words
 from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.encoders.cse import Cse
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.words import WordVectorizer
 
 NAMES = ["STS2012.OnWN", "STS2013.FNWN", "SICK.test"]
 ROWS = [*NAMES, "STS2012", "STS2013", "STS", "paper mean"]
@@ -62,6 +64,15 @@ def models(tmp_path_factory):
     return [folder / f"m{i}" for i in range(3)]
 
 
+@pytest.fixture(scope="module")
+def cse(tmp_path_factory):
+    """Returns the folder of a model of another encoder."""
+    folder = tmp_path_factory.mktemp("cse")
+    vectorizer = WordVectorizer.from_texts(words(200))
+    TextEmbedder(vectorizer, Cse(num_rows=vectorizer.num_rows, dim=6)).save(folder / "model")
+    return folder
+
+
 @pytest.fixture
 def evaluate(folder, capsys):
     """Returns a function that runs the command and gives what it printed."""
@@ -109,6 +120,7 @@ class TestOneModel:
             assert f"{scores[name]:.2f}*" in row(text, name)
         assert row(text, "STS2012 (1 of 5 sets)")[1] == "39"
         assert row(text, "paper mean (3 of 22 sets)")[4] == f"{(68.7 + 42.3 + 70) / 3:.2f}"
+        assert "paper: charagram: Charagram (2016), tables 1, 2 and 11." in notes(text)
         assert "STS2012.OnWN: 1 without a human score left out." in notes(text)
         missing = "Missing: STS2012 MSRpar MSRvid SMTeuroparl SMTnews; STS2013 headlines OnWN SMT;"
         assert missing in notes(text)
@@ -203,6 +215,15 @@ class TestSeveralModels:
         assert found["models"][0]["details"][0]["interval"] is None
         text = evaluate(*models)
         assert "m2" in text and "difference" not in text
+
+    def test_numbers_of_the_papers_for_each_encoder(self, evaluate, models, cse):
+        text = evaluate(cse)
+        assert row(text, "cse mean (3 of 20 sets)")[4] == f"{(69.9 + 29.8 + 71.9) / 3:.2f}"
+        assert "paper: cse: CSE (2018), table 1; STS2016: table 2." in notes(text)
+        text = evaluate(models[0], cse, "--bootstrap", 0)
+        assert "cse mean" not in text
+        assert "paper, charagram" in text and "paper, cse" in text
+        assert row(text, "STS2013.FNWN")[5:7] == ["42.30", "29.80"]
 
     def test_models_of_the_same_name(self, evaluate, models):
         text = evaluate(models[0], models[0], "--bootstrap", 0)

@@ -18,6 +18,7 @@ from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
 from tf_charagram.training.tasks import TASKS, canonical_settings, task_class
 from tf_charagram.tuning.config import TuneConfig
+from tf_charagram.tuning.lengths import TrialLength, paper_length
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import SPACES, without
 
@@ -112,10 +113,11 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
         raise ConfigError("A search needs --eval-data, and the set of --select in it.")
     if config.select not in names:
         raise ConfigError(unknown_name("set for --select", config.select, names))
-    number = settings.trial_examples
-    share = 1.0 if number is None else task.share_of(number)
-    epochs = settings.trial_epochs or task.trial_epochs
-    config = dataclasses.replace(config, out=None, epochs=epochs, data=task.data_names(config))
+    length = _trial_length(settings, config, task.trial_epochs)
+    share = 1.0 if length.examples is None else task.share_of(length.examples)
+    config = dataclasses.replace(
+        config, out=None, epochs=length.epochs, data=task.data_names(config)
+    )
     return Search(
         config,
         without(space, fixed),
@@ -124,6 +126,18 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
         stop_hopeless=settings.stop_hopeless,
         share=share,
         max_trials=settings.max_trials,
+    )
+
+
+def _trial_length(settings: TuneConfig, config: RunConfig, default: float) -> TrialLength:
+    """Returns how long a trial is: as the flags say, else as the preset has it."""
+    length = TrialLength(default)
+    if config.preset == "paper":
+        length = paper_length(
+            config.task, config.encoder, settings.space, freeze=getattr(config, "freeze", False)
+        )
+    return TrialLength(
+        settings.trial_epochs or length.epochs, settings.trial_examples or length.examples
     )
 
 

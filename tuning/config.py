@@ -35,7 +35,7 @@ class TuneConfig:
         None, "maximum number of trials [grid: all; hyperband: all it needs; others: 20]"
     )
     trial_epochs: float | None = _option(
-        None, "epochs of a trial [words: 1; sentences, pos: 5; else 10]"
+        None, "epochs of a trial [words: 1; sentences, pos: 5; else 10; or those of --preset paper]"
     )
     trial_examples: int | None = _option(
         None, "words, sentences: pairs that a trial trains on, about, chosen at random [all]"

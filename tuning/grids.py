@@ -32,6 +32,17 @@ C_POS: dict[str, Space] = {
     },
 }
 
+#: C's own tuning: the vocabulary (sections 4.1.2 and 4.4), which appendix B does not vary, and the
+#: average of words of section 4.1.4.
+C_COUNTS: Space = {"min_count": (1, 2)}
+C_AVERAGE: Space = {
+    "batch_size": (100,),
+    "negatives": ("max",),
+    "margin": (0.4,),
+    "optimizer+learning_rate": (("adam", 0.001),),
+    "l2_words": (1e-5, 1e-6, 1e-7, 1e-8),
+}
+
 U_PAIRS: Space = {
     "l2_composition": (1e-3, 1e-4, 1e-5, 1e-6),
     "batch_size": (25, 50, 100),
@@ -49,6 +60,23 @@ U_ENCODERS: dict[str, Space] = {
     "rnn": {"activation": ("tanh", "relu")},
     "identity_rnn": {"l2_composition": (1000.0, 100.0, 10.0, 1.0)},
     "lstm": {"use_output_gate": (True, False)},
+}
+
+#: PARAGRAM-PHRASE XXL, the average of words on more data: footnote 12 of U.
+U_XXL: Space = {
+    "batch_size": (100,),
+    "margin": (0.4,),
+    "optimizer+learning_rate": (("adagrad", 0.05),),
+    "l2_words": (1e-6, 1e-7, 1e-8),
+    "negatives": ("mix", "max"),
+}
+#: Projections to 1200 and 2400 dimensions, whose vectors are features: footnote 18.
+U_PROJECTION: Space = {
+    **U_PAIRS,
+    "l2_composition": (1e-4, 1e-5, 1e-6, 1e-7, 1e-8),
+    "batch_size": (100,),
+    "margin": (0.4,),
+    "negatives": ("max",),
 }
 
 _U_SIZES: Space = {"batch_size": (25, 50, 100), "hidden_dim": (50, 150, 300)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from tf_charagram.config import ParaphraseConfig, SupervisedConfig
@@ -40,6 +40,7 @@ def paper_space(
     `word_average` to `lstm`, and that of S for `cse`. The dropout that S tries in its second stage
     has no values there; `wide` has some. For tags that of C, 12, 8 and 2 trials. For labels that
     of U, also for encoders that it does not have, but that of S for the similarity of `cse`.
+    Smaller grids that the papers have besides are spaces of their own.
 
     Args:
         task: One of the tasks of `train`.
@@ -115,8 +116,77 @@ def wide_space(
     return _fitting(space, encoder, has_vectors, has_init, freeze)
 
 
+def charagram_space(task: str, encoder: str, **options: bool) -> Space:
+    """Returns all that C tuned itself.
+
+    It is the grid of `paper_space` for its encoders, but on words and sentences `charagram` varies
+    its vocabulary too (sections 4.1.2 and 4.4), and the average of words has 4 trials (section
+    4.1.4). The arguments are those of `paper_space`.
+
+    Raises:
+        ConfigError: C tuned no such encoder for this task.
+    """
+    if (task, encoder) == ("sentences", "word_average"):
+        return _fitting_pairs(grids.C_AVERAGE, encoder, **options)
+    if encoder not in grids.C_ENCODERS or task not in ("words", "sentences", "pos"):
+        raise _no_grid("charagram", task, encoder)
+    space = paper_space(task, encoder, **options)
+    if encoder == "charagram" and task != "pos":
+        # First, so that trials in a row share their ids.
+        space = {**grids.C_COUNTS, **space}
+    return space
+
+
+def xxl_space(task: str, encoder: str, **options: bool) -> Space:
+    """Returns the 6 trials of PARAGRAM-PHRASE XXL (U, footnote 12); see `paper_space`.
+
+    Raises:
+        ConfigError: It is another encoder or task.
+    """
+    if (task, encoder) != ("sentences", "word_average"):
+        raise _no_grid("paragram-xxl", task, encoder)
+    return _fitting_pairs(grids.U_XXL, encoder, **options)
+
+
+def projection_space(task: str, encoder: str, **options: bool) -> Space:
+    """Returns the trials of projections to more dimensions (U, footnote 18); see `paper_space`.
+
+    They are 300 with word vectors, which may stay as they are, and 240 without.
+
+    Raises:
+        ConfigError: It is another encoder or task.
+    """
+    if (task, encoder) != ("sentences", "projection"):
+        raise _no_grid("projection", task, encoder)
+    return _fitting_pairs(grids.U_PROJECTION, encoder, **options)
+
+
 #: The spaces by name.
-SPACES = {"paper": paper_space, "wide": wide_space}
+SPACES: dict[str, Callable[..., Space]] = {
+    "paper": paper_space,
+    "charagram": charagram_space,
+    "paragram-xxl": xxl_space,
+    "projection": projection_space,
+    "wide": wide_space,
+}
+
+
+def _no_grid(space: str, task: str, encoder: str) -> ConfigError:
+    return ConfigError(
+        f"The space '{space}' has nothing for the encoder '{encoder}' on {task}; docs/tuning.md "
+        "says what it is for. Search --space paper or wide."
+    )
+
+
+def _fitting_pairs(
+    space: Space,
+    encoder: str,
+    *,
+    has_vectors: bool = False,
+    has_init: bool = False,
+    freeze: bool = False,
+) -> Space:
+    return _fitting(space, encoder, has_vectors, has_init, freeze)
 
 
 def _is_supervised(task: str) -> bool:

@@ -146,6 +146,43 @@ class TestFlagsOfAnEncoder:
         assert "Unknown encoder 'ces'. Did you mean 'cse'?" in capsys.readouterr().err
 
 
+class TestPresets:
+    @staticmethod
+    def parse(*arguments):
+        return parse_run([str(argument) for argument in arguments], make_parser).config
+
+    def test_flags_override_them(self):
+        flags = ("--preset", "paper", "--margin", 0.2, "--mask-duplicates")
+        config = self.parse("--task", "sentences", *flags, "--encoder", "cse")
+        assert (config.preset, config.margin, config.mask_duplicates) == ("paper", 0.2, True)
+        assert (config.l2_words, config.batches_by_length) == (1e-6, False)
+        assert self.parse("--task", "sentences", "--encoder", "cse").preset is None
+
+    def test_a_file_and_what_is_printed(self, tmp_path, capsys):
+        path, printed = tmp_path / "settings.yaml", tmp_path / "printed.yaml"
+        path.write_text("task: pos\npreset: paper\nlearning_rate: 0.1\n", encoding="utf-8")
+        config = self.parse("--config", path)
+        assert (config.epochs, config.learning_rate, config.use_capitals) == (50, 0.1, True)
+        assert call("train", "--config", path, "--print_config") == 0
+        printed.write_text(capsys.readouterr().out, encoding="utf-8")
+        assert self.parse("--config", printed) == config
+
+    def test_a_head(self, tmp_path):
+        path = tmp_path / "settings.yaml"
+        path.write_text("freeze: true\n", encoding="utf-8")
+        arguments = ("--task", "entailment", "--encoder", "dan", "--preset", "paper")
+        for flags in (["--freeze"], ["--config", path]):
+            config = self.parse(*arguments, "--init", "run", *flags)
+            assert (config.freeze, config.epochs, config.l2_words) == (True, 20, 0.0)
+        assert self.parse(*arguments, "--init", "run").pull_back
+
+    def test_errors(self, capsys):
+        assert call("train", "--preset", "papr") == 1
+        assert "Unknown preset 'papr'. Did you mean 'paper'?" in capsys.readouterr().err
+        assert call("train", "--preset", "paper", "--encoder", "cse") == 1
+        assert "The papers do not train the encoder 'cse' on words" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("flags", "expected"),
     [

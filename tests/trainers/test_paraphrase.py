@@ -60,7 +60,9 @@ class Setup:
         self.model = ParaphraseModel(encoder)
 
     def compile(self, name="adam", learning_rate=0.02, **settings):
-        self.model.compile(make_optimizer(name, learning_rate), **settings)
+        start = optimizer_reference.STARTS.get(name)
+        optimizer = make_optimizer(name, learning_rate, initial_accumulator=start)
+        self.model.compile(optimizer, **settings)
         return self.model
 
     def fit(self, num_steps, first_step=0):

@@ -234,7 +234,7 @@ def test_other_pairs_of_the_batch_change_nothing(encoder):
 )  # fmt: skip
 def test_the_loss_goes_down(optimizer, task, frozen):
     setup = Setup("charagram", task, frozen)
-    rate = 0.05 if optimizer == "adam" else 0.5
+    rate = {"adam": 0.05, "adagrad": 0.2, "sgd": 0.5}[optimizer]
     setup.compile(make_optimizer(optimizer, rate), l2_head=1e-5, clip_norm=5.0)
     first = setup.model.evaluate(tf.data.Dataset.from_tensors(setup.batch), verbose=0)
     setup.fit(60)

@@ -164,7 +164,8 @@ def test_penalties_equal_numpy(name, dense_l2, optimizer):
     for weight in encoder.weights:
         weight.assign(weight.numpy() + rng.normal(scale=0.5, size=weight.shape))
     model = ParaphraseModel(encoder)
-    model.compile(make_optimizer(optimizer, 0.05), **settings)
+    start = optimizer_reference.STARTS.get(optimizer)
+    model.compile(make_optimizer(optimizer, 0.05, initial_accumulator=start), **settings)
     encode, weights, targets = TWINS[name](encoder)
     arrays = {key: weight.numpy().astype(np.float64) for key, weight in weights.items()}
     expected = NumpyTraining(encode, arrays, targets, optimizer, **settings)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.commands import call
 from tf_charagram.tuning import chief, worker
+from tf_charagram.tuning.lengths import paper_length
 from tf_charagram.tuning.plan import which_trials
 
 
@@ -20,7 +21,9 @@ def tune(data, *more):
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--space", "papers"], "Unknown space 'papers'. Did you mean 'paper'? Available: paper, "),
+        (["--space", "papers"], "Unknown space 'papers'. Did you mean 'paper'? Available: charagr"),
+        (["--preset", "papers"], "Unknown preset 'papers'. Did you mean 'paper'? Available: paper"),
+        (["--space", "projection"], "The space 'projection' has nothing for the encoder 'chara"),
         (["--tuner", "gird"], "Unknown tuner 'gird'. Did you mean 'grid'?"),
         (["--objective", "maximum"], "Unknown objective 'maximum'."),
         (["--select", "scorde"], "Unknown set for --select 'scorde'. Did you mean 'scored'?"),
@@ -91,8 +94,45 @@ def test_pairs_of_a_trial(data, tmp_path, untrained):
     assert saved["search.share"] == 0.5 and saved["epochs"] == 1.0
 
 
+@pytest.mark.parametrize(
+    ("task", "encoder", "space", "length"),
+    [
+        ("words", "charagram", "paper", (1, None)),
+        ("sentences", "char_cnn", "paper", (1, None)),
+        ("sentences", "word_average", "paper", (5, 100_000)),
+        ("sentences", "word_average", "charagram", (1, None)),
+        ("sentences", "word_average", "paragram-xxl", (10, None)),
+        ("sentences", "lstm", "paper", (5, 100_000)),
+        ("sentences", "cse", "paper", (10, None)),
+        ("pos", "char_lstm", "paper", (50, None)),
+        ("sentiment", "lstm", "paper", (10, None)),
+    ],
+)
+def test_lengths_of_the_papers(task, encoder, space, length):
+    assert paper_length(task, encoder, space) == length
+
+
+def test_a_head_trains_longer():
+    assert paper_length("entailment", "word_average", "paper", freeze=True) == (20, None)
+
+
+@pytest.mark.parametrize(
+    ("flags", "epochs", "share"),
+    [((), 5, 1.0), (("--trial-epochs", 2, "--trial-examples", 30), 2, 0.5)],
+)
+def test_a_preset(data, tmp_path, untrained, flags, epochs, share):
+    out = tmp_path / "search"
+    flags = ["--task", "sentences", "--encoder", "dan", "--preset", "paper", *flags]
+    assert tune(data, *flags, "--max-trials", 1, "--out", out) == 0
+    saved = json.loads((out / "search.json").read_text())["settings"]
+    assert (saved["preset"], saved["mask_duplicates"], saved["dense_l2"]) == ("paper", False, True)
+    assert (saved["epochs"], saved["search.share"]) == (epochs, share)
+    # What it sets is searched all the same.
+    assert len(saved["space.batch_size"]) == 3
+
+
 def test_a_part_of_a_grid(data, tmp_path, capsys, untrained):
-    """The grid of the Charagram paper for word averaging, as `docs/tuning.md` has it."""
+    """The grid of the Charagram paper for word averaging, made of that of Universal."""
     flags = ["--task", "sentences", "--encoder", "word_average", "--batch-size", 100]
     flags += ["--negatives", "max", "--margin", 0.4, "--optimizer", "adam"]
     flags += ["--learning-rate", 0.001, "--clip-norm", "null", "--out", tmp_path / "search"]

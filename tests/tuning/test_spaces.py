@@ -9,13 +9,15 @@ import pytest
 
 from tests.contracts import some_now
 from tests.texts import words
-from tf_charagram.config import ParaphraseConfig
+from tf_charagram.config import ParaphraseConfig, preset_settings
 from tf_charagram.encoders import ENCODERS, encoder_class
+from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError
 from tf_charagram.training.building import check_options
 from tf_charagram.training.tasks import TASKS, settings_class
 from tf_charagram.tuning.spaces import (
     FROZEN,
+    SPACES,
     combination,
     label,
     num_combinations,
@@ -64,6 +66,72 @@ LABELS = ("similarity", "entailment", "sentiment")
 )
 def test_sizes_of_the_papers_grids(task, encoder, size):
     assert num_combinations(paper_space(task, encoder)) == size
+
+
+@pytest.mark.parametrize(
+    ("space", "task", "encoder", "size"),
+    [
+        ("charagram", "words", "charagram", 48),
+        ("charagram", "words", "char_cnn", 96),
+        ("charagram", "sentences", "charagram", 12),
+        ("charagram", "sentences", "char_lstm", 6),
+        ("charagram", "sentences", "word_average", 4),
+        ("charagram", "pos", "charagram", 12),
+        ("paragram-xxl", "sentences", "word_average", 6),
+        ("projection", "sentences", "projection", 300),
+    ],
+)
+def test_sizes_of_the_smaller_grids(space, task, encoder, size):
+    """Charagram, sections 4.1.2 and 4.1.4; Universal, footnotes 12 and 18."""
+    has_vectors = vectorizer_of(encoder) == "words"
+    found = SPACES[space](task, encoder, has_vectors=has_vectors)
+    assert num_combinations(found) == size
+    shared = {"word_vectors": "vectors.txt"} if has_vectors else {}
+    for index in range(size):
+        values = settings_of(combination(found, index))
+        settings_class(task)(task=task, encoder=encoder, **shared).replace(**values)
+
+
+def test_projections_without_word_vectors_have_none_to_keep():
+    assert num_combinations(SPACES["projection"]("sentences", "projection")) == 240
+
+
+@pytest.mark.parametrize(
+    ("space", "task", "encoder"),
+    [
+        ("charagram", "words", "word_average"),
+        ("charagram", "similarity", "charagram"),
+        ("paragram-xxl", "words", "word_average"),
+        ("projection", "sentences", "dan"),
+    ],
+)
+def test_the_smaller_grids_are_for_few_encoders(space, task, encoder):
+    message = f"The space '{space}' has nothing for the encoder '{encoder}' on {task}; docs/tuning"
+    with pytest.raises(ConfigError, match=message):
+        SPACES[space](task, encoder)
+
+
+#: What a preset has that its paper states outside its grid: CSE, footnote 4.
+NOT_IN_THE_GRID = {("sentences", "cse"): {"batch_size"}}
+
+
+@pytest.mark.parametrize("state", [{}, {"has_init": True}, {"has_init": True, "freeze": True}])
+@pytest.mark.parametrize(("task", "encoder"), [*itertools.product(TASKS, ENCODERS)])
+def test_the_preset_is_a_point_of_the_grid(task, encoder, state):
+    try:
+        preset = preset_settings("paper", task, encoder, **state)
+    except ConfigError:
+        return
+    flags = {"init": "run"} if "has_init" in state else {}
+    flags |= {"freeze": True} if "freeze" in state and task in LABELS else {}
+    config = settings_class(task).from_dict({**preset, **flags})
+    space = paper_space(task, encoder, **{**state, "freeze": "freeze" in flags})
+    defaults = {name: option.default for name, option in options_of(encoder).items()}
+    settings = {**defaults, **config.to_dict()}
+    for name, choices in space.items():
+        value = tuple(settings[field] for field in name.split("+"))
+        if name not in NOT_IN_THE_GRID.get((task, encoder), ()):
+            assert (value if len(value) > 1 else value[0]) in choices, name
 
 
 def test_a_model_to_go_on_from_is_pulled_back_to_and_decides_what_it_is():

@@ -20,7 +20,7 @@ from tf_charagram.cli.flags import (
     repeatable_flags,
     value_of,
 )
-from tf_charagram.config import RunConfig
+from tf_charagram.config import RunConfig, preset_settings
 from tf_charagram.config.run import settings_without_use
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import Option, options_of
@@ -56,7 +56,11 @@ def parse_run(arguments: Sequence[str], make_parser: Callable[[str, str], FlagPa
     """
     task = value_of(arguments, "task") or "words"
     settings = settings_class(task)
-    parser = make_parser(task, encoder_of(arguments))
+    encoder = encoder_of(arguments)
+    parser = make_parser(task, encoder)
+    flags = {action.dest for action in parser._actions}
+    preset = _preset_of(arguments, task, encoder)
+    parser.set_defaults({name: value for name, value in preset.items() if name in flags})
     arguments = file_first(repeatable(arguments, repeatable_flags(settings)))
     values = parser.parse_args(arguments).as_dict()
     given = set(parser.parse_args(arguments, defaults=False).as_dict())
@@ -123,6 +127,24 @@ def encoder_of(arguments: Sequence[str]) -> str:
     if encoder is None:
         encoder = _saved_settings(value_of(arguments, "init")).get("encoder")
     return encoder or RunConfig.encoder
+
+
+def _preset_of(arguments: Sequence[str], task: str, encoder: str) -> dict[str, Any]:
+    """Returns what `--preset` stands for, before all is parsed.
+
+    Raises:
+        ConfigError: There is no preset of that name, or it has nothing for the task and encoder.
+    """
+    name = value_of(arguments, "preset")
+    if name is None:
+        return {}
+    return preset_settings(
+        name,
+        task,
+        encoder,
+        has_init=value_of(arguments, "init") is not None,
+        freeze="--freeze" in arguments or value_of(arguments, "freeze") is True,
+    )
 
 
 def _saved_settings(init: str | None) -> dict[str, Any]:

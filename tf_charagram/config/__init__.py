@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tf_charagram.config.distill import DistillConfig
 from tf_charagram.config.paraphrase import ParaphraseConfig
+from tf_charagram.config.presets import preset_settings
 from tf_charagram.config.run import RunConfig
 from tf_charagram.config.supervised import SupervisedConfig
 from tf_charagram.config.tagging import TaggingConfig
@@ -14,4 +15,5 @@ __all__ = [
     "RunConfig",
     "SupervisedConfig",
     "TaggingConfig",
+    "preset_settings",
 ]

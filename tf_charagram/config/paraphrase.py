@@ -30,6 +30,9 @@ class ParaphraseConfig(RunConfig):
     data_weights: tuple[float, ...] = option(
         (), "how often the pairs of each --data count, comma-separated, for instance 1,0.5,2 [1]"
     )
+    whole_vocabulary: bool = option(
+        False, "take the vocabulary from all pairs, those that --data-weights leaves out among them"
+    )
     augment_typos: float = option(
         0.0, "share of the pairs to add once more, with typing errors in one side"
     )
@@ -38,6 +41,10 @@ class ParaphraseConfig(RunConfig):
     mask_duplicates: bool = option(True, "never take a text of the same pair as a negative")
     mask_related: bool = option(False, "nor a text that another pair joins to one of the same pair")
     margin: float = option(0.4, "margin m of the loss")
+    batches_by_length: bool = option(
+        True,
+        "batches of like length where the encoder pads: faster, and the negatives are harder",
+    )
     file_order_first: bool = option(False, "keep the order of the file in the first epoch")
     max_ids_in_memory: int = option(
         64_000_000,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from tf_charagram.config.checks import check_at_least
+from tf_charagram.config.presets import check_preset
 from tf_charagram.encoders.options import (
     encoders_with,
     option_error,
@@ -87,6 +88,9 @@ class RunConfig:
     encoder: str = option("charagram", "how to read a text")
     data: tuple[str, ...] = option((), "what to train on: a file or `starter`; repeatable")
     out: str | None = option(None, "run folder [runs/TASK-ENCODER-N, the next free N]")
+    preset: str | None = option(
+        None, "settings under a name, in the place of the defaults; other flags override: paper"
+    )
     init: str | None = option(
         None,
         "run folder, model folder or name of the model to start the encoder from; its vocabulary "
@@ -102,6 +106,9 @@ class RunConfig:
     optimizer: str = option("adam", "adam or adagrad, both row-sparse, or sgd")
     learning_rate: float = option(0.001, "step size")
     momentum: float | None = option(None, "momentum of sgd [0.95]")
+    initial_accumulator: float | None = option(
+        None, "adagrad: where the sums of squared gradients start [1e-6]"
+    )
     decay: str = option("none", "learning rate: none, or linear, falling to 0 over --epochs")
     clip_norm: float | None = option(None, "largest global norm of the gradient")
     ngrams: tuple[int, ...] = option((2, 3, 4), "n-gram orders, for instance 2,3,4")
@@ -136,6 +143,7 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         """Checks what no other part checks."""
+        check_preset(self.preset)
         self._fill_in()
         self._check_encoder_options()
         check_at_least(self, _AT_LEAST)

@@ -12,7 +12,7 @@ from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation.bootstrap import bootstrap, interval
 from tf_charagram.evaluation.correlation import pearson, spearman
 from tf_charagram.evaluation.means import mean_names, mean_scores
-from tf_charagram.evaluation.papers import PAPER
+from tf_charagram.evaluation.papers import PaperScores
 from tf_charagram.evaluation.set_score import SetScore
 
 __all__ = [
@@ -28,7 +28,12 @@ _CHUNK = 10_000
 
 
 def score_sets(
-    embed: Embed, sets: Iterable[ScoredPairs], *, num_resamples: int = 0, seed: int = 0
+    embed: Embed,
+    sets: Iterable[ScoredPairs],
+    *,
+    paper: PaperScores | None = None,
+    num_resamples: int = 0,
+    seed: int = 0,
 ) -> list[SetScore]:
     """Scores sets: the cosine of each pair against the human score.
 
@@ -37,6 +42,7 @@ def score_sets(
     Args:
         embed: Maps texts to unit-length (or zero) vectors `(num_texts, dim)`.
         sets: The sets.
+        paper: What a paper reports for the encoder, if one has it: see `paper_scores`.
         num_resamples: Bootstrap resamples for intervals; 0 for none.
         seed: Seed of the resamples; those of a set also depend on its name, not on other sets.
 
@@ -44,32 +50,39 @@ def score_sets(
         A score for each set, in order, followed by the means of `mean_scores`; all rounded.
     """
     sets = list(sets)
-    return score_all(sets, set_cosines(embed, sets), num_resamples=num_resamples, seed=seed)
+    cosines = set_cosines(embed, sets)
+    return score_all(sets, cosines, paper=paper, num_resamples=num_resamples, seed=seed)
 
 
 def score_all(
     sets: Sequence[ScoredPairs],
     cosines: Iterable[np.ndarray],
     *,
+    paper: PaperScores | None = None,
     num_resamples: int = 0,
     seed: int = 0,
 ) -> list[SetScore]:
     """Scores sets by the cosines of their pairs, `(num_pairs,)` each; else as `score_sets`."""
     scores = [
-        score_cosines(pairs, of_set, num_resamples=num_resamples, seed=seed)
+        score_cosines(pairs, of_set, paper=paper, num_resamples=num_resamples, seed=seed)
         for pairs, of_set in zip(sets, cosines, strict=True)
     ]
-    return [score.rounded() for score in [*scores, *mean_scores(sets, scores)]]
+    return [score.rounded() for score in [*scores, *mean_scores(sets, scores, paper)]]
 
 
-def score_names(sets: Iterable[ScoredPairs]) -> list[str]:
+def score_names(sets: Iterable[ScoredPairs], paper: PaperScores | None = None) -> list[str]:
     """Returns the names of the scores that `score_sets` gives, in order."""
     sets = list(sets)
-    return [*(pairs.name for pairs in sets), *mean_names(sets)]
+    return [*(pairs.name for pairs in sets), *mean_names(sets, paper)]
 
 
 def score_cosines(
-    pairs: ScoredPairs, cosines: np.ndarray, *, num_resamples: int = 0, seed: int = 0
+    pairs: ScoredPairs,
+    cosines: np.ndarray,
+    *,
+    paper: PaperScores | None = None,
+    num_resamples: int = 0,
+    seed: int = 0,
 ) -> SetScore:
     """Scores one set by the cosines `(num_pairs,)` of its pairs; not rounded."""
     draws = None
@@ -83,7 +96,8 @@ def score_cosines(
         num_pairs=len(pairs),
         spearman=_hundredfold(spearman(cosines, pairs.scores)),
         pearson=_hundredfold(pearson(cosines, pairs.scores)),
-        paper=PAPER.get(pairs.name),
+        paper=paper.scores.get(pairs.name) if paper else None,
+        paper_source=paper.source if paper else None,
         metric=pairs.metric,
         num_unscored=pairs.num_unscored,
         interval=None if draws is None else interval(draws),

@@ -19,6 +19,7 @@ class SetScore:
         spearman: Spearman's rho x 100, `None` where one side is constant.
         pearson: Pearson's r x 100, `None` where one side is constant.
         paper: The paper's number for `metric`, where there is one.
+        paper_source: The encoder it is for, and where it is from.
         metric: The primary correlation: `"spearman"` or `"pearson"`.
         num_unscored: Pairs without a human score, which were left out.
         sets: Of a mean: the sets it is over.
@@ -33,6 +34,7 @@ class SetScore:
     spearman: float | None
     pearson: float | None
     paper: float | None
+    paper_source: str | None = None
     metric: str = "spearman"
     num_unscored: int = 0
     sets: tuple[str, ...] = ()

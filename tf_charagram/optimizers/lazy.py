@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -124,6 +125,10 @@ class LazyAdagrad(RowSparseOptimizer, keras.optimizers.Adagrad):
         variable.scatter_sub(tf.IndexedSlices(steps, indices))
 
 
+#: Where AdaGrad starts its sums of squares, if nothing else is said: of the size of the squared
+#: gradients here. At Keras' 0.1 it comes close to SGD; see docs/deviations.md.
+INITIAL_ACCUMULATOR = 1e-6
+
 OPTIMIZERS: dict[str, Callable[..., keras.optimizers.Optimizer]] = {
     "adam": LazyAdam,
     "adagrad": LazyAdagrad,
@@ -132,7 +137,10 @@ OPTIMIZERS: dict[str, Callable[..., keras.optimizers.Optimizer]] = {
 
 
 def make_optimizer(
-    name: str, learning_rate: float, momentum: float | None = None
+    name: str,
+    learning_rate: float,
+    momentum: float | None = None,
+    initial_accumulator: float | None = None,
 ) -> keras.optimizers.Optimizer:
     """Returns an optimizer, by its name, for encoders whose gradients have distinct rows.
 
@@ -140,20 +148,36 @@ def make_optimizer(
         name: `"adam"` or `"adagrad"`, both row-sparse, or `"sgd"`.
         learning_rate: Step size.
         momentum: Of `"sgd"`, in [0, 1); `None` for its default, 0.95.
+        initial_accumulator: Of `"adagrad"`, where its sums of squared gradients start, at least 0;
+            `None` for 1e-6.
 
     Raises:
-        ConfigError: The name is unknown, a number is out of range, or the optimizer has no
-            momentum.
+        ConfigError: The name is unknown, a number is out of range, or the optimizer has no such
+            option.
     """
     if name not in OPTIMIZERS:
         raise ConfigError(unknown_name("optimizer", name, OPTIMIZERS))
     if not learning_rate > 0:
         raise ConfigError(f"`learning_rate` must be above 0. Received: {learning_rate}")
-    if momentum is None:
-        options = {} if name == "sgd" else {"distinct_rows": True}
-        return OPTIMIZERS[name](learning_rate, **options)
-    if name != "sgd":
-        raise ConfigError(f"`momentum` is for the optimizer 'sgd' only. Received: '{name}'")
-    if not 0.0 <= momentum < 1.0:
-        raise ConfigError(f"`momentum` must be in [0, 1). Received: momentum={momentum}")
-    return MomentumSgd(learning_rate, momentum)
+    options: dict[str, Any] = {} if name == "sgd" else {"distinct_rows": True}
+    if momentum is not None:
+        _check_option("momentum", "sgd", name)
+        if not 0.0 <= momentum < 1.0:
+            raise ConfigError(f"`momentum` must be in [0, 1). Received: momentum={momentum}")
+        options["momentum"] = momentum
+    if name == "adagrad" and initial_accumulator is None:
+        initial_accumulator = INITIAL_ACCUMULATOR
+    if initial_accumulator is not None:
+        _check_option("initial_accumulator", "adagrad", name)
+        if not 0.0 <= initial_accumulator < math.inf:
+            raise ConfigError(
+                "`initial_accumulator` must be at least 0 and finite. "
+                f"Received: initial_accumulator={initial_accumulator}"
+            )
+        options["initial_accumulator_value"] = initial_accumulator
+    return OPTIMIZERS[name](learning_rate, **options)
+
+
+def _check_option(option: str, owner: str, name: str) -> None:
+    if name != owner:
+        raise ConfigError(f"`{option}` is for the optimizer '{owner}' only. Received: '{name}'")

@@ -20,7 +20,8 @@ _LONGEST = 60
 def score_table(scores: Sequence[SetScore]) -> Table:
     """Returns a table of scores x 100, the paper's beside ours; a star marks the primary one.
 
-    Means follow the sets. Missing, left-out and constant sets are listed below the table.
+    The paper's numbers are those of the same encoder. Means follow the sets. Below the table are
+    the paper, and missing, left-out and constant sets.
     """
     has_intervals = any(score.interval for score in scores)
     numbers = ["pairs", "Spearman", "Pearson", "paper", *([INTERVAL] if has_intervals else [])]
@@ -47,7 +48,7 @@ def comparison_table(
     """Returns a table of the primary correlations x 100, several runs side by side.
 
     Args:
-        rows: Scores of any of the runs; sets, sizes and the paper's numbers are taken from it.
+        rows: Scores of any of the runs; sets and sizes are taken from it.
         columns: Header and scores of each column; all of the same sets.
         comparisons: Header and values of each difference; its intervals get a column too.
         title: Added to the title.
@@ -57,9 +58,9 @@ def comparison_table(
     for name, scores in columns:
         names.append(name)
         columns_of_cells.append([number(score.value) for score in scores])
-    if columns:
-        names.append("paper")
-        columns_of_cells.append([number(score.paper) for score in rows])
+    for name, scores in _paper_columns([scores for _, scores in columns]).items():
+        names.append(name)
+        columns_of_cells.append([number(score.paper) for score in scores])
     for name, changes in comparisons:
         names.append(name)
         columns_of_cells.append([number(change.value, "+.2f") for change in changes])
@@ -89,6 +90,8 @@ def score_notes(scores: Sequence[SetScore]) -> list[str]:
     missing = list(dict.fromkeys(name for score in scores for name in score.missing))
     if missing:
         notes.append(f"Missing: {_names(missing)}.")
+    sources = (score.paper_source for score in scores if score.paper is not None)
+    notes += [f"paper: {source}." for source in dict.fromkeys(sources)]
     if any(score.paper is not None and (score.missing or score.left_out) for score in scores):
         notes.append("Where sets are missing, the paper's mean is over the same sets as ours.")
     return notes
@@ -129,6 +132,18 @@ def _label(score: SetScore) -> str:
     total = score.num_sets + len(score.left_out) + len(score.missing)
     count = str(total) if total == score.num_sets else f"{score.num_sets} of {total}"
     return escape(f"{score.name} ({count} sets)")
+
+
+def _paper_columns(runs: Sequence[Sequence[SetScore]]) -> dict[str, Sequence[SetScore]]:
+    """Returns header and scores of a column of each paper's numbers: one for equal encoders."""
+    by_source = {scores[0].paper_source: scores for scores in reversed(runs) if scores}
+    if len(by_source) == 1:
+        return {"paper": next(iter(by_source.values()))}
+    return {
+        f"paper, {source.partition(':')[0]}": scores
+        for source, scores in reversed(by_source.items())
+        if source is not None
+    }
 
 
 def _names(names: Sequence[str]) -> str:

@@ -17,7 +17,9 @@ from rich.table import Table
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.baselines.specs import Baseline, BaselineSpec, load_baselines
 from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.encoders import encoder_name
 from tf_charagram.evaluation.comparison import differences
+from tf_charagram.evaluation.papers import PaperScores, paper_scores
 from tf_charagram.evaluation.scores import score_all, set_cosines
 from tf_charagram.evaluation.set_score import SetScore
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
@@ -79,12 +81,16 @@ def evaluate_embedders(
         CharagramError: A model or a file cannot be used; the message says why.
     """
 
-    def evaluation(model: str, cosines_of: CosinesOf, **about: Any) -> EmbedderEvaluation:
+    def evaluation(
+        model: str, cosines_of: CosinesOf, paper: PaperScores | None = None, **about: Any
+    ) -> EmbedderEvaluation:
         cosines, scores = [], []
         for of_variant in sets.variants:
             cosines.append(cosines_of(of_variant))
             scores.append(
-                score_all(of_variant, cosines[-1], num_resamples=num_resamples, seed=seed)
+                score_all(
+                    of_variant, cosines[-1], paper=paper, num_resamples=num_resamples, seed=seed
+                )
             )
         clean, typos = scores[0], scores[1] if sets.mistyped is not None else None
         return EmbedderEvaluation(model, clean, typos, cosines, **about)
@@ -92,12 +98,26 @@ def evaluate_embedders(
     evaluations = []
     for model in models:
         embedder = TextEmbedder.load(model)
-        evaluations.append(evaluation(model, partial(_model_cosines, embedder)))
+        paper = paper_scores(encoder_name(embedder.encoder), embedder.encoder.get_config())
+        evaluations.append(evaluation(model, partial(_model_cosines, embedder), paper))
     for spec, baseline in load_baselines(baselines, sets.texts, bad_lines):
         scored = evaluation(spec.name, partial(_baseline_cosines, baseline), label=spec.label)
         notes = [f"{spec.label}: {note}" for note in baseline.notes()]
         evaluations.append(replace(scored, notes=notes))
-    return evaluations
+    return _with_shared_scores(evaluations)
+
+
+def _with_shared_scores(evaluations: list[EmbedderEvaluation]) -> list[EmbedderEvaluation]:
+    """Leaves out the means that only some of the models have, those over the sets of a paper."""
+    names = set.intersection(*({score.name for score in e.clean} for e in evaluations))
+
+    def shared(scores: list[SetScore]) -> list[SetScore]:
+        return [score for score in scores if score.name in names]
+
+    return [
+        replace(e, clean=shared(e.clean), typos=None if e.typos is None else shared(e.typos))
+        for e in evaluations
+    ]
 
 
 def _model_cosines(

@@ -68,7 +68,9 @@ class TrainingRun:
         self.task = task = make_task(config, BadLines(config.on_bad_line))
         if previous is not None:
             task.reuse(previous)
-        optimizer = make_optimizer(config.optimizer, config.learning_rate, config.momentum)
+        optimizer = make_optimizer(
+            config.optimizer, config.learning_rate, config.momentum, config.initial_accumulator
+        )
         set_names = [LAST, *task.find_sets()]
         if config.select not in set_names:
             raise ConfigError(unknown_name("set to select by", config.select, set_names))

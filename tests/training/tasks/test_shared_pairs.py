@@ -81,6 +81,16 @@ def test_every_setting_is_known():
 
 
 @pytest.mark.campaign
+@pytest.mark.parametrize(
+    ("encoder", "flag", "expected"),
+    [("cse", True, True), ("cse", False, False), ("charagram", True, False)],
+)
+def test_batches_are_by_length_where_the_encoder_pads(config, encoder, flag, expected):
+    config = config.replace(encoder=encoder, batches_by_length=flag)
+    run = TrainingRun(config, resume=False, overwrite=False)
+    assert run.stream.bucket_by_length is expected
+
+
 def test_ids_in_files_are_not_shared(config, tmp_path):
     config = config.replace(max_ids_in_memory=300)
     first = shared(config)

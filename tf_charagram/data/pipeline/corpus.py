@@ -55,6 +55,8 @@ class PairCorpus:
     Args:
         sources: The sources.
         on_bad_line: What to do about bad lines, which are counted in the pass of `survey`.
+        whole_vocabulary: Whether `survey` also yields the texts of pairs that a weight below 1
+            leaves out.
         augment_typos: Share of the pairs that are added once more with 1 to 3 typing errors in one
             side, at random.
         seed: Seed of all random choices.
@@ -74,6 +76,7 @@ class PairCorpus:
         sources: Sequence[PairSource],
         *,
         on_bad_line: BadLines,
+        whole_vocabulary: bool = False,
         augment_typos: float = 0.0,
         seed: int = 0,
     ) -> None:
@@ -81,6 +84,7 @@ class PairCorpus:
             raise ConfigError(f"`augment_typos` must be in [0, 1]. Received: {augment_typos}")
         self._sources = tuple(sources)
         self._bad_lines = on_bad_line
+        self._whole_vocabulary = whole_vocabulary
         self._augment_typos = augment_typos
         self._seed = seed
         self.num_pairs = 0
@@ -104,7 +108,7 @@ class PairCorpus:
             self.num_chars += copies * (len(example.left) + len(example.right))
             is_clean = example[:2] == example.original
             for text in example[:2] if is_clean or with_typos else ():
-                if is_clean and len(listed) < _NUM_LISTED:
+                if copies and is_clean and len(listed) < _NUM_LISTED:
                     listed[text] = None
                 yield text
         self.listed = list(listed)
@@ -138,7 +142,7 @@ class PairCorpus:
             )
 
     def _examples(self, bad_lines: BadLines) -> Iterator[tuple[Example, int]]:
-        """Yields examples and how often each counts."""
+        """Yields examples and how often each counts, 0 where only its texts do."""
         random = np.random.default_rng(self._seed)
         num_empty = 0
         for source in self._sources:
@@ -148,12 +152,12 @@ class PairCorpus:
                     num_empty += 1
                     continue
                 copies = int(whole) + (fraction > 0.0 and random.random() < fraction)
-                if copies:
+                if copies or self._whole_vocabulary:
                     yield Example(*pair, pair), copies
-                    if self._augment_typos and random.random() < self._augment_typos:
-                        edited = _with_typos(pair, random)
-                        if edited is not None:
-                            yield edited, 1
+                if copies and self._augment_typos and random.random() < self._augment_typos:
+                    edited = _with_typos(pair, random)
+                    if edited is not None:
+                        yield edited, 1
         self.num_empty = num_empty
 
 

@@ -24,6 +24,7 @@ def pair_corpus(
     weights: Sequence[float] = (),
     min_score: float | None = None,
     entailment: Sequence[str] = (),
+    whole_vocabulary: bool = False,
     augment_typos: float = 0.0,
     seed: int = 0,
 ) -> PairCorpus:
@@ -35,6 +36,7 @@ def pair_corpus(
         weights: How often the pairs of each source count. Default: 1.
         min_score: Smallest score to keep; see `read_pairs`.
         entailment: Entailment types to keep; all if there are none.
+        whole_vocabulary: As for `PairCorpus`.
         augment_typos: Share of the pairs to add with typing errors; see `PairCorpus`.
         seed: Seed of all draws.
 
@@ -60,7 +62,13 @@ def pair_corpus(
 
     weights = weights or (1.0,) * len(names)
     sources = [source(*named) for named in zip(names, weights, strict=True)]
-    return PairCorpus(sources, on_bad_line=bad_lines, augment_typos=augment_typos, seed=seed)
+    return PairCorpus(
+        sources,
+        on_bad_line=bad_lines,
+        whole_vocabulary=whole_vocabulary,
+        augment_typos=augment_typos,
+        seed=seed,
+    )
 
 
 def pairs_files(name: str) -> tuple[Path, ...]:

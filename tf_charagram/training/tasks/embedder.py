@@ -11,6 +11,7 @@ import numpy as np
 from rich.table import Table
 
 from tf_charagram.config import DistillConfig, ParaphraseConfig
+from tf_charagram.evaluation.papers import PaperScores, paper_scores
 from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
 from tf_charagram.evaluation.sets import evaluation_sets
 from tf_charagram.files import whole_file
@@ -52,7 +53,12 @@ class EmbedderTask(Task):
         self.sets = evaluation_sets(
             self.config.eval_data, kinds=self.set_groups, on_bad_line=self.bad_lines
         )
-        return score_names(self.sets)
+        return score_names(self.sets, self._paper)
+
+    @property
+    def _paper(self) -> PaperScores | None:
+        """What a paper reports for the encoder."""
+        return paper_scores(self.config.encoder, self.config.encoder_options)
 
     @abstractmethod
     def texts(self) -> Sequence[str]:
@@ -70,7 +76,11 @@ class EmbedderTask(Task):
             return unit_rows(model.encode(texts))
 
         scores = score_sets(
-            embed, self.sets, num_resamples=scoring.num_resamples, seed=scoring.seed
+            embed,
+            self.sets,
+            paper=self._paper,
+            num_resamples=scoring.num_resamples,
+            seed=scoring.seed,
         )
         return {score.name: score for score in scores}
 

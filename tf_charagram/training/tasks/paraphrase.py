@@ -25,9 +25,11 @@ from tf_charagram.training.tasks.embedder import EmbedderTask, negative_sampler
 
 #: Settings that no id depends on.
 _NOT_IN_IDS = (
-    "eval_data", "out", "epochs", "max_minutes", "batch_size", "mega_batches", "negatives",
+    "eval_data", "out", "preset", "epochs", "max_minutes", "batch_size", "batches_by_length",
+    "mega_batches", "negatives",
     "mask_duplicates", "mask_related", "margin", "l2", "l2_words", "l2_composition", "dense_l2",
-    "optimizer", "learning_rate", "momentum", "decay", "clip_norm", "freeze_words", "dim",
+    "optimizer", "learning_rate", "momentum", "initial_accumulator", "decay", "clip_norm",
+    "freeze_words", "dim",
     "encoder_options", "evaluations_per_epoch", "checkpoint_every_s", "select", "threads",
 )  # fmt: skip
 
@@ -70,6 +72,7 @@ class ParaphraseTask(EmbedderTask):
             weights=config.data_weights,
             min_score=config.min_score,
             entailment=config.entailment,
+            whole_vocabulary=config.whole_vocabulary,
             augment_typos=config.augment_typos,
             seed=config.seed,
         )
@@ -110,7 +113,8 @@ class ParaphraseTask(EmbedderTask):
             max_ids_in_memory=config.max_ids_in_memory,
             seed=config.seed,
             file_order_first=config.file_order_first,
-            bucket_by_length=getattr(model.encoder, "is_padded", False),
+            bucket_by_length=config.batches_by_length
+            and getattr(model.encoder, "is_padded", False),
         )
 
     def make_trainer(
@@ -147,9 +151,17 @@ class ParaphraseTask(EmbedderTask):
 
     @classmethod
     def with_share(cls, config: Any, share: float) -> Any:
-        """Returns the settings of a trial; the weights of the files are made smaller."""
+        """Returns the settings of a trial: fewer pairs, of the same vocabulary.
+
+        The papers have the vocabulary of the final data in their trials too (Charagram, section
+        4.1.2).
+        """
         weights = config.data_weights or (1.0,) * len(config.data)
-        return dataclasses.replace(config, data_weights=tuple(weight * share for weight in weights))
+        return dataclasses.replace(
+            config,
+            data_weights=tuple(weight * share for weight in weights),
+            whole_vocabulary=config.whole_vocabulary or share < 1.0,
+        )
 
     def share_of(self, num_examples: int) -> float:
         """Returns the share of the pairs that is about this many."""

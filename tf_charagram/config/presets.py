@@ -1,0 +1,151 @@
+"""Settings under a name: `paper` has those of the papers, for each task and encoder.
+
+Sources: C is Charagram (2016), U Towards Universal Paraphrastic Sentence Embeddings (2016), S CSE
+(2018). Most values were searched, and the papers rarely say which won. Where they do not, a preset
+has the value of the grid that is nearest to our default. A setting that is not named here has a
+default that is the papers' too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tf_charagram.errors import ConfigError, unknown_name
+
+Settings = dict[str, Any]
+
+#: What a model to go on from has decided.
+_OF_MODEL = ("dim", "max_chars", "use_capitals")
+
+_ADAM: Settings = {"optimizer": "adam", "learning_rate": 0.001}  # C 4.1.2, S 4.1
+_ADAGRAD: Settings = {"optimizer": "adagrad", "learning_rate": 0.05}  # U, footnote 12
+_PAIRS: Settings = {
+    # C appendix A.1, U 3.1.1, S 3.2: a negative is any text of the batch but those of its pair,
+    # and the batch is drawn at random.
+    "mask_duplicates": False,
+    "batches_by_length": False,
+    # The penalties of C appendix A and U equation 1 are on all weights, at every step.
+    "dense_l2": True,
+    "margin": 0.4,  # C appendix B, U footnote 12
+    "negatives": "max",
+    "dim": 300,
+}
+_C_PAIRS: Settings = {**_PAIRS, **_ADAM, "l2": 1e-6}
+_C_WORDS: Settings = {**_C_PAIRS, "epochs": 50, "batch_size": 25}  # C 4.1.3
+_C_SENTENCES: Settings = {**_C_PAIRS, "epochs": 10, "batch_size": 100}  # C 4.1.4
+# C 4.1.4: without the order of the file in the first epoch, these two did not converge.
+_C_CURRICULUM: Settings = {**_C_SENTENCES, "file_order_first": True}
+_C_POS: Settings = {  # C 4.2
+    "optimizer": "sgd", "learning_rate": 0.2, "batch_size": 100, "epochs": 50, "dim": 150,
+    "use_capitals": True,
+    # The paper cuts nothing; this is where the ids of n-grams are cut.
+    "max_chars": 10_000,
+}  # fmt: skip
+
+_U_AVERAGE: Settings = {**_PAIRS, **_ADAGRAD, "epochs": 10, "batch_size": 100, "l2_words": 1e-8}
+_U_COMPOSED: Settings = {
+    **_U_AVERAGE, "optimizer": "adam", "learning_rate": 0.0005, "l2_composition": 1e-6,
+}  # fmt: skip
+_S_PAIRS: Settings = {  # S 4.1; what it searches is as in footnote 4, the one choice it states
+    **_PAIRS, **_ADAM, "epochs": 10, "batch_size": 100, "margin": 0.6, "l2_words": 1e-6,
+}  # fmt: skip
+
+_LABELS: Settings = {**_ADAM, "dense_l2": True, "epochs": 10, "dim": 300}
+_U_LABELS: Settings = {  # U 4.4 and footnote 16
+    **_LABELS, "batch_size": 25, "hidden_dim": 50, "l2_words": 1e-8, "l2_head": 1e-6,
+}  # fmt: skip
+_S_SIMILARITY: Settings = {**_LABELS, "batch_size": 32, "l2_words": 1e-6}  # S 4.2
+_FROZEN: Settings = {**_ADAM, "epochs": 20, "l2_head": 1e-6}  # U 4.4.2
+
+_PAPER: dict[str, dict[str, Settings]] = {
+    "words": dict.fromkeys(("charagram", "char_cnn", "char_lstm"), _C_WORDS),
+    "sentences": {
+        "charagram": _C_SENTENCES,
+        "char_cnn": _C_CURRICULUM,
+        "char_lstm": _C_CURRICULUM,
+        "word_average": _U_AVERAGE,
+        **dict.fromkeys(("projection", "dan", "rnn", "lstm"), _U_COMPOSED),
+        # Both are in its grid; without them its loss overflowed (docs/results.md).
+        "identity_rnn": {**_U_COMPOSED, "l2_composition": 10.0, "clip_norm": 1.0},
+        "cse": _S_PAIRS,
+    },
+    "pos": dict.fromkeys(("charagram", "char_cnn", "char_lstm"), _C_POS),
+}
+_U_ENCODERS = ("word_average", "projection", "dan", "rnn", "lstm")
+_LABEL_TASKS = ("similarity", "entailment", "sentiment")
+
+
+def _labels(task: str, encoder: str, has_init: bool, freeze: bool) -> Settings | None:
+    """Returns the settings of a task with labels; `None` if no paper trains the encoder so."""
+    if task == "similarity" and encoder == "cse":
+        settings = dict(_S_SIMILARITY)
+    elif encoder in _U_ENCODERS:
+        settings = dict(_U_LABELS)
+        if encoder != "word_average":
+            settings["l2_composition"] = 1e-6
+    else:
+        return None
+    if freeze:
+        return dict(_FROZEN)
+    if has_init and encoder != "word_average":
+        settings["pull_back"] = True  # U 4.4.1, S 4.2
+    return settings
+
+
+def _paper(task: str, encoder: str, has_init: bool, freeze: bool) -> Settings:
+    """Returns the settings of the papers.
+
+    Raises:
+        ConfigError: They do not train the encoder on the task.
+    """
+    if task in _LABEL_TASKS:
+        settings = _labels(task, encoder, has_init, freeze)
+    else:
+        settings = _PAPER.get(task, {}).get(encoder)
+    if settings is None:
+        raise ConfigError(
+            f"The papers do not train the encoder '{encoder}' on {task}: leave --preset paper out. "
+            "docs/deviations.md lists what they train."
+        )
+    return settings
+
+
+#: The presets by name.
+PRESETS: dict[str, Callable[[str, str, bool, bool], Settings]] = {"paper": _paper}
+
+
+def check_preset(name: str | None) -> None:
+    """Checks the name of a preset.
+
+    Raises:
+        ConfigError: There is no preset of that name.
+    """
+    if name is not None and name not in PRESETS:
+        raise ConfigError(unknown_name("preset", name, PRESETS))
+
+
+def preset_settings(
+    name: str, task: str, encoder: str, *, has_init: bool = False, freeze: bool = False
+) -> Settings:
+    """Returns the settings of a preset, for `from_dict` of the class of the task's settings.
+
+    Args:
+        name: One of `PRESETS`.
+        task: Name of the task.
+        encoder: Name of the encoder.
+        has_init: Whether training goes on from a model, which decides some of them.
+        freeze: Whether only a head is trained on top of that model.
+
+    Raises:
+        ConfigError: There is no preset of that name, or it has nothing for the task and encoder.
+
+    Example:
+        >>> preset_settings("paper", "pos", "charagram")["learning_rate"]
+        0.2
+    """
+    check_preset(name)
+    settings = PRESETS[name](task, encoder, has_init, freeze)
+    if has_init:
+        settings = {key: value for key, value in settings.items() if key not in _OF_MODEL}
+    return {"preset": name, "task": task, "encoder": encoder, **settings}
