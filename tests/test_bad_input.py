@@ -216,8 +216,8 @@ class TestSettings:
         assert status == 2
         assert "Traceback" not in message
         first, last = message.splitlines()
-        assert first.startswith("python -m tf_charagram.train: error: ")
-        assert last == "See python -m tf_charagram.train --help"
+        assert first.startswith("charagram train: error: ")
+        assert last == "See charagram train --help"
         assert all(part in message for part in parts), message
 
     def test_a_loss_that_is_not_finite(self, train, tmp_path):

@@ -1,4 +1,4 @@
-"""`python -m tf_charagram.embed`: embeds each line of files; any size, in constant memory.
+"""`charagram embed`: embeds each line of files; any size, in constant memory.
 
 Into one file, or into a folder of shards: there, a stopped run goes on with `--resume`.
 """
@@ -23,7 +23,7 @@ _FILES = ("-", ".npy", ".tsv", ".jsonl")
 
 def make_parser() -> FlagParser:
     """Returns the command line."""
-    parser = FlagParser(prog="python -m tf_charagram.embed", description=__doc__)
+    parser = FlagParser(prog="charagram embed", description=__doc__)
     parser.add_argument("model", type=str, help=MODEL_HELP)
     parser.add_argument(
         "--input", type=list[str], default=["-"],

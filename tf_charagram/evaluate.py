@@ -1,4 +1,4 @@
-"""`python -m tf_charagram.evaluate`: scores models on pairs of texts, or on misspellings."""
+"""`charagram evaluate`: scores models on pairs of texts, or on misspellings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Output: TypeAlias = tuple[dict[str, Any], list[tuple[str, list[Table]]]]
 
 def make_parser() -> FlagParser:
     """Returns the command line."""
-    parser = FlagParser(prog="python -m tf_charagram.evaluate", description=__doc__)
+    parser = FlagParser(prog="charagram evaluate", description=__doc__)
     parser.add_argument("model", type=str, nargs="+", metavar="MODEL", help=MODEL_HELP)
     parser.add_argument(
         "--eval-data", type=str | None, default=None,

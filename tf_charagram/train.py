@@ -1,4 +1,4 @@
-"""`python -m tf_charagram.train`: trains a model and leaves a run folder with a SavedModel."""
+"""`charagram train`: trains a model and leaves a run folder with a SavedModel."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ from tf_charagram.training.tasks import TASKS
 def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
     """Returns the command line of a task: its settings, those of an encoder, and a few flags."""
     parser = FlagParser(
-        prog="python -m tf_charagram.train",
-        description=f"{__doc__} Tasks: {', '.join(TASKS)}. Encoders: {', '.join(ENCODERS)}. "
-        f"These are the flags of {task} with {encoder}; `--task TASK --encoder ENCODER --help` "
-        "shows those of others.",
+        prog="charagram train",
+        description=f"Trains a model and leaves a run folder with a SavedModel. Tasks: "
+        f"{', '.join(TASKS)}. Encoders: {', '.join(ENCODERS)}. These are the flags of {task} with "
+        f"{encoder}; `--task TASK --encoder ENCODER --help` shows those of others, and --help-all "
+        "explains all.",
+        common=("resume",),
     )
     parser.add_argument("--config", action=jsonargparse.ActionConfigFile)
     add_run_flags(parser, task, encoder)
-    parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
-    parser.add_argument("--overwrite", action="store_true", help="replace the run in --out")
-    parser.add_argument("--json", action="store_true", help="end with one line of JSON")
+    group = parser.group("run")
+    group.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    group.add_argument("--overwrite", action="store_true", help="replace the run in --out")
+    group.add_argument("--json", action="store_true", help="end with one line of JSON")
     return parser
 
 

@@ -32,16 +32,19 @@ def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
     """Returns the command line: how to search, the settings of the task and of the encoder."""
     parser = FlagParser(
         prog="charagram tune",
-        description=f"{__doc__} A flag for a field of the space fixes it: it is not searched. "
-        f"Tasks: {', '.join(TASKS)}. Encoders: {', '.join(ENCODERS)}. These are the flags of "
-        f"{task} with {encoder}; `--task TASK --encoder ENCODER --help` shows those of others.",
+        description="Searches settings, a short training run per trial, and trains the best. A "
+        f"flag for a field of the space fixes it: it is not searched. Tasks: {', '.join(TASKS)}. "
+        f"Encoders: {', '.join(ENCODERS)}. These are the flags of {task} with {encoder}; `--task "
+        "TASK --encoder ENCODER --help` shows those of others, and --help-all explains all.",
+        common=("plan", "resume"),
     )
     parser.add_argument("--config", action=jsonargparse.ActionConfigFile)
     add_fields(parser, TuneConfig)
     add_run_flags(parser, task, encoder, skip=_NO_FLAG)
-    parser.add_argument("--plan", action="store_true", help="say what would be run, how long")
-    parser.add_argument("--resume", action="store_true", help="go on with the search in --out")
-    parser.add_argument("--overwrite", action="store_true", help="replace the search in --out")
+    group = parser.group("search")
+    group.add_argument("--plan", action="store_true", help="say what would be run, how long")
+    group.add_argument("--resume", action="store_true", help="go on with the search in --out")
+    group.add_argument("--overwrite", action="store_true", help="replace the search in --out")
     return parser
 
 
