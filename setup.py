@@ -20,6 +20,7 @@ EXTRAS = {
     "mteb": ["mteb>=2.26,<3"],
     "bayesian": ["scikit-learn>=1.6"],
     "plots": ["matplotlib>=3.9"],
+    "completion": ["argcomplete>=3.5"],
 }
 TEST = [
     "pytest>=8.2",
@@ -33,7 +34,7 @@ TEST = [
     # Tests of the other extras are left out where these are not installed.
     *(
         requirement
-        for name in ("serving", "search", "spelling", "sklearn", "hub", "parquet", "plots")
+        for name in ("serving", "search", "spelling", "sklearn", "hub", "parquet", "plots", "completion")
         for requirement in EXTRAS[name]
     ),
 ]

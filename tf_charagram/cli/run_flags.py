@@ -52,15 +52,29 @@ def parse_run(arguments: Sequence[str], make_parser: Callable[[str, str], FlagPa
     Raises:
         ConfigError: A setting is wrong.
     """
-    task = value_of(arguments, "task") or "words"
-    settings = settings_class(task)
-    parser = make_parser(task, encoder_of(arguments))
+    settings = settings_class(_task_of(arguments))
+    parser = run_parser(arguments, make_parser)
     arguments = file_first(repeatable(arguments, repeatable_flags(settings)))
     values = parser.parse_args(arguments).as_dict()
     given = set(parser.parse_args(arguments, defaults=False).as_dict())
     saved = _saved_settings(values.get("init"))
     values |= {name: saved[name] for name in saved.keys() & values.keys() - given}
     return RunFlags(settings.from_dict(values), values, given)
+
+
+def run_parser(
+    arguments: Sequence[str], make_parser: Callable[[str, str], FlagParser]
+) -> FlagParser:
+    """Returns the command line for the task and the encoder that arguments name.
+
+    Raises:
+        ConfigError: There is no task or no encoder of that name.
+    """
+    return make_parser(_task_of(arguments), encoder_of(arguments))
+
+
+def _task_of(arguments: Sequence[str]) -> str:
+    return value_of(arguments, "task") or "words"
 
 
 def add_run_flags(
