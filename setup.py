@@ -34,7 +34,16 @@ TEST = [
     # Tests of the other extras are left out where these are not installed.
     *(
         requirement
-        for name in ("serving", "search", "spelling", "sklearn", "hub", "parquet", "plots", "completion")
+        for name in (
+            "serving",
+            "search",
+            "spelling",
+            "sklearn",
+            "hub",
+            "parquet",
+            "plots",
+            "completion",
+        )  # fmt: skip
         for requirement in EXTRAS[name]
     ),
 ]

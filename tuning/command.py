@@ -6,16 +6,17 @@ import dataclasses
 import logging
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jsonargparse
 from rich.console import Console
 
-from tf_charagram.cli.flags import FlagParser, add_fields, from_flags, run_command
+from tf_charagram.cli.flags import FlagParser, add_fields, add_quiet, from_flags, run_command
 from tf_charagram.cli.run_flags import add_run_flags, parse_run
 from tf_charagram.config import RunConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
+from tf_charagram.reporting.progress import is_quiet, quiet
 from tf_charagram.training.tasks import TASKS, canonical_settings, task_class
 from tf_charagram.tuning.config import TuneConfig
 from tf_charagram.tuning.search import Search, SearchFolder
@@ -42,6 +43,7 @@ def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
     add_fields(parser, TuneConfig)
     add_run_flags(parser, task, encoder, skip=_NO_FLAG)
     group = parser.group("search")
+    add_quiet(parser.group("run"))
     group.add_argument("--plan", action="store_true", help="say what would be run, how long")
     group.add_argument("--resume", action="store_true", help="go on with the search in --out")
     group.add_argument("--overwrite", action="store_true", help="replace the search in --out")
@@ -52,6 +54,12 @@ def tune(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     config, values, given = parse_run(arguments, make_parser)
     settings = from_flags(TuneConfig, values)
+    with quiet(values["quiet"]):
+        return _tune(config, settings, values, given)
+
+
+def _tune(config: RunConfig, settings: TuneConfig, values: dict[str, Any], given: set[str]) -> int:
+    """Plans, works or searches, as the flags say."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     # One process trains many models, and TensorFlow warns of each that it traces.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
@@ -71,12 +79,13 @@ def tune(arguments: Sequence[str]) -> int:
     folder = _open(search, config.out, values["resume"], values["overwrite"])
     from tf_charagram.tuning.plan import which_trials
 
-    console.print(f"{which_trials(search)} -> {folder.path}")
+    if not is_quiet():
+        console.print(f"{which_trials(search)} -> {folder.path}")
     try:
         _run(console, search, settings, folder, own_role)
     except KeyboardInterrupt:
         console.print(
-            f"\nStopped; what was done is in {folder.path}. Go on with the same command and "
+            f"Stopped; what was done is in {folder.path}. Go on with the same command and "
             f"--out {folder.path} --resume"
         )
         return 130

@@ -10,6 +10,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
+from tf_charagram.reporting.progress import is_quiet
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.tuning.results import Result, ranked
 from tf_charagram.tuning.search import Search, SearchFolder
@@ -31,13 +32,14 @@ class Display:
         self._folder = folder
         # The stream as it is now: while a trial runs, standard error is a file of its own.
         self._console = Console(file=sys.stderr, highlight=False, soft_wrap=True)
+        self._is_live = self._console.is_terminal and not is_quiet()
         self._live = Live(
             console=self._console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
         )
         self._shown: set[str] = set()
 
     def __enter__(self) -> Display:
-        if self._console.is_terminal:
+        if self._is_live:
             self._live.start()
         return self
 
@@ -46,11 +48,11 @@ class Display:
 
     def show(self, results: Sequence[Result]) -> None:
         """Shows trials that have ended, and on a terminal those that run."""
-        if self._console.is_terminal:
+        if self._is_live:
             self._live.update(self._table(results), refresh=True)
             return
         for result in results:
-            if result.id not in self._shown:
+            if result.id not in self._shown and not is_quiet():
                 self._console.print(escape(self._line(result)))
         self._shown.update(result.id for result in results)
 

@@ -152,6 +152,13 @@ def add_flag(parser: Any, name: str, kind: Any, **arguments: Any) -> None:
     parser.add_argument(flag_of(name), **arguments)
 
 
+def add_quiet(parser: Any) -> None:
+    """Adds the flag that `reporting.progress.quiet` follows."""
+    parser.add_argument(
+        "--quiet", action="store_true", help="print only warnings, errors and results"
+    )
+
+
 def flag_of(name: str) -> str:
     """Returns the flag of a setting."""
     return "--" + name.replace("_", "-")

@@ -36,14 +36,17 @@ class FlagHelpFormatter(jsonargparse.DefaultHelpFormatter):
             action.option_strings = options
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return "\n".join(_wrapped(text, width, initial_indent=indent, subsequent_indent=indent))
+        return "\n".join(_wrapped(text, width, indent))
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return _wrapped(text, width)
 
 
-def _wrapped(text: str, width: int, **indents: str) -> list[str]:
-    return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False, **indents)
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        " ".join(text.split()), width, initial_indent=indent, subsequent_indent=indent,
+        break_on_hyphens=False,
+    )  # fmt: skip
 
 
 class HelpAllAction(argparse._HelpAction):

@@ -131,9 +131,8 @@ class RunRecord:
             flat = {n: value for n, value in config.to_dict().items() if value != same.get(n)}
         except (CharagramError, KeyError, ValueError, TypeError, AttributeError):
             pass  # A setting, a task or an encoder of another version.
-        says_nothing = (None, (), [])
         changed = {n: value for n, value in {**flat, **of_search}.items() if n != "out"}
-        return {name: value for name, value in changed.items() if value not in says_nothing}
+        return {name: value for name, value in changed.items() if value not in (None, (), [])}
 
 
 def read_run(folder: str | Path) -> RunRecord:

@@ -8,13 +8,17 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
 from tf_charagram.cli.flags import FlagParser, run_command
 from tf_charagram.cli.run_record import RunRecord, find_runs, to_number
-from tf_charagram.reporting.console import cell, make_table, number, size, table_console
+from tf_charagram.reporting.console import cell, number, size, table_console
 
 _FOLDER = "runs"
+# Below, the columns would be too narrow to read.
+_TABLE_WIDTH = 72
+_COLUMNS = ("name", "task", "encoder", "started", "status", "best score", "size")
 
 
 def when(seconds: float) -> str:
@@ -39,22 +43,36 @@ def describe(run: RunRecord) -> dict[str, Any]:
     }
 
 
-def runs_table(folder: str, runs: Sequence[RunRecord]) -> Table:
-    """Returns the table of the runs of a folder."""
-    table = make_table(
-        f"Runs in {folder}",
-        ("name", "task", "encoder", "started", "status", "set"),
-        ("best", "epochs", "size"),
-    )
+def runs_table(runs: Sequence[RunRecord]) -> Table:
+    """Returns the table of runs."""
+    # Without lines between the columns it fits 80 characters.
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in _COLUMNS:
+        is_text = name not in ("started", "size")
+        table.add_column(name, overflow="fold", no_wrap=not is_text)
     for run in runs:
-        facts = describe(run)
-        epochs = f"{number(facts['epochs_done'], 'g')} of {number(facts['epochs'], 'g')}"
-        table.add_row(
-            cell(run.folder.name), cell(run.task), cell(run.encoder), facts["started"], run.status,
-            cell(facts["set"] or "-"), number(facts["best"]),
-            epochs if run.trials is None else "", size(run.size),
-        )  # fmt: skip
+        table.add_row(*_cells(run))
     return table
+
+
+def print_narrow(console: Console, runs: Sequence[RunRecord]) -> None:
+    """Prints runs one below the other, where the table would not fit."""
+    for run in runs:
+        name, *facts = _cells(run)
+        console.print(name)
+        console.print(f"  {', '.join(filter(None, facts))}")
+
+
+def _cells(run: RunRecord) -> tuple[str, ...]:
+    facts = describe(run)
+    status = run.status
+    if run.trials is None:
+        status += f" {number(facts['epochs_done'], '.3g')}/{number(facts['epochs'], 'g')}"
+    score = "" if facts["best"] is None else f"{facts['set']} {facts['best']:.2f}"
+    return (
+        cell(run.folder.name), cell(run.task), cell(run.encoder), when(run.started)[:10],
+        status, cell(score), size(run.size),
+    )  # fmt: skip
 
 
 def make_parser() -> FlagParser:
@@ -74,7 +92,11 @@ def runs(arguments: Sequence[str]) -> int:
     if values.json:
         sys.stdout.write(json.dumps({"runs": [describe(run) for run in found]}) + "\n")
     elif found:
-        table_console().print(runs_table(values.folder, found))
+        console = table_console()
+        if console.width < _TABLE_WIDTH:
+            print_narrow(console, found)
+        else:
+            console.print(runs_table(found))
     else:
         sys.stdout.write(f"No runs in {values.folder}.\n")
     return 0

@@ -25,7 +25,6 @@ from tf_charagram.reporting.curve import draw_curve
 
 _CURVE_WIDTH = 72
 _MOST_TRIALS = 15
-_SPACE = "space."
 
 
 def to_json(run: RunRecord) -> dict[str, Any]:
@@ -92,17 +91,16 @@ def scores_table(run: RunRecord) -> Table:
 def trials_table(run: RunRecord) -> Table:
     """Returns the best trials of a search."""
     trials = run.trials or []
-    fields = [name.removeprefix(_SPACE) for name in run.settings if name.startswith(_SPACE)]
     ranked = sorted(trials, key=_rank)
     title = f"Trials, {min(len(trials), _MOST_TRIALS)} best of {len(trials)}"
-    table = make_table(title, ("trial", *fields), (run.selects or "score", "epochs", "status"))
+    table = make_table(title, ("trial", "values", "status"), (run.selects or "score", "epochs"))
     for trial in ranked[:_MOST_TRIALS]:
         values = trial.get("values")
-        values = values if isinstance(values, dict) else {}
+        shown = values.items() if isinstance(values, dict) else ()
         table.add_row(
-            cell(trial.get("id", "?")), *(cell(values.get(name, "-")) for name in fields),
-            number(to_number(trial.get("score"))), number(to_number(trial.get("epochs")), "g"),
-            cell(trial.get("status", "?")),
+            cell(trial.get("id", "?")), cell(" ".join(f"{name}={value}" for name, value in shown)),
+            cell(trial.get("status", "?")), number(to_number(trial.get("score"))),
+            number(to_number(trial.get("epochs")), "g"),
         )  # fmt: skip
     return table
 

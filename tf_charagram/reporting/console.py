@@ -10,6 +10,8 @@ from rich.table import Table
 
 INTERVAL = "95 % interval"
 _PIPED_WIDTH = 160
+# Of a column of texts, which numbers leave to it on a narrow terminal.
+_LEAST_WIDTH = 4
 
 
 def table_console(*, stderr: bool = False) -> Console:
@@ -42,7 +44,7 @@ def make_table(title: str, texts: Sequence[str], numbers: Sequence[str]) -> Tabl
     """
     table = Table(title=cell(title), caption_justify="left")
     for name in texts:
-        table.add_column(cell(name))
+        table.add_column(cell(name), overflow="fold", min_width=_LEAST_WIDTH)
     for name in numbers:
         table.add_column(cell(name), justify="right", no_wrap=True)
     return table
