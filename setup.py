@@ -43,7 +43,7 @@ TEST = [
             "parquet",
             "plots",
             "completion",
-        )  # fmt: skip
+        )
         for requirement in EXTRAS[name]
     ),
 ]

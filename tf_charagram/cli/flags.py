@@ -18,9 +18,11 @@ import jsonargparse
 import yaml
 
 from tf_charagram.cli.help import FlagHelpFormatter, HelpAllAction, short_groups
+from tf_charagram.cli.installation import missing, watch_versions
 from tf_charagram.cli.quiet import quiet_tensorflow
 from tf_charagram.config.fields import Group, described, typed
 from tf_charagram.errors import CharagramError
+from tf_charagram.files import UNWRITABLE, write_problem
 
 T = TypeVar("T")
 
@@ -262,6 +264,7 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
     if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
         os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
         quiet_tensorflow()
+    watch_versions()
     for stream in (sys.stdin, sys.stdout):
         # Broken UTF-8, in what is piped in or in an argument, must not end a command.
         if isinstance(stream, io.TextIOWrapper):
@@ -280,3 +283,15 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
         # The reader of our output, `head` say, has enough; Python would complain on exit.
         sys.stdout = None
         return 0
+    except ModuleNotFoundError as error:
+        if (advice := missing(error.name)) is None:
+            raise
+        sys.stderr.write(f"error: {advice}\n")
+        return 1
+    except OSError as error:
+        if error.errno not in UNWRITABLE:
+            raise
+        # The output itself, if there is no name; Python would complain on exit.
+        name, sys.stdout = error.filename or "the output", None
+        sys.stderr.write(f"error: {name}: {write_problem(error)}\n")
+        return 1
