@@ -202,7 +202,7 @@ def _scores(record: dict[str, Any]) -> dict[str, Any]:
 def _read_json(path: Path) -> dict[str, Any]:
     """Returns an object of a JSON file, empty if it is damaged or has something else."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -210,9 +210,14 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 def _read_history(files: RunFolder) -> list[dict[str, Any]]:
     try:
-        return [record for record in files.read_history() if isinstance(record, dict)]
+        records = json.dumps(files.read_history())
+        return [r for r in json.loads(records, parse_constant=_no_number) if isinstance(r, dict)]
     except (OSError, ValueError):
         return []
+
+
+def _no_number(constant: str) -> None:
+    """Takes the place of NaN and infinities, which are no JSON."""
 
 
 def _read_trials(folder: Path) -> list[dict[str, Any]]:
