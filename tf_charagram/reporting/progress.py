@@ -42,9 +42,10 @@ class ProgressLine:
     def __init__(self, total: float | None, completed: int = 0, *, is_wanted: bool = True) -> None:
         # The stream as it is now: a search gives each of its trials another.
         self.console = Console(file=sys.stderr, highlight=False)
-        self.is_shown = is_wanted and self.console.is_terminal and not is_quiet()
+        can_move = self.console.is_terminal and not self.console.is_dumb_terminal
+        self.is_shown = is_wanted and can_move and not is_quiet()
         self._progress = Progress(
-            _Line(), console=self.console, disable=not self.is_shown, transient=True
+            _Line(self.console), console=self.console, disable=not self.is_shown, transient=True
         )
         self._task = self._progress.add_task("", total=total, completed=completed, facts=())
 
@@ -81,29 +82,33 @@ class ProgressLine:
 class _Line(ProgressColumn):
     """The whole line, for only as one column does it fit any terminal."""
 
-    max_refresh = None
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console = console
+        is_unicode = console.encoding.lower().startswith("utf")
+        self._done, self._open = "━─" if is_unicode else "=-"
 
     def render(self, task: Task) -> Text:
         """Returns the line as wide as the terminal allows."""
+        if not task.description:
+            return Text()
         left = task.time_remaining
         facts = [
             *([f"{task.percentage:.0f} %"] if task.total else []),
             *([f"{_clock(left)} left"] if left is not None else []),
             *task.fields["facts"],
         ]
-        width = self._width()
+        # With room for the ^C that a terminal writes at its end, which would begin another line.
+        width = self._console.width - 3
         head, shown = fit(task.description, facts, width)
         room = min(width - len("  ".join([head, *shown])) - 2, _MOST_BAR)
         if task.total and room >= _LEAST_BAR:
             full = round(room * min(task.completed / task.total, 1.0))
-            bar = Text.assemble(("━" * full, "bar.complete"), ("─" * (room - full), "bar.back"))
+            bar = Text.assemble(
+                (self._done * full, "bar.complete"), (self._open * (room - full), "bar.back")
+            )
             return Text("  ").join([Text(head), bar, *map(Text, shown)])
         return Text("  ".join([head, *shown]))
-
-    @staticmethod
-    def _width() -> int:
-        # With room for the ^C that a terminal writes at its end, which would begin another line.
-        return Console(file=sys.stderr).width - 3
 
 
 def fit(head: str, facts: Sequence[str], width: int) -> tuple[str, list[str]]:

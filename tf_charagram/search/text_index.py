@@ -59,7 +59,7 @@ class TextIndex:
             model: Run folder or model folder.
             texts: Texts; repeated ones count once.
             batch_size: Texts embedded at a time.
-            show_progress: Show a progress bar on standard error.
+            show_progress: Show a line that moves on standard error, where that is a terminal.
 
         Raises:
             ConfigError: There is no text, `batch_size` is below 1, or faiss is not installed.
