@@ -56,6 +56,7 @@ def make_parser() -> FlagParser:
         "--on-bad-line", type=str, default="error", help="what to do about a bad line: error, skip"
     )
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
+    parser.choices["on_bad_line"] = BadLines.POLICIES
     return parser
 
 

@@ -34,6 +34,7 @@ def make_parser() -> FlagParser:
     )
     parser.add_argument("--batch-size", type=int, default=1000, help="lines tagged at a time")
     add_quiet(parser)
+    parser.choices["column"] = COLUMNS
     return parser
 
 

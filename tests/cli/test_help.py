@@ -8,7 +8,10 @@ from typing import get_args
 import pytest
 
 from tests.commands import call
+from tf_charagram import embed
 from tf_charagram.bad_lines import BadLines
+from tf_charagram.bulk.formats import FORMATS
+from tf_charagram.bulk.run import ENGINES
 from tf_charagram.config.fields import Group, described
 from tf_charagram.objectives.negatives import STRATEGIES
 from tf_charagram.optimizers.lazy import OPTIMIZERS
@@ -105,6 +108,11 @@ def test_a_setting_has_one_group():
 )
 def test_choices_are_those_of_the_check(name, choices):
     assert set(described(settings_class("words"))[name]["choices"]) == set(choices)
+
+
+def test_choices_of_embed():
+    choices = embed.make_parser().choices
+    assert set(choices["format"]) == set(FORMATS) and set(choices["engine"]) == set(ENGINES)
 
 
 @pytest.mark.parametrize(
