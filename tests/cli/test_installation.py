@@ -57,6 +57,14 @@ def test_a_wrong_version(finder, module, package, version):
     assert finder.find_spec("numpy", None) is None
 
 
+def test_a_checkout_that_is_not_installed(monkeypatch):
+    def requires(package):
+        raise metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr(metadata, "requires", requires)
+    assert installation._VersionFinder().find_spec("tensorflow", None) is None
+
+
 def test_a_wrong_tensorflow_ends_a_command(tmp_path):
     """In a process of its own, where nothing was imported before."""
     (tmp_path / "words.txt").write_text("cat\n")

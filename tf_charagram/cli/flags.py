@@ -60,7 +60,7 @@ class FlagParser(jsonargparse.ArgumentParser):
         super().__init__(*args, **kwargs)
         self.common = list(common)
         self.open_groups: list[str] = []
-        self.choices: dict[str, Sequence[str]] = {}
+        self.choices: dict[str, Collection[str]] = {}
         self._titled: dict[str, Any] = {}
         if common:
             self.usage = "%(prog)s [FLAGS]"
@@ -291,7 +291,7 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
     except OSError as error:
         if error.errno not in UNWRITABLE:
             raise
-        # The output itself, if there is no name; Python would complain on exit.
-        name, sys.stdout = error.filename or "the output", None
-        sys.stderr.write(f"error: {name}: {write_problem(error)}\n")
+        sys.stderr.write(f"error: {error.filename or 'the output'}: {write_problem(error)}\n")
+        if error.filename is None:
+            sys.stdout = None  # Python would write to it again on exit, and complain.
         return 1

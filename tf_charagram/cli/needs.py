@@ -60,10 +60,14 @@ def needs() -> list[Need]:
 
 
 def problem_of(package: str) -> str | None:
-    """Returns what is wrong with a package that all needs, and what to do about it."""
-    need = next((need for need in needs() if need.package == package and not need.extra), None)
+    """Returns what is wrong with the version of a package that all needs, and what to do."""
+    try:
+        found = [need for need in needs() if need.package == package and not need.extra]
+    except metadata.PackageNotFoundError:
+        return None  # A checkout that was not installed says nothing of its needs.
+    need = next(iter(found), None)
     if need is None or need.version is None or need.problem is None:
-        return None  # Of an installation without metadata nothing is known.
+        return None
     return (
         f"{package} {need.version} is installed, and tf-charagram needs {need.versions}. "
         f"pip install '{package}{need.versions}'"
