@@ -118,9 +118,9 @@ def test_choices_of_embed():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--epochs", "many"], "--epochs must be a number. Received: many"),
+        (["--epochs", "many"], "--epochs must be a finite number. Received: many"),
         (["--dim", "2.5"], "--dim must be a whole number. Received: 2.5"),
-        (["--max-minutes", "x"], "--max-minutes must be a number. Received: x"),
+        (["--max-minutes", "x"], "--max-minutes must be a finite number. Received: x"),
         (["--num-layers", "x"], "--num-layers must be a whole number. Received: x"),
         (["--ngrams", "2,x"], "must be a whole number, or several with commas between them."),
         (["--epoch", "3"], "unknown flag --epoch. Did you mean --epochs?"),

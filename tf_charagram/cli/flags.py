@@ -33,7 +33,7 @@ REPEATABLE = ("data", "eval_data", "teacher", "pairs")
 
 
 # What jsonargparse says of a value that is not of the type of its flag, or of one of its types.
-_TYPES = {"int": "a whole number", "float": "a number", "bool": "yes or no", "str": "a text"}
+_TYPES = {"int": "a whole number", "float": "a finite number", "bool": "yes or no", "str": "a text"}
 _WRONG_TYPE = re.compile(
     r'key "(\w+)":.*?Expected a <class .(int|float|bool|str).>.*(?:Got|Given) value: (.*)',
     re.DOTALL,
