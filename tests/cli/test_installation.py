@@ -14,6 +14,7 @@ from tests.commands import call, run
 from tf_charagram.cli import installation
 from tf_charagram.cli.flags import run_command
 from tf_charagram.errors import InstallationError
+from tf_charagram.text import splitting
 
 
 def says(capsys, error):
@@ -89,6 +90,8 @@ def test_a_missing_package(module, capsys):
 def test_without_tensorflow_text(data, tmp_path, monkeypatch, capsys):
     """Encoders of characters train, those of words say what they need."""
     monkeypatch.setitem(sys.modules, "tensorflow_text", None)
+    kept = splitting._whitespace_tokenizer
+    monkeypatch.setattr(splitting, "_whitespace_tokenizer", kept.__wrapped__)
     quick = ("--data", data[0], "--eval-data", data[1], "--dim", 4, "--epochs", 1)
     assert call("train", *quick, "--encoder", "dan", "--out", tmp_path / "words") == 1
     printed = capsys.readouterr().err
@@ -100,8 +103,24 @@ def test_without_tensorflow_text(data, tmp_path, monkeypatch, capsys):
 def test_a_mac_with_intel(monkeypatch):
     monkeypatch.setattr("platform.system", lambda: "Darwin")
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
-    assert "macOS on Intel" in installation.missing("tensorflow")
-    assert installation.missing("numpy") is None
+    error = ModuleNotFoundError("No module named 'tensorflow'", name="tensorflow")
+    assert "macOS on Intel" in installation.missing(error)
+
+
+def test_windows(capsys):
+    error = ImportError("Word encoders need tensorflow-text, which has no Windows build.")
+    assert "tensorflow-text is not installed." in says(capsys, error)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModuleNotFoundError("No module named 'numpy'", name="numpy"),
+        ImportError("cannot import name 'keras' from 'tensorflow'", name="tensorflow"),
+    ],
+)
+def test_nothing_is_known_of_other_imports(error):
+    assert installation.missing(error) is None
 
 
 @pytest.mark.parametrize(

@@ -283,8 +283,8 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
         # The reader of our output, `head` say, has enough; Python would complain on exit.
         sys.stdout = None
         return 0
-    except ModuleNotFoundError as error:
-        if (advice := missing(error.name)) is None:
+    except ImportError as error:
+        if (advice := missing(error)) is None:
             raise
         sys.stderr.write(f"error: {advice}\n")
         return 1

@@ -38,8 +38,11 @@ def watch_versions() -> None:
         sys.meta_path.insert(0, _VersionFinder())
 
 
-def missing(module: str | None) -> str | None:
+def missing(error: ImportError) -> str | None:
     """Returns what to say of a module that cannot be found; `None` if it is none of these."""
+    module = error.name if isinstance(error, ModuleNotFoundError) else None
+    if "tensorflow-text" in str(error):  # As the package says it where there are no builds.
+        module = "tensorflow_text"
     if module not in _PACKAGES:
         return None
     package, hint = _PACKAGES[module]
