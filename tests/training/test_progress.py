@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import io
+import os
+import pty
+import subprocess
 import sys
+import termios
+import threading
 
 import pytest
 
-from tests.commands import call
+from tests.commands import call, environment, process
 from tf_charagram.training.interrupt import Interrupt
 
 QUICK = ("--dim", 4, "--epochs", 2, "--evaluations-per-epoch", 1, "--batch-size", 20)
@@ -73,3 +80,34 @@ def test_what_an_interrupt_says():
         assert said == ["stopping"] and interrupt.is_wanted
         with pytest.raises(KeyboardInterrupt):
             interrupt.check()
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("columns", [54, 80])
+def test_ctrl_c_leaves_a_clean_terminal(data, tmp_path, columns):
+    """In a terminal that is as real as one can be without a person."""
+    flags = ("--data", data[0], "--eval-data", data[1], "--dim", 4, "--epochs", 1000)
+    main, other = pty.openpty()
+    termios.tcsetwinsize(other, (24, columns))
+    child = subprocess.Popen(
+        process("cli", "train", *flags, "--out", tmp_path / "run"),
+        stdin=other, stdout=other, stderr=other, start_new_session=True,
+        env=environment(TERM="xterm"), preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )  # fmt: skip
+    os.close(other)
+    watch = threading.Timer(120, child.kill)
+    watch.start()
+    written = b""
+    with contextlib.suppress(OSError):  # The end of a terminal.
+        while chunk := os.read(main, 65536):
+            is_asked = b"pairs/s" in written
+            written += chunk
+            if not is_asked and b"pairs/s" in written:
+                os.write(main, b"\x03")
+    watch.cancel()
+    os.close(main)
+    assert child.wait() == 130
+    assert written.rindex(b"\x1b[?25h") > written.rindex(b"\x1b[?25l")
+    line, message = written.split(b"Stopped at step ")
+    assert line.endswith(b"\x1b[1A\x1b[2K") and b"--resume" in message
+    assert b"Traceback" not in written
