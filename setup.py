@@ -22,6 +22,7 @@ EXTRAS = {
     "bayesian": ["scikit-learn>=1.6"],
     "plots": ["matplotlib>=3.9"],
     "report": ["jinja2>=3.1", "matplotlib>=3.9"],
+    "completion": ["argcomplete>=3.5"],
 }
 TEST = [
     "pytest>=8.2",
@@ -35,7 +36,16 @@ TEST = [
     # Tests of the other extras are left out where these are not installed.
     *(
         requirement
-        for name in ("serving", "search", "spelling", "sklearn", "hub", "parquet", "report")
+        for name in (
+            "serving",
+            "search",
+            "spelling",
+            "sklearn",
+            "hub",
+            "parquet",
+            "report",
+            "completion",
+        )
         for requirement in EXTRAS[name]
     ),
 ]

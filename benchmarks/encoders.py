@@ -13,7 +13,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import common
 import keras
@@ -39,7 +38,6 @@ FILES = {
     "flickr30k-captions.tsv": 28_500,
 }
 NUM_CHARS, ALPHABET = 60, 60
-WIDTHS = (1, 2, 3)
 
 
 def sentence_pairs(folder: Path) -> list[Pair]:
@@ -70,37 +68,7 @@ def fit(encoder: keras.layers.Layer, stream: PairStream, steps: int) -> Callable
     return lambda: common.train(model, stream, steps)
 
 
-def torch_cse(torch: Any, num_rows: int, batches: list) -> Callable[[], None]:
-    """Returns the run of a sparse table, sums of convolutions, and Adam for both."""
-    table = torch.nn.Embedding(num_rows, DIM, sparse=True)
-    torch.nn.init.uniform_(table.weight, -0.05, 0.05)
-    filters = torch.nn.ModuleList(
-        torch.nn.Conv1d(DIM, DIM // len(WIDTHS), width) for width in WIDTHS
-    )
-
-    def embed(ids: Any, splits: Any) -> Any:
-        texts = torch.split(ids, torch.diff(splits).tolist())
-        padded = torch.nn.utils.rnn.pad_sequence(texts, batch_first=True)
-        lengths = torch.diff(splits).clamp(min=1)[:, None]
-        steps = torch.arange(padded.shape[1])
-        # One row longer at least than the widest filter, and zero behind each text.
-        vectors = (table(padded) * (steps < lengths)[:, :, None]).transpose(1, 2)
-        vectors = torch.nn.functional.pad(vectors, (0, max(0, WIDTHS[-1] - padded.shape[1])))
-        sums = []
-        for width, convolution in zip(WIDTHS, filters, strict=True):
-            outputs = convolution(vectors)
-            fits = torch.arange(outputs.shape[2]) < (lengths - width + 1).clamp(min=1)
-            sums.append((outputs * fits[:, None]).sum(dim=2))
-        return torch.cat(sums, dim=1)
-
-    optimizers = [
-        torch.optim.SparseAdam(table.parameters(), lr=0.001),
-        torch.optim.Adam(filters.parameters(), lr=0.001),
-    ]
-    return twins.fit(torch, embed, optimizers, batches)
-
-
-def against_torch(name: str, pairs: list[Pair], torch: Any, steps: int, rounds: int) -> dict:
+def against_torch(name: str, pairs: list[Pair], has_torch: bool, steps: int, rounds: int) -> dict:
     """Returns the rates of an encoder and its twin."""
     vectorizer = make_vectorizer(ParaphraseConfig(encoder=name), common.texts_of(pairs))
     store = common.store_of(pairs, vectorizer)
@@ -108,17 +76,10 @@ def against_torch(name: str, pairs: list[Pair], torch: Any, steps: int, rounds: 
     stream = PairStream(
         store, batch_size=BATCH, bucket_by_length=getattr(encoder_type, "is_padded", False)
     )
-    runs = {"ours": fit(encoder_type(num_rows=num_rows, dim=DIM), stream, steps)}
-    if torch is not None:
-        batches = twins.batches_of(stream, steps)
-        if name == "cse":
-            runs["torch"] = torch_cse(torch, num_rows, batches)
-        else:
-            mode = "sum" if name == "charagram" else "mean"
-            runs["torch"] = twins.bag(torch, num_rows, DIM, mode, batches)
-    rates = common.compare(rounds, runs, steps * BATCH)
-    if torch is not None:
-        rates["torch_threads"] = torch.get_num_threads()
+    ours = fit(encoder_type(num_rows=num_rows, dim=DIM), stream, steps)
+    kind = {"cse": "cse", "charagram": "sum"}.get(name, "mean")
+    twin = (kind, num_rows, DIM, stream, steps) if has_torch else None
+    rates = twins.compare(rounds, ours, twin, steps * BATCH)
     ids_per_text = round(store.load(0).ids.values.shape[0] / (2 * len(pairs)), 1)
     return {"num_rows": num_rows, "ids_per_text": ids_per_text, **rates}
 
@@ -151,14 +112,14 @@ def main() -> None:
     parser.add_argument("--lstm-steps", type=int, default=5)
     arguments = parser.parse_args()
     pairs = sentence_pairs(Path(arguments.data))
-    torch = common.optional("torch")
+    has_torch = twins.has_torch()
     result: dict = {}
     for name in arguments.encoders.split(","):
         if name == "char_lstm":
             result[name] = against_keras(arguments.lstm_steps, arguments.rounds)
         else:
             steps = arguments.cse_steps if name == "cse" else arguments.steps
-            result[name] = against_torch(name, pairs, torch, steps, arguments.rounds)
+            result[name] = against_torch(name, pairs, has_torch, steps, arguments.rounds)
         print(f"{name}: {result[name]} (pairs/s)", flush=True)
     common.finish("encoders", result)
 

@@ -47,18 +47,14 @@ def main() -> None:
     pairs = common.word_pairs(arguments.data)
     vectorizer = make_vectorizer(ParaphraseConfig(), common.texts_of(pairs))
     store = common.store_of(pairs, vectorizer)
-    torch = common.optional("torch")
+    has_torch = twins.has_torch()
     result = {"num_rows": vectorizer.num_rows, "dim": DIM}
     for size in map(int, arguments.batch_sizes.split(",")):
         stream, steps = PairStream(store, batch_size=size), arguments.pairs // size
         optimizer = make_optimizer("adam", 0.001)
-        runs = {"ours": fit(vectorizer.num_rows, optimizer, stream, steps)}
-        if torch is not None:
-            batches = twins.batches_of(stream, steps)
-            runs["torch"] = twins.bag(torch, vectorizer.num_rows, DIM, "sum", batches)
-        rates = common.compare(arguments.rounds, runs, steps * size)
-        if torch is not None:
-            rates["torch_threads"] = torch.get_num_threads()
+        ours = fit(vectorizer.num_rows, optimizer, stream, steps)
+        twin = ("sum", vectorizer.num_rows, DIM, stream, steps) if has_torch else None
+        rates = twins.compare(arguments.rounds, ours, twin, steps * size)
         slow = fit(vectorizer.num_rows, keras.optimizers.Adam(0.001), stream, arguments.keras_steps)
         keras_times = [common.seconds(slow) for _ in range(3)]
         rates["keras"] = round(arguments.keras_steps * size / float(np.median(keras_times)), 1)

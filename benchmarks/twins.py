@@ -1,9 +1,13 @@
-"""The same training in PyTorch: margin loss with the most similar text of the batch."""
+"""The twins of encoders in PyTorch, on the same batches; see `torch_twin`."""
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable, Sequence
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import common
@@ -12,70 +16,89 @@ import numpy as np
 from tf_charagram.data.pipeline.pair_stream import PairStream
 
 MARGIN = 0.4
+_SCRIPT = Path(__file__).with_name("torch_twin.py")
 
 
-def batches_of(stream: PairStream, num_steps: int) -> list[tuple[np.ndarray, ...]]:
-    """Returns the first batches of a stream: flat ids, row splits and keys, as int32 and int64."""
-    return [
-        (ids.values.numpy(), ids.row_splits.numpy().astype(np.int32), keys.numpy())
-        for segment in stream.segments(0, num_steps)
-        for ids, keys in stream.dataset(segment)
-    ]
+def has_torch() -> bool:
+    """Returns whether PyTorch is installed, which is not imported here."""
+    if find_spec("torch") is not None:
+        return True
+    print("torch is not installed; leaving it out")
+    return False
 
 
-def fit(
-    torch: Any,
-    embed: Callable[[Any, Any], Any],
-    optimizers: Sequence[Any],
-    batches: list[tuple[np.ndarray, ...]],
-) -> Callable[[], None]:
-    """Returns a function that trains on all batches, with one thread or two.
-
-    Both are tried beforehand, and the faster is kept: where other programs want the cores, two
-    threads can be ten times slower than one.
+class TorchTwin:
+    """A process that trains in PyTorch; entered while it is used, and called to train once.
 
     Args:
-        torch: The module.
-        embed: Embeds flat ids and their row splits.
-        optimizers: Those of all its weights.
-        batches: As `batches_of` gives them.
+        name: `"cse"`, or of an `EmbeddingBag` its mode, `"sum"` or `"mean"`.
+        num_rows: Rows of the table.
+        dim: Width of the embedding.
+        stream: Gives the batches.
+        num_steps: How many of them.
+
+    Attributes:
+        num_threads: Threads it runs with, one or two, whichever is faster.
     """
-    tensors = [tuple(map(torch.from_numpy, batch)) for batch in batches]
 
-    def steps(batches: list[tuple[Any, ...]]) -> None:
-        for ids, splits, keys in batches:
-            loss = _loss(torch, embed(ids, splits), keys)
-            for optimizer in optimizers:
-                optimizer.zero_grad()
-            loss.backward()
-            for optimizer in optimizers:
-                optimizer.step()
+    def __init__(
+        self, name: str, num_rows: int, dim: int, stream: PairStream, num_steps: int
+    ) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        path = Path(self._folder.name) / "batches.npz"
+        np.savez(path, **_batches_of(stream, num_steps))
+        self._process = subprocess.Popen(
+            [sys.executable, _SCRIPT, name, str(num_rows), str(dim), path],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self.num_threads = int(self._answer())
 
-    def tried(num_threads: int) -> float:
-        torch.set_num_threads(num_threads)
-        steps(tensors[:10])
-        return statistics.median(common.seconds(lambda: steps(tensors[:10])) for _ in range(3))
+    def __enter__(self) -> TorchTwin:
+        return self
 
-    torch.set_num_threads(min((1, 2), key=tried))
-    return lambda: steps(tensors)
+    def __exit__(self, *error: object) -> None:
+        self._process.communicate()
+        self._folder.cleanup()
 
+    def __call__(self) -> None:
+        """Trains on all batches once."""
+        self._process.stdin.write("train\n")
+        self._process.stdin.flush()
+        self._answer()
 
-def _loss(torch: Any, embeddings: Any, keys: Any) -> Any:
-    pairs = len(keys) // 2
-    vectors = torch.nn.functional.normalize(embeddings, dim=1)
-    with torch.no_grad():
-        cosines = vectors @ vectors.T
-        partners = torch.cat([keys[pairs:], keys[:pairs]])
-        same = (keys[:, None] == keys) | (partners[:, None] == keys)
-        negatives = cosines.masked_fill(same, -2).argmax(dim=1)
-    positive = (vectors[:pairs] * vectors[pairs:]).sum(dim=1).repeat(2)
-    negative = (vectors * vectors[negatives]).sum(dim=1)
-    return torch.relu(MARGIN - positive + negative).sum() / pairs
+    def _answer(self) -> str:
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"{_SCRIPT.name} ended with status {self._process.wait()}.")
+        return line
 
 
-def bag(torch: Any, num_rows: int, dim: int, mode: str, batches: list) -> Callable[[], None]:
-    """Returns the run of `EmbeddingBag(sparse=True)` with `SparseAdam`; mode `sum` or `mean`."""
-    table = torch.nn.EmbeddingBag(num_rows, dim, mode=mode, sparse=True)
-    torch.nn.init.uniform_(table.weight, -0.05, 0.05)
-    optimizer = torch.optim.SparseAdam(table.parameters(), lr=0.001)
-    return fit(torch, lambda ids, splits: table(ids, splits[:-1]), [optimizer], batches)
+def compare(
+    rounds: int, ours: Callable[[], object], twin: tuple[Any, ...] | None, work: float
+) -> dict:
+    """Returns what `common.compare` does of a run and its twin.
+
+    Args:
+        rounds: How often.
+        ours: The run.
+        twin: The arguments of its `TorchTwin`, or `None` to leave that out.
+        work: What is done in a run.
+    """
+    if twin is None:
+        return common.compare(rounds, {"ours": ours}, work)
+    with TorchTwin(*twin) as torch:
+        rates = common.compare(rounds, {"ours": ours, "torch": torch}, work)
+    return {**rates, "torch_threads": torch.num_threads}
+
+
+def _batches_of(stream: PairStream, num_steps: int) -> dict[str, np.ndarray]:
+    """Returns the first batches of a stream: flat ids, row splits and keys, as int32 and int64."""
+    arrays = {}
+    batches = (
+        batch for segment in stream.segments(0, num_steps) for batch in stream.dataset(segment)
+    )
+    for number, (ids, keys) in enumerate(batches):
+        arrays[f"ids_{number}"] = ids.values.numpy()
+        arrays[f"splits_{number}"] = ids.row_splits.numpy().astype(np.int32)
+        arrays[f"keys_{number}"] = keys.numpy()
+    return arrays

@@ -60,7 +60,8 @@ def test_a_folder_that_cannot_be_made(tmp_path):
 
 
 def test_write_problem():
-    assert write_problem(OSError(errno.EACCES, "Permission denied")) == "Permission denied"
+    denied = write_problem(PermissionError(errno.EACCES, "Permission denied"))
+    assert denied.startswith("Permission denied. Choose a place that you may write to")
     assert write_problem(OSError("odd")) == "odd"
 
 

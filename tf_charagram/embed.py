@@ -1,4 +1,4 @@
-"""`python -m tf_charagram.embed`: embeds each line of files; any size, in constant memory.
+"""`charagram embed`: embeds each line of files; any size, in constant memory.
 
 Into one file, or into a folder of shards: there, a stopped run goes on with `--resume`.
 """
@@ -10,8 +10,9 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, repeatable, run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet, repeatable, run_command
 from tf_charagram.errors import ConfigError
+from tf_charagram.reporting.progress import quiet
 
 if TYPE_CHECKING:
     from tf_charagram.bulk.inputs import InputFile
@@ -23,7 +24,7 @@ _FILES = ("-", ".npy", ".tsv", ".jsonl")
 
 def make_parser() -> FlagParser:
     """Returns the command line."""
-    parser = FlagParser(prog="python -m tf_charagram.embed", description=__doc__)
+    parser = FlagParser(prog="charagram embed", description=__doc__)
     parser.add_argument("model", type=str, help=MODEL_HELP)
     parser.add_argument(
         "--input", type=list[str], default=["-"],
@@ -34,6 +35,7 @@ def make_parser() -> FlagParser:
         help="FILE.npy, FILE.tsv or FILE.jsonl; - is stdout, as tsv; FOLDER/ is for shards",
     )  # fmt: skip
     parser.add_argument("--batch-size", type=int, default=1000, help="lines embedded at a time")
+    add_quiet(parser)
     shards = parser.add_argument_group("for a folder of shards")
     shards.add_argument("--format", type=str, help="npy, the default, or parquet")
     shards.add_argument("--shard-lines", type=int, help="lines of a shard, 50000 by default")
@@ -41,6 +43,7 @@ def make_parser() -> FlagParser:
     shards.add_argument("--overwrite", action="store_true", help="replace what is in the folder")
     shards.add_argument("--engine", type=str, help="local, the default, or ray")
     shards.add_argument("--workers", type=int, help="actors of ray; one a core by default")
+    parser.choices |= {"format": ("npy", "parquet"), "engine": ("local", "ray")}
     return parser
 
 
@@ -54,6 +57,12 @@ def embed(arguments: Sequence[str]) -> int:
     given = {
         name: value for name, value in flags.items() if value is not None and value is not False
     }
+    with quiet(values["quiet"]):
+        _embed(files, values, given)
+    return 0
+
+
+def _embed(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]) -> None:
     output = values["output"]
     if output.endswith("/") or os.path.isdir(output) or (given and not output.endswith(_FILES)):
         _embed_to_shards(files, values, given)
@@ -62,7 +71,6 @@ def embed(arguments: Sequence[str]) -> int:
         raise ConfigError(f"{flag} is for shards: give a folder with --output. Received: {output}")
     else:
         _embed_to_file(files, values)
-    return 0
 
 
 def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]) -> None:

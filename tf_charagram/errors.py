@@ -41,6 +41,10 @@ class TrainingError(CharagramError, RuntimeError):
     """Training cannot go on, for instance because the loss is not finite."""
 
 
+class InstallationError(CharagramError, ImportError):
+    """A package that this one builds on is missing, or there in a version that does not serve."""
+
+
 def unknown_name(kind: str, name: str, available: Iterable[str]) -> str:
     """Returns the text of the error for a name that does not exist, with a suggestion.
 

@@ -1,4 +1,4 @@
-"""`python -m tf_charagram.evaluate`: scores models on pairs of texts, or on misspellings."""
+"""`charagram evaluate`: scores models on pairs of texts, or on misspellings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Output: TypeAlias = tuple[dict[str, Any], list[tuple[str, list[Table]]]]
 
 def make_parser() -> FlagParser:
     """Returns the command line."""
-    parser = FlagParser(prog="python -m tf_charagram.evaluate", description=__doc__)
+    parser = FlagParser(prog="charagram evaluate", description=__doc__)
     parser.add_argument("model", type=str, nargs="*", default=[], metavar="MODEL", help=MODEL_HELP)
     parser.add_argument(
         "--baseline", type=list[str], default=[],
@@ -78,6 +78,7 @@ def make_parser() -> FlagParser:
         help="write all pairs with the scores of each model: FILE.tsv, .jsonl or .parquet",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
+    parser.choices["on_bad_line"] = BadLines.POLICIES
     return parser
 
 

@@ -18,6 +18,10 @@ from tf_charagram.errors import RunError
 MAKE_ROOM = (
     "Free some space and give the same command, with --resume if it has that; nothing was lost."
 )
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+#: Numbers of errors that say that a place cannot be written to.
+UNWRITABLE = (*_FULL, *_FORBIDDEN)
 
 
 @contextmanager
@@ -68,8 +72,10 @@ def partial_folder(path: str | Path) -> Iterator[Path]:
 
 def write_problem(error: OSError) -> str:
     """Says what stopped a write, and what to do about it."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+    if error.errno in _FULL:
         return f"{error.strerror}. {MAKE_ROOM}"
+    if error.errno in _FORBIDDEN:
+        return f"{error.strerror}. Choose a place that you may write to, or change its permissions."
     return error.strerror or str(error)
 
 

@@ -1,4 +1,4 @@
-"""`python -m tf_charagram.neighbors`: nearest texts by exact search or an index, or corrections."""
+"""`charagram neighbors`: nearest texts by exact search or an index, or corrections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROMPT = "text> "
 
 def make_parser() -> FlagParser:
     """Returns the command line."""
-    parser = FlagParser(prog="python -m tf_charagram.neighbors", description=__doc__)
+    parser = FlagParser(prog="charagram neighbors", description=__doc__)
     parser.add_argument("model", type=str, help=MODEL_HELP)
     parser.add_argument("query", type=str, nargs="*", default=[], help="texts; none: a prompt")
     parser.add_argument(

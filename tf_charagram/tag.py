@@ -7,10 +7,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, repeatable, run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet, repeatable, run_command
 from tf_charagram.data.readers.tagged import COLUMNS
 from tf_charagram.data.writers.conllu import to_conllu
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.reporting.progress import quiet
 
 _STDOUT = "-"
 _MAX_CHARS = 1_000_000
@@ -32,6 +33,8 @@ def make_parser() -> FlagParser:
         "--column", type=str, default="xpos", help="where the tags go: xpos or upos"
     )
     parser.add_argument("--batch-size", type=int, default=1000, help="lines tagged at a time")
+    add_quiet(parser)
+    parser.choices["column"] = COLUMNS
     return parser
 
 
@@ -49,14 +52,19 @@ def tag(arguments: Sequence[str]) -> int:
 
     files = find_inputs(values.input)
     tagger = Tagger.load(values.model)
-    with _output(values.output) as output, EmbedProgress(files) as progress:
+    with (
+        quiet(values.quiet),
+        _output(values.output) as output,
+        EmbedProgress(files) as progress,
+    ):
         for lines in bounded_batches(read_texts(files), values.batch_size, _MAX_CHARS):
             sentences = [line.split() for line in lines] if values.tokens else lines
             for line, tokens in zip(lines, tagger.tag(sentences), strict=True):
                 output.write(to_conllu(line, tokens, values.column))
             progress.advance(len(lines), len(to_text(lines)))
         output.flush()
-    progress.say(progress.summary())
+    if not values.quiet:
+        progress.say(progress.summary())
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`python -m tf_charagram.train`: trains a model and leaves a run folder with a SavedModel."""
+"""`charagram train`: trains a model and leaves a run folder with a SavedModel."""
 
 from __future__ import annotations
 
@@ -6,35 +6,48 @@ import json
 import logging
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import jsonargparse
 
-from tf_charagram.cli.flags import FlagParser, run_command
+from tf_charagram.cli.flags import FlagParser, add_quiet, run_command
 from tf_charagram.cli.run_flags import add_run_flags, parse_run
+from tf_charagram.config import RunConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.reporting.console import table_console
+from tf_charagram.reporting.history_table import history_table
+from tf_charagram.reporting.progress import is_quiet, quiet
 from tf_charagram.training.tasks import TASKS
 
 
 def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
     """Returns the command line of a task: its settings, those of an encoder, and a few flags."""
     parser = FlagParser(
-        prog="python -m tf_charagram.train",
-        description=f"{__doc__} Tasks: {', '.join(TASKS)}. Encoders: {', '.join(ENCODERS)}. "
-        f"These are the flags of {task} with {encoder}; `--task TASK --encoder ENCODER --help` "
-        "shows those of others.",
+        prog="charagram train",
+        description=f"Trains a model and leaves a run folder with a SavedModel. Tasks: "
+        f"{', '.join(TASKS)}. Encoders: {', '.join(ENCODERS)}. These are the flags of {task} with "
+        f"{encoder}; `--task TASK --encoder ENCODER --help` shows those of others, and --help-all "
+        "explains all.",
+        common=("resume",),
     )
     parser.add_argument("--config", action=jsonargparse.ActionConfigFile)
     add_run_flags(parser, task, encoder)
-    parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
-    parser.add_argument("--overwrite", action="store_true", help="replace the run in --out")
-    parser.add_argument("--json", action="store_true", help="end with one line of JSON")
+    group = parser.group("run")
+    group.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    group.add_argument("--overwrite", action="store_true", help="replace the run in --out")
+    add_quiet(group)
+    group.add_argument("--json", action="store_true", help="end with one line of JSON")
     return parser
 
 
 def train(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     config, values, _ = parse_run(arguments, make_parser)
+    with quiet(values["quiet"]):
+        return _train(config, values)
+
+
+def _train(config: RunConfig, values: dict[str, Any]) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     from tf_charagram.training.run import TrainingRun
     from tf_charagram.training.threads import set_threads
@@ -42,17 +55,22 @@ def train(arguments: Sequence[str]) -> int:
     set_threads(config)
     console = table_console(stderr=values["json"])
     run = TrainingRun(config, resume=values["resume"], overwrite=values["overwrite"])
-    console.print(f"{run.describe()} -> {run.folder.path}")
+    if not is_quiet():
+        console.print(f"{run.describe()} -> {run.folder.path}", markup=False)
     try:
         metrics = run.run(resume=values["resume"])
     except KeyboardInterrupt:
         console.print(
-            f"\nStopped at step {run.loop.step:,} of {run.loop.total_steps:,}; the state is saved. "
+            f"Stopped at step {run.loop.step:,} of {run.loop.total_steps:,}; the state is saved. "
             f"Go on with the same command and --out {run.folder.path} --resume"
         )
         return 130
-    for table in run.tables():
-        console.print(table)
+    if not is_quiet():
+        if console.is_terminal:
+            history = run.folder.read_history()
+            console.print(history_table(history, config.select, console.width))
+        for table in run.tables():
+            console.print(table)
     for name, path in metrics["paths"].items():
         console.print(f"{name:12} {path}", soft_wrap=True)
     if values["json"]:

@@ -6,16 +6,17 @@ import dataclasses
 import logging
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jsonargparse
 from rich.console import Console
 
-from tf_charagram.cli.flags import FlagParser, add_fields, from_flags, run_command
+from tf_charagram.cli.flags import FlagParser, add_fields, add_quiet, from_flags, run_command
 from tf_charagram.cli.run_flags import add_run_flags, parse_run
 from tf_charagram.config import RunConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
+from tf_charagram.reporting.progress import is_quiet, quiet
 from tf_charagram.training.tasks import TASKS, canonical_settings, task_class
 from tf_charagram.tuning.config import TuneConfig
 from tf_charagram.tuning.lengths import TrialLength, paper_length
@@ -33,16 +34,20 @@ def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
     """Returns the command line: how to search, the settings of the task and of the encoder."""
     parser = FlagParser(
         prog="charagram tune",
-        description=f"{__doc__} A flag for a field of the space fixes it: it is not searched. "
-        f"Tasks: {', '.join(TASKS)}. Encoders: {', '.join(ENCODERS)}. These are the flags of "
-        f"{task} with {encoder}; `--task TASK --encoder ENCODER --help` shows those of others.",
+        description="Searches settings, a short training run per trial, and trains the best. A "
+        f"flag for a field of the space fixes it: it is not searched. Tasks: {', '.join(TASKS)}. "
+        f"Encoders: {', '.join(ENCODERS)}. These are the flags of {task} with {encoder}; `--task "
+        "TASK --encoder ENCODER --help` shows those of others, and --help-all explains all.",
+        common=("plan", "resume"),
     )
     parser.add_argument("--config", action=jsonargparse.ActionConfigFile)
     add_fields(parser, TuneConfig)
     add_run_flags(parser, task, encoder, skip=_NO_FLAG)
-    parser.add_argument("--plan", action="store_true", help="say what would be run, how long")
-    parser.add_argument("--resume", action="store_true", help="go on with the search in --out")
-    parser.add_argument("--overwrite", action="store_true", help="replace the search in --out")
+    group = parser.group("search")
+    add_quiet(parser.group("run"))
+    group.add_argument("--plan", action="store_true", help="say what would be run, how long")
+    group.add_argument("--resume", action="store_true", help="go on with the search in --out")
+    group.add_argument("--overwrite", action="store_true", help="replace the search in --out")
     return parser
 
 
@@ -50,6 +55,12 @@ def tune(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     config, values, given = parse_run(arguments, make_parser)
     settings = from_flags(TuneConfig, values)
+    with quiet(values["quiet"]):
+        return _tune(config, settings, values, given)
+
+
+def _tune(config: RunConfig, settings: TuneConfig, values: dict[str, Any], given: set[str]) -> int:
+    """Plans, works or searches, as the flags say."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     # One process trains many models, and TensorFlow warns of each that it traces.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
@@ -69,12 +80,13 @@ def tune(arguments: Sequence[str]) -> int:
     folder = _open(search, config.out, values["resume"], values["overwrite"])
     from tf_charagram.tuning.plan import which_trials
 
-    console.print(f"{which_trials(search)} -> {folder.path}")
+    if not is_quiet():
+        console.print(f"{which_trials(search)} -> {folder.path}")
     try:
         _run(console, search, settings, folder, own_role)
     except KeyboardInterrupt:
         console.print(
-            f"\nStopped; what was done is in {folder.path}. Go on with the same command and "
+            f"Stopped; what was done is in {folder.path}. Go on with the same command and "
             f"--out {folder.path} --resume"
         )
         return 130

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
+from tf_charagram.config.fields import option
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.tuning.spaces import SPACES
 
@@ -17,10 +17,6 @@ _AT_LEAST = {
 }  # fmt: skip
 
 
-def _option(default: Any, text: str) -> Any:
-    return field(default=default, metadata={"help": text})
-
-
 @dataclass(frozen=True)
 class TuneConfig:
     """How to search; the flags of `tune` are made from it and from those of the task.
@@ -29,27 +25,48 @@ class TuneConfig:
         ConfigError: A name is unknown, or a number out of range.
     """
 
-    space: str = _option("paper", f"what to search: {', '.join(SPACES)}")
-    tuner: str = _option("grid", f"how to search: {', '.join(TUNERS)}")
-    max_trials: int | None = _option(
-        None, "maximum number of trials [grid: all; hyperband: all it needs; others: 20]"
+    space: str = option(
+        "paper",
+        f"what to search: {', '.join(SPACES)}",
+        "search",
+        is_common=True,
+        choices=tuple(SPACES),
     )
-    trial_epochs: float | None = _option(
-        None, "epochs of a trial [words: 1; sentences, pos: 5; else 10; or those of --preset paper]"
+    tuner: str = option(
+        "grid", f"how to search: {', '.join(TUNERS)}", "search", is_common=True, choices=TUNERS
     )
-    trial_examples: int | None = _option(
-        None, "words, sentences: pairs that a trial trains on, about, chosen at random [all]"
+    max_trials: int | None = option(
+        None,
+        "maximum number of trials [grid: all; hyperband: all it needs; others: 20]",
+        "search",
+        is_common=True,
     )
-    objective: str = _option(
-        "max", "a trial's score on the set of --select: max over its evaluations, or the final one"
+    trial_epochs: float | None = option(
+        None,
+        "epochs of a trial [words: 1; sentences, pos: 5; else 10; or those of --preset paper]",
+        "search",
     )
-    stop_hopeless: float | None = _option(
+    trial_examples: int | None = option(
+        None,
+        "words, sentences: pairs that a trial trains on, about, chosen at random [all]",
+        "search",
+    )
+    objective: str = option(
+        "max",
+        "a trial's score on the set of --select: max over its evaluations, or the final one",
+        "search",
+        choices=OBJECTIVES,
+    )
+    stop_hopeless: float | None = option(
         None,
         "stop a trial this many points below the median of finished ones at an evaluation",
+        "search",
     )
-    workers: int = _option(1, "processes that run trials")
-    keep: int = _option(3, "keep the models of this many best trials")
-    finish: float | None = _option(None, "then train the winner for this many epochs, on all data")
+    workers: int = option(1, "processes that run trials", "search")
+    keep: int = option(3, "keep the models of this many best trials", "search")
+    finish: float | None = option(
+        None, "then train the winner for this many epochs, on all data", "search", is_common=True
+    )
 
     def __post_init__(self) -> None:
         """Checks every value."""

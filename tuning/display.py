@@ -8,14 +8,17 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.live import Live
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
+from tf_charagram.reporting.progress import is_quiet
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.tuning.results import Result, ranked
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import label
 
 _MOST_ROWS = 15
+# Of the columns that all tables have, and of one for a field of the space.
+_WIDTH, _FIELD_WIDTH = 40, 9
 
 
 class Display:
@@ -31,13 +34,14 @@ class Display:
         self._folder = folder
         # The stream as it is now: while a trial runs, standard error is a file of its own.
         self._console = Console(file=sys.stderr, highlight=False, soft_wrap=True)
+        self._is_live = self._console.is_terminal and not is_quiet()
         self._live = Live(
             console=self._console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
         )
         self._shown: set[str] = set()
 
     def __enter__(self) -> Display:
-        if self._console.is_terminal:
+        if self._is_live:
             self._live.start()
         return self
 
@@ -46,11 +50,11 @@ class Display:
 
     def show(self, results: Sequence[Result]) -> None:
         """Shows trials that have ended, and on a terminal those that run."""
-        if self._console.is_terminal:
+        if self._is_live:
             self._live.update(self._table(results), refresh=True)
             return
         for result in results:
-            if result.id not in self._shown:
+            if result.id not in self._shown and not is_quiet():
                 self._console.print(escape(self._line(result)))
         self._shown.update(result.id for result in results)
 
@@ -66,16 +70,27 @@ class Display:
     def _table(self, results: Sequence[Result]) -> Table:
         """Returns the best trials, and below them those that run."""
         total = self._search.num_trials
+        fields = list(self._search.space)
+        is_wide = self._console.width >= _WIDTH + _FIELD_WIDTH * len(fields)
+        columns = fields if is_wide else [Column("values", min_width=_FIELD_WIDTH, overflow="fold")]
         table = Table(
-            "trial", *self._search.space, self._search.config.select, "epochs", "s", "",
+            "trial", *columns, self._search.config.select, "epochs", "s", "",
             title=f"{len(results)} of {'?' if total is None else total} trials",
         )  # fmt: skip
         for result in ranked(results)[:_MOST_ROWS]:
             score = "-" if result.score is None else f"{result.score:.2f}"
-            values = (escape(label(result.values[name])) for name in self._search.space)
+            values = [label(result.values[name]) for name in fields]
+            if not is_wide:
+                pairs = zip(fields, values, strict=True)
+                values = [" ".join(f"{name}={value}" for name, value in pairs)]
             note = "" if result.reason is None else escape(f"{result.status}: {result.reason}")
             table.add_row(
-                result.id, *values, score, f"{result.epochs:g}", f"{result.seconds:.0f}", note
+                result.id,
+                *map(escape, values),
+                score,
+                f"{result.epochs:g}",
+                f"{result.seconds:.0f}",
+                note,
             )
         table.add_section()
         ended = {result.id for result in results}
@@ -83,7 +98,7 @@ class Display:
             records = RunFolder(path).read_history() if path.name not in ended else []
             if records:
                 score = records[-1]["scores"][self._search.config.select]
-                blank = [""] * len(self._search.space)
+                blank = [""] * len(columns)
                 table.add_row(
                     path.name, *blank, "-" if score is None else f"{score:.2f}",
                     f"{records[-1]['epoch']:g}", f"{records[-1]['seconds']:.0f}", "running",

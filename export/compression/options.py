@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
+from tf_charagram.config.fields import option
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.serialization.table_dtypes import SERVED_DTYPES as DTYPES
-
-
-def _option(default: Any, text: str) -> Any:
-    return field(default=default, metadata={"help": text})
 
 
 @dataclass(frozen=True)
@@ -22,10 +18,10 @@ class ShrinkOptions:
         ConfigError: A value is out of range, or `max_mb` comes with what it chooses.
     """
 
-    dtype: str = _option("float32", f"numbers of the table: {', '.join(DTYPES)}")
-    max_ngrams: int | None = _option(None, "keep this many n-grams, those that matter most")
-    dim: int | None = _option(None, "width of the embedding, by its principal directions")
-    max_mb: float | None = _option(
+    dtype: str = option("float32", f"numbers of the table: {', '.join(DTYPES)}", choices=DTYPES)
+    max_ngrams: int | None = option(None, "keep this many n-grams, those that matter most")
+    dim: int | None = option(None, "width of the embedding, by its principal directions")
+    max_mb: float | None = option(
         None, "largest size of what is exported, in 10^6 bytes; chooses the other three"
     )
 

@@ -1,4 +1,4 @@
-"""A bar for a person, a line for a log."""
+"""A line that moves for a person, a final one for a log."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_bar_on_a_terminal_only(monkeypatch, path, stream):
     with EmbedProgress(find_inputs([path])) as progress:
         progress.advance(50, 200)
     bar = sys.stderr.getvalue()
-    assert ("50 lines" in bar and "lines/s" in bar and "left" in bar) == (stream is Terminal)
+    assert ("50 lines" in bar and "lines/s" in bar and "50 %" in bar) == (stream is Terminal)
     progress.say(progress.summary())
     assert sys.stderr.getvalue().removeprefix(bar).startswith("50 lines in ")
 
@@ -38,7 +38,8 @@ def test_share_that_is_done(path):
     def share(patterns, **kwargs):
         progress = EmbedProgress(find_inputs(patterns), **kwargs)
         progress.advance(25, 100)
-        return progress._progress.tasks[0].total, progress._progress.tasks[0].completed
+        task = progress._line._progress.tasks[0]
+        return task.total, task.completed
 
     assert share([path]) == (400, 100)
     assert share([path], bytes_done=200) == (200, 100)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.commands import call
 from tf_charagram._version import __version__
-from tf_charagram.cli import doctor
+from tf_charagram.cli import needs
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def installed(monkeypatch):
     of_package = metadata.version
 
     def version(package):
-        if package == doctor._PACKAGE:
+        if package == needs._PACKAGE:
             return of_package(package)
         if package not in versions:
             raise metadata.PackageNotFoundError(package)
@@ -80,6 +80,6 @@ def test_tensorflow_cannot_be_imported(installed, capsys, monkeypatch):
 
 def test_what_setup_says_is_read():
     """The names of the extras, from what is installed."""
-    found = {(need.package, need.extra) for need in doctor.needs()}
+    found = {(need.package, need.extra) for need in needs.needs()}
     assert {("tensorflow", None), ("numpy", None), ("rapidfuzz", "spelling")} <= found
     assert not {extra for _, extra in found} & {"test", "bench"}

@@ -62,10 +62,17 @@ class TestSearch:
         with pytest.raises(ConfigError, match=r"`batch_size` must be at least 1. Received: 0"):
             TextIndex.build(model, ["cat"], batch_size=0)
 
-    def test_progress(self, model, capsys):
-        TextIndex.build(model, ["cat", "dog"], show_progress=True)
+    @pytest.mark.parametrize("show_progress", [True, False])
+    def test_progress(self, model, capsys, monkeypatch, show_progress):
+        """On a terminal, if asked for."""
+        TextIndex.build(model, ["cat", "dog"], show_progress=show_progress)
+        assert capsys.readouterr() == ("", "")
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        TextIndex.build(model, ["cat", "dog"], show_progress=show_progress)
         streams = capsys.readouterr()
-        assert "Indexing" in streams.err and "100%" in streams.err and not streams.out
+        assert ("2 texts" in streams.err and "100 %" in streams.err) == show_progress
+        assert not streams.out
 
 
 class TestFolder:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pytest
 
+from tf_charagram.reporting.progress import quiet
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.tuning.display import Display
 from tf_charagram.tuning.results import FAILED, Result
@@ -45,3 +47,20 @@ def test_a_table_on_a_terminal(search, folder, results, capsys, monkeypatch):
     last = capsys.readouterr().err
     assert "3 of 4 trials" in last and "running" not in last
     assert last.index("33.00") < last.index("31.50")
+
+
+def test_a_narrow_terminal(search, folder, results, capsys, monkeypatch):
+    """All values are in one column, where they can be read."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "50")
+    with Display(search, folder) as display:
+        display.show(results)
+    printed = capsys.readouterr().err
+    assert "values" in printed and "batch_" in printed and "31.50" in printed
+    assert max(map(len, re.sub(r"\x1b\[[^m]*m", "", printed).splitlines())) <= 60
+
+
+def test_quiet(search, folder, results, capsys):
+    with quiet(), Display(search, folder) as display:
+        display.show(results)
+    assert capsys.readouterr().err == ""

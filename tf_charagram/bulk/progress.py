@@ -1,18 +1,16 @@
-"""The progress bar of bulk embedding."""
+"""The progress of embedding or tagging the lines of files."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
 from tf_charagram.bulk.inputs import InputFile
+from tf_charagram.reporting.progress import ProgressLine
 
 
 class EmbedProgress:
-    """A bar with lines, speed and time left on standard error; in a log file, a final line.
+    """A line with lines, speed and time left on standard error; in a log file, only a final one.
 
     Args:
         files: What is read.
@@ -21,39 +19,28 @@ class EmbedProgress:
 
     def __init__(self, files: Sequence[InputFile], bytes_done: int = 0) -> None:
         self.num_lines = 0
-        self._console = Console(stderr=True, highlight=False)
         self._clock = time.perf_counter()
-        self._progress = Progress(
-            TextColumn("{task.fields[lines]:,} lines"),
-            BarColumn(),
-            TextColumn("{task.fields[rate]:,.0f} lines/s"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            console=self._console,
-            disable=not self._console.is_terminal,
-        )
         sizes = [file.text_size() for file in files]
         total = None if None in sizes else max(sum(filter(None, sizes)) - bytes_done, 0)
-        self._task = self._progress.add_task("embed", total=total, lines=0, rate=0.0)
+        self._line = ProgressLine(total)
 
     def __enter__(self) -> EmbedProgress:
-        self._progress.start()
+        self._line.__enter__()
+        self.advance(0, 0)
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._progress.stop()
+        self._line.__exit__(*error)
 
     def advance(self, num_lines: int, num_bytes: int) -> None:
-        """Moves the bar by a number of lines and bytes of text."""
+        """Moves the line by a number of lines and bytes of text."""
         self.num_lines += num_lines
-        self._progress.update(
-            self._task, advance=num_bytes, lines=self.num_lines, rate=self._rate()
-        )
+        speed = [f"{self._rate():,.0f} lines/s"] if self.num_lines else []
+        self._line.update(f"{self.num_lines:,} lines", speed, advance=num_bytes)
 
     def say(self, text: str) -> None:
-        """Prints a line above the bar."""
-        self._console.print(text, soft_wrap=True, markup=False)
+        """Prints a line above, unless told to be quiet."""
+        self._line.say(text)
 
     def summary(self) -> str:
         """Returns the line at the end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -25,6 +26,9 @@ COMMANDS = {
     "demo": ("tf_charagram.demo.command", "try a model on a page in the browser"),
     "models": ("tf_charagram.cli.models", "list the models that ship with the package"),
     "data": ("tf_charagram.cli.data", "list the data sets that are known, and get them"),
+    "runs": ("tf_charagram.cli.runs", "list runs and searches side by side"),
+    "show": ("tf_charagram.cli.show", "print a run again: settings, curve, scores, files"),
+    "completion": ("tf_charagram.cli.completion", "make bash, zsh or fish complete commands"),
     "doctor": ("tf_charagram.cli.doctor", "say what this installation has and lacks"),
     "vectors": ("tf_charagram.export.interop.word2vec", "write vectors of words as word2vec text"),
     "import-charagram": (
@@ -44,6 +48,8 @@ def usage() -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point; modules are loaded only when called."""
+    if "_ARGCOMPLETE" in os.environ:
+        import_module("tf_charagram.cli.completer").complete(COMMANDS)
     command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     if command in ("--help", "-h"):
         sys.stdout.write(usage() + "\n")

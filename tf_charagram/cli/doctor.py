@@ -7,79 +7,20 @@ import os
 import platform
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from importlib import metadata
+from dataclasses import asdict
 from typing import Any
 
-from packaging.requirements import Requirement
 from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram._version import __version__
 from tf_charagram.cli.flags import FlagParser, run_command
+from tf_charagram.cli.needs import Need, needs
 from tf_charagram.data.download.fetch import cache_folder, cached
 from tf_charagram.data.download.sources import SOURCES
 from tf_charagram.models.parallel import num_threads
 from tf_charagram.reporting.console import make_table, table_console
 from tf_charagram.serialization.locations import shipped_models
-
-_PACKAGE = "tf-charagram"
-_FOR_DEVELOPERS = ("test", "bench")
-
-
-@dataclass(frozen=True)
-class Need:
-    """A package that this one builds on.
-
-    Attributes:
-        package: Its name.
-        extra: The extra that installs it, or `None` if nothing works without it.
-        versions: Which versions serve, for instance `">=2.21"`; empty for any.
-        version: The one that is installed, or `None`.
-    """
-
-    package: str
-    extra: str | None
-    versions: str
-    version: str | None
-
-    @property
-    def problem(self) -> str | None:
-        """What is wrong with it, if anything."""
-        if self.version is None:
-            return "missing"
-        requirement = Requirement(f"{self.package}{self.versions}")
-        fits = requirement.specifier.contains(self.version, prereleases=True)
-        return None if fits else "wrong version"
-
-    @property
-    def cure(self) -> str:
-        """The command that installs it."""
-        name = _PACKAGE if self.extra is None else f"{_PACKAGE}[{self.extra}]"
-        return f"pip install '{name}'"
-
-
-def needs() -> list[Need]:
-    """Returns what the package was installed with: what it requires, then its extras."""
-    # Without an extra first: what nothing works without belongs to none.
-    extras = [None, *(metadata.metadata(_PACKAGE).get_all("Provides-Extra") or [])]
-    found = []
-    for requirement in map(Requirement, metadata.requires(_PACKAGE) or ()):
-        marker = requirement.marker
-        for extra in extras:
-            if marker is None or marker.evaluate({"extra": extra or ""}):
-                if extra not in _FOR_DEVELOPERS:
-                    version = _version_of(requirement.name)
-                    found.append(Need(requirement.name, extra, str(requirement.specifier), version))
-                break
-    return sorted(found, key=lambda need: (need.extra or "", need.package))
-
-
-def _version_of(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def examine(packages: Sequence[Need]) -> dict[str, Any]:

@@ -17,9 +17,12 @@ from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 import jsonargparse
 import yaml
 
+from tf_charagram.cli.help import FlagHelpFormatter, HelpAllAction, short_groups
+from tf_charagram.cli.installation import missing, watch_versions
 from tf_charagram.cli.quiet import quiet_tensorflow
-from tf_charagram.config.run import typed
+from tf_charagram.config.fields import Group, described, typed
 from tf_charagram.errors import CharagramError
+from tf_charagram.files import UNWRITABLE, write_problem
 
 T = TypeVar("T")
 
@@ -29,8 +32,56 @@ MODEL_HELP = "run folder, model folder, or a name that charagram models lists"
 REPEATABLE = ("data", "eval_data", "teacher", "pairs")
 
 
+# What jsonargparse says of a value that is not of the type of its flag, or of one of its types.
+_TYPES = {"int": "a whole number", "float": "a finite number", "bool": "yes or no", "str": "a text"}
+_WRONG_TYPE = re.compile(
+    r'key "(\w+)":.*?Expected a <class .(int|float|bool|str).>.*(?:Got|Given) value: (.*)',
+    re.DOTALL,
+)
+
+
 class FlagParser(jsonargparse.ArgumentParser):
-    """An argument parser that suggests the flag that was meant."""
+    """An argument parser that suggests the flag that was meant.
+
+    Args:
+        common: Names of the flags that `--help` explains where there are many; it names the others,
+            and `--help-all` explains all. Empty: there are few, and no `--help-all`.
+        **kwargs: As for `jsonargparse.ArgumentParser`.
+
+    Attributes:
+        common: The same, to which those of settings are added.
+        open_groups: Titles of groups whose flags `--help` explains all.
+        choices: The values that flags may have, by name, for shell completion.
+    """
+
+    def __init__(self, *args: Any, common: Sequence[str] = (), **kwargs: Any) -> None:
+        # Part of a name is not enough: some flags are looked at before all are parsed.
+        kwargs = {"allow_abbrev": False, "formatter_class": FlagHelpFormatter, **kwargs}
+        super().__init__(*args, **kwargs)
+        self.common = list(common)
+        self.open_groups: list[str] = []
+        self.choices: dict[str, Collection[str]] = {}
+        self._titled: dict[str, Any] = {}
+        if common:
+            self.usage = "%(prog)s [FLAGS]"
+            self._optionals.title = "help and files of settings"
+            self.add_argument("--help-all", action=HelpAllAction, help="explain all flags and exit")
+
+    def group(self, title: str) -> Any:
+        """Returns the group of a title, to which flags can be added."""
+        if title not in self._titled:
+            self._titled[title] = self.add_argument_group(title)
+        return self._titled[title]
+
+    def print_help(self, *args: Any) -> None:
+        """Prints the help, in short if there are many flags."""
+        groups = self._action_groups
+        if self.common:
+            self._action_groups = short_groups(groups, self.common, self.open_groups)
+        try:
+            super().print_help(*args)
+        finally:
+            self._action_groups = groups
 
     def error(self, message: str, ex: Exception | None = None) -> NoReturn:
         """Prints the problem and how to get help, and exits with status 2."""
@@ -40,13 +91,17 @@ class FlagParser(jsonargparse.ArgumentParser):
             close = difflib.get_close_matches(unknown.group(1), flags, n=1)
             hint = f" Did you mean {close[0]}?" if close else ""
             message = f"unknown flag {unknown.group(1)}.{hint}"
+        wrong = _WRONG_TYPE.search(message)
+        if wrong:
+            name, kind, value = wrong.groups()
+            message = f"{flag_of(name)} must be {_TYPES[kind]}. Received: {value}"
         message = " ".join(message.split())
         sys.stderr.write(f"{self.prog}: error: {message}\nSee {self.prog} --help\n")
         raise SystemExit(2)
 
 
 def add_fields(
-    parser: jsonargparse.ArgumentParser,
+    parser: FlagParser,
     config_class: type,
     *,
     skip: Collection[str] = (),
@@ -55,24 +110,39 @@ def add_fields(
     """Adds one flag for each field of a dataclass that has a help text, with default and type.
 
     Args:
-        parser: Gets the flags.
+        parser: Gets the flags, in groups.
         config_class: The dataclass.
         skip: Fields without a flag.
         hidden: Fields whose flags `--help` does not show.
     """
     types = get_type_hints(config_class)
     lists = repeatable_flags(config_class)
-    for field in dataclasses.fields(config_class):
-        if field.name in skip or "help" not in field.metadata:
+    told = described(config_class)
+    declared = {field.name: field for field in dataclasses.fields(config_class)}
+    order = (None, *get_args(Group))
+    for name in sorted(told, key=lambda name: order.index(told[name].get("group"))):
+        if name in skip:
             continue
-        kind: Any = types[field.name]
-        default: Any = field.default
-        if flag_of(field.name) in lists:
-            kind, default = list[str], []
+        kind: Any = types[name]
+        default: Any = declared[name].default
+        arguments: dict[str, Any] = {}
+        if flag_of(name) in lists:
+            kind, default, arguments = list[str], [], {"metavar": "FILE"}
         elif get_origin(kind) is tuple:
             kind, default = list_type(kind), ",".join(map(str, default)) or None
-        shown = argparse.SUPPRESS if field.name in hidden else field.metadata["help"]
-        add_flag(parser, field.name, kind, default=default, help=shown)
+        shown = argparse.SUPPRESS if name in hidden else told[name]["help"]
+        title = told[name].get("group")
+        add_flag(
+            parser.group(title) if title else parser,
+            name,
+            kind,
+            default=default,
+            help=shown,
+            **arguments,
+        )
+        parser.choices[name] = told[name].get("choices", ())
+        if told[name].get("is_common"):
+            parser.common.append(name)
 
 
 def add_flag(parser: Any, name: str, kind: Any, **arguments: Any) -> None:
@@ -82,6 +152,13 @@ def add_flag(parser: Any, name: str, kind: Any, **arguments: Any) -> None:
     else:
         arguments["type"] = kind
     parser.add_argument(flag_of(name), **arguments)
+
+
+def add_quiet(parser: Any) -> None:
+    """Adds the flag that `reporting.progress.quiet` follows."""
+    parser.add_argument(
+        "--quiet", action="store_true", help="print only warnings, errors and results"
+    )
 
 
 def flag_of(name: str) -> str:
@@ -107,8 +184,12 @@ def _floats(text: str) -> str:
 
 def _numbers(text: str, kind: type[int] | type[float]) -> str:
     text = ",".join(map(str, text)) if isinstance(text, list | tuple) else str(text)
-    for part in text.split(","):
-        kind(part)
+    try:
+        for part in text.split(","):
+            kind(part)
+    except ValueError:
+        named = f"must be {_TYPES[kind.__name__]}, or several with commas between them"
+        raise argparse.ArgumentTypeError(f"{named}. Received: {text}") from None
     return text
 
 
@@ -183,6 +264,7 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
     if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
         os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
         quiet_tensorflow()
+    watch_versions()
     for stream in (sys.stdin, sys.stdout):
         # Broken UTF-8, in what is piped in or in an argument, must not end a command.
         if isinstance(stream, io.TextIOWrapper):
@@ -201,3 +283,15 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
         # The reader of our output, `head` say, has enough; Python would complain on exit.
         sys.stdout = None
         return 0
+    except ImportError as error:
+        if (advice := missing(error)) is None:
+            raise
+        sys.stderr.write(f"error: {advice}\n")
+        return 1
+    except OSError as error:
+        if error.errno not in UNWRITABLE:
+            raise
+        sys.stderr.write(f"error: {error.filename or 'the output'}: {write_problem(error)}\n")
+        if error.filename is None:
+            sys.stdout = None  # Python would write to it again on exit, and complain.
+        return 1

@@ -8,8 +8,6 @@ import json
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
-import jsonargparse
-
 from tf_charagram.cli.flags import (
     FlagParser,
     add_fields,
@@ -26,7 +24,7 @@ from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import Option, options_of
 from tf_charagram.errors import CharagramError
 from tf_charagram.serialization.locations import FILES, model_folder
-from tf_charagram.training.tasks import settings_class
+from tf_charagram.training.tasks import TASKS, settings_class
 
 
 class RunFlags(NamedTuple):
@@ -54,12 +52,11 @@ def parse_run(arguments: Sequence[str], make_parser: Callable[[str, str], FlagPa
     Raises:
         ConfigError: A setting is wrong.
     """
-    task = value_of(arguments, "task") or "words"
+    task = _task_of(arguments)
     settings = settings_class(task)
-    encoder = encoder_of(arguments)
-    parser = make_parser(task, encoder)
+    parser = run_parser(arguments, make_parser)
+    preset = _preset_of(arguments, task, encoder_of(arguments))
     flags = {action.dest for action in parser._actions}
-    preset = _preset_of(arguments, task, encoder)
     parser.set_defaults({name: value for name, value in preset.items() if name in flags})
     arguments = file_first(repeatable(arguments, repeatable_flags(settings)))
     values = parser.parse_args(arguments).as_dict()
@@ -69,8 +66,23 @@ def parse_run(arguments: Sequence[str], make_parser: Callable[[str, str], FlagPa
     return RunFlags(settings.from_dict(values), values, given)
 
 
+def run_parser(
+    arguments: Sequence[str], make_parser: Callable[[str, str], FlagParser]
+) -> FlagParser:
+    """Returns the command line for the task and the encoder that arguments name.
+
+    Raises:
+        ConfigError: There is no task or no encoder of that name.
+    """
+    return make_parser(_task_of(arguments), encoder_of(arguments))
+
+
+def _task_of(arguments: Sequence[str]) -> str:
+    return value_of(arguments, "task") or "words"
+
+
 def add_run_flags(
-    parser: jsonargparse.ArgumentParser, task: str, encoder: str, *, skip: Collection[str] = ()
+    parser: FlagParser, task: str, encoder: str, *, skip: Collection[str] = ()
 ) -> None:
     """Adds the flags of a training run: the settings of the task, and the options of the encoder.
 
@@ -91,9 +103,12 @@ def add_run_flags(
     own = options_of(encoder)
     # A task may have other defaults than the encoder.
     defaults = settings(task=task, encoder=encoder).encoder_options
-    group = parser.add_argument_group(f"options of the encoder {encoder}")
+    title = f"options of the encoder {encoder}"
+    parser.open_groups.append(title)
     for name, option in own.items():
-        _add_option(group, dataclasses.replace(option, default=defaults[name]))
+        _add_option(parser.group(title), dataclasses.replace(option, default=defaults[name]))
+        parser.choices[name] = () if option.type is bool else tuple(map(str, option.choices))
+    parser.choices |= {"task": tuple(TASKS), "encoder": tuple(ENCODERS)}
     others = {name: option for other in ENCODERS for name, option in options_of(other).items()}
     for name in others.keys() - own:
         _add_option(parser, others[name], is_hidden=True)

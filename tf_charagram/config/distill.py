@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 from tf_charagram.config.checks import check_at_least, check_margin, check_weights
-from tf_charagram.config.run import RunConfig, option
+from tf_charagram.config.fields import option
+from tf_charagram.config.run import RunConfig
 from tf_charagram.errors import ConfigError
 
 _WEIGHTS = ("cosine_weight", "similarity_weight", "neighbors_weight", "pairs_weight")
@@ -26,46 +27,75 @@ class DistillConfig(RunConfig):
         (),
         "vectors of the lines, .npy or .parquet, one file for each --data; or "
         "sentence-transformers:NAME_OR_FOLDER, which embeds them once; repeatable",
+        "data",
     )
     teacher_cache: str | None = option(
-        None, "folder where vectors that a teacher computed are kept [the user's cache]"
+        None, "folder where vectors that a teacher computed are kept [the user's cache]", "data"
     )
     pairs: tuple[str, ...] = option(
-        (), "paraphrase pairs to learn from in the same steps, as --data of words; repeatable"
+        (),
+        "paraphrase pairs to learn from in the same steps, as --data of words; repeatable",
+        "data",
     )
     pair_weights: tuple[float, ...] = option(
-        (), "how often the pairs of each --pairs count, comma-separated, for instance 1,0.5,2 [1]"
+        (),
+        "how often the pairs of each --pairs count, comma-separated, for instance 1,0.5,2 [1]",
+        "data",
     )
     eval_data: str | None = option(
-        None, "folder or file to score on [the starter set and what was downloaded before]"
+        None,
+        "folder or file to score on [the starter set and what was downloaded before]",
+        "data",
+        is_common=True,
     )
     batch_size: int | None = option(500, "lines per batch")
-    pair_batch_size: int = option(500, "pairs per batch")
+    pair_batch_size: int = option(500, "pairs per batch", "optimization")
     learning_rate: float = option(0.002, "step size")
     decay: str = option("linear", "learning rate: none, or linear, falling to 0 over --epochs")
     dim: int | None = option(None, "width of the embedding [that of the teacher]")
-    cosine_weight: float = option(1.0, "weight of the distance of each text to its vector")
+    cosine_weight: float = option(
+        1.0, "weight of the distance of each text to its vector", "objective"
+    )
     similarity_weight: float = option(
-        0.3, "weight of the cross-entropy of the similarities with the vectors of the batch"
+        0.3,
+        "weight of the cross-entropy of the similarities with the vectors of the batch",
+        "objective",
     )
-    temperature: float = option(0.07, "temperature of those similarities")
+    temperature: float = option(0.07, "temperature of those similarities", "objective")
     neighbor_batch_size: int = option(
-        0, "lines per batch with which one of the lines nearest to them comes along"
+        0, "lines per batch with which one of the lines nearest to them comes along", "optimization"
     )
-    num_neighbors: int = option(32, "how many nearest lines that one is drawn from")
+    num_neighbors: int = option(32, "how many nearest lines that one is drawn from", "optimization")
     neighbors_weight: float = option(
-        1.0, "weight of the correlation of the cosines of those pairs with the teacher's"
+        1.0,
+        "weight of the correlation of the cosines of those pairs with the teacher's",
+        "objective",
     )
-    pairs_weight: float = option(1.0, "weight of the margin loss of --pairs")
-    negatives: str = option("max", "how negatives are chosen: max, mix, random")
-    mask_duplicates: bool = option(True, "never take a text of the same pair as a negative")
-    mask_related: bool = option(False, "nor a text that another pair joins to one of the same pair")
-    margin: float = option(0.4, "margin m of the loss of --pairs")
-    typos: float = option(0.5, "share of the texts that are read with typing errors, of 1 to 3")
+    pairs_weight: float = option(1.0, "weight of the margin loss of --pairs", "objective")
+    negatives: str = option(
+        "max",
+        "how negatives are chosen: max, mix, random",
+        "objective",
+        choices=("max", "mix", "random"),
+    )
+    mask_duplicates: bool = option(
+        True, "never take a text of the same pair as a negative", "objective"
+    )
+    mask_related: bool = option(
+        False, "nor a text that another pair joins to one of the same pair", "objective"
+    )
+    margin: float = option(0.4, "margin m of the loss of --pairs", "objective")
+    typos: float = option(
+        0.5, "share of the texts that are read with typing errors, of 1 to 3", "data"
+    )
     misspellings: str | None = option(
-        None, "file of wrong and right forms of words; half of the errors are then real ones"
+        None,
+        "file of wrong and right forms of words; half of the errors are then real ones",
+        "data",
     )
-    ngram_dropout: float = option(0.0, "share of the ids of a text that a step leaves out")
+    ngram_dropout: float = option(
+        0.0, "share of the ids of a text that a step leaves out", "optimization"
+    )
 
     def __post_init__(self) -> None:
         """Checks what no other part checks."""

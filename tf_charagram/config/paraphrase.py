@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tf_charagram.config.checks import check_at_least, check_margin, check_weights
-from tf_charagram.config.run import RunConfig, option
+from tf_charagram.config.fields import option
+from tf_charagram.config.run import RunConfig
 
 _DEFAULT_BATCH_SIZE = {"sentences": 100}
 
@@ -24,34 +25,54 @@ class ParaphraseConfig(RunConfig):
         "repeatable [words: starter]",
     )
     eval_data: str | None = option(
-        None, "folder or file to score on [the starter set and what was downloaded before]"
+        None,
+        "folder or file to score on [the starter set and what was downloaded before]",
+        "data",
+        is_common=True,
     )
     batch_size: int | None = option(None, "pairs per batch [25; 100 for sentences]")
     data_weights: tuple[float, ...] = option(
-        (), "how often the pairs of each --data count, comma-separated, for instance 1,0.5,2 [1]"
+        (),
+        "how often the pairs of each --data count, comma-separated, for instance 1,0.5,2 [1]",
+        "data",
     )
     whole_vocabulary: bool = option(
-        False, "take the vocabulary from all pairs, those that --data-weights leaves out among them"
+        False,
+        "take the vocabulary from all pairs, those that --data-weights leaves out among them",
+        "text",
     )
     augment_typos: float = option(
-        0.0, "share of the pairs to add once more, with typing errors in one side"
+        0.0, "share of the pairs to add once more, with typing errors in one side", "data"
     )
-    negatives: str = option("max", "how negatives are chosen: max, mix, random")
-    mega_batches: int = option(1, "batches whose texts are searched together for negatives")
-    mask_duplicates: bool = option(True, "never take a text of the same pair as a negative")
-    mask_related: bool = option(False, "nor a text that another pair joins to one of the same pair")
-    margin: float = option(0.4, "margin m of the loss")
+    negatives: str = option(
+        "max",
+        "how negatives are chosen: max, mix, random",
+        "objective",
+        choices=("max", "mix", "random"),
+    )
+    mega_batches: int = option(
+        1, "batches whose texts are searched together for negatives", "objective"
+    )
+    mask_duplicates: bool = option(
+        True, "never take a text of the same pair as a negative", "objective"
+    )
+    mask_related: bool = option(
+        False, "nor a text that another pair joins to one of the same pair", "objective"
+    )
+    margin: float = option(0.4, "margin m of the loss", "objective")
     batches_by_length: bool = option(
         True,
         "batches of like length where the encoder pads: faster, and the negatives are harder",
+        "objective",
     )
-    file_order_first: bool = option(False, "keep the order of the file in the first epoch")
+    file_order_first: bool = option(False, "keep the order of the file in the first epoch", "data")
     max_ids_in_memory: int = option(
-        64_000_000,
-        "maximum ids kept in memory, roughly; the rest spill to disk",
+        64_000_000, "maximum ids kept in memory, roughly; the rest spill to disk", "data"
     )
-    min_score: float | None = option(None, "smallest PPDB2.0Score to keep")
-    entailment: tuple[str, ...] = option((), "PPDB 2.0 entailment types to keep, comma-separated")
+    min_score: float | None = option(None, "smallest PPDB2.0Score to keep", "data")
+    entailment: tuple[str, ...] = option(
+        (), "PPDB 2.0 entailment types to keep, comma-separated", "data"
+    )
 
     def __post_init__(self) -> None:
         """Checks what no other part checks."""

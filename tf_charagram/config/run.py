@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Self, get_args, get_origin, get_type_hints
+from typing import Any, Self, get_type_hints
 
 from tf_charagram.config.checks import check_at_least
-from tf_charagram.config.presets import check_preset
+from tf_charagram.config.fields import option, typed
+from tf_charagram.config.presets import PRESETS, check_preset
 from tf_charagram.encoders.options import (
     encoders_with,
     option_error,
@@ -42,24 +43,6 @@ _SAYS_NOTHING = {
 }  # fmt: skip
 
 
-def option(default: Any, text: str) -> Any:
-    """Returns a field of settings: its default, and what `--help` says of it."""
-    return field(default=default, metadata={"help": text})
-
-
-def typed(value: Any, kind: Any) -> Any:
-    """Returns a value of a file or a flag as a setting has it: a tuple for a list.
-
-    Args:
-        value: What came; for a list maybe a text, comma-separated.
-        kind: The type of the setting.
-    """
-    if get_origin(kind) not in (tuple, Sequence):
-        return value
-    parts = filter(None, value.split(",")) if isinstance(value, str) else value or ()
-    return tuple(map(get_args(kind)[0], parts))
-
-
 def settings_without_use(encoder: str, unknown_words: str = "ngrams") -> tuple[str, ...]:
     """Returns the settings of ids and word vectors that an encoder has no use for.
 
@@ -84,61 +67,112 @@ class RunConfig:
         ConfigError: A value is out of range, or two do not go together.
     """
 
-    task: str = option("words", "what to train")
-    encoder: str = option("charagram", "how to read a text")
-    data: tuple[str, ...] = option((), "what to train on: a file or `starter`; repeatable")
-    out: str | None = option(None, "run folder [runs/TASK-ENCODER-N, the next free N]")
+    task: str = option("words", "what to train", "model", is_common=True)
+    encoder: str = option("charagram", "how to read a text", "model", is_common=True)
+    data: tuple[str, ...] = option(
+        (), "what to train on: a file or `starter`; repeatable", "data", is_common=True
+    )
+    out: str | None = option(
+        None, "run folder [runs/TASK-ENCODER-N, the next free N]", "run", is_common=True
+    )
     preset: str | None = option(
-        None, "settings under a name, in the place of the defaults; other flags override: paper"
+        None,
+        "settings under a name, in the place of the defaults; other flags override: paper",
+        "run",
+        choices=tuple(PRESETS),
     )
     init: str | None = option(
         None,
         "run folder, model folder or name of the model to start the encoder from; its vocabulary "
         "grows with the new texts",
+        "model",
+        is_common=True,
     )
-    epochs: float = option(10, "passes over the data; may be a fraction")
-    max_minutes: float | None = option(None, "minutes of training after which to stop")
-    batch_size: int | None = option(None, "examples per batch")
-    l2: float = option(0.0, "lambda of the L2 penalty on all weights")
-    l2_words: float = option(0.0, "lambda_w: L2 pull of the word vectors to their initial values")
-    l2_composition: float = option(0.0, "lambda_c: L2 penalty on all weights but the word vectors")
-    dense_l2: bool = option(False, "penalize all rows at every step, not the touched ones")
-    optimizer: str = option("adam", "adam or adagrad, both row-sparse, or sgd")
-    learning_rate: float = option(0.001, "step size")
-    momentum: float | None = option(None, "momentum of sgd [0.95]")
+    epochs: float = option(
+        10, "passes over the data; may be a fraction", "optimization", is_common=True
+    )
+    max_minutes: float | None = option(
+        None, "minutes of training after which to stop", "optimization"
+    )
+    batch_size: int | None = option(None, "examples per batch", "optimization")
+    l2: float = option(0.0, "lambda of the L2 penalty on all weights", "objective")
+    l2_words: float = option(
+        0.0, "lambda_w: L2 pull of the word vectors to their initial values", "objective"
+    )
+    l2_composition: float = option(
+        0.0, "lambda_c: L2 penalty on all weights but the word vectors", "objective"
+    )
+    dense_l2: bool = option(
+        False, "penalize all rows at every step, not the touched ones", "objective"
+    )
+    optimizer: str = option(
+        "adam",
+        "adam or adagrad, both row-sparse, or sgd",
+        "optimization",
+        choices=("adam", "adagrad", "sgd"),
+    )
+    learning_rate: float = option(0.001, "step size", "optimization")
+    momentum: float | None = option(None, "momentum of sgd [0.95]", "optimization")
     initial_accumulator: float | None = option(
-        None, "adagrad: where the sums of squared gradients start [1e-6]"
+        None, "adagrad: where the sums of squared gradients start [1e-6]", "optimization"
     )
-    decay: str = option("none", "learning rate: none, or linear, falling to 0 over --epochs")
-    clip_norm: float | None = option(None, "largest global norm of the gradient")
-    ngrams: tuple[int, ...] = option((2, 3, 4), "n-gram orders, for instance 2,3,4")
-    min_count: int = option(1, "fewest occurrences an n-gram or a word needs for a row")
-    max_per_order: int | None = option(None, "keep the k most frequent n-grams of each order")
-    hash_buckets: int | None = option(None, "hash n-grams to this many rows, without a vocabulary")
-    rows_per_ngram: int = option(1, "rows each n-gram is hashed to")
-    unicode_form: str | None = option(None, "normalize first: NFC, NFD, NFKC, NFKD")
+    decay: str = option(
+        "none",
+        "learning rate: none, or linear, falling to 0 over --epochs",
+        "optimization",
+        choices=_DECAYS,
+    )
+    clip_norm: float | None = option(None, "largest global norm of the gradient", "optimization")
+    ngrams: tuple[int, ...] = option((2, 3, 4), "n-gram orders, for instance 2,3,4", "text")
+    min_count: int = option(1, "fewest occurrences an n-gram or a word needs for a row", "text")
+    max_per_order: int | None = option(
+        None, "keep the k most frequent n-grams of each order", "text"
+    )
+    hash_buckets: int | None = option(
+        None, "hash n-grams to this many rows, without a vocabulary", "text"
+    )
+    rows_per_ngram: int = option(1, "rows each n-gram is hashed to", "text")
+    unicode_form: str | None = option(
+        None, "normalize first: NFC, NFD, NFKC, NFKD", "text", choices=_UNICODE_FORMS[1:]
+    )
     max_chars: int | None = option(
-        None, "characters after which a text is cut [10000; char_cnn, char_lstm: 1000, 30 for pos]"
+        None,
+        "characters after which a text is cut [10000; char_cnn, char_lstm: 1000, 30 for pos]",
+        "text",
     )
     word_vectors: str | None = option(
-        None, "file of pretrained word vectors, word2vec or GloVe text, to start from"
+        None,
+        "file of pretrained word vectors, word2vec or GloVe text, to start from",
+        "word vectors",
     )
     vector_words: bool = option(
-        False, "take all words of the vector file, not only those of the training text"
+        False,
+        "take all words of the vector file, not only those of the training text",
+        "word vectors",
     )
-    freeze_words: bool = option(False, "do not train the word vectors")
+    freeze_words: bool = option(False, "do not train the word vectors", "word vectors")
     unknown_words: str = option(
-        "shared", "vector of an unknown word: shared, or ngrams, the sum of its n-grams"
+        "shared",
+        "vector of an unknown word: shared, or ngrams, the sum of its n-grams",
+        "word vectors",
+        choices=("shared", "ngrams"),
     )
-    dim: int | None = option(300, "width of the embedding")
-    evaluations_per_epoch: int = option(4, "evaluations each epoch")
-    checkpoint_every_s: float = option(60.0, "seconds between checkpoints, after evaluations")
-    select: str = option("last", "keep the weights with the best score on this set, or the last")
-    on_bad_line: str = option("error", "error or skip")
+    dim: int | None = option(300, "width of the embedding", "model", is_common=True)
+    evaluations_per_epoch: int = option(4, "evaluations each epoch", "run")
+    checkpoint_every_s: float = option(
+        60.0, "seconds between checkpoints, after evaluations", "run"
+    )
+    select: str = option(
+        "last",
+        "keep the weights with the best score on this set, or the last",
+        "run",
+        is_common=True,
+    )
+    on_bad_line: str = option("error", "error or skip", "data", choices=("error", "skip"))
     threads: int | None = option(
-        None, "threads of one operation [1 for words and averages of words, else one a core]"
+        None, "threads of one operation [1 for words and averages of words, else one a core]", "run"
     )
-    seed: int = option(0, "seed of weights, order and draws")
+    seed: int = option(0, "seed of weights, order and draws", "run")
     encoder_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tf_charagram.config.checks import check_at_least
-from tf_charagram.config.run import RunConfig, option
+from tf_charagram.config.fields import option
+from tf_charagram.config.run import RunConfig
 from tf_charagram.errors import ConfigError, unknown_name
 
 _CLASS_WEIGHTS = ("none", "balanced")
@@ -24,23 +25,35 @@ class SupervisedConfig(RunConfig):
         (), "labelled texts: SICK, SST, columns of a table, or starter; repeatable [starter]"
     )
     eval_data: tuple[str, ...] = option(
-        (), "what to score on, as --data; repeatable [with the starter set: its other sentences]"
+        (),
+        "what to score on, as --data; repeatable [with the starter set: its other sentences]",
+        "data",
+        is_common=True,
     )
     epochs: float = option(10, "passes over the data; may be a fraction")
     batch_size: int | None = option(25, "examples per batch")
     evaluations_per_epoch: int = option(1, "evaluations each epoch")
-    hidden_dim: int = option(50, "width of the sigmoid layer before the answer")
-    num_classes: int = option(5, "similarity: scores go from 1 to this")
-    class_weights: str = option("none", "weights of labels: none, or balanced, all count the same")
-    freeze: bool = option(False, "train the head only, on vectors computed once; needs --init")
-    pull_back: bool = option(False, "let --l2-composition pull to the weights of --init, not to 0")
-    l2_head: float = option(0.0, "lambda_s: L2 penalty on the weights of the head")
-    text_columns: tuple[str, ...] = option(
-        (), "columns of the texts in a table, by name or number from 0, comma-separated"
+    hidden_dim: int = option(50, "width of the sigmoid layer before the answer", "model")
+    num_classes: int = option(5, "similarity: scores go from 1 to this", "model")
+    class_weights: str = option(
+        "none",
+        "weights of labels: none, or balanced, all count the same",
+        "objective",
+        choices=_CLASS_WEIGHTS,
     )
-    label_column: str | None = option(None, "column of the label or score in a table")
-    fine_labels: bool = option(False, "SST: five labels, not positive and negative")
-    phrases: bool = option(False, "SST trees: train on all phrases, not on sentences only")
+    freeze: bool = option(
+        False, "train the head only, on vectors computed once; needs --init", "optimization"
+    )
+    pull_back: bool = option(
+        False, "let --l2-composition pull to the weights of --init, not to 0", "objective"
+    )
+    l2_head: float = option(0.0, "lambda_s: L2 penalty on the weights of the head", "objective")
+    text_columns: tuple[str, ...] = option(
+        (), "columns of the texts in a table, by name or number from 0, comma-separated", "data"
+    )
+    label_column: str | None = option(None, "column of the label or score in a table", "data")
+    fine_labels: bool = option(False, "SST: five labels, not positive and negative", "data")
+    phrases: bool = option(False, "SST trees: train on all phrases, not on sentences only", "data")
 
     def __post_init__(self) -> None:
         """Checks what no other part checks."""

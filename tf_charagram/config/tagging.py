@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tf_charagram.config.checks import check_at_least
-from tf_charagram.config.run import RunConfig, option
+from tf_charagram.config.fields import option
+from tf_charagram.config.run import RunConfig
 from tf_charagram.encoders.options import vectorizer_of
 from tf_charagram.errors import ConfigError, unknown_name
 
@@ -33,7 +34,10 @@ class TaggingConfig(RunConfig):
         "starter; repeatable [starter]",
     )
     eval_data: tuple[str, ...] = option(
-        (), "what to score on, as --data; repeatable [with the starter set: its other sentences]"
+        (),
+        "what to score on, as --data; repeatable [with the starter set: its other sentences]",
+        "data",
+        is_common=True,
     )
     epochs: float = option(10, "passes over the sentences; may be a fraction")
     batch_size: int | None = option(None, "sentences per batch [100; 10 for starter]")
@@ -41,14 +45,18 @@ class TaggingConfig(RunConfig):
     learning_rate: float = option(0.2, "step size")
     dim: int = option(150, "width of the word vectors that characters are composed to")
     evaluations_per_epoch: int = option(1, "evaluations each epoch")
-    column: str = option("xpos", "tags of CoNLL-U to learn: xpos or upos")
-    lstm_dim: int = option(150, "width of each direction of the LSTM over words")
-    hidden_dim: int = option(150, "width of the tanh layer before the tags")
-    use_word_peepholes: bool = option(False, "peepholes in the LSTM over words, which is slower")
-    use_capitals: bool | None = option(
-        None, "lower-case words, and say which have a capital [only charagram]"
+    column: str = option("xpos", "tags of CoNLL-U to learn: xpos or upos", "data", choices=_COLUMNS)
+    lstm_dim: int = option(150, "width of each direction of the LSTM over words", "model")
+    hidden_dim: int = option(150, "width of the tanh layer before the tags", "model")
+    use_word_peepholes: bool = option(
+        False, "peepholes in the LSTM over words, which is slower", "model"
     )
-    l2_head: float = option(0.0, "lambda_s: L2 penalty on all weights above the word vectors")
+    use_capitals: bool | None = option(
+        None, "lower-case words, and say which have a capital [only charagram]", "text"
+    )
+    l2_head: float = option(
+        0.0, "lambda_s: L2 penalty on all weights above the word vectors", "objective"
+    )
 
     def __post_init__(self) -> None:
         """Checks what no other part checks."""

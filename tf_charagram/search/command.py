@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet, run_command
 
 
 def add_model_and_texts(parser: FlagParser, unit: str) -> None:
@@ -30,6 +30,7 @@ def make_parser() -> FlagParser:
     add_model_and_texts(parser, "texts")
     parser.add_argument("--out", type=str, required=True, help="folder to write")
     parser.add_argument("--batch-size", type=int, default=1000, help="texts embedded at a time")
+    add_quiet(parser)
     return parser
 
 
@@ -41,9 +42,8 @@ def index(arguments: Sequence[str]) -> int:
 
     check_free(Path(values.out))
     texts = read_vocabulary(values.texts, values.model)
-    is_terminal = sys.stderr.isatty()
     built = TextIndex.build(
-        values.model, texts, batch_size=values.batch_size, show_progress=is_terminal
+        values.model, texts, batch_size=values.batch_size, show_progress=not values.quiet
     )
     built.save(values.out)
     sys.stderr.write(f"{len(built):,} texts -> {values.out}\n")

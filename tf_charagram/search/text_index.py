@@ -7,14 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import Progress
-
 from tf_charagram._version import __version__
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.extras import extra_module
 from tf_charagram.files import partial_folder, sha256_of, write_json
 from tf_charagram.models.embedder import Neighbor, TextEmbedder, unit_rows
+from tf_charagram.reporting.progress import ProgressLine
 from tf_charagram.serialization.model_folder import model_sha256
 
 FORMAT_VERSION = 1
@@ -61,7 +59,7 @@ class TextIndex:
             model: Run folder or model folder.
             texts: Texts; repeated ones count once.
             batch_size: Texts embedded at a time.
-            show_progress: Show a progress bar on standard error.
+            show_progress: Show a line that moves on standard error, where that is a terminal.
 
         Raises:
             ConfigError: There is no text, `batch_size` is below 1, or faiss is not installed.
@@ -75,12 +73,10 @@ class TextIndex:
         embedder = TextEmbedder.load(model, folded=True)
         graph = faiss.IndexHNSWFlat(embedder.dim, _NUM_LINKS, faiss.METRIC_INNER_PRODUCT)
         graph.hnsw.efConstruction = graph.hnsw.efSearch = _CANDIDATES
-        console = Console(stderr=True)
-        with Progress(console=console, disable=not show_progress) as progress:
-            task = progress.add_task("Indexing", total=len(texts))
+        with ProgressLine(len(texts), is_wanted=show_progress) as progress:
             for batch, vectors in embedder.encode_batches(texts, batch_size=batch_size):
                 graph.add(unit_rows(vectors))
-                progress.advance(task, len(batch))
+                progress.update(f"{graph.ntotal:,} texts", (), advance=len(batch))
         return cls(embedder, texts, graph, fingerprint)
 
     def neighbors(self, query: str, k: int = 10) -> list[Neighbor]:

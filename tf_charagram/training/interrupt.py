@@ -5,9 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable
 from types import FrameType
 
 _MESSAGE = b"\nStopping after this step; Ctrl-C again stops at once.\n"
+
+
+def _write_message() -> None:
+    # Not through `sys.stderr`, which may be in the middle of a write.
+    os.write(2, _MESSAGE)
 
 
 class Interrupt:
@@ -19,10 +25,12 @@ class Interrupt:
 
     Attributes:
         is_wanted: Whether Ctrl-C was pressed.
+        announce: Says so to the user. Default: by a line of standard error.
     """
 
     def __init__(self) -> None:
         self.is_wanted = False
+        self.announce: Callable[[], object] = _write_message
         self._is_entered = False
 
     def __enter__(self) -> Interrupt:
@@ -48,8 +56,7 @@ class Interrupt:
         if self.is_wanted:
             raise KeyboardInterrupt
         self.is_wanted = True
-        # Not through `sys.stderr`, which may be in the middle of a write.
-        os.write(2, _MESSAGE)
+        self.announce()
 
     def _leave(self) -> None:
         if self._is_entered:

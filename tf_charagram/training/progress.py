@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from typing import Any
 
 import keras
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from tf_charagram.data.pipeline.stream import Stream
+from tf_charagram.reporting.progress import ProgressLine
 from tf_charagram.training.interrupt import Interrupt
+
+_STOPPING = "stopping; Ctrl-C again stops at once"
 
 
 class TrainingProgress(keras.callbacks.Callback):
-    """A bar with epoch, loss, speed and time left, on standard error; in a log file, no bar.
+    """One moving line with epoch, speed, time left and score; in a log file a line per evaluation.
 
     Args:
         stream: The batches that are trained on.
@@ -35,7 +35,6 @@ class TrainingProgress(keras.callbacks.Callback):
         max_seconds: float = math.inf, interrupt: Interrupt | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.console = Console(stderr=True, file=sys.stderr)
         self.seconds = seconds
         self._stream = stream
         self._total_steps = total_steps
@@ -44,20 +43,9 @@ class TrainingProgress(keras.callbacks.Callback):
         self._step = self._first_step = first_step
         self._first_seconds = seconds
         self._clock = time.perf_counter()
-        self._progress = Progress(
-            TextColumn("epoch {task.fields[epoch]:.2f}"),
-            BarColumn(),
-            TextColumn("loss {task.fields[loss]:.4f}"),
-            TextColumn(f"{{task.fields[speed]:,.0f}} {stream.unit}/s"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            console=self.console,
-            disable=not self.console.is_terminal,
-        )
-        self._task = self._progress.add_task(
-            "train", total=total_steps, completed=first_step, epoch=0.0, loss=0.0, speed=0.0
-        )
+        self._loss: float | None = None
+        self._scores: dict[str, float | None] = {}
+        self._line = ProgressLine(total_steps, first_step)
 
     @property
     def examples_per_second(self) -> float:
@@ -71,43 +59,61 @@ class TrainingProgress(keras.callbacks.Callback):
         return self.seconds >= self._max_seconds
 
     def __enter__(self) -> TrainingProgress:
-        self._progress.start()
+        if self._line.is_shown:
+            self._interrupt.announce = self._show
+        self._line.__enter__()
+        self._show()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._progress.stop()
+        self._line.__exit__(*error)
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
         """Starts the clock of one stretch of training."""
         self._clock = time.perf_counter()
 
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
-        """Moves the bar."""
+        """Moves the line."""
         now = time.perf_counter()
         self.seconds += now - self._clock
         self._clock = now
         self._step = int(self.model.step.numpy())
         self.model.stop_training = self.is_out_of_time or self._interrupt.is_wanted
-        self._progress.update(
-            self._task, completed=self._step, epoch=self._step / self._stream.steps_per_epoch,
-            loss=float((logs or {}).get("loss", 0.0)), speed=self.examples_per_second,
-        )  # fmt: skip
+        self._loss = float((logs or {}).get("loss", 0.0))
+        self._show()
 
     def report(self, record: dict[str, Any]) -> None:
-        """Prints one line about an evaluation."""
-        scores = "  ".join(f"{name} {_number(score)}" for name, score in record["scores"].items())
+        """Shows an evaluation: on the line that moves, else by one of its own."""
+        self._scores = record["scores"]
+        self._show()
+        if self._line.is_shown:
+            return
         examples = self._stream.num_examples
         examples_left = examples(self._total_steps) - examples(self._step)
         left = min(
             examples_left / max(self.examples_per_second, 1e-9), self._max_seconds - self.seconds
         )
-        self.console.print(
+        scores = "  ".join(_scored(name, score) for name, score in self._scores.items())
+        self._line.say(
             f"epoch {record['epoch']:.2f}  loss {record['loss']:.4f}  {scores}  "
-            f"{self.examples_per_second:,.0f} {self._stream.unit}/s  {left:,.0f} s left",
-            highlight=False,
-            soft_wrap=True,
+            f"{self._speed()}  {left:,.0f} s left"
         )
 
+    def _show(self) -> None:
+        if self._interrupt.is_wanted:
+            self._line.update(_STOPPING, (), completed=self._step)
+            return
+        epochs = self._total_steps / self._stream.steps_per_epoch
+        head = f"epoch {self._step / self._stream.steps_per_epoch:.2f} of {epochs:g}"
+        facts = [] if self._loss is None else [self._speed()]
+        facts += [_scored(*item) for item in list(self._scores.items())[:1]]
+        facts += [] if self._loss is None else [f"loss {self._loss:.4f}"]
+        facts += [_scored(*item) for item in list(self._scores.items())[1:]]
+        self._line.update(head, facts, completed=self._step)
 
-def _number(score: float | None) -> str:
-    return "-" if score is None else f"{score:.2f}"
+    def _speed(self) -> str:
+        return f"{self.examples_per_second:,.0f} {self._stream.unit}/s"
+
+
+def _scored(name: str, score: float | None) -> str:
+    return f"{name} {'-' if score is None else f'{score:.2f}'}"

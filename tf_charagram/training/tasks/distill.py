@@ -24,6 +24,7 @@ from tf_charagram.data.teachers.teacher import SENTENCE_TRANSFORMERS, Teacher, f
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.reporting.progress import is_quiet
 from tf_charagram.trainers.distill import DistillModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
@@ -89,7 +90,7 @@ class Distill(EmbedderTask):
             _vector_files(config) or _teacher(config),
             cache_folder=config.teacher_cache or cache_folder() / "teachers",
             bad_lines=self.bad_lines,
-            show_progress=sys.stderr.isatty(),
+            show_progress=sys.stderr.isatty() and not is_quiet(),
         )
         if config.pairs:
             corpus = self._corpus()
