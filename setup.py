@@ -80,7 +80,7 @@ setup(
             "data/starter/*.tsv",
             "demo/page/*",
             "pretrained/*/*",
-            "papers/numbers/*.tsv",
+            "evaluation/numbers/*.tsv",
             "papers/*.html",
         ]
     },

@@ -49,7 +49,7 @@ def _are_alike(first: Any, second: Any) -> bool:
     return (
         type(first.encoder) is type(second.encoder)
         and shapes[0] == shapes[1]
-        and first.vectorizer.get_config() == second.vectorizer.get_config()
+        and first.vectorizer.settings() == second.vectorizer.settings()
         and _units(first.vectorizer) == _units(second.vectorizer)
     )
 

@@ -88,14 +88,14 @@ class QuantizedEncoder(keras.layers.Layer):
         is_mean = isinstance(encoder, AveragingEncoder)
         table = encoder.word_table if is_mean else encoder.ngram_table
         self.sum = QuantizedSum(table.numpy(), table_dtype, name="table")
-        self.dim = encoder.dim
+        self.num_rows, self.dim = encoder.num_rows, encoder.dim
         self.is_mean = is_mean
         self.num_words = encoder.num_words if is_mean else None
         self.bias = None if is_mean else encoder.bias
         self.function = keras.activations.get("linear" if is_mean else encoder.activation)
         layers = getattr(encoder, "dense", None) or []
         self.dense = list(layers) if isinstance(layers, list) else [layers]
-        self.settings = settings_of(encoder)
+        self._original = settings_of(encoder)
         self.built = True
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
@@ -112,7 +112,7 @@ class QuantizedEncoder(keras.layers.Layer):
 
     def get_config(self) -> dict[str, Any]:
         """Returns what was quantized and how; the table itself is no setting."""
-        config = {**super().get_config(), **self.settings}
+        config = {**super().get_config(), **self._original}
         return {**config, "table_dtype": self.sum.table_dtype}
 
 

@@ -85,7 +85,7 @@ class TestAll:
         assert "type:" not in text and "--data+" not in text
 
 
-@pytest.mark.parametrize("settings", [*{settings_class(task) for task in TASKS}, TuneConfig])
+@pytest.mark.parametrize("settings", [*dict.fromkeys(map(settings_class, TASKS)), TuneConfig])
 def test_every_setting_has_a_group(settings):
     assert {told["group"] for told in described(settings).values()} <= {*get_args(Group)}
 

@@ -246,7 +246,8 @@ def test_time_is_up(files, tmp_path, monkeypatch):
     assert metrics["training_seconds"] < 20
     assert (out / "saved_model" / "1").is_dir()
     leave_out_export(monkeypatch)
-    assert train(out, files, *options[:3], "0.02", "--resume") == 0
+    more = metrics["training_seconds"] / 60 + 0.03
+    assert train(out, files, *options[:3], str(more), "--resume") == 0
     assert read(out)[0]["steps"] > metrics["steps"]
 
 

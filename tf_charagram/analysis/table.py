@@ -9,9 +9,8 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table as RichTable
 
+from tf_charagram.evaluation.paper_tables import Cell
 from tf_charagram.reporting.console import make_table
-
-Cell = float | int | str | None
 
 
 @dataclass(frozen=True)

@@ -3,42 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 
 import numpy as np
 
 from tf_charagram.analysis.table import Cell, Table
 from tf_charagram.data.readers.sick import SICK_TEST
 from tf_charagram.data.readers.twitter import NAME as TWITTER
+from tf_charagram.evaluation.paper_tables import paper_table
+from tf_charagram.evaluation.papers import MEAN
 from tf_charagram.papers.entry import Made
-
-#: Label of the row with the mean over all sets.
-MEAN = "mean"
-_NUMBERS = files("tf_charagram.papers") / "numbers"
 
 Numbers = Mapping[str, Mapping[str, Cell]]
 
 
-@cache
-def paper_numbers(name: str) -> Table:
-    """Returns the numbers of a table as the paper printed them.
-
-    Args:
-        name: Name of its file, such as `charagram-3`.
-    """
-    lines = (_NUMBERS / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
-    columns, *rows = (line.split("\t") for line in lines)
-    return Table(name, tuple(columns), tuple((row[0], *(map(_parsed, row[1:]))) for row in rows))
-
-
-def _parsed(text: str) -> Cell:
-    if text == "-":
-        return None
-    try:
-        return int(text) if text.isdigit() else float(text)
-    except ValueError:
-        return text
+def paper_numbers(number: str) -> Table:
+    """Returns the numbers of a table as the paper printed them; see `paper_table`."""
+    return Table(number, *paper_table(number))
 
 
 def in_shape_of(paper: Table, ours: Mapping[str, Mapping[str, Cell]], title: str) -> Table:

@@ -31,8 +31,8 @@ def draw_curve(
     Example:
         >>> lines = draw_curve([0, 1, 2], [1.0, 3.0, 2.0], width=20, height=3, is_ascii=True)
         >>> print(*lines, sep=chr(10))
-        3.000 |   *******
-              | ***     ****
+        3.000 |     *****
+              |  ***     ***
         1.000 |**
                0           2
     """
@@ -41,7 +41,9 @@ def draw_curve(
     margin = max(map(len, labels))
     columns = max(width - margin - 2, 10)
     levels = np.interp(np.linspace(xs[0], xs[-1], columns), xs, ys) - low
-    levels = np.rint(levels / ((high - low) or 1.0) * (2 * height - 1)).astype(int)
+    levels = levels / ((high - low) or 1.0) * (2 * height - 1)
+    # What is half way between two levels falls on the same side on every machine.
+    levels = np.rint(np.round(levels, 9)).astype(int)
     points = np.zeros((2 * height, columns), bool)
     for column, level in enumerate(levels):
         # Down or up to the level before, so that a steep curve is one line.

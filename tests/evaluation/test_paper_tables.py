@@ -8,7 +8,8 @@ import pytest
 from tf_charagram.data.readers.sick import SICK_TEST
 from tf_charagram.data.readers.sts import STS_SETS
 from tf_charagram.data.readers.twitter import NAME as TWITTER
-from tf_charagram.papers.shapes import MEAN, paper_numbers
+from tf_charagram.evaluation.papers import MEAN
+from tf_charagram.papers.shapes import paper_numbers
 
 _STS = ("charagram-11", "universal-2", "universal-4", "cse-1", "cse-2")
 
