@@ -26,6 +26,8 @@ from tf_charagram.files import UNWRITABLE, write_problem
 
 T = TypeVar("T")
 
+#: Level of TensorFlow's messages at which its first lines are kept aside, too.
+_QUIET = "2"
 #: What every command says of the model it is given.
 MODEL_HELP = "run folder, model folder, or a name that charagram models lists"
 #: Fields whose flag may be given several times, if they are tuples.
@@ -260,9 +262,9 @@ def file_first(arguments: Sequence[str], flag: str = "--config") -> list[str]:
 
 def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None) -> int:
     """Runs a command; an error the package raises becomes one line and exit status 1 or 2."""
-    # TensorFlow greets every process with lines on CPUs and GPUs that help nobody here.
-    if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
-        os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+    # TensorFlow greets every process with lines on CPUs and GPUs that help nobody here. A command
+    # that was started by another finds the level that this one set.
+    if os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", _QUIET) == _QUIET:
         quiet_tensorflow()
     watch_versions()
     for stream in (sys.stdin, sys.stdout):

@@ -86,7 +86,7 @@ def test_every_setting_is_known():
     [("cse", True, True), ("cse", False, False), ("charagram", True, False)],
 )
 def test_batches_are_by_length_where_the_encoder_pads(config, encoder, flag, expected):
-    config = config.replace(encoder=encoder, batches_by_length=flag)
+    config = config.replace(encoder=encoder, dim=6, batches_by_length=flag)
     run = TrainingRun(config, resume=False, overwrite=False)
     assert run.stream.bucket_by_length is expected
 
