@@ -59,7 +59,7 @@ def test_ours_and_theirs_share_cells():
     made = beside("charagram-4", {"accuracy": {"charagram": 93.5}}, "T")
     table = Result(made.ours, made.paper).beside
     assert table.column("accuracy")["charagram"] == "93.5 (97.0)"
-    assert table.column("accuracy")["char_lstm"] == "- (96.9)"
+    assert table.column("accuracy")["char_lstm"] == "(96.9)"
 
 
 def test_missing_columns_stay_empty():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -109,12 +109,17 @@ def rich_tables(table: Table) -> RichTable:
     return printed
 
 
-def markdown(table: Table) -> str:
-    """Returns the table, without title and notes, as GitHub writes tables."""
-    numeric = [table.is_numeric(index) for index in range(len(table.columns))]
+def markdown(table: Table, is_numeric: Callable[[int], bool] | None = None) -> str:
+    """Returns the table, without title and notes, as GitHub writes tables.
+
+    Args:
+        table: The table.
+        is_numeric: Whether a column is of numbers, and aligned right. Default: as the cells say.
+    """
+    numeric = list(map(is_numeric or table.is_numeric, range(len(table.columns))))
     lines = [
         _markdown_row(table.columns),
-        "|" + "|".join("---:" if is_numeric else "---" for is_numeric in numeric) + "|",
+        "|" + "|".join("---:" if right else "---" for right in numeric) + "|",
         *(_markdown_row([cell_text(cell) for cell in row]) for row in table.rows),
     ]
     return "\n".join(lines) + "\n"

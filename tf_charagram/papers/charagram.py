@@ -183,9 +183,7 @@ def _table_8(context: Context) -> Made:
     claims = {}
     if "word_average" in embeds:
         nearest = [str(cell).split(", ")[0] for cell in table.column("word_average").values()]
-        claims = {
-            "the word nearest to `not ...` is `not` for word_average": set(nearest) == {"not"}
-        }
+        claims = {"for word_average the word nearest to each is not": set(nearest) == {"not"}}
     return Made(with_paper(table, "charagram-8"), None, claims)
 
 
@@ -260,7 +258,7 @@ ENTRIES = (
     Entry("charagram/table-6", "scores by unknown words", _table_6, tuple(_COMPARED.values()),
           (_OPEN_VOCABULARY,)),
     Entry("charagram/table-7", "scores by length", _table_7, tuple(_COMPARED.values())),
-    Entry("charagram/table-8", "nearest words of `not` bigrams", _table_8,
+    Entry("charagram/table-8", "nearest words of bigrams with not", _table_8,
           tuple(_COMPARED.values())),
     Entry("charagram/table-9", "nearest words of words, seen and unseen", _table_9,
           (_SENTENCES["charagram"],)),

@@ -64,7 +64,7 @@ def make(
         for run in runs:
             train(run, context.folder, context.sources, context.out, limits, say)
     there = [run for run in runs if context.is_trained(run.name)]
-    if runs and not there:
+    if entry.runs and not any(map(context.is_trained, entry.runs)):
         raise RunError(f"No run of {entry.name} is trained yet. Leave out --trained-only.")
     made = entry.make(context)
     result = Result(

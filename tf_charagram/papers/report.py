@@ -19,7 +19,7 @@ from tf_charagram.papers.result import VERDICTS, Result
 _TEMPLATE = files("tf_charagram.papers") / "report.html"
 _INTRODUCTION = (
     "Every table and figure of three papers, as it came out with the data and in the time there "
-    "was: our number, and the paper's in parentheses. A dash is a run that was not trained. "
+    "was: our number, and the paper's in parentheses; by itself where a run was not trained. "
     "`charagram papers` lists them; `charagram papers NAME --data FOLDER` makes one again."
 )
 
@@ -83,7 +83,7 @@ def to_markdown(pages: list[Section]) -> str:
                 continue
             table = section.result.beside
             parts.append(f"{table.title}.")
-            parts.append(markdown(table).rstrip())
+            parts.append(markdown(table, section.result.is_numeric).rstrip())
             sentences = [*_verdicts(section.result), *table.notes, *section.result.differences]
             if sentences:
                 parts.append("\n".join(f"* {_plain(sentence)}" for sentence in sentences))

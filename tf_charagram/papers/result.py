@@ -57,6 +57,13 @@ class Result:
             missing=tuple(values["missing"]),
         )
 
+    def is_numeric(self, index: int) -> bool:
+        """Returns whether a column is of numbers, ours or the paper's."""
+        return any(
+            table is not None and index < len(table.columns) and table.is_numeric(index)
+            for table in (self.ours, self.paper)
+        )
+
     @property
     def beside(self) -> Table:
         """Our table with the paper's number behind each of ours, in parentheses."""
@@ -73,4 +80,5 @@ class Result:
 def _both(ours: Cell, paper: Cell) -> Cell:
     if paper is None:
         return ours
-    return f"{cell_text(ours)} ({cell_text(paper)})"
+    theirs = f"({cell_text(paper)})"
+    return theirs if ours is None else f"{cell_text(ours)} {theirs}"
