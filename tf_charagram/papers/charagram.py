@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from tf_charagram.analysis import neighbors
 from tf_charagram.analysis.length import scores_by_length
 from tf_charagram.analysis.runs import convergence
-from tf_charagram.analysis.table import Cell, Curves, Table
+from tf_charagram.analysis.table import Cell, Table
 from tf_charagram.analysis.unknown import scores_by_unknown_words
 from tf_charagram.papers.claims import is_above, is_within
 from tf_charagram.papers.context import Context
@@ -203,41 +204,36 @@ def _table_10(context: Context) -> Made:
 def _figure_1(context: Context) -> Made:
     words = {
         name: run_folder(context.out, f"words/{name}")
-        for name in _ENCODERS if context.history(f"words/{name}")
+        for name in _ENCODERS if context.is_trained(f"words/{name}")
     }  # fmt: skip
     table = convergence(words, "SL999", unit="examples")
-    dev = context.set_name("tagged-dev")
-    tagging = {
-        name: [(record["epoch"], record["scores"][dev]) for record in history]
-        for name, run in _TAGGING.items() if (history := context.history(run))
-    }  # fmt: skip
-    rows = [*table.rows]
-    for name, points in tagging.items():
-        best = max(points, key=lambda point: point[1])
-        rows.append((f"{name}, tagging", points[-1][0], None, best[1], best[0], points[-1][1]))
+    rows = [*table.rows, *_tagging_rows(context)]
     columns = ("run", "epochs", "pairs", "best", "at epoch", "last")
-    first = {name: run for name, run in words.items() if name == "charagram"}
-    claims = {
-        "charagram learns fastest": _is_fastest(context, "SL999")
-        if len(words) == 3 and first
-        else None
-    }
-    return Made(
-        Table("SL999 and tagging accuracy while training", columns, tuple(rows),
-              curves=Curves("pairs", "SL999", table.curves.lines if table.curves else {})),
-        claims=claims,
-    )  # fmt: skip
+    claims = {"charagram learns words fastest": _is_fastest(context, "SL999")}
+    title = "SL999 and tagging accuracy while training"
+    return Made(Table(title, columns, tuple(rows), curves=table.curves), claims=claims)
 
 
-def _is_fastest(context: Context, score: str) -> bool:
-    """Returns whether charagram has the best score at the shortest run's end."""
+def _tagging_rows(context: Context) -> Iterator[tuple[Cell, ...]]:
+    dev = context.set_name("tagged-dev")
+    for name, run in _TAGGING.items():
+        points = [(record["epoch"], record["scores"][dev]) for record in context.history(run)]
+        if points:
+            at, best = max(points, key=lambda point: point[1])
+            yield f"{name}, tagging", points[-1][0], None, best, at, points[-1][1]
+
+
+def _is_fastest(context: Context, score: str) -> bool | None:
+    """Returns whether charagram is best when the shortest run ends; `None` if one is missing."""
     histories = {name: context.history(f"words/{name}") for name in _ENCODERS}
+    if not all(histories.values()):
+        return None
     end = min(history[-1]["examples"] for history in histories.values())
     at_end = {
         name: max(record["scores"][score] for record in history if record["examples"] <= end)
         for name, history in histories.items()
     }
-    return max(at_end, key=at_end.get) == "charagram"  # type: ignore[arg-type]
+    return max(at_end, key=lambda name: at_end[name]) == "charagram"
 
 
 _WORD_RUNS = tuple(f"words/{name}" for name in _ENCODERS)

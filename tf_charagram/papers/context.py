@@ -55,8 +55,8 @@ class Context:
         return next((detail for detail in details if detail["name"] == name), {})
 
     def history(self, run: str) -> list[dict[str, Any]]:
-        """Returns the evaluations of a run while it trained, in order."""
-        return run_folder(self.out, run).read_history()
+        """Returns the evaluations of a run while it trained, in order; none if it has not ended."""
+        return run_folder(self.out, run).read_history() if self.is_trained(run) else []
 
     def embedders(self, runs: dict[str, str]) -> dict[str, TextEmbedder]:
         """Returns the models of those runs that were trained.
