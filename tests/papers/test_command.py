@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
-from types import SimpleNamespace
+import sys
+import time
 
 import pytest
 
-from tests.commands import call
+from tests.commands import call, environment
 from tests.texts import write_pairs, write_scored
 from tf_charagram.papers import training
 from tf_charagram.papers.making import result_file
@@ -35,9 +38,9 @@ def in_process(monkeypatch):
     def run(words):
         commands.append(words)
         small = ["--dim", "4", "--evaluations-per-epoch", "1"]
-        return SimpleNamespace(returncode=call("train", *words[4:], *small))
+        return call("train", *words[4:], *small)
 
-    monkeypatch.setattr(training.subprocess, "run", run)
+    monkeypatch.setattr(training, "_run", run)
     return commands
 
 
@@ -97,12 +100,43 @@ def test_a_stopped_run_goes_on(data, tmp_path, monkeypatch, capsys):
     run.mkdir(parents=True)
     (run / "config.json").write_text("{}")
     seen = []
-    monkeypatch.setattr(
-        subprocess, "run", lambda words: seen.append(words) or SimpleNamespace(returncode=130)
-    )
+    monkeypatch.setattr(training, "_run", lambda words: seen.append(words) or 130)
     assert call(PAPERS, "charagram/table-2", "--data", data, "--runs", tmp_path) == 1
     assert seen[0][-1] == "--resume"
     assert "words/charagram-large ended with status 130" in capsys.readouterr().err
+
+
+CHILD = """
+import pathlib, sys, time
+started, saved = map(pathlib.Path, sys.argv[1:])
+started.touch()
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    time.sleep(1)
+    saved.touch()
+"""
+PARENT = """
+import sys
+from tf_charagram.papers.training import _run
+_run([sys.executable, "-c", *sys.argv[1:]])
+"""
+
+
+def test_ctrl_c_lets_a_run_save_what_it_has(tmp_path):
+    """The child is given the time it needs, as a run is that writes a checkpoint."""
+    started, saved = tmp_path / "started", tmp_path / "saved"
+    command = [sys.executable, "-c", PARENT, CHILD, str(started), str(saved)]
+    with subprocess.Popen(
+        command, start_new_session=True, stderr=subprocess.DEVNULL, env=environment()
+    ) as parent:
+        deadline = time.monotonic() + 60
+        while not started.is_file() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.2)  # until it sleeps
+        os.killpg(parent.pid, signal.SIGINT)
+        assert parent.wait(30) != 0
+    assert saved.is_file()
 
 
 @pytest.mark.parametrize(

@@ -146,15 +146,24 @@ def train(
     if run_folder(out, run.name).config.is_file():
         command.append("--resume")
     say("charagram " + " ".join(command))
-    result = subprocess.run([sys.executable, "-m", "tf_charagram.cli", *command])
-    if result.returncode:
+    if status := _run([sys.executable, "-m", "tf_charagram.cli", *command]):
         raise RunError(
-            f"The run {run.name} ended with status {result.returncode}. The same command goes on "
-            "with it."
+            f"The run {run.name} ended with status {status}. The same command goes on with it."
         )
     trained = run_folder(out, run.name)
     for path in (trained.checkpoints, trained.saved_model.parent, trained.tensorboard):
         shutil.rmtree(path, ignore_errors=True)
+
+
+def _run(command: Sequence[str]) -> int:
+    """Runs a command to its end; returns its exit status."""
+    with subprocess.Popen(command) as child:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:
+            # Ctrl-C reached it, too: it ends by itself, once it has saved what it has.
+            child.wait()
+            raise
 
 
 def _evaluation_flags(run: Run, folder: Path, sources: dict[str, Source]) -> Iterator[str]:
