@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 
+from tf_charagram.analysis.pairs import without_other_scales
 from tf_charagram.analysis.words import count_words
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.readers.pairs import read_pairs
@@ -62,7 +63,7 @@ class Inputs:
     @cached_property
     def embeds(self) -> dict[str, Embed]:
         """Functions from texts to vectors of unit length, by the names of the models."""
-        return {name: partial(_unit, embedder) for name, embedder in self.embedders.items()}
+        return unit_embeds(self.embedders)
 
     @cached_property
     def runs(self) -> dict[str, RunFolder]:
@@ -85,7 +86,7 @@ class Inputs:
     @cached_property
     def sentence_sets(self) -> list[ScoredPairs]:
         """The sets of STS, whose scores are all from 0 to 5."""
-        return [pairs for pairs in self.sets("sts") if (pairs.group or "").startswith("STS")]
+        return without_other_scales(self.sets("sts"))
 
     @cached_property
     def pairs(self) -> list[tuple[str, str]]:
@@ -118,6 +119,11 @@ class Inputs:
             return []
         sentences = read_tagged(Path(self.tagged), on_bad_line=self.bad_lines)
         return [list(zip(one.words, one.tags, strict=True)) for one in sentences]
+
+
+def unit_embeds(embedders: Mapping[str, TextEmbedder]) -> dict[str, Embed]:
+    """Returns a function from texts to vectors of unit length for each embedder, by name."""
+    return {name: partial(_unit, embedder) for name, embedder in embedders.items()}
 
 
 def _unit(embedder: TextEmbedder, texts: Sequence[str]) -> np.ndarray:

@@ -40,6 +40,11 @@ class JudgedPairs:
         return len(self.left)
 
 
+def without_other_scales(sets: Sequence[ScoredPairs]) -> list[ScoredPairs]:
+    """Returns the sets of STS, whose scores are all from 0 to 5; SICK and Twitter have others."""
+    return [pairs for pairs in sets if (pairs.group or "").startswith("STS")]
+
+
 def judge(models: Mapping[str, Embed], sets: Sequence[ScoredPairs]) -> JudgedPairs:
     """Embeds the pairs of some sets with some models.
 

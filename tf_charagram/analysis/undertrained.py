@@ -11,19 +11,16 @@ from tf_charagram.analysis.words import words_of
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.correlation import spearman
+from tf_charagram.evaluation.paper_tables import paper_table
+from tf_charagram.evaluation.papers import PAPER_SETS
 from tf_charagram.evaluation.scores import Embed, score_sets
 
 #: Pearson x 100 of the third quartile of the systems of each shared task (Universal, table 2).
 THIRD_QUARTILE = {
-    "STS2012.MSRpar": 57.6, "STS2012.MSRvid": 80.3, "STS2012.SMTeuroparl": 48.1,
-    "STS2012.OnWN": 65.9, "STS2012.SMTnews": 45.4,
-    "STS2013.headlines": 68.3, "STS2013.OnWN": 64.8, "STS2013.FNWN": 38.1, "STS2013.SMT": 34.6,
-    "STS2014.deft-forum": 46.8, "STS2014.deft-news": 74.0, "STS2014.headlines": 75.4,
-    "STS2014.images": 79.0, "STS2014.OnWN": 81.1, "STS2014.tweet-news": 72.2,
-    "STS2015.answers-forums": 68.2, "STS2015.answers-students": 73.6, "STS2015.belief": 72.2,
-    "STS2015.headlines": 80.8, "STS2015.images": 84.3,
-    "SICK.test": 79.9, "Twitter": 52.5,
-}  # fmt: skip
+    name: value
+    for name, value in paper_table("universal-2").numbers("3rd quartile").items()
+    if name in PAPER_SETS
+}
 #: Occurrences below which a word counts as seldom seen.
 SELDOM = 100
 

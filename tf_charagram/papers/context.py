@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from tf_charagram.analysis.inputs import unit_embeds
+from tf_charagram.analysis.pairs import without_other_scales
 from tf_charagram.analysis.words import count_words
 from tf_charagram.data.readers.scored import ScoredPairs, set_name
 from tf_charagram.evaluation.scores import Embed
 from tf_charagram.evaluation.sets import evaluation_sets
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.papers.sources import Source
 from tf_charagram.papers.training import is_trained, run_folder
 
@@ -71,7 +70,7 @@ class Context:
 
     def embeds(self, runs: dict[str, str]) -> dict[str, Embed]:
         """Returns functions to vectors of unit length, as `embedders` returns models."""
-        return {name: partial(_unit, embedder) for name, embedder in self.embedders(runs).items()}
+        return unit_embeds(self.embedders(runs))
 
     @cached_property
     def all_sts_sets(self) -> list[ScoredPairs]:
@@ -81,7 +80,7 @@ class Context:
     @cached_property
     def sts_sets(self) -> list[ScoredPairs]:
         """The sets of STS that are there, whose scores are all from 0 to 5."""
-        return [pairs for pairs in self.all_sts_sets if (pairs.group or "").startswith("STS")]
+        return without_other_scales(self.all_sts_sets)
 
     def set_name(self, role: str) -> str:
         """Returns what the scores of runs call the set of a role; nothing if it is not there."""
@@ -106,7 +105,3 @@ class Context:
 @cache
 def _load(folder: str) -> TextEmbedder:
     return TextEmbedder.load(folder)
-
-
-def _unit(embedder: TextEmbedder, texts: Sequence[str]) -> np.ndarray:
-    return unit_rows(embedder.encode(texts))
