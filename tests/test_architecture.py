@@ -13,7 +13,7 @@ TIERS = (
     {"text", "layers"},
     {"encoders"},
     {"config"},
-    {"objectives", "optimizers"},
+    {"objectives", "optimizers", "distribution"},
     {"serialization"},
     {"models", "trainers", "losses"},
     {"data", "evaluation"},
