@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import Any
 from weakref import ref
 
@@ -14,6 +16,22 @@ from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 
 # Tables with fewer numbers take no time worth a warning.
 _LARGE = 2_000_000
+
+_device: ContextVar[str | None] = ContextVar("device of new tables", default=None)
+
+
+@contextmanager
+def tables_on(device: str | None) -> Iterator[None]:
+    """Has the tables that are made meanwhile live on a device, such as one that has room for them.
+
+    Args:
+        device: Its name; `None` leaves the choice to TensorFlow.
+    """
+    token = _device.set(device)
+    try:
+        yield
+    finally:
+        _device.reset(token)
 
 
 class EmbeddingTable(ConfiguredLayer):
@@ -48,11 +66,17 @@ class EmbeddingTable(ConfiguredLayer):
         self.num_rows = num_rows
         self.dim = dim
         self.initializer = keras.initializers.get(initializer)
-        self.table = self.add_weight(
-            shape=(num_rows, dim), initializer=self.initializer, dtype="float32", name="table"
-        )
+        self._device = _device.get()
+        with self.beside_table():
+            self.table = self.add_weight(
+                shape=(num_rows, dim), initializer=self.initializer, dtype="float32", name="table"
+            )
         self.built = True
         self._has_warned = False
+
+    def beside_table(self) -> AbstractContextManager[Any]:
+        """Returns a context whose operations run where `tables_on` has put the table."""
+        return nullcontext() if self._device is None else tf.device(self._device)
 
     def _has_sparse_gradient(self) -> bool:
         """Whether the optimizer that trains the table updates single rows; asked in a call only."""

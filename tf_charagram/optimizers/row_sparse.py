@@ -10,6 +10,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.layers.embedding_table import mark_row_sparse
+from tf_charagram.layers.placement import beside
 
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
 
@@ -43,14 +44,15 @@ class RowSparseOptimizer(keras.optimizers.Optimizer):
         self, gradient: Gradient, variable: tf.Variable, learning_rate: tf.Tensor
     ) -> None:
         """Updates one variable, or the rows of it that a sparse gradient names."""
-        if not isinstance(gradient, tf.IndexedSlices):
-            self.update_all(gradient, variable, learning_rate)
-            return
-        # A sum over replicas names a row once for each.
-        num_replicas = self._distribution_strategy.num_replicas_in_sync
-        if not self.distinct_rows or num_replicas > 1:
-            gradient = sum_equal_rows(gradient)
-        self.update_rows(gradient, variable, learning_rate)
+        with beside(gradient):
+            if not isinstance(gradient, tf.IndexedSlices):
+                self.update_all(gradient, variable, learning_rate)
+                return
+            # A sum over replicas names a row once for each.
+            num_replicas = self._distribution_strategy.num_replicas_in_sync
+            if not self.distinct_rows or num_replicas > 1:
+                gradient = sum_equal_rows(gradient)
+            self.update_rows(gradient, variable, learning_rate)
 
     def update_all(
         self, gradient: tf.Tensor, variable: tf.Variable, learning_rate: tf.Tensor
@@ -92,21 +94,25 @@ def clip_by_global_norm(gradients: Sequence[Gradient], clip_norm: float) -> list
         gradients: Dense tensors, or sparse ones with distinct rows.
         clip_norm: Largest norm, above 0.
     """
-    squares = [
-        tf.reduce_sum(tf.square(g.values if isinstance(g, tf.IndexedSlices) else g))
-        for g in gradients
-    ]
-    norm = tf.sqrt(tf.add_n(squares))
+    norm = tf.sqrt(tf.add_n([_sum_of_squares(gradient) for gradient in gradients]))
     return scaled(gradients, clip_norm / tf.maximum(norm, clip_norm))
+
+
+def _sum_of_squares(gradient: Gradient) -> tf.Tensor:
+    with beside(gradient):
+        is_sparse = isinstance(gradient, tf.IndexedSlices)
+        return tf.reduce_sum(tf.square(gradient.values if is_sparse else gradient))
 
 
 def scaled(gradients: Sequence[Gradient], scale: float | tf.Tensor) -> list[Gradient]:
     """Returns gradients times a number; a factor of 1 costs nothing."""
     if isinstance(scale, float) and scale == 1.0:
         return list(gradients)
-    return [
-        tf.IndexedSlices(g.values * scale, g.indices, g.dense_shape)
-        if isinstance(g, tf.IndexedSlices)
-        else g * scale
-        for g in gradients
-    ]
+    return [_times(gradient, scale) for gradient in gradients]
+
+
+def _times(gradient: Gradient, scale: float | tf.Tensor) -> Gradient:
+    with beside(gradient):
+        if not isinstance(gradient, tf.IndexedSlices):
+            return gradient * scale
+        return tf.IndexedSlices(gradient.values * scale, gradient.indices, gradient.dense_shape)

@@ -6,6 +6,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.layers.embedding_table import mark_row_sparse
+from tf_charagram.layers.placement import beside
 from tf_charagram.optimizers.row_sparse import Gradient
 
 
@@ -40,6 +41,12 @@ class MomentumSgd(keras.optimizers.SGD):
         self, gradient: Gradient, variable: tf.Variable, learning_rate: tf.Tensor
     ) -> None:
         """Updates one variable; gradients of equal rows add up."""
+        with beside(gradient):
+            self._update_all(gradient, variable, learning_rate)
+
+    def _update_all(
+        self, gradient: Gradient, variable: tf.Variable, learning_rate: tf.Tensor
+    ) -> None:
         if isinstance(gradient, tf.IndexedSlices):
             gradient = tf.math.unsorted_segment_sum(
                 gradient.values, gradient.indices, variable.shape[0]

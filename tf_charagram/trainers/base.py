@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers.cut_table import CutTable, cut_tables, trained_variables
+from tf_charagram.layers.placement import beside
 from tf_charagram.objectives.penalties import L2Penalties
 from tf_charagram.optimizers.row_sparse import Gradient, clip_by_global_norm, scaled
+from tf_charagram.trainers.whole_state import WholeState, slots_of
 
 
 class StepModel(keras.Model):
@@ -92,11 +96,39 @@ class StepModel(keras.Model):
         self.penalties = penalties
         self.clip_norm = clip_norm
         optimizer.build(self.trained_variables)
+        tables = self.cut_tables
+        self._whole_state = WholeState(tables, [self._siblings(table) for table in tables])
+
+    def _siblings(self, table: CutTable) -> list[list[tf.Variable]]:
+        """Returns what is cut as a table is: moments, and what a penalty pulls its parts to."""
+        first = [id(variable) for variable in self.trained_variables].index(id(table.parts[0]))
+        positions = range(first, first + len(table.parts))
+        targets = [self.penalties.target_of(position) for position in positions]
+        pulled = [target for target in targets if target is not None]
+        return [*slots_of(self.optimizer, table.parts), *([pulled] if pulled else [])]
 
     @property
     def trained_variables(self) -> list[keras.Variable]:
-        """The weights that steps change."""
-        return [variable for part in self._parts for variable in part.trainable_variables]
+        """The weights that steps change; the parts of a cut table in its place."""
+        return [variable for part in self._parts for variable in trained_variables(part)]
+
+    @property
+    def cut_tables(self) -> list[CutTable]:
+        """The tables that are cut, whose parts are trained."""
+        return [table for part in self._parts for table in cut_tables(part)]
+
+    def assemble(self) -> None:
+        """Brings `all_weights` up to date, for cut tables are trained in their parts."""
+        for table in self.cut_tables:
+            table.assemble()
+
+    def assembled_state(self) -> AbstractContextManager[None]:
+        """Returns a context in which all `checkpoint_variables` are up to date and may be saved."""
+        return self._whole_state.assembled()
+
+    def take_over_state(self) -> None:
+        """Goes on from what a checkpoint has restored `checkpoint_variables` to."""
+        self._whole_state.cut()
 
     @property
     def all_weights(self) -> list[keras.Variable]:
@@ -113,14 +145,14 @@ class StepModel(keras.Model):
 
     @property
     def checkpoint_variables(self) -> list[tf.Variable]:
-        """Everything that steps change, and `state`, in a fixed order."""
+        """Everything that steps change, and `state`, in a fixed order, however tables are cut."""
         variables = [
             # Not `weights`, which leaves out the state of the seeds of dropout.
             *(variable for part in self._parts for variable in part.variables),
             *self.optimizer.variables,
             *self.loss_tracker.variables,
         ]
-        return [*(variable.value for variable in variables), *self.state]
+        return self._whole_state.of([*(variable.value for variable in variables), *self.state])
 
     @property
     def metrics(self) -> list[keras.metrics.Metric]:
@@ -135,9 +167,8 @@ class StepModel(keras.Model):
 
         To be overridden where the loss has seen to that already.
         """
-        values = [g.values if isinstance(g, tf.IndexedSlices) else g for g in gradients]
         # A sum is finite only if all its terms are.
-        total = tf.add_n([loss, *(tf.reduce_sum(value) for value in values)])
+        total = tf.add_n([loss, *(_sum(gradient) for gradient in gradients)])
         total = tf.debugging.check_numerics(total, "The loss or its gradient is not finite")
         with tf.control_dependencies([total]):
             return tf.identity(loss)
@@ -173,3 +204,9 @@ class StepModel(keras.Model):
         """Returns the mean loss without training."""
         self.loss_tracker.update_state(self.loss_of(*data, training=False))
         return {metric.name: metric.result() for metric in self.metrics}
+
+
+def _sum(gradient: Gradient) -> tf.Tensor:
+    with beside(gradient):
+        values = gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
+        return tf.reduce_sum(values)

@@ -13,6 +13,7 @@ from tf_charagram.config.run import settings_without_use
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.layers.cut_table import summed_tables
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.words import WordVectorizer
 from tf_charagram.training.word_vectors import add_vector_words, check_width, pretrained_width
@@ -38,7 +39,22 @@ def check_options(config: RunConfig) -> None:
             )
     _check_word_options(config)
     # A small one shows what else is wrong, before the texts are read.
-    make_encoder(config, num_rows=1)
+    encoder = make_encoder(config, num_rows=1)
+    if config.table_devices > 1:
+        _check_can_be_cut(config, encoder)
+
+
+def _check_can_be_cut(config: RunConfig, encoder: keras.layers.Layer) -> None:
+    if not summed_tables(encoder):
+        raise ConfigError(
+            "`table_devices` is for encoders that sum the rows of a table. "
+            f"Received: table_devices={config.table_devices} for the encoder '{config.encoder}'"
+        )
+    if getattr(config, "freeze", False):
+        raise ConfigError(
+            "`table_devices` is for tables that are trained, not for `freeze`. Leave one of them "
+            f"out. Received: table_devices={config.table_devices}"
+        )
 
 
 def _check_word_options(config: RunConfig) -> None:

@@ -114,6 +114,8 @@ class TrainingLoop:
     def resume(self) -> bool:
         """Goes back to the newest checkpoint; returns whether there was one."""
         is_restored = self.checkpoints.restore_latest() is not None
+        if is_restored:
+            self.model.take_over_state()
         self.folder.trim_history(self.step)
         return is_restored
 
@@ -155,7 +157,8 @@ class TrainingLoop:
 
     def release(self) -> None:
         """Gives back the memory of the optimizer, two more tables for Adam; no step can follow."""
-        for variable in self.model.optimizer.variables:
+        parts = [part for table in self.model.cut_tables for part in table.parts]
+        for variable in [*self.model.optimizer.variables, *parts]:
             if len(variable.shape) > 1:
                 tf.raw_ops.AssignVariableOp(resource=variable.value.handle, value=tf.zeros([0]))
 
@@ -176,7 +179,8 @@ class TrainingLoop:
 
     def _save(self, progress: TrainingProgress) -> None:
         self._seconds.assign(progress.seconds)
-        self.checkpoints.save(self.step)
+        with self.model.assembled_state():
+            self.checkpoints.save(self.step)
 
     @contextmanager
     def _saved_on_interrupt(self, progress: TrainingProgress) -> Iterator[None]:
@@ -212,6 +216,7 @@ class TrainingLoop:
             if not progress.is_out_of_time:
                 self._fit(self.stream.dataset(segment), progress)
                 self._interrupt.check()
+        self.model.assemble()
         self._check_weights()
         return float(tracker.result())
 

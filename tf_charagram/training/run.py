@@ -17,8 +17,11 @@ from tf_charagram.distribution.agreement import failing_together
 from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.files import write_json
+from tf_charagram.layers.cut_table import CutTable, summed_tables
+from tf_charagram.layers.embedding_table import tables_on
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.training.building import check_options
+from tf_charagram.training.devices import HOST, table_devices
 from tf_charagram.training.loop import LAST, Scores, TrainingLoop
 from tf_charagram.training.metrics import loop_metrics
 from tf_charagram.training.run_folder import RunFolder, run_config
@@ -92,8 +95,12 @@ class TrainingRun:
         config = make_task.prepared(config)
         if config.init is not None:
             check_init(config.init, config.out)
+        # Before TensorFlow begins to work, after which it takes no more devices.
+        is_cut = config.table_devices > 1
+        devices = table_devices(config.table_devices) if is_cut else []
         check_options(config)
         self.config = config
+        self._host = HOST if is_cut else None
         self.task = task = make_task(config, BadLines(config.on_bad_line))
         if previous is not None:
             task.reuse(previous)
@@ -107,8 +114,12 @@ class TrainingRun:
         settings = run_config(config.to_dict(), task.input_files(config))
         self.folder.check_config(settings, canonical_settings)
         task.read()
-        self.model = task.build()
+        with tables_on(self._host):
+            self.model = task.build()
         self.model.task = config.task
+        if is_cut:
+            for layer in summed_tables(self.model.encoder):
+                CutTable(layer, devices)
         self.stream = task.make_stream(self.model, self.folder)
         self._trainer = task.make_trainer(self.model, optimizer)
         self._trainer.exchange = self.exchange
@@ -181,7 +192,8 @@ class TrainingRun:
     def _finish(self, start: float, num_resamples: int | None, *, export: bool) -> dict[str, Any]:
         """Exports, scores, and writes `metrics.json`; returns what it holds."""
         self.loop.release()
-        self.model = self.task.load(self.folder.model)
+        with tables_on(self._host):
+            self.model = self.task.load(self.folder.model)
         written = [name for name in _LEFT_BY_ALL if export or name != "saved_model"]
         if export:
             self.model.export(self.folder.saved_model)

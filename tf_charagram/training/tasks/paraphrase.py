@@ -31,6 +31,7 @@ _NOT_IN_IDS = (
     "optimizer", "learning_rate", "momentum", "initial_accumulator", "decay", "clip_norm",
     "freeze_words", "dim",
     "encoder_options", "evaluations_per_epoch", "checkpoint_every_s", "select", "threads",
+    "table_devices",
 )  # fmt: skip
 
 
