@@ -89,6 +89,8 @@ def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -
             f"Go on with the same command and --out {run.folder.path} --resume"
         )
         return 130
+    if not exchange.is_chief:
+        return 0
     if not is_quiet():
         if console.is_terminal:
             history = run.folder.read_history()

@@ -13,7 +13,8 @@ from tf_charagram.errors import ConfigError
 VARIABLE = "TF_CONFIG"
 _ROLES = ("chief", "worker")
 _EXAMPLE = (
-    '{"cluster": {"worker": ["host-a:2222", "host-b:2222"]}, "task": {"type": "worker", "index": 0}}'
+    '{"cluster": {"worker": ["host-a:2222", "host-b:2222"]}, '
+    '"task": {"type": "worker", "index": 0}}'
 )
 
 

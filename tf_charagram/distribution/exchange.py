@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -178,9 +179,7 @@ class Exchange:
         for variable in variables:
             self.add_up(variable, lambda piece, _: piece if self.is_chief else piece * 0)
 
-    def add_up(
-        self, variable: tf.Variable, own: Callable[[tf.Tensor, slice], tf.Tensor]
-    ) -> None:
+    def add_up(self, variable: tf.Variable, own: Callable[[tf.Tensor, slice], tf.Tensor]) -> None:
         """Gives a variable the sum of what the workers have of it, piece by piece.
 
         Args:
@@ -230,8 +229,9 @@ def _pieces(variable: tf.Variable) -> list[slice]:
     """Returns the ranges of rows in which a variable is exchanged; a scalar is one piece."""
     if not variable.shape.rank:
         return [slice(0, 1)]
-    num_rows = int(variable.shape[0])
-    rows = max(1, _PIECE // max(1, variable.shape.num_elements() // max(1, num_rows)))
+    # A variable may have no fixed shape.
+    num_rows, *others = tf.shape(variable).numpy().tolist()
+    rows = max(1, _PIECE // max(1, math.prod(others)))
     return [slice(first, min(first + rows, num_rows)) for first in range(0, num_rows, rows)]
 
 

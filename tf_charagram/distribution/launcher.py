@@ -91,7 +91,7 @@ class Launcher:
     def _report(self, failed: int) -> int:
         """Says why the training ended, unless the chief has; returns the exit status."""
         chief = self._processes[0].poll()
-        if self._num_interrupts or failed == 0 and chief is not None and chief > 0:
+        if self._num_interrupts or (failed == 0 and chief is not None and chief > 0):
             return chief if chief is not None and chief > 0 else 130
         code = self._processes[failed].returncode
         how = f"killed by signal {-code}" if code < 0 else f"exit status {code}"

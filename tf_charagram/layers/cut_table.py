@@ -13,6 +13,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.layers.divided_rows import DividedRows
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum, sum_rows, sum_rows_gradient
 
@@ -29,6 +30,7 @@ class CutTable:
         devices: Device of each part that this process holds, such as `"GPU:1"`.
         num_parts: Parts in all, with those that other processes hold. Default: one per device.
         first_part: Number of the first part held.
+        exchange: The processes that hold the others; with all of them, every part is held once.
 
     Attributes:
         table: The whole table.
@@ -46,11 +48,12 @@ class CutTable:
         *,
         num_parts: int | None = None,
         first_part: int = 0,
+        exchange: Exchange = ALONE,
     ) -> None:
         self.table = layer.table
         self.devices = tuple(devices)
         num_parts = len(self.devices) if num_parts is None else num_parts
-        self.rows = DividedRows(layer.num_rows, num_parts, first_part, len(self.devices))
+        self.rows = DividedRows(layer.num_rows, num_parts, first_part, len(self.devices), exchange)
         self.parts = [
             self._part(number, device)
             for number, device in zip(self.rows.held, self.devices, strict=True)
@@ -77,7 +80,7 @@ class CutTable:
         self.rows.assemble([part.value for part in self.parts], self.table.value)
 
     def sums(self, ids: tf.RaggedTensor) -> tf.Tensor:
-        """Computes the sum of the rows that each row of ids names, over the parts held.
+        """Computes the sum of the rows that each row of ids names, over all parts.
 
         The gradient of each part is a `tf.IndexedSlices` that names each row that the ids name
         once, and no other.
@@ -90,7 +93,7 @@ class CutTable:
         """
         held = zip(self.rows.held, self.devices, self.parts, strict=True)
         partial = [self._partial_sums(*part, ids) for part in held]
-        return tf.add_n(partial)
+        return self.rows.exchange.total(tf.add_n(partial))
 
     def _partial_sums(
         self, number: int, device: str, part: keras.Variable, ids: tf.RaggedTensor

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import tensorflow as tf
 
+from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import ConfigError
 
 # Rows that are moved at once: at 300 numbers each, 20 MB.
@@ -22,6 +23,7 @@ class DividedRows:
         num_parts: Parts in all.
         first_part: The first part that this process holds.
         num_held: How many parts it holds.
+        exchange: The processes that hold the others.
 
     Raises:
         ConfigError: There are more parts than rows, or the parts held are not among them.
@@ -31,6 +33,7 @@ class DividedRows:
     num_parts: int
     first_part: int
     num_held: int
+    exchange: Exchange = ALONE
 
     def __post_init__(self) -> None:
         """Checks that every part has a row and that those held exist."""
@@ -55,16 +58,23 @@ class DividedRows:
         return len(range(part, self.num_rows, self.num_parts))
 
     def assemble(self, parts: Sequence[tf.Variable], whole: tf.Variable) -> None:
-        """Writes the rows of the parts held into the whole table, a piece at a time.
+        """Writes the rows of all parts into the whole table, a piece at a time.
 
         Args:
             parts: One variable `(height, ...)` for each part held.
-            whole: `(num_rows, ...)`; rows of other parts stay as they are.
+            whole: `(num_rows, ...)`; rows of parts that nobody holds stay as they are.
         """
         for part, rows, places in self._pieces(parts):
             whole.scatter_update(tf.IndexedSlices(tf.gather(part, rows), places))
         # Updates of rows leave a variable so that whoever reads all of it gets a copy.
         tf.raw_ops.DisableCopyOnRead(resource=whole.handle)
+        self.exchange.add_up(whole, self._held_rows)
+
+    def _held_rows(self, numbers: tf.Tensor, rows: slice) -> tf.Tensor:
+        """Returns some rows of a whole table with zeros for those of parts that are not held."""
+        parts = tf.range(rows.start, rows.stop) % self.num_parts - self.first_part
+        is_held = tf.logical_and(parts >= 0, parts < self.num_held)
+        return tf.where(tf.reshape(is_held, [-1, *[1] * (numbers.shape.rank - 1)]), numbers, 0)
 
     def cut(self, whole: tf.Variable, parts: Sequence[tf.Variable]) -> None:
         """Writes the rows of the whole table into the parts held; arguments as for `assemble`."""

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import keras
 import tensorflow as tf
 
+from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.layers.embedding_table import mark_row_sparse
 from tf_charagram.layers.placement import beside
 
@@ -87,14 +88,26 @@ def sum_equal_rows(gradient: tf.IndexedSlices) -> tf.IndexedSlices:
     return tf.IndexedSlices(values, distinct, gradient.dense_shape)
 
 
-def clip_by_global_norm(gradients: Sequence[Gradient], clip_norm: float) -> list[Gradient]:
+def clip_by_global_norm(
+    gradients: Sequence[Gradient],
+    clip_norm: float,
+    is_part: Sequence[bool] | None = None,
+    exchange: Exchange = ALONE,
+) -> list[Gradient]:
     """Scales gradients so that their joint L2 norm is at most `clip_norm`.
 
     Args:
         gradients: Dense tensors, or sparse ones with distinct rows.
         clip_norm: Largest norm, above 0.
+        is_part: Which of them are of parts of a table whose other parts `exchange` has. Default:
+            none.
+        exchange: The other workers, which have the same gradients besides.
     """
-    norm = tf.sqrt(tf.add_n([_sum_of_squares(gradient) for gradient in gradients]))
+    whole: list[tf.Tensor] = [tf.zeros([])]
+    parts: list[tf.Tensor] = [tf.zeros([])]
+    for gradient, belongs in zip(gradients, is_part or [False] * len(gradients), strict=True):
+        (parts if belongs else whole).append(_sum_of_squares(gradient))
+    norm = tf.sqrt(tf.add_n([*whole, exchange.sum(tf.add_n(parts))]))
     return scaled(gradients, clip_norm / tf.maximum(norm, clip_norm))
 
 

@@ -9,11 +9,13 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.cut_table import CutTable, cut_tables, trained_variables
 from tf_charagram.layers.placement import beside
 from tf_charagram.objectives.penalties import L2Penalties
 from tf_charagram.optimizers.row_sparse import Gradient, clip_by_global_norm, scaled
+from tf_charagram.trainers.division import encode_share, summed_gradients
 from tf_charagram.trainers.whole_state import WholeState, slots_of
 
 
@@ -26,6 +28,7 @@ class StepModel(keras.Model):
     Attributes:
         step: Number of batches trained on.
         loss_tracker: The mean loss since its last reset.
+        exchange: The other workers that train the same; see `trainers.division`.
 
     Args:
         layers: The trained layers: the encoder, and the head on top of it if there is one. Their
@@ -35,6 +38,7 @@ class StepModel(keras.Model):
     def __init__(self, layers: Sequence[keras.layers.Layer], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._parts = list(layers)
+        self.exchange: Exchange = ALONE
         self.step = tf.Variable(
             0,
             dtype=tf.int64,
@@ -127,7 +131,10 @@ class StepModel(keras.Model):
         return self._whole_state.assembled()
 
     def take_over_state(self) -> None:
-        """Goes on from what a checkpoint has restored `checkpoint_variables` to."""
+        """Goes on from what a checkpoint has restored `checkpoint_variables` to on the chief."""
+        if not self.exchange.is_chief:
+            self._whole_state.allocate()
+        self.exchange.copy_from_chief(self.checkpoint_variables)
         self._whole_state.cut()
 
     @property
@@ -180,16 +187,33 @@ class StepModel(keras.Model):
             self.step.assign_add(1)
         return {metric.name: metric.result() for metric in self.metrics}
 
+    @property
+    def _divides_texts(self) -> bool:
+        """Whether workers encode a share of the texts each; where tables are cut, all do all."""
+        return not (self.exchange.is_alone or self.cut_tables)
+
+    def encode(self, ids: tf.RaggedTensor, training: bool) -> tf.Tensor:
+        """Returns the vectors of all texts of a batch, by the encoders of all workers."""
+        if training and self._divides_texts:
+            return encode_share(self._parts[0], ids, training, self.exchange)
+        return self._parts[0](ids, training=training)
+
     def update(self, loss_of_batch: Callable[[], tf.Tensor]) -> tf.Tensor:
         """Runs one step of the optimizer; returns the loss."""
         variables = [variable.value for variable in self.trained_variables]
         with tf.GradientTape() as tape:
             loss = loss_of_batch()
         gradients = tape.gradient(loss, variables)
+        if self._divides_texts:
+            num_shared = len(self._parts[0].trainable_variables)
+            shared = summed_gradients(gradients[:num_shared], self.exchange)
+            gradients = [*shared, *gradients[num_shared:]]
         loss = self.assert_finite(loss, gradients)
         gradients = self.penalties.add_gradients(gradients, variables)
         if self.clip_norm is not None:
-            gradients = clip_by_global_norm(gradients, self.clip_norm)
+            parts = {id(part) for table in self.cut_tables for part in table.parts}
+            is_part = [id(variable) in parts for variable in self.trained_variables]
+            gradients = clip_by_global_norm(gradients, self.clip_norm, is_part, self.exchange)
         # The optimizer adds up what the replicas give it.
         gradients = scaled(gradients, 1.0 / self.distribute_strategy.num_replicas_in_sync)
         rate = tf.convert_to_tensor(self.optimizer.learning_rate)

@@ -111,7 +111,7 @@ class ParaphraseModel(StepModel):
 
     def loss_of(self, ids: tf.RaggedTensor, text_ids: tf.Tensor, training: bool) -> tf.Tensor:
         """Returns the margin loss of a batch, without the penalty."""
-        embeddings = self.encoder(ids, training=training)
+        embeddings = self.encode(ids, training=training)
         for metric in self.pair_metrics:
             metric.update_state(*tf.split(tf.stop_gradient(embeddings), 2))
         normalized = normalize_rows(tf.stop_gradient(embeddings))
@@ -175,7 +175,7 @@ class ParaphraseModel(StepModel):
     def _train_on_pool(self, ids: tf.RaggedTensor, text_ids: tf.Tensor) -> tf.Tensor:
         """Chooses negatives in all of a pool, then trains on its batches one after the other."""
         num_pairs = tf.shape(text_ids)[0] // 2
-        pool = normalize_rows(self.encoder(ids, training=True))
+        pool = normalize_rows(self.encode(ids, training=True))
         chosen, exists = self.negatives(pool, text_ids, self.step)
 
         def train(first: tf.Tensor, _: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -203,7 +203,7 @@ class ParaphraseModel(StepModel):
         # Of each half of the rows, the second half are negatives, which have none themselves.
         halves = tf.stack([tf.reshape(texts, [2, -1]), tf.reshape(negatives, [2, -1])], axis=1)
         rows = tf.reshape(halves, [-1])
-        embeddings = self.encoder(tf.gather(ids, rows), training=True)
+        embeddings = self.encode(tf.gather(ids, rows), training=True)
         halves = tf.reshape(exists, [2, -1])
         has_negative = tf.reshape(tf.stack([halves, tf.zeros_like(halves)], axis=1), [-1])
         num_pairs = tf.shape(texts)[0] // 2

@@ -28,10 +28,13 @@ class _Cut(NamedTuple):
             shape = [None, *parts[0].shape[1:]]
             return cls(rows, parts, tf.Variable(empty, shape=shape, trainable=False))
 
-    def assemble(self) -> None:
+    def allocate(self) -> None:
         with tf.device("CPU:0"):
             shape = [self.rows.num_rows, *self.whole.shape[1:]]
             self.whole.assign(tf.zeros(shape, self.whole.dtype))
+
+    def assemble(self) -> None:
+        self.allocate()
         self.rows.assemble(self.parts, self.whole)
 
     def cut(self) -> None:
@@ -90,6 +93,11 @@ class WholeState:
         for cut in self._cuts:
             cut.cut()
         self.release()
+
+    def allocate(self) -> None:
+        """Makes room for what is whole, to be read into."""
+        for cut in self._cuts:
+            cut.allocate()
 
     def release(self) -> None:
         """Gives back the memory of what is whole, besides the tables."""

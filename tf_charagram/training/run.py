@@ -97,7 +97,7 @@ class TrainingRun:
             check_init(config.init, config.out)
         # Before TensorFlow begins to work, after which it takes no more devices.
         is_cut = config.table_devices > 1
-        devices = table_devices(config.table_devices) if is_cut else []
+        devices = table_devices(config.table_devices) if is_cut else [HOST]
         check_options(config)
         self.config = config
         self._host = HOST if is_cut else None
@@ -117,9 +117,7 @@ class TrainingRun:
         with tables_on(self._host):
             self.model = task.build()
         self.model.task = config.task
-        if is_cut:
-            for layer in summed_tables(self.model.encoder):
-                CutTable(layer, devices)
+        self._cut_tables(devices)
         self.stream = task.make_stream(self.model, self.folder)
         self._trainer = task.make_trainer(self.model, optimizer)
         self._trainer.exchange = self.exchange
@@ -130,6 +128,20 @@ class TrainingRun:
                 f"Received: {self.exchange.size} workers"
             )
         return settings
+
+    def _cut_tables(self, devices: list[str]) -> None:
+        """Cuts the tables that are summed, one part for each device of each worker."""
+        number = len(devices)
+        if number * self.exchange.size == 1 or getattr(self.model.encoder, "word_dropout", 0.0):
+            return
+        for layer in summed_tables(self.model.encoder):
+            CutTable(
+                layer,
+                devices,
+                num_parts=number * self.exchange.size,
+                first_part=number * self.exchange.rank,
+                exchange=self.exchange,
+            )
 
     def _open_folder(self, *, resume: bool, overwrite: bool) -> RunFolder:
         """Returns the folder of the run; one for the time of training if the chief has that."""
@@ -224,6 +236,8 @@ def _comparable(settings: dict[str, Any]) -> dict[str, Any]:
     versions = {key: settings["versions"][key] for key in _SAME_VERSIONS}
     files = {f"{Path(name).name} (sha256)": sha for name, sha in settings["data_files"].items()}
     given = {f"--{k.replace('_', '-')}": v for k, v in settings["settings"].items()}
-    return {name: value for name, value in given.items() if name not in _MAY_DIFFER} | {
-        f"{name} (version)": value for name, value in versions.items()
-    } | files
+    return (
+        {name: value for name, value in given.items() if name not in _MAY_DIFFER}
+        | {f"{name} (version)": value for name, value in versions.items()}
+        | files
+    )
