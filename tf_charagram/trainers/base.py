@@ -11,6 +11,7 @@ import tensorflow as tf
 from tf_charagram.errors import ConfigError
 from tf_charagram.objectives.penalties import L2Penalties
 from tf_charagram.optimizers.row_sparse import Gradient, clip_by_global_norm, scaled
+from tf_charagram.trainers.device import from_parts
 
 
 class StepModel(keras.Model):
@@ -144,7 +145,8 @@ class StepModel(keras.Model):
 
     def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Trains on one batch; returns the mean loss."""
-        done = self.update(lambda: self.loss_of(*data, training=True))
+        batch = from_parts(data)
+        done = self.update(lambda: self.loss_of(*batch, training=True))
         with tf.control_dependencies([done]):
             self.step.assign_add(1)
         return {metric.name: metric.result() for metric in self.metrics}
@@ -171,5 +173,5 @@ class StepModel(keras.Model):
 
     def test_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Returns the mean loss without training."""
-        self.loss_tracker.update_state(self.loss_of(*data, training=False))
+        self.loss_tracker.update_state(self.loss_of(*from_parts(data), training=False))
         return {metric.name: metric.result() for metric in self.metrics}
