@@ -9,8 +9,7 @@ registered kernels, so that no GPU is needed.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import tensorflow as tf
 from tensorflow.python.framework import op_def_registry
@@ -30,25 +29,28 @@ SMALL = {
     "num_elements", "paddings", "perm", "r0", "r1", "reduction_indices", "s0", "s1",
     "shape", "size", "strides",
 }  # fmt: skip
+# Their outputs, and inputs but for what they tell the shape of, are shapes.
+ABOUT_SHAPES = {"ConcatOffset", "Shape", "ShapeN"}
 
 
 def problems(graph: tf.Graph) -> set[str]:
     """Returns what keeps a step from staying on the GPU, in the functions that it calls as well."""
+    return {found for op in all_operations(graph) for found in problems_of(op)}
+
+
+def all_operations(graph: tf.Graph) -> Iterator[tf.Operation]:
+    """Yields the operations of a graph, and those of what it calls with the shapes of the call."""
     functions = {f.signature.name: f for f in graph.as_graph_def().library.function}
-    return {found for op in operations(graph, functions) for found in problems_of(op)}
-
-
-def operations(graph: tf.Graph, functions: Mapping[str, Any]) -> Iterator[tf.Operation]:
-    """Yields the operations of a graph and of what it calls, with the shapes of each call."""
-    for op in graph.get_operations():
-        yield op
-        for name in called(op):
-            definition = functions[name]
-            # The outputs of a loop are of the shape that its variables have in all rounds.
-            arguments = op.outputs if "While" in op.type else op.inputs
-            inputs = arguments[-len(definition.signature.input_arg) :] if arguments else []
-            shapes = [tensor.shape for tensor in inputs]
-            yield from operations(function_def_to_graph(definition, shapes), functions)
+    graphs = [graph]
+    while graphs:
+        for op in graphs.pop().get_operations():
+            yield op
+            for name in called(op):
+                # The shapes that a variable of a loop has in all rounds are those of the output.
+                arguments = list(op.outputs if "While" in op.type else op.inputs)
+                number = len(functions[name].signature.input_arg)
+                shapes = [tensor.shape for tensor in arguments[len(arguments) - number :]]
+                graphs.append(function_def_to_graph(functions[name], shapes))
 
 
 def called(op: tf.Operation) -> list[str]:
@@ -84,7 +86,7 @@ def problems_of(op: tf.Operation) -> list[str]:
 
 def is_small(op: tf.Operation, name: str) -> bool:
     """Returns whether an argument has no more numbers than a tensor has dimensions."""
-    return name in SMALL or (op.type, name) == ("Shape", "output")
+    return name in SMALL or op.type in ABOUT_SHAPES and name != "input"
 
 
 def grows(tensor: tf.Tensor) -> bool:

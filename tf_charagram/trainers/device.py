@@ -39,7 +39,7 @@ def to_parts(batch: Iterable[Any]) -> tuple[Any, ...]:
         return tf.cast(tensor, tf.int64) if tensor.dtype == tf.int32 else tensor
 
     return tuple(
-        RaggedParts(dense(tensor.values), tensor.row_splits)
+        RaggedParts(dense(tensor.values), dense(tensor.row_splits))
         if isinstance(tensor, tf.RaggedTensor)
         else dense(tensor)
         for tensor in batch
@@ -72,4 +72,7 @@ def on_device(batches: tf.data.Dataset, device: str) -> tf.data.Dataset:
         What `to_parts` makes of them; nothing may be applied to this dataset.
     """
     parts = batches.map(lambda *batch: to_parts(batch))
-    return parts.apply(tf.data.experimental.prefetch_to_device(device, _NUM_WAITING))
+    copied = parts.apply(tf.data.experimental.prefetch_to_device(device, _NUM_WAITING))
+    # TensorFlow does not know how many they are, and Keras would warn at their end.
+    copied.cardinality = batches.cardinality
+    return copied
