@@ -25,12 +25,12 @@ CALLS = {
 IN_HOST_MEMORY = (tf.int32, tf.string)
 # Inputs and outputs that are single numbers, or one per dimension, also where no shape says so.
 SMALL = {
-    "axis", "begin", "dim", "dims", "element_shape", "end", "index", "multiples",
+    "axis", "begin", "dim", "dims", "element_shape", "end", "filter_sizes", "index", "multiples",
     "num_elements", "paddings", "perm", "r0", "r1", "reduction_indices", "s0", "s1",
     "shape", "size", "strides",
 }  # fmt: skip
 # Their outputs, and inputs but for what they tell the shape of, are shapes.
-ABOUT_SHAPES = {"ConcatOffset", "Shape", "ShapeN"}
+ABOUT_SHAPES = {"ConcatOffset", "Shape", "ShapeN", "VariableShape"}
 
 
 def problems(graph: tf.Graph) -> set[str]:
@@ -86,7 +86,7 @@ def problems_of(op: tf.Operation) -> list[str]:
 
 def is_small(op: tf.Operation, name: str) -> bool:
     """Returns whether an argument has no more numbers than a tensor has dimensions."""
-    return name in SMALL or op.type in ABOUT_SHAPES and name != "input"
+    return name in SMALL or (op.type in ABOUT_SHAPES and name != "input")
 
 
 def grows(tensor: tf.Tensor) -> bool:

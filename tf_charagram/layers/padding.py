@@ -36,7 +36,8 @@ def to_padded_groups(ids: tf.RaggedTensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
         ids: int32 or int64 `(batch, None, None)`.
 
     Returns:
-        Of the same type, `(batch * time, None)`, and a bool mask `(batch, time)`; `time` is at least 1.
+        Of the same type, `(batch * time, None)`, and a bool mask `(batch, time)`; `time` is at
+        least 1.
     """
     starts, lengths, steps = _steps(ids)
     # A padded group begins where the next real one does.
