@@ -36,12 +36,14 @@ def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor) -> tf.Tensor:
 
     Args:
         table: float32 `(num_rows, dim)`, at least one row.
-        ids: int32 `(batch, None)`, values in `[0, num_rows)`.
+        ids: int32 or int64 `(batch, None)`, values in `[0, num_rows)`.
 
     Returns:
         float32 `(batch, dim)`.
     """
-    sums = _sum_rows(table, ids.values, tf.cast(ids.row_splits, tf.int64))
+    # Functions keep arguments of int32 in host memory.
+    values, row_splits = tf.cast(ids.values, tf.int64), tf.cast(ids.row_splits, tf.int64)
+    sums = _sum_rows(table, values, row_splits)
     sums.set_shape([ids.shape[0], table.shape[1]])
     return sums
 
@@ -103,7 +105,7 @@ class _Counts(NamedTuple):
 @tf.function(
     input_signature=[
         tf.TensorSpec([None, None], tf.float32),
-        tf.TensorSpec([None], tf.int32),
+        tf.TensorSpec([None], tf.int64),
         tf.TensorSpec([None], tf.int64),
     ],
     autograph=False,
@@ -155,8 +157,8 @@ class RaggedEmbeddingSum(EmbeddingTable):
 
     def touched_rows(self, ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.RaggedTensor]:
         """Returns the rows that ids name, each once and at least one, and the ids among these."""
-        touched, positions = tf.unique(ids.values)
+        touched, positions = tf.unique(ids.values, out_idx=tf.int64)
         # A batch without any id touches row 0, with a zero gradient: no row at all is not allowed.
         is_empty = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
-        touched = tf.pad(touched, [[0, is_empty]])
+        touched = tf.concat([touched, tf.zeros([is_empty], touched.dtype)], axis=0)
         return self.rows(touched, training=True), ids.with_values(positions)

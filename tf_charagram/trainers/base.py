@@ -15,6 +15,7 @@ from tf_charagram.layers.cut_table import CutTable, cut_tables, trained_variable
 from tf_charagram.layers.placement import beside
 from tf_charagram.objectives.penalties import L2Penalties
 from tf_charagram.optimizers.row_sparse import Gradient, clip_by_global_norm, scaled
+from tf_charagram.trainers.device import from_parts
 from tf_charagram.trainers.division import encode_share, summed_gradients
 from tf_charagram.trainers.whole_state import WholeState, slots_of
 
@@ -182,7 +183,8 @@ class StepModel(keras.Model):
 
     def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Trains on one batch; returns the mean loss."""
-        done = self.update(lambda: self.loss_of(*data, training=True))
+        batch = from_parts(data)
+        done = self.update(lambda: self.loss_of(*batch, training=True))
         with tf.control_dependencies([done]):
             self.step.assign_add(1)
         return {metric.name: metric.result() for metric in self.metrics}
@@ -226,7 +228,7 @@ class StepModel(keras.Model):
 
     def test_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Returns the mean loss without training."""
-        self.loss_tracker.update_state(self.loss_of(*data, training=False))
+        self.loss_tracker.update_state(self.loss_of(*from_parts(data), training=False))
         return {metric.name: metric.result() for metric in self.metrics}
 
 
