@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import LostWorkerError
@@ -173,6 +174,28 @@ class Exchange:
             padded = tf.constant(list(data.ljust(most)), tf.int32)
             texts = self._run("gather", padded).numpy().reshape(self.size, most)
         return [json.loads(bytes(row.astype("uint8"))) for row in texts]
+
+    def ragged(self, ids: tf.RaggedTensor) -> list[tf.RaggedTensor]:
+        """Returns the ragged tensor of each worker, in their order, int32 `(num_rows, None)`."""
+        if self.is_alone:
+            return [ids]
+        lengths = tf.cast(ids.row_lengths(), tf.int64)
+        own = tf.stack([tf.shape(lengths)[0], tf.shape(ids.values)[0]])
+        with self.watched():
+            sizes = self._run("gather", own).numpy().reshape(self.size, 2)
+            columns = [self._padded(lengths, sizes[:, 0]), self._padded(ids.values, sizes[:, 1])]
+        return [
+            tf.RaggedTensor.from_row_lengths(
+                values[:num_values], row_lengths[:num_rows], validate=False
+            )
+            for row_lengths, values, (num_rows, num_values) in zip(*columns, sizes, strict=True)
+        ]
+
+    def _padded(self, values: tf.Tensor, sizes: np.ndarray) -> tf.Tensor:
+        """Returns a row for each worker with what it has, padded to the same length."""
+        most = -(-int(sizes.max()) // _ROWS) * _ROWS
+        padded = tf.pad(values, [[0, most - sizes[self.rank]]])
+        return tf.reshape(self._run("gather", padded), [self.size, most])
 
     def copy_from_chief(self, variables: Iterable[tf.Variable]) -> None:
         """Gives variables the values that they have on the chief."""

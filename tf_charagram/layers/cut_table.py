@@ -7,7 +7,7 @@ on the way back the gradient of the sums; rows, their gradients and their moment
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
@@ -58,6 +58,7 @@ class CutTable:
             self._part(number, device)
             for number, device in zip(self.rows.held, self.devices, strict=True)
         ]
+        self._are_own = False
         self.cut()
         layer.cut_table = self
 
@@ -95,6 +96,21 @@ class CutTable:
         partial = [self._partial_sums(*part, ids) for part in held]
         return self.rows.exchange.total(tf.add_n(partial))
 
+    def take_own_ids(self) -> Callable[[tf.RaggedTensor], tf.RaggedTensor]:
+        """Has `sums` take the ids of the one part held only; returns what picks them.
+
+        What is summed again and again need not be picked anew each time.
+        """
+        (number,) = self.rows.held
+        self._are_own = True
+
+        def pick(ids: tf.RaggedTensor) -> tf.RaggedTensor:
+            own, row_splits = self._pick(number, ids.values, ids.row_splits)
+            values = tf.gather(ids.values, own)
+            return tf.RaggedTensor.from_row_splits(values, row_splits, validate=False)
+
+        return pick
+
     def _partial_sums(
         self, number: int, device: str, part: keras.Variable, ids: tf.RaggedTensor
     ) -> tf.Tensor:
@@ -123,12 +139,20 @@ class CutTable:
     def _own(self, number: int, ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.RaggedTensor]:
         """Returns the rows of a part that ids name, each once, and the ids among these."""
         # In int64, for the int32 kernels of a GPU compute in host memory.
-        values = tf.cast(ids.values, tf.int64)
+        values, row_splits = tf.cast(ids.values, tf.int64), tf.cast(ids.row_splits, tf.int64)
+        if not self._are_own:
+            own, row_splits = self._pick(number, values, row_splits)
+            values = tf.gather(values, own)
+        touched, positions = tf.unique(values // self.rows.num_parts, out_idx=tf.int64)
+        return touched, tf.RaggedTensor.from_row_splits(positions, row_splits, validate=False)
+
+    def _pick(
+        self, number: int, values: tf.Tensor, row_splits: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns which values are of a part, and where the rows of these begin, all int64."""
         is_own = tf.equal(values % self.rows.num_parts, number)
         own = tf.squeeze(tf.where(is_own), axis=1)
-        touched, positions = tf.unique(tf.gather(values, own) // self.rows.num_parts)
-        row_splits = tf.searchsorted(own, tf.cast(ids.row_splits, tf.int64), out_type=tf.int64)
-        return touched, tf.RaggedTensor.from_row_splits(positions, row_splits, validate=False)
+        return own, tf.searchsorted(own, row_splits, out_type=tf.int64)
 
 
 def summed_tables(layer: keras.layers.Layer) -> list[RaggedEmbeddingSum]:

@@ -22,6 +22,8 @@ class NegativeSampler:
             paraphrase lists repeat words. `False` is the papers' behaviour.
         mask_related: Also leave out candidates whose own partner has such a text: of `cat - kitten`
             in the batch, `kitten` is no negative for `cat - cats`.
+        num_groups: Into how many groups of consecutive pairs a batch is divided; candidates come
+            from the group of the text.
         seed: Seed of the samples. The same seed and step give the same samples.
 
     Raises:
@@ -34,6 +36,7 @@ class NegativeSampler:
         *,
         mask_duplicates: bool = True,
         mask_related: bool = False,
+        num_groups: int = 1,
         seed: int = 0,
     ) -> None:
         if strategy not in STRATEGIES:
@@ -43,6 +46,7 @@ class NegativeSampler:
         self.strategy = strategy
         self.mask_duplicates = mask_duplicates
         self.mask_related = mask_related
+        self.num_groups = num_groups
         self.seed = seed
 
     def __call__(
@@ -77,19 +81,26 @@ class NegativeSampler:
         """Returns which texts may be the negative of which, bool `(2B, 2B)`."""
         # In int64, because int32 is compared in host memory, also where there is a GPU.
         num_pairs = tf.shape(text_ids, tf.int64)[0] // 2
-        if not self.mask_duplicates:
+        if self.mask_duplicates:
+            allowed = self._differ(tf.cast(text_ids, tf.int64), num_pairs)
+        else:
             pairs = tf.range(num_pairs)
             allowed = pairs[:, tf.newaxis] != tf.tile(pairs, [2])
-            return tf.tile(allowed, [2, 1])
-        texts = tf.cast(text_ids, tf.int64)
+        if self.num_groups > 1:
+            groups = tf.range(num_pairs) // -(-num_pairs // self.num_groups)
+            allowed = tf.logical_and(allowed, groups[:, tf.newaxis] == tf.tile(groups, [2]))
+        # What one side of a pair may not have, the other may not either.
+        return tf.tile(allowed, [2, 1])
+
+    def _differ(self, texts: tf.Tensor, num_pairs: tf.Tensor) -> tf.Tensor:
+        """Returns for each pair which texts are of none of its sides, bool `(B, 2B)`."""
         lefts, rights = texts[:num_pairs, tf.newaxis], texts[num_pairs:, tf.newaxis]
         # Both sides of the same pair have, trivially, the text of one of its sides.
         allowed = tf.logical_and(lefts != texts, rights != texts)
         if self.mask_related:
             partners_allowed = tf.concat([allowed[:, num_pairs:], allowed[:, :num_pairs]], axis=1)
             allowed = tf.logical_and(allowed, partners_allowed)
-        # What one side of a pair may not have, the other may not either.
-        return tf.tile(allowed, [2, 1])
+        return allowed
 
     def _sample(self, allowed: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
         """Samples one allowed candidate per row, all with equal probability."""

@@ -102,6 +102,7 @@ class TrainingRun:
         self.config = config
         self._host = HOST if is_cut else None
         self.task = task = make_task(config, BadLines(config.on_bad_line))
+        task.exchange = self.exchange
         if previous is not None:
             task.reuse(previous)
         optimizer = make_optimizer(
