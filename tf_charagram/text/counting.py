@@ -28,6 +28,8 @@ from tf_charagram.text.selection import Selection
 from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
 from tf_charagram.text.validation import check_orders, check_text_options
 
+#: Most keys held in memory, unless told otherwise.
+MAX_DISTINCT = 5_000_000
 _NUM_CODE_POINTS = 0x110000
 _BATCH_CHARS = 1_000_000
 
@@ -126,7 +128,7 @@ class NgramCounter:
         max_distinct: Most keys held in memory; see `CountStore`.
     """
 
-    def __init__(self, settings: CountSettings, max_distinct: int) -> None:
+    def __init__(self, settings: CountSettings, max_distinct: int = MAX_DISTINCT) -> None:
         self.settings = settings
         self._max_distinct = max_distinct
         self._alphabet = Alphabet()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.counting import CountSettings, NgramCounter
+from tf_charagram.text.counting import MAX_DISTINCT, CountSettings, NgramCounter
 from tf_charagram.text.growing import common_keys, joined
 from tf_charagram.text.keys import (
     exact_digits,
@@ -64,7 +64,7 @@ class NgramVocabulary:
         lowercase: bool = True,
         unicode_form: str | None = None,
         max_chars: int | None = 10_000,
-        max_distinct: int = 5_000_000,
+        max_distinct: int = MAX_DISTINCT,
         chunk_size: int = 10_000,
         num_threads: int | None = None,
     ) -> NgramVocabulary:
