@@ -37,6 +37,8 @@ class CountStore:
         Raises:
             RunError: They cannot be spilled, for instance because the disk is full.
         """
+        if not len(counted.keys):
+            return
         self._held.append(counted)
         self._num_held += len(counted.keys)
         if self._num_held > self._max_distinct:
