@@ -99,7 +99,7 @@ def start_ray() -> tuple[Any, Any, Any]:
     data = extra_module("ray.data", "ray")
     if not ray.is_initialized():
         ray.init(log_to_driver=False, logging_level="ERROR")
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Errors are raised, too.
     context = data.DataContext.get_current().copy()
     context.enable_progress_bars = False
     return ray, data, context
