@@ -22,7 +22,7 @@ TIERS = (
     {"baselines", "training", "scoring", "bulk", "search", "cli"},
     {"analysis"},
     {"papers"},
-    {"__init__", "train", "evaluate", "embed", "tag", "neighbors", "demo"},
+    {"__init__", "train", "vocabulary", "evaluate", "embed", "tag", "neighbors", "demo"},
     {"tuning", "export"},
 )
 RANK = {part: rank for rank, tier in enumerate(TIERS) for part in tier}

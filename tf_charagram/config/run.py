@@ -27,7 +27,7 @@ _DECAYS = ("none", "linear")
 _LARGEST_SEED = 2**31 - 1
 _UNICODE_FORMS = (None, "NFC", "NFD", "NFKC", "NFKD")
 
-_NGRAM_SETTINGS = ("ngrams", "max_per_order", "hash_buckets", "rows_per_ngram")
+_NGRAM_SETTINGS = ("ngrams", "max_per_order", "vocabulary", "hash_buckets", "rows_per_ngram")
 _WORD_SETTINGS = ("word_vectors", "vector_words", "freeze_words", "unknown_words", "l2_words")
 #: Settings that only the encoders of some ids have a use for: ids -> the settings of the others.
 _WITHOUT_USE = {
@@ -128,6 +128,9 @@ class RunConfig:
     max_per_order: int | None = option(
         None, "keep the k most frequent n-grams of each order", "text"
     )
+    vocabulary: str | None = option(
+        None, "file of charagram vocabulary whose n-grams to take, without counting", "text"
+    )
     hash_buckets: int | None = option(
         None, "hash n-grams to this many rows, without a vocabulary", "text"
     )
@@ -218,6 +221,12 @@ class RunConfig:
             )
         if self.hash_buckets is not None and (self.min_count > 1 or self.max_per_order):
             raise ConfigError("`hash_buckets` has no vocabulary for `min_count`, `max_per_order`.")
+        choosing = self.min_count > 1 or self.max_per_order or self.hash_buckets is not None
+        if self.vocabulary is not None and choosing:
+            raise ConfigError(
+                "The n-grams of `vocabulary` are chosen already. Leave out `min_count`, "
+                "`max_per_order` and `hash_buckets`; charagram vocabulary has the first two."
+            )
 
     def _fill_in(self) -> None:
         """Sets what was left open to the defaults of the task."""

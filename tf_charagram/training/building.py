@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import keras
@@ -15,6 +15,9 @@ from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.layers.cut_table import summed_tables
 from tf_charagram.text.registry import VECTORIZERS
+from tf_charagram.text.validation import check_orders
+from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.vocabulary_file import load_vocabulary
 from tf_charagram.text.words import WordVectorizer
 from tf_charagram.training.word_vectors import add_vector_words, check_width, pretrained_width
 
@@ -127,12 +130,15 @@ def make_vectorizer(
 
     Args:
         config: Settings of the run.
-        texts: What it is built from, read once; not read at all for `hash_buckets`.
+        texts: What it is built from, read once; not read at all for `hash_buckets` and
+            `vocabulary`.
         lowercase: Whether it lower-cases texts.
 
     Raises:
-        ConfigError: The texts have no unit to give a row to.
+        ConfigError: The texts have no unit to give a row to, or the vocabulary is of texts that
+            were read in another way.
         DataError: The file of word vectors cannot be read, or a line is bad.
+        RunError: The file of the vocabulary is missing or damaged.
     """
     kind = vectorizer_of(config.encoder)
     options: dict[str, Any] = {"unicode_form": config.unicode_form, "lowercase": lowercase}
@@ -145,6 +151,8 @@ def make_vectorizer(
             rows_per_ngram=config.rows_per_ngram,
             **options,
         )
+    if config.vocabulary is not None:
+        return _vectorizer_of_file(config.vocabulary, config.ngrams, options)
     if kind == "ngrams":
         options |= {"orders": config.ngrams, "max_per_order": config.max_per_order}
     if kind != "characters":
@@ -153,3 +161,24 @@ def make_vectorizer(
         options |= {"ngram_orders": config.ngrams}
     vectorizer = VECTORIZERS[kind].from_texts(texts, **options)
     return add_vector_words(config, vectorizer) if config.vector_words else vectorizer
+
+
+def _vectorizer_of_file(
+    path: str, orders: Sequence[int], options: dict[str, Any]
+) -> NgramVectorizer:
+    """Builds a vectorizer with a vocabulary that was counted before, as texts are read here."""
+    counted = load_vocabulary(path)
+    wanted = {
+        "ngrams": (counted.orders, check_orders(orders)),
+        "lowercase": (counted.lowercase, options["lowercase"]),
+        "unicode_form": (counted.unicode_form, options["unicode_form"]),
+    }
+    differing = [
+        f"{name} {old} there, {new} here" for name, (old, new) in wanted.items() if old != new
+    ]
+    if differing:
+        raise ConfigError(
+            "`vocabulary` must be counted with the settings of the run. "
+            f"Received: {path} with {'; '.join(differing)}"
+        )
+    return NgramVectorizer(vocabulary=counted.vocabulary, **options)

@@ -129,8 +129,8 @@ class Task(ABC):
 
     @staticmethod
     def model_inputs(config: RunConfig) -> list[Path]:
-        """Returns the files that the model starts from: word vectors, and those of `--init`."""
-        files = [] if config.word_vectors is None else [Path(config.word_vectors)]
+        """Returns the files the model starts from: vocabulary, word vectors, those of `--init`."""
+        files = [Path(name) for name in (config.vocabulary, config.word_vectors) if name]
         return files if config.init is None else [*files, *model_files(config.init)]
 
     @abstractmethod
