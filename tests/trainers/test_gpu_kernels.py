@@ -16,12 +16,15 @@ import tensorflow as tf
 from tests.contracts import some_now
 from tests.texts import write_pairs
 from tests.trainers.gpu_kernels import all_operations, problems
+from tf_charagram import NgramVectorizer
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.layers.text_head import TextHead
 from tf_charagram.objectives.negatives import STRATEGIES, NegativeSampler
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
+from tf_charagram.trainers import text_pairs
+from tf_charagram.trainers.distill import DistillModel
 from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.trainers.supervised import SupervisedModel
 from tf_charagram.trainers.tagging import TaggingModel
@@ -228,6 +231,24 @@ def tagger(name, optimizer="sgd", use_peepholes=False, **settings):
     model = TaggingModel(encoder, head)
     model.compile(make_optimizer(optimizer, 0.01), **settings)
     return model
+
+
+@pytest.mark.parametrize("num_replicas", [1, 2])
+def test_step_on_raw_pairs(num_replicas, monkeypatch):
+    """As `fit` turns them into ids for one GPU, and for several."""
+    monkeypatch.setattr(text_pairs, "first_gpu", lambda: "CPU:0")
+    vectorizer = NgramVectorizer.from_texts(["a cat", "a dog"])
+    pairs = tf.data.Dataset.from_tensor_slices((["a cat"], ["a dog"])).batch(2)
+    data = text_pairs.ids_of_pairs(pairs, vectorizer, num_replicas)
+    check(paraphrase("charagram"), data.element_spec)
+
+
+@pytest.mark.parametrize("weights", [{}, {"neighbors_weight": 1.0, "pairs_weight": 0.0}], ids=str)
+def test_step_of_distillation(weights, specs_of):
+    """Without neighbors, and without pairs."""
+    model = DistillModel(encoder_class("charagram")(num_rows=50, dim=6))
+    model.compile(make_optimizer("adam", 0.01), **weights)
+    check(model, specs_of("distill"))
 
 
 @pytest.mark.parametrize("device", ["CPU:0", None])

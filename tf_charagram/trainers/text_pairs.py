@@ -52,7 +52,8 @@ def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas:
     def to_ids(lefts: tf.Tensor, rights: tf.Tensor) -> Sides:
         sides = vectorizer(lefts), vectorizer(rights)
         if num_replicas > 1:
-            sides = tuple(side.to_tensor(_PADDING) for side in sides)
+            # As `to_parts` has it; no replica can be given one side's rows in parts.
+            sides = tuple(tf.cast(side.to_tensor(_PADDING), tf.int64) for side in sides)
         return *sides, _numbers(lefts), _numbers(rights)
 
     sides = data.map(to_ids, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
