@@ -16,6 +16,7 @@ from tensorflow.python.framework.kernels import get_registered_kernels_for_op
 
 from tests.contracts import some_now
 from tf_charagram.encoders import ENCODERS, encoder_class
+from tf_charagram.layers.cut_table import CutTable
 from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.layers.text_head import TextHead
@@ -40,9 +41,11 @@ WITHOUT_DEVICE = {
 }  # fmt: skip
 
 
-def step_nodes(name, optimizer, options=None, **settings):
+def step_nodes(name, optimizer, options=None, num_parts=1, **settings):
     """Returns the nodes of a traced training step, function bodies included."""
     model = ParaphraseModel(encoder_class(name)(num_rows=50, dim=6, **options or {}))
+    if num_parts > 1:
+        CutTable(model.encoder.sum, ["CPU:0"] * num_parts)
     model.compile(make_optimizer(optimizer, 0.01), **settings)
     step = tf.function(lambda ids, text_ids: model.train_step((ids, text_ids)))
     graph = step.get_concrete_function(*SPEC).graph.as_graph_def()
@@ -143,6 +146,11 @@ def test_train_step(strategy, optimizer):
 @pytest.mark.parametrize("settings", [{}, {"l2": 0.1, "dense_l2": True}], ids=str)
 def test_train_step_without_clipping(settings):
     check(step_nodes("charagram", "adam", **settings))
+
+
+@pytest.mark.parametrize("optimizer", some_now(OPTIMIZERS, "adam"))
+def test_train_step_with_a_cut_table(optimizer):
+    check(step_nodes("charagram", optimizer, num_parts=2, l2=0.1, clip_norm=1.0))
 
 
 # Nor does what an encoder adds.

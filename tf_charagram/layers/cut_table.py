@@ -99,7 +99,7 @@ class CutTable:
         with tf.device(device):
             touched, positions = self._own(number, ids)
             # A table without rows is not allowed, and the ids may name none of this part.
-            padded = tf.pad(touched, [[0, 1]])
+            padded = tf.concat([touched, tf.zeros([1], tf.int64)], axis=0)
             rows = tf.stop_gradient(tf.cast(tf.gather(part.value, padded), tf.float32))
 
             # That of `tf.gather` would be the same, but the rows would leave the device. The part
