@@ -20,9 +20,9 @@ from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum, sum_rows, sum_row
 class CutTable:
     """The parts of the table of a `RaggedEmbeddingSum`, one variable per device.
 
-    Row r of the table belongs to part `r % num_parts`, as its row `r // num_parts`, so that the
-    frequent n-grams, which come first in a vocabulary, are spread evenly. The table itself stays as
-    it was when it was cut, until `assemble`.
+    Row r of the table belongs to part `r % num_parts`, as its row `r // num_parts`, so that
+    frequent n-grams are spread evenly, wherever in the vocabulary they are. The table itself stays
+    as it was when it was cut, until `assemble`.
 
     Args:
         layer: Whose table is cut. While it is trained, it sums by the parts from now on.
