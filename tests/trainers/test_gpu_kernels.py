@@ -18,6 +18,7 @@ from tests.texts import write_pairs
 from tests.trainers.gpu_kernels import all_operations, problems
 from tf_charagram import NgramVectorizer
 from tf_charagram.encoders import ENCODERS, encoder_class
+from tf_charagram.layers.cut_table import CutTable
 from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.layers.text_head import TextHead
@@ -108,8 +109,10 @@ def test_step_of_each_task(task, run_of, specs_of):
     check(run_of(task).loop.model, specs_of(task))
 
 
-def paraphrase(name, optimizer="adam", options=None, **settings):
+def paraphrase(name, optimizer="adam", options=None, num_parts=1, **settings):
     model = ParaphraseModel(encoder_class(name)(num_rows=50, dim=6, **options or {}))
+    if num_parts > 1:
+        CutTable(model.encoder.sum, ["CPU:0"] * num_parts)
     model.compile(make_optimizer(optimizer, 0.01), **settings)
     return model
 
@@ -127,6 +130,11 @@ def test_step_on_pairs(strategy, optimizer, specs_of):
 @pytest.mark.parametrize("masks", [{"mask_duplicates": False}, {"mask_related": True}], ids=str)
 def test_step_with_masks(masks, specs_of):
     check(paraphrase("charagram", negatives=NegativeSampler(**masks)), specs_of("words"))
+
+
+@pytest.mark.parametrize("optimizer", some_now(OPTIMIZERS, "adam"))
+def test_step_with_a_cut_table(optimizer, specs_of):
+    check(paraphrase("charagram", optimizer, num_parts=2, l2=0.1, clip_norm=1.0), specs_of("words"))
 
 
 @pytest.mark.parametrize("settings", [{}, {"l2": 0.1, "dense_l2": True}], ids=str)

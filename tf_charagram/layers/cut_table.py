@@ -21,9 +21,9 @@ from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum, sum_rows, sum_row
 class CutTable:
     """The parts of the table of a `RaggedEmbeddingSum`, one variable per device.
 
-    Row r of the table belongs to part `r % num_parts`, as its row `r // num_parts`, so that the
-    frequent n-grams, which come first in a vocabulary, are spread evenly. The table itself stays as
-    it was when it was cut, until `assemble`.
+    Row r of the table belongs to part `r % num_parts`, as its row `r // num_parts`, so that
+    frequent n-grams are spread evenly, wherever in the vocabulary they are. The table itself stays
+    as it was when it was cut, until `assemble`.
 
     Args:
         layer: Whose table is cut. While it is trained, it sums by the parts from now on.
@@ -118,7 +118,7 @@ class CutTable:
         with tf.device(device):
             touched, positions = self._own(number, ids)
             # A table without rows is not allowed, and the ids may name none of this part.
-            padded = tf.pad(touched, [[0, 1]])
+            padded = tf.concat([touched, tf.zeros([1], tf.int64)], axis=0)
             rows = tf.stop_gradient(tf.cast(tf.gather(part.value, padded), tf.float32))
 
             # That of `tf.gather` would be the same, but the rows would leave the device. The part

@@ -95,7 +95,7 @@ class _Counts(NamedTuple):
         return tf.raw_ops.SparseMatrixMatMul(a=transposed, b=upstream)
 
     def _matrix(self) -> tf.Tensor:
-        ones = tf.ones_like(self.indices[:, 0], tf.float32)
+        ones = tf.ones([tf.shape(self.indices)[0]])
         return tf.raw_ops.SparseTensorToCSRSparseMatrix(
             indices=self.indices, values=ones, dense_shape=self.shape
         )

@@ -48,9 +48,9 @@ def check_options(config: RunConfig) -> None:
 
 
 def _check_can_be_cut(config: RunConfig, encoder: keras.layers.Layer) -> None:
-    if not summed_tables(encoder):
+    if encoder.vectorizer != "ngrams" or not summed_tables(encoder):
         raise ConfigError(
-            "`table_devices` is for encoders that sum the rows of a table. "
+            "`table_devices` is for encoders that sum n-gram vectors, such as 'charagram'. "
             f"Received: table_devices={config.table_devices} for the encoder '{config.encoder}'"
         )
     if getattr(config, "freeze", False):
