@@ -52,7 +52,7 @@ def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas:
     def to_ids(lefts: tf.Tensor, rights: tf.Tensor) -> Sides:
         sides = vectorizer(lefts), vectorizer(rights)
         if num_replicas > 1:
-            # As `to_parts` has it; no replica can be given one side's rows in parts.
+            # int64 as `to_parts` has it; parts of a ragged tensor cannot be split between replicas.
             sides = tuple(tf.cast(side.to_tensor(_PADDING), tf.int64) for side in sides)
         return *sides, _numbers(lefts), _numbers(rights)
 
