@@ -117,14 +117,14 @@ class Exchange:
         """
         if self.is_alone:
             return own
-        most = self.most(size)
+        most = self.most(tf.cast(size, tf.int64))
 
         @tf.custom_gradient
         def gathered(padded: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
             first = self.rank * most
             return self.gather(padded), lambda upstream: upstream[first : first + most]
 
-        padded = tf.pad(own, [[0, most - tf.shape(own)[0]], [0, 0]])
+        padded = tf.pad(own, [[0, most - tf.shape(own, tf.int64)[0]], [0, 0]])
         return gathered(padded)[:size]
 
     def all_slices(self, gradient: tf.IndexedSlices) -> tf.IndexedSlices:

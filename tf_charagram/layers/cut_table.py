@@ -58,7 +58,7 @@ class CutTable:
             self._part(number, device)
             for number, device in zip(self.rows.held, self.devices, strict=True)
         ]
-        self._are_own = False
+        self._are_picked = False
         self.cut()
         layer.cut_table = self
 
@@ -97,17 +97,17 @@ class CutTable:
         return self.rows.exchange.total(tf.add_n(partial))
 
     def take_own_ids(self) -> Callable[[tf.RaggedTensor], tf.RaggedTensor]:
-        """Has `sums` take the ids of the one part held only; returns what picks them.
+        """Has `sums` take ids that are picked already; returns what picks them.
 
-        What is summed again and again need not be picked anew each time.
+        What is summed again and again need not be picked anew each time. There has to be one part
+        that is held.
         """
         (number,) = self.rows.held
-        self._are_own = True
+        self._are_picked = True
 
         def pick(ids: tf.RaggedTensor) -> tf.RaggedTensor:
-            own, row_splits = self._pick(number, ids.values, ids.row_splits)
-            values = tf.gather(ids.values, own)
-            return tf.RaggedTensor.from_row_splits(values, row_splits, validate=False)
+            picked = self._pick(number, ids)
+            return picked.with_values(tf.cast(picked.values, ids.dtype))
 
         return pick
 
@@ -118,7 +118,7 @@ class CutTable:
         with tf.device(device):
             touched, positions = self._own(number, ids)
             # A table without rows is not allowed, and the ids may name none of this part.
-            padded = tf.concat([touched, tf.zeros([1], tf.int64)], axis=0)
+            padded = tf.concat([touched, tf.zeros([1], touched.dtype)], axis=0)
             rows = tf.stop_gradient(tf.cast(tf.gather(part.value, padded), tf.float32))
 
             # That of `tf.gather` would be the same, but the rows would leave the device. The part
@@ -138,21 +138,20 @@ class CutTable:
 
     def _own(self, number: int, ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.RaggedTensor]:
         """Returns the rows of a part that ids name, each once, and the ids among these."""
+        picked = ids if self._are_picked else self._pick(number, ids)
+        touched, positions = tf.unique(picked.values, out_idx=tf.int64)
+        return touched, picked.with_values(positions)
+
+    def _pick(self, number: int, ids: tf.RaggedTensor) -> tf.RaggedTensor:
+        """Returns the rows of a part that ids name, as ragged as these, int64."""
         # In int64, for the int32 kernels of a GPU compute in host memory.
         values, row_splits = tf.cast(ids.values, tf.int64), tf.cast(ids.row_splits, tf.int64)
-        if not self._are_own:
-            own, row_splits = self._pick(number, values, row_splits)
-            values = tf.gather(values, own)
-        touched, positions = tf.unique(values // self.rows.num_parts, out_idx=tf.int64)
-        return touched, tf.RaggedTensor.from_row_splits(positions, row_splits, validate=False)
-
-    def _pick(
-        self, number: int, values: tf.Tensor, row_splits: tf.Tensor
-    ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns which values are of a part, and where the rows of these begin, all int64."""
-        is_own = tf.equal(values % self.rows.num_parts, number)
-        own = tf.squeeze(tf.where(is_own), axis=1)
-        return own, tf.searchsorted(own, row_splits, out_type=tf.int64)
+        own = tf.squeeze(tf.where(tf.equal(values % self.rows.num_parts, number)), axis=1)
+        return tf.RaggedTensor.from_row_splits(
+            tf.gather(values, own) // self.rows.num_parts,
+            tf.searchsorted(own, row_splits, out_type=tf.int64),
+            validate=False,
+        )
 
 
 def summed_tables(layer: keras.layers.Layer) -> list[RaggedEmbeddingSum]:

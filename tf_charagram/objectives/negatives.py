@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import ConfigError, unknown_name
 
 STRATEGIES = ("max", "mix", "random")
@@ -25,6 +26,7 @@ class NegativeSampler:
         num_groups: Into how many groups of consecutive pairs a batch is divided; candidates come
             from the group of the text.
         seed: Seed of the samples. The same seed and step give the same samples.
+        exchange: Other workers that choose in the same batch, each for its share of the pairs.
 
     Raises:
         ConfigError: The strategy is unknown, or the masks do not go together.
@@ -38,6 +40,7 @@ class NegativeSampler:
         mask_related: bool = False,
         num_groups: int = 1,
         seed: int = 0,
+        exchange: Exchange = ALONE,
     ) -> None:
         if strategy not in STRATEGIES:
             raise ConfigError(unknown_name("negatives", strategy, STRATEGIES))
@@ -48,6 +51,7 @@ class NegativeSampler:
         self.mask_related = mask_related
         self.num_groups = num_groups
         self.seed = seed
+        self.exchange = exchange
 
     def __call__(
         self, normalized: tf.Tensor, text_ids: tf.Tensor, step: tf.Tensor
@@ -63,38 +67,89 @@ class NegativeSampler:
             Index of the negative of each text, int64 `(2B,)`, and whether there is one at all,
             bool `(2B,)`. Where there is none the index is 0.
         """
-        allowed = self.candidates(text_ids)
+        if self.exchange.is_alone:
+            chosen = self._choose(normalized, normalized, self.candidates(text_ids), step)
+        else:
+            chosen = self._choose_share(normalized, text_ids, step)
+        return tf.maximum(chosen, 0), chosen >= 0
+
+    def _choose_share(
+        self, normalized: tf.Tensor, text_ids: tf.Tensor, step: tf.Tensor
+    ) -> tf.Tensor:
+        """Chooses for the texts of some pairs, and takes over what others chose for theirs."""
+        num_pairs = tf.shape(text_ids, tf.int64)[0] // 2
+        first, last = self.exchange.share(num_pairs)
+        pairs = tf.range(first, last)
+        texts = tf.concat([pairs, pairs + num_pairs], axis=0)
+        allowed = self.candidates(text_ids, first, last)
+        chosen = self._choose(tf.gather(normalized, texts), normalized, allowed, step, texts)
+        sides = tf.transpose(tf.reshape(chosen, [2, -1]))
+        return tf.reshape(tf.transpose(self.exchange.all_rows(sides, num_pairs)), [-1])
+
+    def _choose(
+        self,
+        texts: tf.Tensor,
+        candidates: tf.Tensor,
+        allowed: tf.Tensor,
+        step: tf.Tensor,
+        numbers: tf.Tensor | None = None,
+    ) -> tf.Tensor:
+        """Returns the index of the negative of each text, int64 `(n,)`; -1 where there is none.
+
+        Args:
+            texts: Embeddings `(n, dim)`.
+            candidates: Embeddings of the batch `(2B, dim)`.
+            allowed: Which of these may be chosen, bool `(n, 2B)`.
+            step: Seeds the samples.
+            numbers: Which texts of the batch they are, int64 `(n,)`. Default: all.
+        """
         exists = tf.reduce_any(allowed, axis=1)
         if self.strategy == "random":
-            chosen = self._sample(allowed, step)
+            chosen = self._sample(allowed, step, numbers)
         else:
-            normalized = tf.stop_gradient(normalized)
-            cosines = tf.matmul(normalized, normalized, transpose_b=True)
+            texts, candidates = tf.stop_gradient(texts), tf.stop_gradient(candidates)
+            cosines = tf.matmul(texts, candidates, transpose_b=True)
             masked = tf.where(allowed, cosines, tf.constant(-2.0, cosines.dtype))
             chosen = tf.argmax(masked, axis=1)
             if self.strategy == "mix":
-                coins = tf.random.stateless_uniform(tf.shape(chosen), self._seed(step, 1))
-                chosen = tf.where(coins < 0.5, chosen, self._sample(allowed, step))
-        return tf.where(exists, chosen, 0), exists
+                coins = self._noise(tf.shape(allowed)[1:], self._seed(step, 1), numbers)
+                chosen = tf.where(coins < 0.5, chosen, self._sample(allowed, step, numbers))
+        return tf.where(exists, chosen, -1)
 
-    def candidates(self, text_ids: tf.Tensor) -> tf.Tensor:
-        """Returns which texts may be the negative of which, bool `(2B, 2B)`."""
+    def candidates(
+        self, text_ids: tf.Tensor, first: tf.Tensor | None = None, last: tf.Tensor | None = None
+    ) -> tf.Tensor:
+        """Returns which texts may be the negative of which, bool `(2B, 2B)`.
+
+        Args:
+            text_ids: Equal for equal texts, int64 `(2B,)`.
+            first: The first pair that is asked for. Default: all are.
+            last: The first pair behind those. The result is `(2 * (last - first), 2B)` then.
+        """
         # In int64, because int32 is compared in host memory, also where there is a GPU.
         num_pairs = tf.shape(text_ids, tf.int64)[0] // 2
         if self.mask_duplicates:
-            allowed = self._differ(tf.cast(text_ids, tf.int64), num_pairs)
+            allowed = self._differ(tf.cast(text_ids, tf.int64), num_pairs, first, last)
         else:
             pairs = tf.range(num_pairs)
-            allowed = pairs[:, tf.newaxis] != tf.tile(pairs, [2])
+            allowed = pairs[first:last, tf.newaxis] != tf.tile(pairs, [2])
         if self.num_groups > 1:
             groups = tf.range(num_pairs) // -(-num_pairs // self.num_groups)
-            allowed = tf.logical_and(allowed, groups[:, tf.newaxis] == tf.tile(groups, [2]))
+            is_same = groups[first:last, tf.newaxis] == tf.tile(groups, [2])
+            allowed = tf.logical_and(allowed, is_same)
         # What one side of a pair may not have, the other may not either.
         return tf.tile(allowed, [2, 1])
 
-    def _differ(self, texts: tf.Tensor, num_pairs: tf.Tensor) -> tf.Tensor:
-        """Returns for each pair which texts are of none of its sides, bool `(B, 2B)`."""
+    def _differ(
+        self,
+        texts: tf.Tensor,
+        num_pairs: tf.Tensor,
+        first: tf.Tensor | None,
+        last: tf.Tensor | None,
+    ) -> tf.Tensor:
+        """Returns for pairs which texts are of none of their sides, bool `(last - first, 2B)`."""
         lefts, rights = texts[:num_pairs, tf.newaxis], texts[num_pairs:, tf.newaxis]
+        lefts, rights = lefts[first:last], rights[first:last]
         # Both sides of the same pair have, trivially, the text of one of its sides.
         allowed = tf.logical_and(lefts != texts, rights != texts)
         if self.mask_related:
@@ -102,10 +157,17 @@ class NegativeSampler:
             allowed = tf.logical_and(allowed, partners_allowed)
         return allowed
 
-    def _sample(self, allowed: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
+    def _sample(self, allowed: tf.Tensor, step: tf.Tensor, numbers: tf.Tensor | None) -> tf.Tensor:
         """Samples one allowed candidate per row, all with equal probability."""
-        noise = tf.random.stateless_uniform(tf.shape(allowed), self._seed(step, 2))
+        size = tf.shape(allowed)[1]
+        noise = self._noise(tf.stack([size, size]), self._seed(step, 2), numbers)
         return tf.argmax(tf.where(allowed, noise, -1.0), axis=1)
+
+    @staticmethod
+    def _noise(shape: tf.Tensor, seed: tf.Tensor, numbers: tf.Tensor | None) -> tf.Tensor:
+        """Returns uniform numbers for the texts of a batch, or those for some of them."""
+        noise = tf.random.stateless_uniform(shape, seed)
+        return noise if numbers is None else tf.gather(noise, numbers)
 
     def _seed(self, step: tf.Tensor, purpose: int) -> tf.Tensor:
         return tf.stack([tf.constant(self.seed * 4 + purpose, tf.int64), tf.cast(step, tf.int64)])

@@ -118,6 +118,7 @@ def negative_sampler(
         mask_related=config.mask_related,
         num_groups=exchange.size if config.negatives_from == "worker" else 1,
         seed=config.seed,
+        exchange=exchange,
     )
 
 

@@ -1,0 +1,125 @@
+"""Two workers with one thread each against one worker with one thread.
+
+    python benchmarks/workers.py [--data FILE ...] [--batch-size 500] [--encoder charagram]
+
+Trains on the same pairs as `charagram train` does, one after the other, in turn, and prints the
+time of a step, the ratio, and what the two exchanged a step, as the loopback device of the machine
+counts it, beside what the rows that a batch touches would be, there and back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import common
+
+from tf_charagram.distribution.cluster import VARIABLE, cluster_of, local_clusters
+from tf_charagram.distribution.launcher import free_ports
+
+_WARM_UP = 20
+
+
+def bytes_of_loopback() -> int:
+    """Returns the bytes that this machine has sent to itself."""
+    lines = Path("/proc/net/dev").read_text().splitlines()
+    return next(int(line.split()[9]) for line in lines if line.strip().startswith("lo:"))
+
+
+def work(arguments: argparse.Namespace) -> None:
+    """Trains as one of the workers, and prints what the chief measures."""
+    import numpy as np
+    import tensorflow as tf
+
+    from tf_charagram.distribution.connection import connect
+    from tf_charagram.training.run import TrainingRun
+    from tf_charagram.training.tasks import settings_class
+    from tf_charagram.training.threads import set_threads
+
+    with tempfile.TemporaryDirectory() as folder:
+        config = settings_class("sentences").from_dict({
+            "task": "sentences", "encoder": arguments.encoder, "data": tuple(arguments.data),
+            "eval_data": arguments.eval_data, "batch_size": arguments.batch_size, "threads": 1,
+            "out": f"{folder}/run",
+        })  # fmt: skip
+        set_threads(config, 2)
+        run = TrainingRun(config, resume=False, overwrite=False, exchange=connect(cluster_of()))
+        run.stream.open()
+        model = run.loop.model
+        common.train(model, run.stream, _WARM_UP)
+        sent, times, busy = bytes_of_loopback(), [], []
+        for _ in range(arguments.rounds):
+            start, used = time.perf_counter(), time.process_time()
+            common.train(model, run.stream, arguments.steps)
+            times.append((time.perf_counter() - start) / arguments.steps)
+            busy.append((time.process_time() - used) / arguments.steps)
+        steps = arguments.rounds * arguments.steps
+        exchanged = (bytes_of_loopback() - sent) / steps
+        segment = next(run.stream.segments(int(model.step.numpy()), 5))
+        touched = [len(np.unique(batch[0].values)) for batch in run.stream.dataset(segment)]
+        dim = model.encoder.dim
+        run.exchange.wait()
+        if run.exchange.is_chief:
+            seconds = statistics.median(times)
+            rows = statistics.mean(touched) * run.exchange.size * dim * 4
+            print(json.dumps({
+                "ms": 1000 * seconds, "busy_ms": 1000 * statistics.median(busy), "pairs": arguments.batch_size / seconds,
+                "exchanged": exchanged, "rows": rows, "version": tf.__version__,
+            }))  # fmt: skip
+
+
+def measured(size: int) -> dict[str, float]:
+    """Returns what the chief of some workers measures."""
+    clusters = local_clusters(free_ports(size)) if size > 1 else [None]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, __file__, *sys.argv[1:], "--worker"], text=True,
+            stdout=subprocess.PIPE, stderr=None,
+            env={**os.environ, VARIABLE: "" if cluster is None else cluster.to_json()},
+        )
+        for cluster in clusters
+    ]  # fmt: skip
+    outputs = [process.communicate()[0] for process in processes]
+    return json.loads(outputs[0].splitlines()[-1])
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = common.make_parser(__doc__.splitlines()[0], rounds=5)
+    found = sorted(map(str, common.SHARED.glob("sentences/*.tsv")))
+    parser.add_argument("--data", nargs="+", default=found)
+    parser.add_argument("--eval-data", default=None)
+    parser.add_argument("--encoder", default="charagram")
+    parser.add_argument("--batch-size", type=int, default=500)
+    parser.add_argument("--steps", type=int, default=20, help="steps of a timed round")
+    parser.add_argument("--turns", type=int, default=3, help="how often the two take turns")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.worker:
+        work(arguments)
+        return
+    ratios, last = [], {}
+    for _ in range(arguments.turns):
+        last = {size: measured(size) for size in (1, 2)}
+        ratios.append(last[2]["pairs"] / last[1]["pairs"])
+        print(
+            f"1 worker {last[1]['ms']:.1f} ms a step, 2 workers {last[2]['ms']:.1f}: "
+            f"{ratios[-1]:.2f}; exchanged {last[2]['exchanged'] / 1e6:.2f} MB a step, the rows "
+            f"touched and back {2 * last[2]['rows'] / 1e6:.1f}",
+            flush=True,
+        )
+    common.finish("workers", {
+        "encoder": arguments.encoder, "batch_size": arguments.batch_size,
+        "ratio": round(statistics.median(ratios), 2), "two": last[2], "one": last[1],
+    })  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
