@@ -70,7 +70,8 @@ def work(arguments: argparse.Namespace) -> None:
             seconds = statistics.median(times)
             rows = statistics.mean(touched) * run.exchange.size * dim * 4
             print(json.dumps({
-                "ms": 1000 * seconds, "busy_ms": 1000 * statistics.median(busy), "pairs": arguments.batch_size / seconds,
+                "ms": 1000 * seconds, "busy_ms": 1000 * statistics.median(busy),
+                "pairs": arguments.batch_size / seconds,
                 "exchanged": exchanged, "rows": rows, "version": tf.__version__,
             }))  # fmt: skip
 

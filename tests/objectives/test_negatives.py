@@ -8,6 +8,7 @@ import tensorflow as tf
 from numpy.testing import assert_array_equal
 
 from tests.reference import paraphrase as reference
+from tf_charagram.distribution.exchange import Exchange
 from tf_charagram.errors import ConfigError
 from tf_charagram.objectives.negatives import STRATEGIES, NegativeSampler
 from tf_charagram.objectives.similarity import normalize_rows
@@ -167,3 +168,34 @@ def test_unknown_strategy():
     message = r"Unknown negatives 'maxx'. Did you mean 'max'\? Available: max, mix, random."
     with pytest.raises(ConfigError, match=message):
         NegativeSampler("maxx")
+
+
+@pytest.mark.parametrize("num_pairs", [9, 8, 2])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_workers_choose_what_one_would(strategy, num_pairs):
+    """Each for the texts of its pairs; three for two pairs have one that has nothing to do."""
+    vectors, keys = batch(0, num_pairs)
+    expected = choose(NegativeSampler(strategy, seed=3), vectors, keys, step=5)
+    shares = []
+    for rank in range(3):
+        workers = Exchange(rank, 3)
+        # What the others would give, zeros here, is added below.
+        workers.gather = lambda own, rank=rank: tf.pad(
+            own, [[rank * len(own), (2 - rank) * len(own)], [0, 0]]
+        )
+        shares.append(choose(NegativeSampler(strategy, seed=3, exchange=workers), vectors, keys, 5))
+    pairs = np.arange(2 * num_pairs) % num_pairs // -(-num_pairs // 3)
+    for rank, (chosen, exists) in enumerate(shares):
+        assert_array_equal(chosen[pairs == rank], expected[0][pairs == rank])
+        assert_array_equal(exists[pairs == rank], expected[1][pairs == rank])
+
+
+@pytest.mark.parametrize("mask_duplicates", [True, False])
+def test_groups_keep_to_themselves(mask_duplicates):
+    vectors, keys = batch(1, num_pairs=10)
+    group = np.arange(20) % 10 // 4
+    sampler = NegativeSampler("max", num_groups=3, mask_duplicates=mask_duplicates)
+    mask = mask_of(keys, mask_duplicates) & (group[:, np.newaxis] == group)
+    assert_array_equal(sampler.candidates(tf.constant(keys)), mask)
+    chosen, exists = choose(sampler, vectors, keys)
+    assert (group[chosen] == group)[exists].all()
