@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 from weakref import ref
 
@@ -14,6 +16,29 @@ from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 
 # Tables with fewer numbers take no time worth a warning.
 _LARGE = 2_000_000
+_DTYPE: ContextVar[str] = ContextVar("table_dtype", default="float32")
+
+
+@contextmanager
+def tables_in(dtype: str) -> Iterator[None]:
+    """Lets tables that are made inside be of a type: `"float32"`, or `"bfloat16"` to save memory.
+
+    A layer computes with the same float32 numbers then. A table in bfloat16 is to be trained by an
+    optimizer of `tf_charagram.optimizers`, which rounds its rows stochastically; others lose small
+    updates.
+
+    Example:
+        >>> from tf_charagram.encoders import Charagram
+        >>> with tables_in("bfloat16"):
+        ...     encoder = Charagram(num_rows=100, dim=8)
+        >>> encoder.ngram_table.dtype, encoder.bias.dtype
+        ('bfloat16', 'float32')
+    """
+    token = _DTYPE.set(dtype)
+    try:
+        yield
+    finally:
+        _DTYPE.reset(token)
 
 
 class EmbeddingTable(ConfiguredLayer):
@@ -49,10 +74,14 @@ class EmbeddingTable(ConfiguredLayer):
         self.dim = dim
         self.initializer = keras.initializers.get(initializer)
         self.table = self.add_weight(
-            shape=(num_rows, dim), initializer=self.initializer, dtype="float32", name="table"
+            shape=(num_rows, dim), initializer=self._initial, dtype=_DTYPE.get(), name="table"
         )
         self.built = True
         self._has_warned = False
+
+    def _initial(self, shape: tuple[int, ...], dtype: str) -> tf.Tensor:
+        # Drawn in float32: a table of another type starts from the same numbers, rounded.
+        return tf.cast(self.initializer(shape, dtype="float32"), dtype)
 
     def _has_sparse_gradient(self) -> bool:
         """Whether the optimizer that trains the table updates single rows; asked in a call only."""
@@ -76,17 +105,17 @@ class EmbeddingTable(ConfiguredLayer):
         return False
 
     def rows(self, indices: tf.Tensor, training: bool) -> tf.Tensor:
-        """Returns some rows of the table, `(n, dim)`; the gradient is as the class says.
+        """Returns some rows of the table, float32 `(n, dim)`; the gradient is as the class says.
 
         Args:
             indices: int32 `(n,)`, distinct.
             training: Whether the table is being trained; if not, no gradient is asked for.
         """
         if not training or self._has_sparse_gradient():
-            return tf.gather(self.table.value, indices)
+            return tf.cast(tf.gather(self.table.value, indices), tf.float32)
         # Unlike that of `tf.gather`, its gradient is dense for indices of this rank.
         rows = tf.gather_nd(self.table.value, indices[:, tf.newaxis, tf.newaxis])
-        return tf.squeeze(rows, axis=1)
+        return tf.cast(tf.squeeze(rows, axis=1), tf.float32)
 
 
 #: Attribute of a table: reference to the optimizer of ours that was built with it.

@@ -82,8 +82,8 @@ def _sum_rows(table: tf.Tensor, values: tf.Tensor, row_splits: tf.Tensor) -> tf.
 class RaggedEmbeddingSum(EmbeddingTable):
     """Sums the embeddings of ragged ids (Charagram, section 3, inside of equation 1).
 
-    While training with a sparse gradient, see `EmbeddingTable`, only the rows that a batch names
-    are read. Arguments and errors are those of `EmbeddingTable`.
+    While training with a sparse gradient, see `EmbeddingTable`, and of a table in bfloat16 always,
+    only the rows that a batch names are read. Arguments and errors are those of `EmbeddingTable`.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
@@ -95,19 +95,22 @@ class RaggedEmbeddingSum(EmbeddingTable):
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the sums of the rows of each text."""
-        if not (training and self._has_sparse_gradient()):
+        is_float32 = self.table.dtype == "float32"
+        if is_float32 and not (training and self._has_sparse_gradient()):
             return sum_rows(tf.convert_to_tensor(self.table.value), ids)
-        return sum_rows(*self.touched_rows(ids))
+        return sum_rows(*self.touched_rows(ids, training))
 
     def compute_output_spec(self, ids: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
         """Returns a symbolic float32 `(batch, dim)` for symbolic ids."""
         del kwargs
         return keras.KerasTensor((ids.shape[0], self.dim), "float32")
 
-    def touched_rows(self, ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.RaggedTensor]:
+    def touched_rows(
+        self, ids: tf.RaggedTensor, training: bool = True
+    ) -> tuple[tf.Tensor, tf.RaggedTensor]:
         """Returns the rows that ids name, each once and at least one, and the ids among these."""
         touched, positions = tf.unique(ids.values)
         # A batch without any id touches row 0, with a zero gradient: no row at all is not allowed.
         is_empty = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
         touched = tf.pad(touched, [[0, is_empty]])
-        return self.rows(touched, training=True), ids.with_values(positions)
+        return self.rows(touched, training), ids.with_values(positions)

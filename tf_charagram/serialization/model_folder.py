@@ -163,8 +163,8 @@ def _stored_weights(parts: Parts, table_dtype: str) -> dict[str, np.ndarray]:
 
 
 def _view(weight: keras.Variable) -> np.ndarray:
-    """Returns the values of a weight without the copy that `numpy()` makes."""
-    return np.asarray(memoryview(tf.convert_to_tensor(weight)))
+    """Returns the values of a weight in float32, without the copy that `numpy()` makes."""
+    return np.asarray(memoryview(tf.cast(tf.convert_to_tensor(weight), tf.float32)))
 
 
 def model_files(path: str | Path) -> list[Path]:

@@ -154,7 +154,8 @@ class StepModel(keras.Model):
         variables = [variable.value for variable in self.trained_variables]
         with tf.GradientTape() as tape:
             loss = loss_of_batch()
-        gradients = tape.gradient(loss, variables)
+        # Those of tables in bfloat16 come in that type.
+        gradients = [tf.cast(g, tf.float32) for g in tape.gradient(loss, variables)]
         loss = self.assert_finite(loss, gradients)
         gradients = self.penalties.add_gradients(gradients, variables)
         if self.clip_norm is not None:

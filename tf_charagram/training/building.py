@@ -13,6 +13,7 @@ from tf_charagram.config.run import settings_without_use
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.words import WordVectorizer
 from tf_charagram.training.word_vectors import add_vector_words, check_width, pretrained_width
@@ -86,7 +87,8 @@ def make_encoder(
         if options.get(field) is None:
             options[field] = width
         check_width(str(config.word_vectors), width, options[field], field)
-    encoder = encoder_class(config.encoder)(num_rows=num_rows, **options)
+    with tables_in(config.table_dtype):
+        encoder = encoder_class(config.encoder)(num_rows=num_rows, **options)
     if config.freeze_words:
         encoder.table.trainable = False
     if not encoder.trainable_variables:

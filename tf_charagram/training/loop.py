@@ -157,7 +157,8 @@ class TrainingLoop:
         """Gives back the memory of the optimizer, two more tables for Adam; no step can follow."""
         for variable in self.model.optimizer.variables:
             if len(variable.shape) > 1:
-                tf.raw_ops.AssignVariableOp(resource=variable.value.handle, value=tf.zeros([0]))
+                nothing = tf.zeros([0], variable.dtype)
+                tf.raw_ops.AssignVariableOp(resource=variable.value.handle, value=nothing)
 
     def _record(self, loss: float, seconds: float) -> dict[str, Any]:
         """Returns one line of the history."""

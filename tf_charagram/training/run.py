@@ -69,8 +69,9 @@ class TrainingRun:
         if previous is not None:
             task.reuse(previous)
         optimizer = make_optimizer(
-            config.optimizer, config.learning_rate, config.momentum, config.initial_accumulator
-        )
+            config.optimizer, config.learning_rate, config.momentum, config.initial_accumulator,
+            rounding_seed=config.seed,
+        )  # fmt: skip
         set_names = [LAST, *task.find_sets()]
         if config.select not in set_names:
             raise ConfigError(unknown_name("set to select by", config.select, set_names))

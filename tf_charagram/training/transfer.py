@@ -211,6 +211,7 @@ def transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray)
         source = sources[weight.path].value
         if weight.path in new_tables:
             # In place: a table may take most of the memory.
+            source = tf.cast(source, weight.dtype)
             weight.value.scatter_update(tf.IndexedSlices(source, tf.constant(rows)))
         else:
             weight.assign(source)

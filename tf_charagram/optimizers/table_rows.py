@@ -1,0 +1,83 @@
+"""The base of the optimizers of embedding tables: how their rows are read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.layers.embedding_table import mark_row_sparse
+from tf_charagram.optimizers.rounding import stochastic_round
+
+# Rows of a table in bfloat16 that are float32 at a time where all of them move.
+_BLOCK_ROWS = 4096
+# More variables than any optimizer keeps for a table.
+_MOST_SLOTS = 4
+
+
+class TableOptimizer(keras.optimizers.Optimizer):
+    """Base of the optimizers that train tables of embeddings, in float32 or in bfloat16.
+
+    Comes before the Keras optimizer among the bases of a class. Of a table in bfloat16 the moments
+    are in bfloat16, too. Its rows are updated in float32, and rounded stochastically when they are
+    written.
+
+    Args:
+        rounding_seed: Seed of the rounding.
+        **kwargs: As for the Keras optimizer.
+    """
+
+    #: Tells tables of embeddings that a sparse gradient is welcome.
+    sums_equal_rows = True
+
+    def __init__(self, *, rounding_seed: int = 0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.rounding_seed = rounding_seed
+
+    def build(self, variables: list[keras.Variable]) -> None:
+        """Creates the variables of the optimizer."""
+        super().build(variables)
+        mark_row_sparse(variables, self)
+
+    @staticmethod
+    def read_rows(tables: Sequence[tf.Variable], indices: tf.Tensor) -> list[tf.Tensor]:
+        """Returns rows of tables, float32 `(n, dim)` each."""
+        return [tf.cast(tf.gather(table, indices), tf.float32) for table in tables]
+
+    def write_rows(
+        self, tables: Sequence[tf.Variable], indices: tf.Tensor, rows: Sequence[tf.Tensor]
+    ) -> None:
+        """Replaces rows of tables, rounded stochastically where these are in bfloat16.
+
+        Args:
+            tables: A variable and its moments, always in the same order.
+            indices: Integer `(n,)`, distinct.
+            rows: float32 `(n, dim)`, for each table.
+        """
+        first = self._get_variable_index(tables[0]) * _MOST_SLOTS
+        for slot, (table, values) in enumerate(zip(tables, rows, strict=True)):
+            if table.dtype == tf.bfloat16:
+                step, seed = self.iterations.value, self.rounding_seed
+                values = stochastic_round(values, indices, step, seed=seed, salt=first + slot)
+            table.scatter_update(tf.IndexedSlices(values, indices))
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {**super().get_config(), "rounding_seed": self.rounding_seed}
+
+
+def for_each_block(num_rows: int, update: Callable[[tf.Tensor], None]) -> None:
+    """Updates all rows of a table, some thousands at a time, to save memory.
+
+    Args:
+        num_rows: Height of the table.
+        update: Called with the indices of the rows, int32 `(n,)`.
+    """
+
+    def block(start: tf.Tensor) -> tf.Tensor:
+        update(tf.range(start, tf.minimum(start + _BLOCK_ROWS, num_rows)))
+        return start + _BLOCK_ROWS
+
+    tf.while_loop(lambda start: start < num_rows, block, [0])
