@@ -24,7 +24,7 @@ _AT_LEAST = {
 }  # fmt: skip
 _PENALTIES = ("l2", "l2_words", "l2_composition")
 _DECAYS = ("none", "linear")
-#: Precision of a run -> type of its tables and of their moments.
+#: `precision` -> `dtype` of a run.
 PRECISIONS = {"float32": "float32", "mixed_bfloat16": "bfloat16"}
 _LARGEST_SEED = 2**31 - 1
 _UNICODE_FORMS = (None, "NFC", "NFD", "NFKC", "NFKD")
@@ -127,7 +127,8 @@ class RunConfig:
     clip_norm: float | None = option(None, "largest global norm of the gradient", "optimization")
     precision: str = option(
         "float32",
-        "float32; or mixed_bfloat16, tables and their moments in bfloat16, for half of the memory",
+        "float32; or mixed_bfloat16: tables and their moments in bfloat16, half of the memory, and "
+        "products, too, where the processor is faster at them",
         "optimization",
         choices=tuple(PRECISIONS),
     )
@@ -272,8 +273,11 @@ class RunConfig:
         return type(self).from_dict({**settings, **values})
 
     @property
-    def table_dtype(self) -> str:
-        """The type of the tables of embeddings, and of their moments, while they are trained."""
+    def dtype(self) -> str:
+        """The type of tables of embeddings and their moments while they are trained.
+
+        And what steps compute in where that is faster.
+        """
         return PRECISIONS[self.precision]
 
     def update_options(self) -> dict[str, Any]:

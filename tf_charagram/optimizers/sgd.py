@@ -25,9 +25,7 @@ class MomentumSgd(TableOptimizer, keras.optimizers.SGD):
         **kwargs: `rounding_seed` of `TableOptimizer`, and as for `keras.optimizers.SGD`.
     """
 
-    def __init__(
-        self, learning_rate: float = 0.2, momentum: float = 0.95, **kwargs: Any
-    ) -> None:
+    def __init__(self, learning_rate: float = 0.2, momentum: float = 0.95, **kwargs: Any) -> None:
         super().__init__(
             learning_rate=learning_rate, momentum=momentum, **{"name": "momentum_sgd", **kwargs}
         )

@@ -76,8 +76,8 @@ def for_each_block(num_rows: int, update: Callable[[tf.Tensor], None]) -> None:
         update: Called with the indices of the rows, int32 `(n,)`.
     """
 
-    def block(start: tf.Tensor) -> tf.Tensor:
+    def block(start: tf.Tensor) -> list[tf.Tensor]:
         update(tf.range(start, tf.minimum(start + _BLOCK_ROWS, num_rows)))
-        return start + _BLOCK_ROWS
+        return [start + _BLOCK_ROWS]
 
-    tf.while_loop(lambda start: start < num_rows, block, [0])
+    tf.while_loop(lambda start: start < num_rows, block, [tf.constant(0)])

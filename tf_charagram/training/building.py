@@ -87,7 +87,7 @@ def make_encoder(
         if options.get(field) is None:
             options[field] = width
         check_width(str(config.word_vectors), width, options[field], field)
-    with tables_in(config.table_dtype):
+    with tables_in(config.dtype):
         encoder = encoder_class(config.encoder)(num_rows=num_rows, **options)
     if config.freeze_words:
         encoder.table.trainable = False

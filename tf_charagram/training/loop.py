@@ -18,6 +18,7 @@ from tf_charagram.errors import TrainingError
 from tf_charagram.trainers.base import StepModel
 from tf_charagram.training.checkpoints import Checkpoints
 from tf_charagram.training.interrupt import Interrupt
+from tf_charagram.training.precision import products_in
 from tf_charagram.training.progress import TrainingProgress
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tensorboard import Scalars
@@ -62,6 +63,7 @@ class TrainingLoop:
         checkpoint_every_s: Seconds between checkpoints, which are written after evaluations; one
             holds the table three times, so writing it can take longer than the training between.
         max_minutes: Training time after which the run ends early, or `None`.
+        dtype: What steps compute in where that is faster; see `products_in`.
         checkpoint_at_end: Whether to write one at the end in any case, from which a longer run can
             go on.
     """
@@ -76,6 +78,7 @@ class TrainingLoop:
     select: str
     checkpoint_every_s: float
     max_minutes: float | None = None
+    dtype: str = "float32"
     checkpoint_at_end: bool = True
 
     @classmethod
@@ -91,7 +94,7 @@ class TrainingLoop:
         """Returns the loop for the settings of a run; arguments as the attributes."""
         return cls(
             product, model, stream, score, folder, config.epochs, config.evaluations_per_epoch,
-            config.select, config.checkpoint_every_s, config.max_minutes,
+            config.select, config.checkpoint_every_s, config.max_minutes, config.dtype,
         )  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -223,7 +226,8 @@ class TrainingLoop:
         before = [variable.numpy() for variable in variables]
         self.model.loss_tracker.reset_state()
         try:
-            self.model.fit(batches, epochs=1, verbose=0, shuffle=False, callbacks=[progress])
+            with products_in(self.dtype):
+                self.model.fit(batches, epochs=1, verbose=0, shuffle=False, callbacks=[progress])
         except tf.errors.InvalidArgumentError as error:
             if "not finite" not in str(error):
                 raise
