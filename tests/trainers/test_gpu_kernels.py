@@ -16,6 +16,7 @@ from tensorflow.python.framework.kernels import get_registered_kernels_for_op
 
 from tests.contracts import some_now
 from tf_charagram.encoders import ENCODERS, encoder_class
+from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.layers.text_head import TextHead
@@ -227,3 +228,12 @@ def test_the_check_itself():
     assert problem(node) is None
     node.attr["T"].type = tf.uint8.as_datatype_enum
     assert problem(node) == "MatMul (product): no GPU kernel for {'T': ['uint8']}"
+
+
+@pytest.mark.parametrize("optimizer", some_now(OPTIMIZERS, "adam", "sgd"))
+def test_train_step_on_a_table_in_bfloat16(optimizer):
+    with tables_in("bfloat16"):
+        nodes = step_nodes("charagram", optimizer, l2=0.1, clip_norm=1.0)
+    assert any(tf.bfloat16.as_datatype_enum in types_of(node, "dtype") for node in nodes
+               if node.op == "ResourceScatterUpdate")  # fmt: skip
+    check(nodes)
