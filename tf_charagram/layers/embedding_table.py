@@ -80,8 +80,13 @@ class EmbeddingTable(ConfiguredLayer):
         self._has_warned = False
 
     def _initial(self, shape: tuple[int, ...], dtype: str) -> tf.Tensor:
-        # Drawn in float32: a table of another type starts from the same numbers, rounded.
-        return tf.cast(self.initializer(shape, dtype="float32"), dtype)
+        if dtype == "float32":
+            return self.initializer(shape, dtype=dtype)
+        # From the same numbers, rounded. As a graph, which needs the memory of one table in
+        # float32, not of three.
+        return tf.function(
+            lambda: tf.cast(self.initializer(shape, dtype="float32"), dtype), autograph=False
+        )()
 
     def _has_sparse_gradient(self) -> bool:
         """Whether the optimizer that trains the table updates single rows; asked in a call only."""
