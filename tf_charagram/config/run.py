@@ -274,10 +274,7 @@ class RunConfig:
 
     @property
     def dtype(self) -> str:
-        """The type of tables of embeddings and their moments while they are trained.
-
-        And what steps compute in where that is faster.
-        """
+        """Type of tables and moments while they are trained, and of products where it is faster."""
         return PRECISIONS[self.precision]
 
     def update_options(self) -> dict[str, Any]:

@@ -82,7 +82,7 @@ class EmbeddingTable(ConfiguredLayer):
     def _initial(self, shape: tuple[int, ...], dtype: str) -> tf.Tensor:
         if dtype == "float32":
             return self.initializer(shape, dtype=dtype)
-        # From the same numbers, rounded. As a graph, which needs the memory of one table in
+        # From the same numbers, rounded. As a graph, which needs the memory of two tables in
         # float32, not of three.
         return tf.function(
             lambda: tf.cast(self.initializer(shape, dtype="float32"), dtype), autograph=False
