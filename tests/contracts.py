@@ -87,6 +87,16 @@ def shape_and_type(make, num_rows, tmp_path):
         assert embedded.shape == (len(rows), encoder.dim) and embedded.dtype == tf.float32
 
 
+def ids_may_be_int64(make, num_rows, tmp_path):
+    """As they are where a GPU trains."""
+    encoder, ids = randomized(make), ragged(some_rows(num_rows))
+    wide = ids.with_values(tf.cast(ids.values, tf.int64))
+    optimizer = row_sparse(encoder)
+    for training in (False, True):
+        assert_array_equal(encoder(wide, training=training), encoder(ids, training=training))
+    assert optimizer.built
+
+
 def empty_row_is_finite(make, num_rows, tmp_path):
     for encoder in (make(), randomized(make)):
         for training in (False, True):
@@ -208,6 +218,7 @@ def as_keras_layer(make, num_rows, tmp_path):
 CONTRACTS = (
     config_round_trip,
     shape_and_type,
+    ids_may_be_int64,
     empty_row_is_finite,
     rows_are_independent,
     empty_batch,

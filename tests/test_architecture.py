@@ -10,6 +10,7 @@ ROOT = Path(__file__).parent.parent
 # Lowest first. `__init__` is the face of the package: nothing below it uses what it offers.
 TIERS = (
     {"errors", "bad_lines", "extras", "files", "lazy", "_version"},
+    {"distribution"},
     {"text", "layers"},
     {"encoders"},
     {"config"},
@@ -21,7 +22,7 @@ TIERS = (
     {"baselines", "training", "scoring", "bulk", "search", "cli"},
     {"analysis"},
     {"papers"},
-    {"__init__", "train", "evaluate", "embed", "tag", "neighbors", "demo"},
+    {"__init__", "train", "vocabulary", "evaluate", "embed", "tag", "neighbors", "demo"},
     {"tuning", "export"},
 )
 RANK = {part: rank for rank, tier in enumerate(TIERS) for part in tier}

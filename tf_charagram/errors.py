@@ -41,6 +41,10 @@ class TrainingError(CharagramError, RuntimeError):
     """Training cannot go on, for instance because the loss is not finite."""
 
 
+class LostWorkerError(CharagramError, RuntimeError):
+    """One of the processes that train together is gone, and its part of the state with it."""
+
+
 class InstallationError(CharagramError, ImportError):
     """A package that this one builds on is missing, or there in a version that does not serve."""
 

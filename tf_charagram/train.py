@@ -13,7 +13,10 @@ import jsonargparse
 from tf_charagram.cli.flags import FlagParser, add_quiet, run_command
 from tf_charagram.cli.run_flags import add_run_flags, parse_run
 from tf_charagram.config import RunConfig
+from tf_charagram.distribution.cluster import VARIABLE, Cluster, cluster_of
+from tf_charagram.distribution.launcher import Launcher
 from tf_charagram.encoders import ENCODERS
+from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.console import table_console
 from tf_charagram.reporting.history_table import history_table
 from tf_charagram.reporting.progress import is_quiet, quiet
@@ -35,6 +38,12 @@ def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
     group = parser.group("run")
     group.add_argument("--resume", action="store_true", help="go on with the run in --out")
     group.add_argument("--overwrite", action="store_true", help="replace the run in --out")
+    group.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        help="processes on this machine that share the work; for several machines, set TF_CONFIG",
+    )
     add_quiet(group)
     group.add_argument("--json", action="store_true", help="end with one line of JSON")
     return parser
@@ -43,18 +52,34 @@ def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
 def train(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     config, values, _ = parse_run(arguments, make_parser)
-    with quiet(values["quiet"]):
-        return _train(config, values)
+    cluster, num_workers = cluster_of(), values["workers"]
+    if num_workers < 1:
+        raise ConfigError(f"`workers` must be at least 1. Received: workers={num_workers}")
+    if num_workers > 1:
+        if cluster is None:
+            return Launcher([sys.executable, "-m", __spec__.name, *arguments], num_workers).run()
+        if not cluster.num_local:
+            raise ConfigError(
+                f"`workers` are processes of this machine, and {VARIABLE} says that this process "
+                f"is one of {cluster.size} already. Leave out one of the two."
+            )
+    is_chief = cluster is None or cluster.rank == 0
+    with quiet(values["quiet"] or not is_chief):
+        return _train(config, values, cluster)
 
 
-def _train(config: RunConfig, values: dict[str, Any]) -> int:
+def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    from tf_charagram.distribution.connection import connect
     from tf_charagram.training.run import TrainingRun
     from tf_charagram.training.threads import set_threads
 
-    set_threads(config)
+    set_threads(config, 1 if cluster is None else max(1, cluster.num_local))
+    exchange = connect(cluster)
     console = table_console(stderr=values["json"])
-    run = TrainingRun(config, resume=values["resume"], overwrite=values["overwrite"])
+    run = TrainingRun(
+        config, resume=values["resume"], overwrite=values["overwrite"], exchange=exchange
+    )
     if not is_quiet():
         console.print(f"{run.describe()} -> {run.folder.path}", markup=False)
     try:
@@ -65,6 +90,8 @@ def _train(config: RunConfig, values: dict[str, Any]) -> int:
             f"Go on with the same command and --out {run.folder.path} --resume"
         )
         return 130
+    if not exchange.is_chief:
+        return 0
     if not is_quiet():
         if console.is_terminal:
             history = run.folder.read_history()

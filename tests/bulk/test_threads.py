@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from tf_charagram.models import parallel as module
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text import parallel as module
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def mask_of(keys, mask_duplicates=True):
 
 def choose(sampler, vectors, keys, step=0):
     chosen, exists = sampler(tf.constant(vectors), tf.constant(keys), tf.constant(step, tf.int64))
-    assert chosen.dtype == tf.int32 and chosen.shape == exists.shape == keys.shape
+    assert chosen.dtype == tf.int64 and chosen.shape == exists.shape == keys.shape
     return chosen.numpy(), exists.numpy()
 
 

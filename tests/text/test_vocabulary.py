@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -47,9 +45,12 @@ def expected_mixed(texts, orders, min_count=1, max_per_order=None):
     st.none() | st.integers(1, 4),
     max_chars_or_none,
     st.booleans(),
+    st.integers(1, 60),
 )
-def test_equals_reference(texts, orders, min_count, max_per_order, max_chars, lowercase):
-    """Exact keys: same n-grams, same counts, same order."""
+def test_equals_reference(
+    texts, orders, min_count, max_per_order, max_chars, lowercase, max_distinct
+):
+    """Exact keys: same n-grams, same counts, same order, however little fits into memory."""
     options = {"lower": lowercase, "max_chars": max_chars}
     settings = {
         "orders": list(orders), "min_count": min_count, "max_per_order": max_per_order,
@@ -65,7 +66,8 @@ def test_equals_reference(texts, orders, min_count, max_per_order, max_chars, lo
     assert found.ngrams() == expected
     assert found.counts.tolist() == [counts[ngram] for ngram in expected]
     assert found.alphabet is not None and len(found) == len(expected)
-    assert_same(found, NgramVocabulary.from_texts(iter(texts), chunk_size=2, **settings))
+    spilling = {"chunk_size": 2, "max_distinct": max_distinct, "num_threads": 3}
+    assert_same(found, NgramVocabulary.from_texts(iter(texts), **spilling, **settings))
 
 
 @slow_property_settings
@@ -75,13 +77,17 @@ def test_equals_reference(texts, orders, min_count, max_per_order, max_chars, lo
     st.integers(1, 3),
     st.none() | st.integers(1, 4),
     st.integers(0, 8),
+    st.integers(1, 60),
 )
-def test_mixed_keys_equal_reference(texts, orders, min_count, max_per_order, position):
+def test_mixed_keys_equal_reference(
+    texts, orders, min_count, max_per_order, position, max_distinct
+):
     """The text that overflows the alphabet comes first, last or between the others."""
     orders = orders | {8}
     texts = [*texts[:position], CJK_126, CJK_126, CJK_126, *texts[position:]]
     settings = {"orders": orders, "min_count": min_count, "max_per_order": max_per_order}
-    found = NgramVocabulary.from_texts(texts, chunk_size=3, **settings)
+    spilling = {"chunk_size": 3, "max_distinct": max_distinct}
+    found = NgramVocabulary.from_texts(texts, **spilling, **settings)
     assert found.alphabet is None and found.bits is None
     expected = expected_mixed(texts, **settings)
     assert list(zip(found.keys.tolist(), found.counts.tolist(), strict=True)) == expected
@@ -128,49 +134,14 @@ def test_arrays_round_trip(texts, tmp_path):
     assert restored.bits == found.bits and restored.ngrams() == found.ngrams()
 
 
-def rare_and_frequent(num_texts, seed=0):
-    """Yields texts of two rare words each, with frequent ones between."""
-    rng = np.random.default_rng(seed)
-    for i in range(num_texts):
-        yield "".join(map(chr, rng.integers(ord("a"), ord("z") + 1, size=8)))
-        yield "the the the 12" if i % 2 else "the 12 the"
-
-
-def test_pruning_keeps_the_frequent_and_warns(caplog):
-    orders, texts = [2, 4], list(rare_and_frequent(400))
-    found = NgramVocabulary.from_texts(
-        texts, orders=orders, min_count=100, max_distinct=600, chunk_size=20
-    )
-    counts = reference.count_ngrams(texts, orders)
-    exact = NgramVocabulary.from_texts(texts, orders=orders, min_count=100)
-    assert found.ngrams() == exact.ngrams()
-    assert found.counts.tolist() == [counts[ngram] for ngram in found.ngrams()]
-    assert {len(ngram) for ngram in found.ngrams()} == {2, 4}
-    messages = {record.getMessage() for record in caplog.records}
-    assert "More than 600 distinct n-grams: those seen fewer than 2 times so far" in min(messages)
-    assert {record.levelno for record in caplog.records} == {logging.WARNING}
-
-
-def test_pruning_bounds_what_is_kept_and_never_counts_too_high():
-    orders, texts = [3, 4], list(rare_and_frequent(400))
-    found = NgramVocabulary.from_texts(texts, orders=orders, max_distinct=600, chunk_size=20)
-    counts = reference.count_ngrams(texts, orders)
-    assert len(counts) > 3000
-    assert len(found) <= 600
-    for ngram, count in zip(found.ngrams(), found.counts.tolist(), strict=True):
-        assert 1 <= count <= counts[ngram]
-
-
-def test_no_pruning_while_distinct_ngrams_are_few(caplog):
-    """Seen again and again, the same n-grams are not more n-grams."""
-    texts = ["the cat", "a hat"] * 50
-    num_distinct = len(reference.count_ngrams(texts, [2, 3]))
-    settings = {"orders": [2, 3], "chunk_size": 2}
-    bounded = NgramVocabulary.from_texts(texts, max_distinct=num_distinct, **settings)
-    assert not caplog.records
-    assert_same(bounded, NgramVocabulary.from_texts(texts, **settings))
-    NgramVocabulary.from_texts(texts, max_distinct=num_distinct - 1, **settings)
-    assert caplog.records
+def test_a_batch_with_new_characters_between_spills():
+    """Spilled keys are of alphabets that were smaller than the last one, and in its order."""
+    texts = ["zebra", "yak", "\u4e2d\u6587", "apple \x00 pie", "zebra \x1f", "\U0001f600 yak"]
+    settings = {"orders": [1, 2, 4], "chunk_size": 1}
+    expected = reference.vocabulary(texts, settings["orders"])
+    for max_distinct in (1, 5, 1000):
+        found = NgramVocabulary.from_texts(texts, max_distinct=max_distinct, **settings)
+        assert found.ngrams() == expected
 
 
 @pytest.mark.parametrize(
@@ -178,6 +149,8 @@ def test_no_pruning_while_distinct_ngrams_are_few(caplog):
     [
         ({"min_count": 0}, "`min_count` must be at least 1. Received: min_count=0"),
         ({"max_per_order": 0}, "`max_per_order` must be at least 1 or None. Received: 0"),
+        ({"max_distinct": 0}, "`max_distinct` must be at least 1 or None. Received: 0"),
+        ({"num_threads": 0}, "`num_threads` must be at least 1 or None. Received: 0"),
         ({"orders": [0]}, r"n-gram orders must be integers from 1 to 8. Received: \[0\]"),
         (
             {"orders": [2, 3], "min_count": 2},

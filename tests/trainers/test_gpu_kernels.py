@@ -1,135 +1,121 @@
-"""Every operation of a training step has a GPU kernel; none of them needs a GPU to be checked.
+"""No training step has an operation that a GPU lacks, or one on a whole batch in host memory.
 
-TensorFlow moves what has no GPU kernel to the CPU without a word, and the batch with it. Kernels
-registered for the GPU that keep their numbers in host memory, as many of int32, count as GPU ones.
+Steps are traced with what their streams feed a GPU.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
+import re
 
+import numpy as np
 import pytest
 import tensorflow as tf
-from tensorflow.python.framework import op_def_registry
-from tensorflow.python.framework.kernels import get_registered_kernels_for_op
 
 from tests.contracts import some_now
+from tests.texts import write_pairs
+from tests.trainers.gpu_kernels import all_operations, problems
+from tf_charagram import NgramVectorizer
 from tf_charagram.encoders import ENCODERS, encoder_class
+from tf_charagram.layers.cut_table import CutTable
 from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.layers.text_head import TextHead
-from tf_charagram.objectives.negatives import STRATEGIES
+from tf_charagram.objectives.negatives import STRATEGIES, NegativeSampler
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
+from tf_charagram.trainers import text_pairs
+from tf_charagram.trainers.distill import DistillModel
 from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.trainers.supervised import SupervisedModel
 from tf_charagram.trainers.tagging import TaggingModel
+from tf_charagram.training.run import TrainingRun
+from tf_charagram.training.tasks import TASKS, settings_class
 
 pytestmark = pytest.mark.skipif(
     not tf.test.is_built_with_cuda(), reason="this TensorFlow has no GPU kernels at all"
 )
-
-SPEC = (
-    tf.RaggedTensorSpec([None, None], tf.int32, ragged_rank=1, row_splits_dtype=tf.int64),
-    tf.TensorSpec([None], tf.int32),
-)
-# The runtime handles these itself, by inlining or lowering, wherever the function is placed.
-WITHOUT_DEVICE = {
-    "NoOp", "Placeholder", "PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf",
-    "While", "StatelessWhile", "Case", "StatelessCase",
-}  # fmt: skip
-
-
-def step_nodes(name, optimizer, options=None, **settings):
-    """Returns the nodes of a traced training step, function bodies included."""
-    model = ParaphraseModel(encoder_class(name)(num_rows=50, dim=6, **options or {}))
-    model.compile(make_optimizer(optimizer, 0.01), **settings)
-    step = tf.function(lambda ids, text_ids: model.train_step((ids, text_ids)))
-    graph = step.get_concrete_function(*SPEC).graph.as_graph_def()
-    nodes = [*graph.node, *(node for f in graph.library.function for node in f.node_def)]
-    assert len(nodes) > 100
-    return nodes
-
-
-HEADS = {
-    "scores": lambda: PairScoreHead(dim=6, num_classes=5),
-    "pairs": lambda: PairLabelHead(dim=6, labels=["no", "maybe", "yes"]),
-    "texts": lambda: TextHead(dim=6, labels=["no", "yes"]),
+FILES = {
+    "words": "",
+    "sentences": "",
+    "distill": "".join(f"line {number}\n" for number in range(40)),
+    "pos": "Ann\tNN\nruns\tVB\n\nBob\tNN\nsees\tVB\n",
+    "similarity": "5\ta cat\tcats\n1\ta dog\tmice\n",
+    "entailment": "yes\ta cat\tcats\nno\ta dog\tmice\n",
+    "sentiment": "good\tfine cats\nbad\tsad dogs\n",
+}
+SETTINGS = {
+    "words": {"l2": 0.1, "clip_norm": 1.0},
+    "sentences": {"mega_batches": 2, "negatives": "mix"},
+    "distill": {"pair_batch_size": 4, "neighbor_batch_size": 5, "num_neighbors": 4},
+    "pos": {"use_capitals": True},
+    "entailment": {"class_weights": "balanced"},
 }
 
 
-def supervised_nodes(task, encoder, **settings):
-    """Returns the nodes of a step of a supervised task; without an encoder, on vectors."""
-    made = None if encoder is None else encoder_class(encoder)(num_rows=50, dim=6)
-    model = SupervisedModel(made, HEADS[task]())
-    model.compile(make_optimizer("adam", 0.01), l2_head=0.1, clip_norm=1.0, **settings)
-    step = tf.function(lambda inputs, targets: model.train_step((inputs, targets)))
-    inputs = SPEC[0] if made is not None else tf.TensorSpec([None, 6])
-    targets = tf.TensorSpec([None], tf.float32 if task == "scores" else tf.int32)
-    graph = step.get_concrete_function(inputs, targets).graph.as_graph_def()
-    return [*graph.node, *(node for f in graph.library.function for node in f.node_def)]
+@pytest.fixture(scope="module")
+def run_of(tmp_path_factory):
+    """Returns a function that prepares a run of a task; each task only once."""
+
+    @functools.cache
+    def prepare(task) -> TrainingRun:
+        folder = tmp_path_factory.mktemp(task)
+        data = folder / "train.tsv"
+        data.write_text(FILES[task])
+        settings = {"dim": 6, "batch_size": 8, **SETTINGS.get(task, {})}
+        if task in ("words", "sentences"):
+            write_pairs(data)
+        if task == "distill":
+            np.save(folder / "vectors.npy", np.random.default_rng(0).normal(size=(40, 6)))
+            pairs = write_pairs(folder / "pairs.tsv")
+            settings |= {"teacher": (str(folder / "vectors.npy"),), "pairs": (str(pairs),)}
+        config = settings_class(task)(
+            task=task, data=(str(data),), out=str(folder / "run"), **settings
+        )
+        run = TrainingRun(config, resume=False, overwrite=False)
+        run.stream.open()
+        return run
+
+    return prepare
 
 
-def tagger_nodes(name, optimizer="sgd", options=None, **settings):
-    """Returns the nodes of a traced training step of a tagger."""
-    encoder = encoder_class(name)(num_rows=50, dim=6)
-    head = TaggingHead(labels=["A", "B"], word_dim=6, lstm_dim=4, hidden_dim=3, **options or {})
-    model = TaggingModel(encoder, head)
-    model.compile(make_optimizer(optimizer, 0.01), **settings)
+@pytest.fixture(scope="module")
+def specs_of(run_of):
+    """Returns a function that says what the batches of a task are on a GPU."""
+
+    @functools.cache
+    def specs(task):
+        stream = run_of(task).stream
+        return stream.dataset(next(stream.segments(0, 1)), "CPU:0").element_spec
+
+    return specs
+
+
+def step_of(model, specs):
+    """Returns the graph of a training step."""
     step = tf.function(lambda *batch: model.train_step(batch))
-    specs = SPEC[0], tf.TensorSpec([None], tf.bool), SPEC[0], SPEC[1]
-    graph = step.get_concrete_function(*specs).graph.as_graph_def()
-    return [*graph.node, *(node for f in graph.library.function for node in f.node_def)]
+    graph = step.get_concrete_function(*specs).graph
+    assert sum(1 for _ in all_operations(graph)) > 100
+    return graph
 
 
-def types_of(node, attribute):
-    """Returns the types an attribute of a node has, by way of the default if it is left out."""
-    value = node.attr[attribute] if attribute in node.attr else None
-    if value is None:
-        definition = op_def_registry.get(node.op)
-        value = next(a.default_value for a in definition.attr if a.name == attribute)
-    return [value.type] if value.type else list(value.list.type)
+def check(model, specs):
+    found = problems(step_of(model, specs))
+    assert not found, "\n".join(sorted(found))
 
 
-@functools.cache
-def gpu_kernels(op):
-    kernels = get_registered_kernels_for_op(op).kernel
-    return [kernel for kernel in kernels if kernel.device_type in ("GPU", "DEFAULT")]
+@pytest.mark.parametrize("task", TASKS)
+def test_step_of_each_task(task, run_of, specs_of):
+    check(run_of(task).loop.model, specs_of(task))
 
 
-def accepts(kernel, node):
-    return all(
-        type_ in constraint.allowed_values.list.type
-        for constraint in kernel.constraint
-        for type_ in types_of(node, constraint.name)
-    )
-
-
-def problem(node):
-    if node.op in WITHOUT_DEVICE:
-        return None
-    kernels = gpu_kernels(node.op)
-    if not kernels:
-        return f"{node.op} ({node.name}): no GPU kernel"
-    if not any(accepts(kernel, node) for kernel in kernels):
-        names = {c.name for kernel in kernels for c in kernel.constraint}
-        types = {n: [tf.as_dtype(t).name for t in types_of(node, n)] for n in sorted(names)}
-        return f"{node.op} ({node.name}): no GPU kernel for {types}"
-    return None
-
-
-def check(nodes):
-    problems = {found for node in nodes if (found := problem(node))}
-    assert not problems, "\n".join(sorted(problems))
-
-
-def check_no_strings_and_no_tables(nodes):
-    for node in nodes:
-        assert "String" not in node.op and "Table" not in node.op and "Unicode" not in node.op
-        assert node.op not in ("PyFunc", "EagerPyFunc", "PyFuncStateless")
-        for value in node.attr.values():
-            assert value.type != tf.string.as_datatype_enum, node.name
+def paraphrase(name, optimizer="adam", options=None, num_parts=1, **settings):
+    model = ParaphraseModel(encoder_class(name)(num_rows=50, dim=6, **options or {}))
+    if num_parts > 1:
+        CutTable(model.encoder.sum, ["CPU:0"] * num_parts)
+    model.compile(make_optimizer(optimizer, 0.01), **settings)
+    return model
 
 
 # What an optimizer adds to the step does not depend on how negatives are chosen.
@@ -137,21 +123,57 @@ def check_no_strings_and_no_tables(nodes):
     ("strategy", "optimizer"),
     sorted({(name, "adam") for name in STRATEGIES} | {("mix", name) for name in OPTIMIZERS}),
 )
-def test_train_step(strategy, optimizer):
-    check(step_nodes("charagram", optimizer, negatives=strategy, l2=0.1, clip_norm=1.0))
+def test_step_on_pairs(strategy, optimizer, specs_of):
+    model = paraphrase("charagram", optimizer, negatives=strategy, l2=0.1, clip_norm=1.0)
+    check(model, specs_of("words"))
+
+
+@pytest.mark.parametrize("masks", [{"mask_duplicates": False}, {"mask_related": True}], ids=str)
+def test_step_with_masks(masks, specs_of):
+    check(paraphrase("charagram", negatives=NegativeSampler(**masks)), specs_of("words"))
+
+
+@pytest.mark.parametrize("optimizer", some_now(OPTIMIZERS, "adam"))
+def test_step_with_a_cut_table(optimizer, specs_of):
+    check(paraphrase("charagram", optimizer, num_parts=2, l2=0.1, clip_norm=1.0), specs_of("words"))
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "num_parts", "dense_l2"),
+    some_now(
+        [*itertools.product(OPTIMIZERS, (1, 2), (False, True))],
+        ("adam", 2, True), ("adagrad", 1, False), ("sgd", 1, False),
+    ),
+)  # fmt: skip
+def test_step_on_a_table_in_bfloat16(optimizer, num_parts, dense_l2, specs_of):
+    settings = {"l2": 0.1, "dense_l2": dense_l2, "clip_norm": 1.0}
+    with tables_in("bfloat16"):
+        model = paraphrase("charagram", optimizer, num_parts=num_parts, **settings)
+    graph = step_of(model, specs_of("words"))
+    updates = [op for op in all_operations(graph) if op.type == "ResourceScatterUpdate"]
+    # The table, and its moments: two in Adam, else one.
+    assert len(updates) == num_parts * (3 if optimizer == "adam" else 2)
+    assert {op.get_attr("dtype") for op in updates} == {tf.bfloat16}
+    assert not problems(graph)
 
 
 @pytest.mark.parametrize("settings", [{}, {"l2": 0.1, "dense_l2": True}], ids=str)
-def test_train_step_without_clipping(settings):
-    check(step_nodes("charagram", "adam", **settings))
+def test_step_without_clipping(settings, specs_of):
+    check(paraphrase("charagram", **settings), specs_of("words"))
 
 
 # Nor does what an encoder adds.
 @pytest.mark.parametrize("name", ENCODERS)
-def test_train_step_of_each_encoder(name):
-    nodes = step_nodes(name, "adam", negatives="mix", l2=0.1, clip_norm=1.0)
-    check(nodes)
-    check_no_strings_and_no_tables(nodes)
+def test_step_of_each_encoder(name, specs_of):
+    check(paraphrase(name, negatives="mix", l2=0.1, clip_norm=1.0), specs_of("words"))
+
+
+@pytest.mark.parametrize(
+    ("name", "optimizer"),
+    some_now([*itertools.product(ENCODERS, OPTIMIZERS)], ("cse", "adagrad"), ("lstm", "sgd")),
+)
+def test_step_on_pools(name, optimizer, specs_of):
+    check(paraphrase(name, optimizer, batch_size=3), specs_of("sentences"))
 
 
 @pytest.mark.parametrize(
@@ -161,79 +183,174 @@ def test_train_step_of_each_encoder(name):
         ("dan", False), ("identity_rnn", True),
     ),
 )  # fmt: skip
-def test_train_step_with_settings_of_word_vectors(name, dense_l2):
+def test_step_with_settings_of_word_vectors(name, dense_l2, specs_of):
     """A bag and a sequence of words; only the second has weights that are pulled to a target."""
     settings = {"l2_words": 0.1, "l2_composition": 0.1, "dense_l2": dense_l2}
-    check(step_nodes(name, "adam", {"word_dropout": 0.5}, **settings))
+    check(paraphrase(name, options={"word_dropout": 0.5}, **settings), specs_of("words"))
 
 
 @pytest.mark.parametrize(
     ("name", "options"),
     [
         ("lstm", {"use_peepholes": False}),
+        ("lstm", {"use_output_gate": False}),
         ("gran", {"use_peepholes": False, "num_words": 9}),
         ("word_average", {"num_words": 9}),
         ("word_average", {"num_words": 9, "word_dropout": 0.5}),
         ("lstm", {"num_words": 9, "word_dropout": 0.5}),
+        ("cse", {"activation": "linear"}),
+        ("char_cnn", {"filters": "kim", "dropout": 0.5, "dense": "none"}),
     ],
     ids=str,
 )
-def test_train_step_with_options(name, options):
-    """Without peepholes, and with n-grams for unknown words."""
-    check(step_nodes(name, "adam", options))
+def test_step_with_options(name, options, specs_of):
+    """Without peepholes, with n-grams for unknown words, and with other ways to pool."""
+    check(paraphrase(name, options=options), specs_of("words"))
+
+
+HEADS = {
+    "similarity": lambda: PairScoreHead(dim=6, num_classes=5),
+    "entailment": lambda: PairLabelHead(dim=6, labels=["no", "maybe", "yes"]),
+    "sentiment": lambda: TextHead(dim=6, labels=["no", "yes"]),
+}
 
 
 @pytest.mark.parametrize(
     ("task", "encoder"),
     some_now(
         [*itertools.product(HEADS, ["charagram", "cse", None])],
-        ("scores", "charagram"), ("pairs", "cse"), ("texts", "charagram"), ("texts", None),
+        ("similarity", "charagram"), ("entailment", "cse"), ("sentiment", "charagram"),
+        ("sentiment", None),
     ),
 )  # fmt: skip
-def test_supervised_step(task, encoder):
+def test_supervised_step(task, encoder, specs_of):
+    """Without an encoder, the batches are vectors, as of a run whose encoder is frozen."""
+    made = None if encoder is None else encoder_class(encoder)(num_rows=50, dim=6)
+    model = SupervisedModel(made, HEADS[task]())
+    weights = {"entailment": [1.0, 2.0, 3.0], "sentiment": [1.0, 2.0]}.get(task)
     pulled = {} if encoder is None else {"l2_composition": 0.1, "pull_back": True}
-    weights = {"pairs": [1.0, 2.0, 3.0], "texts": [1.0, 2.0]}.get(task)
-    check(supervised_nodes(task, encoder, class_weights=weights, **pulled))
+    model.compile(
+        make_optimizer("adam", 0.01), class_weights=weights, l2_head=0.1, clip_norm=1.0, **pulled
+    )
+    ids, targets = specs_of(task)
+    check(model, (tf.TensorSpec([None, 6]) if encoder is None else ids, targets))
 
 
 @pytest.mark.parametrize(
     ("optimizer", "use_peepholes"),
     some_now([*itertools.product(OPTIMIZERS, [False, True])], ("sgd", True), ("adam", False)),
 )
-def test_train_step_of_the_tagger(optimizer, use_peepholes):
-    options = {"use_capitals": True, "use_peepholes": use_peepholes}
+def test_step_of_the_tagger(optimizer, use_peepholes, specs_of):
     settings = {"l2": 0.1, "l2_head": 0.1, "dense_l2": use_peepholes, "clip_norm": 1.0}
-    nodes = tagger_nodes("charagram", optimizer, options, **settings)
-    assert len(nodes) > 100
-    check(nodes)
+    check(tagger("charagram", optimizer, use_peepholes, **settings), specs_of("pos"))
 
 
 @pytest.mark.parametrize("name", some_now(["char_cnn", "char_lstm"], "char_cnn"))
-def test_train_step_of_the_tagger_on_characters(name):
-    check(tagger_nodes(name))
+def test_step_of_the_tagger_on_characters(name, specs_of):
+    check(tagger(name), specs_of("pos"))
 
 
-@tf.function(input_signature=[tf.TensorSpec([None], tf.string), tf.TensorSpec([None], tf.int32)])
-def on_the_cpu(texts, numbers):
-    lengths = tf.strings.length(texts)
-    return tf.strings.as_string(tf.math.bincount(numbers, dtype=tf.int32)), lengths
+def tagger(name, optimizer="sgd", use_peepholes=False, **settings):
+    encoder = encoder_class(name)(num_rows=50, dim=6)
+    head = TaggingHead(
+        labels=["A", "B"], word_dim=6, lstm_dim=4, hidden_dim=3, use_capitals=True,
+        use_peepholes=use_peepholes,
+    )  # fmt: skip
+    model = TaggingModel(encoder, head)
+    model.compile(make_optimizer(optimizer, 0.01), **settings)
+    return model
 
 
-def test_the_check_itself():
-    """Operations without a kernel are found, and so are types without one."""
-    nodes = on_the_cpu.get_concrete_function().graph.as_graph_def().node
-    assert any("no GPU kernel" in (problem(node) or "") for node in nodes if "String" in node.op)
-    node = tf.compat.v1.NodeDef(name="product", op="MatMul")
-    node.attr["T"].type = tf.float32.as_datatype_enum
-    assert problem(node) is None
-    node.attr["T"].type = tf.uint8.as_datatype_enum
-    assert problem(node) == "MatMul (product): no GPU kernel for {'T': ['uint8']}"
+@pytest.mark.parametrize("num_replicas", [1, 2])
+def test_step_on_raw_pairs(num_replicas, monkeypatch):
+    """As `fit` turns them into ids for one GPU, and for several."""
+    monkeypatch.setattr(text_pairs, "first_gpu", lambda: "CPU:0")
+    vectorizer = NgramVectorizer.from_texts(["a cat", "a dog"])
+    pairs = tf.data.Dataset.from_tensor_slices((["a cat"], ["a dog"])).batch(2)
+    data = text_pairs.ids_of_pairs(pairs, vectorizer, num_replicas)
+    check(paraphrase("charagram"), data.element_spec)
 
 
-@pytest.mark.parametrize("optimizer", some_now(OPTIMIZERS, "adam", "sgd"))
-def test_train_step_on_a_table_in_bfloat16(optimizer):
-    with tables_in("bfloat16"):
-        nodes = step_nodes("charagram", optimizer, l2=0.1, clip_norm=1.0)
-    assert any(tf.bfloat16.as_datatype_enum in types_of(node, "dtype") for node in nodes
-               if node.op == "ResourceScatterUpdate")  # fmt: skip
-    check(nodes)
+@pytest.mark.parametrize("weights", [{}, {"neighbors_weight": 1.0, "pairs_weight": 0.0}], ids=str)
+def test_step_of_distillation(weights, specs_of):
+    """Without neighbors, and without pairs."""
+    model = DistillModel(encoder_class("charagram")(num_rows=50, dim=6))
+    model.compile(make_optimizer("adam", 0.01), **weights)
+    check(model, specs_of("distill"))
+
+
+@pytest.mark.parametrize("device", ["CPU:0", None])
+def test_batches_are_not_taken_apart_in_host_memory(device, run_of):
+    """As ragged tensors they would be: what `device=None` leaves on a CPU."""
+    run = run_of("words")
+    iterator = iter(run.stream.dataset(next(run.stream.segments(0, 1)), device))
+    step = tf.function(lambda: run.loop.model.train_step(next(iterator)))
+    found = problems(step.get_concrete_function().graph)
+    assert any("RaggedTensorFromVariant" in problem for problem in found) == (device is None)
+    assert not found or device is None
+
+
+INTS, LONG = tf.TensorSpec([None], tf.int32), tf.TensorSpec([None], tf.int64)
+ROWS = tf.RaggedTensorSpec([None, None], tf.int64, ragged_rank=1, row_splits_dtype=tf.int64)
+STRINGS = tf.TensorSpec([None], tf.string)
+
+
+def compared(numbers, dtype):
+    numbers = tf.cast(numbers, dtype)
+    return numbers[:, tf.newaxis] != numbers
+
+
+def in_a_loop(numbers, dtype):
+    def body(step):
+        return step + tf.cast(tf.reduce_any(compared(numbers, dtype)), tf.int64)
+
+    return tf.while_loop(lambda step: step < 3, body, [tf.constant(0, tf.int64)])
+
+
+@tf.function(input_signature=[INTS], autograph=False)
+def called(numbers):
+    return tf.gather([1.0, 2.0], numbers)
+
+
+@pytest.mark.parametrize(
+    ("function", "spec", "expected"),
+    [
+        (lambda x: compared(x, tf.int32), LONG, "NotEqual: `z`, bool (None, None), in host memory"),
+        (lambda x: in_a_loop(x, tf.int32), LONG, "NotEqual: `x`, int32 (None, 1), in host memory"),
+        (lambda x: tf.gather(x, [1, 0]), ROWS, "RaggedGather: no GPU kernel for int32, int64"),
+        (lambda x: tf.ragged.range(x).values, LONG, "RaggedRange: no GPU kernel for int64"),
+        (
+            lambda x: called(tf.cast(x, tf.int32)), LONG,
+            "PartitionedCall: int32 (None,) in host memory",
+        ),
+        (
+            lambda x: tf.stack([tf.cast(x, tf.int32)] * 2), LONG,
+            "Pack: `values`, int32 (None,), in host memory",
+        ),
+        (lambda x: x + 1, INTS, "Placeholder: int32 (None,) in host memory"),
+        (tf.strings.length, STRINGS, "StringLength: no GPU kernel for int32, string"),
+    ],
+)  # fmt: skip
+def test_what_the_check_finds(function, spec, expected):
+    """In the step itself, in what it calls, and in the body of a loop."""
+    assert expected in {re.sub(r" \([^ ]*\):", ":", one) for one in problems_in(function, spec)}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: compared(x, tf.int64),
+        lambda x: in_a_loop(x, tf.int64),
+        # One kernel is for GPUs, and one for any device and in host memory.
+        lambda x: tf.unique(x, out_idx=tf.int64),
+        # In host memory, and of a fixed size.
+        lambda x: tf.range(tf.shape(x, tf.int64)[0] // 2),
+        lambda x: tf.reshape(x, tf.stack([tf.shape(x)[0], 1])),
+    ],
+)
+def test_what_the_check_lets_pass(function):
+    assert not problems_in(function, LONG)
+
+
+def problems_in(function, spec):
+    return problems(tf.function(function).get_concrete_function(spec).graph)

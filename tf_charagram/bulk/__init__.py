@@ -1,1 +1,1 @@
-"""Embeds the lines of many files into shards; a stopped run can be resumed."""
+"""Embeds the lines of many files into shards, which can be resumed; counts their n-grams."""

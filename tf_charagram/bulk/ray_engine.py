@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -62,13 +63,7 @@ def run_ray(job: EmbedJob, done: dict[str, Record], workers: int | None = None) 
     Raises:
         RunError: Reading, embedding or writing failed somewhere.
     """
-    ray = extra_module("ray", "ray")
-    data = extra_module("ray.data", "ray")
-    if not ray.is_initialized():
-        ray.init(log_to_driver=False, logging_level="ERROR")
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
-    context = data.DataContext.get_current().copy()
-    context.enable_progress_bars = False
+    ray, data, context = start_ray()
     context.target_max_block_size = 1  # Each shard is a block of its own, so that all actors work.
 
     def read(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -86,9 +81,35 @@ def run_ray(job: EmbedJob, done: dict[str, Record], workers: int | None = None) 
         records = files.flat_map(read, num_cpus=0).map_batches(
             ShardActor, fn_constructor_args=(job,), batch_size=1, compute=actors, num_cpus=1
         )
-    try:
+    with ray_errors(ray):
         for row in records.iter_rows():
             yield json.loads(row["record"])
+
+
+def start_ray() -> tuple[Any, Any, Any]:
+    """Starts Ray, or uses the cluster that runs.
+
+    Returns:
+        The modules `ray` and `ray.data`, and a context for data sets that print nothing.
+
+    Raises:
+        ConfigError: Ray is not installed.
+    """
+    ray = extra_module("ray", "ray")
+    data = extra_module("ray.data", "ray")
+    if not ray.is_initialized():
+        ray.init(log_to_driver=False, logging_level="ERROR")
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Errors are raised, too.
+    context = data.DataContext.get_current().copy()
+    context.enable_progress_bars = False
+    return ray, data, context
+
+
+@contextmanager
+def ray_errors(ray: Any) -> Iterator[None]:
+    """Raises what failed in a task as `RunError`."""
+    try:
+        yield
     except ray.exceptions.RayTaskError as error:
         # Ray adds lines on how to retry.
         raise RunError(str(error.cause).partition("\n")[0]) from error

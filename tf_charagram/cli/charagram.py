@@ -14,6 +14,7 @@ from tf_charagram.errors import unknown_name
 COMMANDS = {
     "train": ("tf_charagram.train", "train a model on text pairs"),
     "tune": ("tf_charagram.tuning.command", "search settings, a short training run a trial"),
+    "vocabulary": ("tf_charagram.vocabulary", "count the n-grams of more text than fits"),
     "evaluate": ("tf_charagram.evaluate", "score models on word and sentence similarity sets"),
     "embed": ("tf_charagram.embed", "embed the lines of a file"),
     "tag": ("tf_charagram.tag", "tag the words of the lines of a file"),

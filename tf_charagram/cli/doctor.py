@@ -18,9 +18,9 @@ from tf_charagram.cli.flags import FlagParser, run_command
 from tf_charagram.cli.needs import Need, needs
 from tf_charagram.data.download.fetch import cache_folder, cached
 from tf_charagram.data.download.sources import SOURCES
-from tf_charagram.models.parallel import num_threads
 from tf_charagram.reporting.console import make_table, table_console
 from tf_charagram.serialization.locations import shipped_models
+from tf_charagram.text.parallel import num_threads
 
 
 def examine(packages: Sequence[Need]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ _QUIET = "2"
 #: What every command says of the model it is given.
 MODEL_HELP = "run folder, model folder, or a name that charagram models lists"
 #: Fields whose flag may be given several times, if they are tuples.
-REPEATABLE = ("data", "eval_data", "teacher", "pairs")
+REPEATABLE = ("data", "eval_data", "teacher", "pairs", "input")
 
 
 # What jsonargparse says of a value that is not of the type of its flag, or of one of its types.

@@ -78,6 +78,12 @@ class DistillConfig(RunConfig):
         "objective",
         choices=("max", "mix", "random"),
     )
+    negatives_from: str = option(
+        "all",
+        "whose pairs of a batch they come from: all, or those of one's own worker",
+        "objective",
+        choices=("all", "worker"),
+    )
     mask_duplicates: bool = option(
         True, "never take a text of the same pair as a negative", "objective"
     )

@@ -50,6 +50,12 @@ class ParaphraseConfig(RunConfig):
         "objective",
         choices=("max", "mix", "random"),
     )
+    negatives_from: str = option(
+        "all",
+        "whose pairs of a batch they come from: all, or those of one's own worker",
+        "objective",
+        choices=("all", "worker"),
+    )
     mega_batches: int = option(
         1, "batches whose texts are searched together for negatives", "objective"
     )

@@ -20,7 +20,7 @@ from tf_charagram.errors import ConfigError, unknown_name
 
 _AT_LEAST = {
     "epochs": 1e-6, "batch_size": 1, "dim": 1, "evaluations_per_epoch": 1,
-    "checkpoint_every_s": 0, "seed": 0,
+    "checkpoint_every_s": 0, "seed": 0, "table_devices": 1,
 }  # fmt: skip
 _PENALTIES = ("l2", "l2_words", "l2_composition")
 _DECAYS = ("none", "linear")
@@ -29,7 +29,7 @@ PRECISIONS = {"float32": "float32", "mixed_bfloat16": "bfloat16"}
 _LARGEST_SEED = 2**31 - 1
 _UNICODE_FORMS = (None, "NFC", "NFD", "NFKC", "NFKD")
 
-_NGRAM_SETTINGS = ("ngrams", "max_per_order", "hash_buckets", "rows_per_ngram")
+_NGRAM_SETTINGS = ("ngrams", "max_per_order", "vocabulary", "hash_buckets", "rows_per_ngram")
 _WORD_SETTINGS = ("word_vectors", "vector_words", "freeze_words", "unknown_words", "l2_words")
 #: Settings that only the encoders of some ids have a use for: ids -> the settings of the others.
 _WITHOUT_USE = {
@@ -137,6 +137,9 @@ class RunConfig:
     max_per_order: int | None = option(
         None, "keep the k most frequent n-grams of each order", "text"
     )
+    vocabulary: str | None = option(
+        None, "file of charagram vocabulary whose n-grams to take, without counting", "text"
+    )
     hash_buckets: int | None = option(
         None, "hash n-grams to this many rows, without a vocabulary", "text"
     )
@@ -181,6 +184,11 @@ class RunConfig:
     threads: int | None = option(
         None, "threads of one operation [1 for words and averages of words, else one a core]", "run"
     )
+    table_devices: int = option(
+        1,
+        "GPUs over which to cut the n-gram table by rows; CPU devices where there is no GPU",
+        "run",
+    )
     seed: int = option(0, "seed of weights, order and draws", "run")
     encoder_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
@@ -224,6 +232,12 @@ class RunConfig:
             )
         if self.hash_buckets is not None and (self.min_count > 1 or self.max_per_order):
             raise ConfigError("`hash_buckets` has no vocabulary for `min_count`, `max_per_order`.")
+        choosing = self.min_count > 1 or self.max_per_order or self.hash_buckets is not None
+        if self.vocabulary is not None and choosing:
+            raise ConfigError(
+                "The n-grams of `vocabulary` are chosen already. Leave out `min_count`, "
+                "`max_per_order` and `hash_buckets`; charagram vocabulary has the first two."
+            )
 
     def _fill_in(self) -> None:
         """Sets what was left open to the defaults of the task."""

@@ -14,7 +14,8 @@ class Encoder(Float32Layer):
     """A Keras layer from ragged ids `(batch, None)` to float32 `(batch, dim)`.
 
     A subclass has the attributes `num_rows`, `dim` and, of the class, `vectorizer`: the kind of ids
-    it takes. In a functional model its input is symbolic and ragged: what a vectorizer gives, or
+    it takes. They are int32, and int64 where a GPU trains, see `trainers.device.to_parts`. In a
+    functional model its input is symbolic and ragged: what a vectorizer gives, or
     `keras.Input((None,), dtype="int32", ragged=True)`.
     """
 

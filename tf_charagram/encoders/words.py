@@ -131,7 +131,7 @@ class AveragingEncoder(WordEncoder):
             vectors = gather_rows(rows, positions.values)
         else:
             vectors = sum_rows(rows, words.values.with_values(positions.values))
-        num_vectors = tf.shape(vectors)[0]
+        num_vectors = tf.shape(vectors, tf.int64)[0]
         # A sum needs a row to choose from, also for texts without any word.
         is_empty = tf.cast(tf.equal(num_vectors, 0), tf.int32)
         vectors = tf.pad(self._dropout(vectors, training=True), [[0, is_empty], [0, 0]])

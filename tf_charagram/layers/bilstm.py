@@ -66,7 +66,7 @@ class BiLstm(ConfiguredLayer):
 
     def call(self, inputs: tf.Tensor, mask: tf.Tensor, training: bool = False) -> tf.Tensor:
         """Returns the states of both directions."""
-        lengths = tf.reduce_sum(tf.cast(mask, tf.int32), axis=1)
+        lengths = tf.reduce_sum(tf.cast(mask, tf.int64), axis=1)
         reversed_inputs = tf.reverse_sequence(inputs, lengths, seq_axis=1)
         backward = self.backward(reversed_inputs, training=training)
         states = [

@@ -92,12 +92,13 @@ class ConvPooling(ConfiguredLayer):
         mask = tf.ones(tf.shape(inputs)[:2], tf.bool) if mask is None else mask
         # A filter that is wider than its text reaches into the padding.
         inputs = tf.where(mask[:, :, tf.newaxis], inputs, 0.0)
-        lengths = tf.reduce_sum(tf.cast(mask, tf.int32), axis=1)
+        lengths = tf.reduce_sum(tf.cast(mask, tf.int64), axis=1)
         if (self.activation, self.pooling) == ("linear", "sum"):
             return self._summed(inputs, lengths)
         # Of an empty batch, oneDNN computes convolutions of a wrong shape.
         num_texts = tf.shape(lengths)[0]
-        lengths = tf.pad(lengths, [[0, tf.cast(tf.equal(num_texts, 0), tf.int32)]])
+        is_empty = tf.cast(tf.equal(num_texts, 0), tf.int32)
+        lengths = tf.concat([lengths, tf.zeros([is_empty], tf.int64)], axis=0)
         pooled = [
             self._pooled(inputs, lengths, width, convolution)
             for (width, _), convolution in zip(self.widths, self.convolutions, strict=True)
@@ -110,12 +111,12 @@ class ConvPooling(ConfiguredLayer):
 
     def _summed(self, inputs: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
         """Returns the sums of linear filters: filters of sums, with as many products fewer."""
-        num_steps = tf.shape(inputs)[1]
+        num_steps = tf.shape(inputs, tf.int64)[1]
         pooled = []
         for (width, num_filters), convolution in zip(self.widths, self.convolutions, strict=True):
             # Which steps are the first of a window, which the second, and so on.
             num_fitting = _num_fitting(lengths, width)
-            begins = tf.range(num_steps) - tf.range(width)[:, tf.newaxis]
+            begins = tf.range(num_steps) - tf.range(width, dtype=tf.int64)[:, tf.newaxis]
             chosen = (begins >= 0) & (begins < num_fitting[:, tf.newaxis, tf.newaxis])
             sums = tf.matmul(tf.cast(chosen, inputs.dtype), inputs)
             sums = tf.reshape(sums, [-1, width * inputs.shape[2]])
@@ -130,8 +131,8 @@ class ConvPooling(ConfiguredLayer):
         shape = tf.shape(inputs)
         missing = [tf.shape(lengths)[0] - shape[0], tf.maximum(width - shape[1], 0)]
         outputs = convolution(tf.pad(inputs, [[0, missing[0]], [0, missing[1]], [0, 0]]))
-        fits = tf.sequence_mask(_num_fitting(lengths, width), tf.shape(outputs)[1])
-        fits = fits[:, :, tf.newaxis]
+        num_fitting = _num_fitting(lengths, width)[:, tf.newaxis]
+        fits = (tf.range(tf.shape(outputs, tf.int64)[1]) < num_fitting)[:, :, tf.newaxis]
         if self.pooling == "sum":
             return tf.reduce_sum(tf.where(fits, self._function(outputs), 0.0), axis=1)
         # No activation changes which position wins, so it is enough to apply it to the winner.
@@ -140,7 +141,7 @@ class ConvPooling(ConfiguredLayer):
 
 
 def _num_fitting(lengths: tf.Tensor, width: int) -> tf.Tensor:
-    """Returns at how many positions a filter of some width is applied, int32 `(batch,)`."""
+    """Returns at how many positions a filter of some width is applied, int64 `(batch,)`."""
     return tf.where(lengths > 0, tf.maximum(lengths - width + 1, 1), 0)
 
 

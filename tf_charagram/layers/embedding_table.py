@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 from weakref import ref
@@ -16,7 +16,9 @@ from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 
 # Tables with fewer numbers take no time worth a warning.
 _LARGE = 2_000_000
-_DTYPE: ContextVar[str] = ContextVar("table_dtype", default="float32")
+
+_device: ContextVar[str | None] = ContextVar("device of new tables", default=None)
+_dtype: ContextVar[str] = ContextVar("type of new tables", default="float32")
 
 
 @contextmanager
@@ -34,11 +36,25 @@ def tables_in(dtype: str) -> Iterator[None]:
         >>> encoder.ngram_table.dtype, encoder.bias.dtype
         ('bfloat16', 'float32')
     """
-    token = _DTYPE.set(dtype)
+    token = _dtype.set(dtype)
     try:
         yield
     finally:
-        _DTYPE.reset(token)
+        _dtype.reset(token)
+
+
+@contextmanager
+def tables_on(device: str | None) -> Iterator[None]:
+    """Has the tables that are made meanwhile live on a device, such as one that has room for them.
+
+    Args:
+        device: Its name; `None` leaves the choice to TensorFlow.
+    """
+    token = _device.set(device)
+    try:
+        yield
+    finally:
+        _device.reset(token)
 
 
 class EmbeddingTable(ConfiguredLayer):
@@ -73,20 +89,30 @@ class EmbeddingTable(ConfiguredLayer):
         self.num_rows = num_rows
         self.dim = dim
         self.initializer = keras.initializers.get(initializer)
-        self.table = self.add_weight(
-            shape=(num_rows, dim), initializer=self._initial, dtype=_DTYPE.get(), name="table"
-        )
+        self._device = _device.get()
+        with self.beside_table():
+            self.table = self.add_weight(
+                shape=(num_rows, dim), initializer=self._initial, dtype=_dtype.get(), name="table"
+            )
         self.built = True
         self._has_warned = False
 
     def _initial(self, shape: tuple[int, ...], dtype: str) -> tf.Tensor:
         if dtype == "float32":
             return self.initializer(shape, dtype=dtype)
-        # From the same numbers, rounded. As a graph, which needs the memory of two tables in
-        # float32, not of three.
-        return tf.function(
-            lambda: tf.cast(self.initializer(shape, dtype="float32"), dtype), autograph=False
-        )()
+
+        def rounded() -> tf.Tensor:
+            # A graph does not take over the device that it is called on.
+            with self.beside_table():
+                return tf.cast(self.initializer(shape, dtype="float32"), dtype)
+
+        # From the same numbers. As a graph, which needs the memory of two tables in float32, not of
+        # three.
+        return tf.function(rounded, autograph=False)()
+
+    def beside_table(self) -> AbstractContextManager[Any]:
+        """Returns a context whose operations run where `tables_on` has put the table."""
+        return nullcontext() if self._device is None else tf.device(self._device)
 
     def _has_sparse_gradient(self) -> bool:
         """Whether the optimizer that trains the table updates single rows; asked in a call only."""

@@ -17,26 +17,27 @@ def to_padded(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
     There is at least one step, so that layers with a time axis take empty rows and batches too.
 
     Args:
-        ids: int32 `(batch, None)`.
+        ids: int32 or int64 `(batch, None)`.
 
     Returns:
-        int32 `(batch, time)`, and a bool mask of the same shape.
+        Of the same type, `(batch, time)`, and a bool mask of the same shape.
     """
     starts, lengths, steps = _steps(ids)
     mask = steps < lengths
     # Position 0 of the values is the padding.
     positions = tf.where(mask, starts + steps + 1, 0)
-    return tf.gather(tf.concat([[0], ids.values], axis=0), positions), mask
+    return tf.gather(tf.concat([tf.zeros([1], ids.dtype), ids.values], axis=0), positions), mask
 
 
 def to_padded_groups(ids: tf.RaggedTensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
     """Pads groups of ids at the end with empty ones, and tells which of them are real.
 
     Args:
-        ids: int32 `(batch, None, None)`.
+        ids: int32 or int64 `(batch, None, None)`.
 
     Returns:
-        int32 `(batch * time, None)`, and a bool mask `(batch, time)`; `time` is at least 1.
+        Of the same type, `(batch * time, None)`, and a bool mask `(batch, time)`; `time` is at
+        least 1.
     """
     starts, lengths, steps = _steps(ids)
     # A padded group begins where the next real one does.
@@ -47,9 +48,12 @@ def to_padded_groups(ids: tf.RaggedTensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
 
 
 def _steps(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Returns where the rows start, their lengths, both `(batch, 1)`, and the steps `(time,)`."""
-    starts = tf.cast(ids.row_splits[:-1], tf.int32)
-    lengths = tf.cast(ids.row_lengths(), tf.int32)
+    """Returns where the rows start, their lengths, both `(batch, 1)`, and the steps `(time,)`.
+
+    In int64, because what int32 is compared with and added to is in host memory on a GPU, too.
+    """
+    starts = tf.cast(ids.row_splits[:-1], tf.int64)
+    lengths = tf.cast(ids.row_lengths(), tf.int64)
     steps = tf.range(tf.maximum(tf.reduce_max(lengths), 1))
     return starts[:, tf.newaxis], lengths[:, tf.newaxis], steps
 
@@ -59,7 +63,7 @@ def gather_rows(values: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
 
     Args:
         values: float32 `(num_rows, dim)`, at least one row.
-        indices: int32 `(n,)`.
+        indices: int32 or int64 `(n,)`.
 
     Returns:
         float32 `(n, dim)`.
@@ -88,7 +92,7 @@ class PaddedEmbedding(EmbeddingTable):
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the padded vectors and their mask."""
-        touched, positions = tf.unique(ids.flat_values)
+        touched, positions = tf.unique(ids.flat_values, out_idx=tf.int64)
         ids = ids.with_flat_values(positions + 1)
         rows = self.rows(touched, training)
         rows = tf.concat([tf.zeros([1, self.dim], rows.dtype), rows], axis=0)

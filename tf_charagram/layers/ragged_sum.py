@@ -8,12 +8,15 @@ two cores, for 200 texts of 160 ids and 300 dimensions, the product takes half t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import keras
 import tensorflow as tf
 
 from tf_charagram.layers.embedding_table import EmbeddingTable
+
+if TYPE_CHECKING:
+    from tf_charagram.layers.cut_table import CutTable
 
 
 def row_ids(ids: tf.RaggedTensor) -> tf.Tensor:
@@ -33,47 +36,87 @@ def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor) -> tf.Tensor:
 
     Args:
         table: float32 `(num_rows, dim)`, at least one row.
-        ids: int32 `(batch, None)`, values in `[0, num_rows)`.
+        ids: int32 or int64 `(batch, None)`, values in `[0, num_rows)`.
 
     Returns:
         float32 `(batch, dim)`.
     """
-    sums = _sum_rows(table, ids.values, tf.cast(ids.row_splits, tf.int64))
+    # Functions keep arguments of int32 in host memory.
+    values, row_splits = tf.cast(ids.values, tf.int64), tf.cast(ids.row_splits, tf.int64)
+    sums = _sum_rows(table, values, row_splits)
     sums.set_shape([ids.shape[0], table.shape[1]])
     return sums
+
+
+def sum_rows_gradient(upstream: tf.Tensor, ids: tf.RaggedTensor, num_rows: tf.Tensor) -> tf.Tensor:
+    """Computes the gradient of `sum_rows` with respect to the table.
+
+    Args:
+        upstream: Gradient of the sums, float32 `(batch, dim)`.
+        ids: As for `sum_rows`.
+        num_rows: Height of the table, int32 `()`, at least 1.
+
+    Returns:
+        float32 `(num_rows, dim)`.
+    """
+    return _Counts.of(ids, num_rows).gradient(upstream)
+
+
+class _Counts(NamedTuple):
+    """How often each row of ids names each row of a table, a sparse matrix.
+
+    Attributes:
+        batch: Number of rows of ids, int64 `()`.
+        indices: Row of ids and row of the table of each id, int64 `(num_ids, 2)`.
+        shape: Shape of the matrix, int64 `(2,)`.
+    """
+
+    batch: tf.Tensor
+    indices: tf.Tensor
+    shape: tf.Tensor
+
+    @classmethod
+    def of(cls, ids: tf.RaggedTensor, num_rows: tf.Tensor) -> _Counts:
+        """Counts ids."""
+        batch = ids.nrows()
+        # TensorFlow aborts the process on a matrix without rows.
+        shape = tf.stack([tf.maximum(batch, 1), tf.cast(num_rows, tf.int64)])
+        return cls(batch, tf.stack([row_ids(ids), tf.cast(ids.values, tf.int64)], axis=1), shape)
+
+    def product(self, table: tf.Tensor) -> tf.Tensor:
+        """Returns the product with a table."""
+        return tf.raw_ops.SparseMatrixMatMul(a=self._matrix(), b=table)[: self.batch]
+
+    def gradient(self, upstream: tf.Tensor) -> tf.Tensor:
+        """Returns the gradient of the product with respect to the table."""
+        # A second matrix, which TensorFlow knows to be the first: matrices cannot leave a function.
+        transposed = tf.raw_ops.SparseMatrixTranspose(input=self._matrix(), type=tf.float32)
+        upstream = tf.pad(upstream, [[0, self.shape[0] - self.batch], [0, 0]])
+        return tf.raw_ops.SparseMatrixMatMul(a=transposed, b=upstream)
+
+    def _matrix(self) -> tf.Tensor:
+        ones = tf.ones([tf.shape(self.indices)[0]])
+        return tf.raw_ops.SparseTensorToCSRSparseMatrix(
+            indices=self.indices, values=ones, dense_shape=self.shape
+        )
 
 
 # Traced once per process: TensorFlow keeps each graph in which a custom gradient was traced.
 @tf.function(
     input_signature=[
         tf.TensorSpec([None, None], tf.float32),
-        tf.TensorSpec([None], tf.int32),
+        tf.TensorSpec([None], tf.int64),
         tf.TensorSpec([None], tf.int64),
     ],
     autograph=False,
 )
 def _sum_rows(table: tf.Tensor, values: tf.Tensor, row_splits: tf.Tensor) -> tf.Tensor:
     ids = tf.RaggedTensor.from_row_splits(values, row_splits, validate=False)
-    batch = ids.nrows()
-    # TensorFlow aborts the process on a matrix without rows.
-    shape = tf.stack([tf.maximum(batch, 1), tf.shape(table, tf.int64)[0]])
-    indices = tf.stack([row_ids(ids), tf.cast(values, tf.int64)], axis=1)
-
-    def matrix() -> tf.Tensor:
-        return tf.raw_ops.SparseTensorToCSRSparseMatrix(
-            indices=indices, values=tf.ones_like(values, tf.float32), dense_shape=shape
-        )
+    counts = _Counts.of(ids, tf.shape(table)[0])
 
     @tf.custom_gradient
     def product(table: tf.Tensor) -> tuple[tf.Tensor, Any]:
-        def gradient(upstream: tf.Tensor) -> tf.Tensor:
-            # A second matrix, which TensorFlow knows to be the first: matrices cannot leave a
-            # function.
-            transposed = tf.raw_ops.SparseMatrixTranspose(input=matrix(), type=tf.float32)
-            upstream = tf.pad(upstream, [[0, shape[0] - batch], [0, 0]])
-            return tf.raw_ops.SparseMatrixMatMul(a=transposed, b=upstream)
-
-        return tf.raw_ops.SparseMatrixMatMul(a=matrix(), b=table)[:batch], gradient
+        return counts.product(table), counts.gradient
 
     return product(table)
 
@@ -85,6 +128,9 @@ class RaggedEmbeddingSum(EmbeddingTable):
     While training with a sparse gradient, see `EmbeddingTable`, and of a table in bfloat16 always,
     only the rows that a batch names are read. Arguments and errors are those of `EmbeddingTable`.
 
+    Attributes:
+        cut_table: What sums the rows while training in the table's place, if it is cut.
+
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
         training: Whether the gradient of the table may be sparse.
@@ -93,12 +139,18 @@ class RaggedEmbeddingSum(EmbeddingTable):
         float32 `(batch, dim)`; zeros for an empty row.
     """
 
+    cut_table: CutTable | None = None
+
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the sums of the rows of each text."""
-        is_float32 = self.table.dtype == "float32"
-        if is_float32 and not (training and self._has_sparse_gradient()):
-            return sum_rows(tf.convert_to_tensor(self.table.value), ids)
-        return sum_rows(*self.touched_rows(ids, training))
+        if training and self.cut_table is not None:
+            return self.cut_table.sums(ids)
+        if training and self._has_sparse_gradient():
+            return sum_rows(*self.touched_rows(ids))
+        with self.beside_table():
+            if self.table.dtype == "float32":
+                return sum_rows(tf.convert_to_tensor(self.table.value), ids)
+            return sum_rows(*self.touched_rows(ids, training))
 
     def compute_output_spec(self, ids: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
         """Returns a symbolic float32 `(batch, dim)` for symbolic ids."""
@@ -109,8 +161,8 @@ class RaggedEmbeddingSum(EmbeddingTable):
         self, ids: tf.RaggedTensor, training: bool = True
     ) -> tuple[tf.Tensor, tf.RaggedTensor]:
         """Returns the rows that ids name, each once and at least one, and the ids among these."""
-        touched, positions = tf.unique(ids.values)
+        touched, positions = tf.unique(ids.values, out_idx=tf.int64)
         # A batch without any id touches row 0, with a zero gradient: no row at all is not allowed.
         is_empty = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
-        touched = tf.pad(touched, [[0, is_empty]])
+        touched = tf.concat([touched, tf.zeros([is_empty], touched.dtype)], axis=0)
         return self.rows(touched, training), ids.with_values(positions)

@@ -16,10 +16,10 @@ from rich.progress import Progress
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel
 from tf_charagram.models.explanation import Explanation, explain
-from tf_charagram.models.parallel import in_threads
 from tf_charagram.objectives.similarity import paired_cosine
 from tf_charagram.serialization.model_folder import EMBEDDER
 from tf_charagram.text.batches import bounded_batches, to_bytes
+from tf_charagram.text.parallel import in_threads
 
 _MAX_BATCH_CHARS = 4_000_000
 

@@ -16,9 +16,9 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.layers.by_length import by_length
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.models.base import TEXTS, HeadedModel
-from tf_charagram.models.parallel import in_threads
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.capitals import has_capital
+from tf_charagram.text.parallel import in_threads
 from tf_charagram.text.tokens import split_tokens
 
 _STYLE = "penn"

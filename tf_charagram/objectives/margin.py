@@ -28,7 +28,7 @@ def margin_loss(
 
     Args:
         embeddings: Lefts, then rights, float32 `(2B, dim)`.
-        negatives: Index of the negative of each, int32 `(2B,)`.
+        negatives: Index of the negative of each, int64 `(2B,)`.
         exists: Whether there is one, bool `(2B,)`.
         margin: m, in `[0, 2]`.
 
@@ -38,6 +38,8 @@ def margin_loss(
     Raises:
         tf.errors.InvalidArgumentError: When the gradient is taken: it, or the loss, is not finite.
     """
+    # Functions keep arguments of int32 in host memory.
+    negatives = tf.cast(negatives, tf.int64)
     return _margin_loss(embeddings, negatives, exists, tf.cast(margin, tf.float32))
 
 
@@ -45,7 +47,7 @@ def margin_loss(
 @tf.function(
     input_signature=[
         tf.TensorSpec([None, None], tf.float32),
-        tf.TensorSpec([None], tf.int32),
+        tf.TensorSpec([None], tf.int64),
         tf.TensorSpec([None], tf.bool),
         tf.TensorSpec([], tf.float32),
     ],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.objectives.similarity import swap_halves
 
 STRATEGIES = ("max", "mix", "random")
 
@@ -23,6 +22,8 @@ class NegativeSampler:
             paraphrase lists repeat words. `False` is the papers' behaviour.
         mask_related: Also leave out candidates whose own partner has such a text: of `cat - kitten`
             in the batch, `kitten` is no negative for `cat - cats`.
+        num_groups: Into how many groups of consecutive pairs a batch is divided; candidates come
+            from the group of the text.
         seed: Seed of the samples. The same seed and step give the same samples.
 
     Raises:
@@ -35,6 +36,7 @@ class NegativeSampler:
         *,
         mask_duplicates: bool = True,
         mask_related: bool = False,
+        num_groups: int = 1,
         seed: int = 0,
     ) -> None:
         if strategy not in STRATEGIES:
@@ -44,6 +46,7 @@ class NegativeSampler:
         self.strategy = strategy
         self.mask_duplicates = mask_duplicates
         self.mask_related = mask_related
+        self.num_groups = num_groups
         self.seed = seed
 
     def __call__(
@@ -57,7 +60,7 @@ class NegativeSampler:
             step: Number of the step, which seeds the samples, integer scalar.
 
         Returns:
-            Index of the negative of each text, int32 `(2B,)`, and whether there is one at all,
+            Index of the negative of each text, int64 `(2B,)`, and whether there is one at all,
             bool `(2B,)`. Where there is none the index is 0.
         """
         allowed = self.candidates(text_ids)
@@ -68,7 +71,7 @@ class NegativeSampler:
             normalized = tf.stop_gradient(normalized)
             cosines = tf.matmul(normalized, normalized, transpose_b=True)
             masked = tf.where(allowed, cosines, tf.constant(-2.0, cosines.dtype))
-            chosen = tf.argmax(masked, axis=1, output_type=tf.int32)
+            chosen = tf.argmax(masked, axis=1)
             if self.strategy == "mix":
                 coins = tf.random.stateless_uniform(tf.shape(chosen), self._seed(step, 1))
                 chosen = tf.where(coins < 0.5, chosen, self._sample(allowed, step))
@@ -76,30 +79,33 @@ class NegativeSampler:
 
     def candidates(self, text_ids: tf.Tensor) -> tf.Tensor:
         """Returns which texts may be the negative of which, bool `(2B, 2B)`."""
-        if not self.mask_duplicates:
-            pair = tf.tile(tf.range(tf.shape(text_ids)[0] // 2), [2])
-            return pair[:, tf.newaxis] != pair[tf.newaxis, :]
-        # Comparing all with all is four times as fast in int32.
-        numbers = tf.unique(text_ids).idx
-        # Both sides of the same pair have, trivially, the text of one of its sides.
-        partners = swap_halves(numbers)
-        allowed = self._differ(numbers, partners, numbers)
-        if not self.mask_related:
-            return allowed
-        return tf.logical_and(allowed, self._differ(numbers, partners, partners))
+        # In int64, because int32 is compared in host memory, also where there is a GPU.
+        num_pairs = tf.shape(text_ids, tf.int64)[0] // 2
+        if self.mask_duplicates:
+            allowed = self._differ(tf.cast(text_ids, tf.int64), num_pairs)
+        else:
+            pairs = tf.range(num_pairs)
+            allowed = pairs[:, tf.newaxis] != tf.tile(pairs, [2])
+        if self.num_groups > 1:
+            groups = tf.range(num_pairs) // -(-num_pairs // self.num_groups)
+            allowed = tf.logical_and(allowed, groups[:, tf.newaxis] == tf.tile(groups, [2]))
+        # What one side of a pair may not have, the other may not either.
+        return tf.tile(allowed, [2, 1])
 
-    @staticmethod
-    def _differ(texts: tf.Tensor, partners: tf.Tensor, candidates: tf.Tensor) -> tf.Tensor:
-        """Returns where neither text of a pair (rows) is that of another (columns)."""
-        return tf.logical_and(
-            texts[:, tf.newaxis] != candidates[tf.newaxis, :],
-            partners[:, tf.newaxis] != candidates[tf.newaxis, :],
-        )
+    def _differ(self, texts: tf.Tensor, num_pairs: tf.Tensor) -> tf.Tensor:
+        """Returns for each pair which texts are of none of its sides, bool `(B, 2B)`."""
+        lefts, rights = texts[:num_pairs, tf.newaxis], texts[num_pairs:, tf.newaxis]
+        # Both sides of the same pair have, trivially, the text of one of its sides.
+        allowed = tf.logical_and(lefts != texts, rights != texts)
+        if self.mask_related:
+            partners_allowed = tf.concat([allowed[:, num_pairs:], allowed[:, :num_pairs]], axis=1)
+            allowed = tf.logical_and(allowed, partners_allowed)
+        return allowed
 
     def _sample(self, allowed: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
         """Samples one allowed candidate per row, all with equal probability."""
         noise = tf.random.stateless_uniform(tf.shape(allowed), self._seed(step, 2))
-        return tf.argmax(tf.where(allowed, noise, -1.0), axis=1, output_type=tf.int32)
+        return tf.argmax(tf.where(allowed, noise, -1.0), axis=1)
 
     def _seed(self, step: tf.Tensor, purpose: int) -> tf.Tensor:
         return tf.stack([tf.constant(self.seed * 4 + purpose, tf.int64), tf.cast(step, tf.int64)])

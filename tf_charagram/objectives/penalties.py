@@ -10,6 +10,8 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers.cut_table import trained_variables
+from tf_charagram.layers.placement import beside
 
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
 
@@ -85,7 +87,7 @@ class L2Penalties:
             self.initial_words = self._copy(table, "initial_words")
         fixed = encoder.pull_back_targets() if hasattr(encoder, "pull_back_targets") else {}
         self._terms: list[list[_Term]] = []
-        for variable in encoder.trainable_variables:
+        for variable in trained_variables(encoder):
             if variable is table:
                 pull = _Term(l2_words, self.initial_words)
             elif pull_back and l2_composition:
@@ -99,9 +101,15 @@ class L2Penalties:
 
     def _copy(self, variable: keras.Variable, name: str) -> tf.Variable:
         """Returns what a weight is now, which becomes part of `targets`."""
-        copy = tf.Variable(variable.value, trainable=False, name=name)
+        with beside(variable.value):
+            copy = tf.Variable(variable.value, trainable=False, name=name)
         self.targets.append(copy)
         return copy
+
+    def target_of(self, position: int) -> tf.Variable | None:
+        """Returns what the weight at a position is pulled to, if that is among `targets`."""
+        pulls = (term.target for term in self._terms[position])
+        return next((target for target in pulls if isinstance(target, tf.Variable)), None)
 
     def add_gradients(
         self, gradients: Sequence[Gradient], variables: Sequence[tf.Variable]
@@ -114,8 +122,11 @@ class L2Penalties:
         """
         added = []
         for gradient, variable, terms in zip(gradients, variables, self._terms, strict=True):
-            for strength, target in terms:
-                gradient = add_l2_gradient(gradient, variable, strength, target, dense=self.dense)
+            with beside(gradient):
+                for strength, target in terms:
+                    gradient = add_l2_gradient(
+                        gradient, variable, strength, target, dense=self.dense
+                    )
             added.append(gradient)
         return added
 

@@ -10,6 +10,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.layers.placement import beside
 from tf_charagram.optimizers.row_sparse import RowSparseOptimizer
 from tf_charagram.optimizers.sgd import MomentumSgd
 
@@ -44,16 +45,18 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
             distinct_rows=distinct_rows,
             **{"name": "lazy_adam", **kwargs},
         )
-        self._scratch: dict[int, list[tf.Variable]] = {}
+        self._scratch: list[list[tf.Variable]] = []
 
     def build(self, variables: list[keras.Variable]) -> None:
-        """Creates the moments, and room for the rows of one batch."""
+        """Creates the moments, and room for the rows of one batch on the device of each table."""
         super().build(variables)
-        for dim in {v.shape[1] for v in variables if len(v.shape) == 2}:
-            self._scratch[dim] = [
-                tf.Variable(tf.zeros([0, dim]), shape=[None, dim], trainable=False)
-                for _ in range(3)
-            ]
+        shared: dict[tuple[Any, ...], list[tf.Variable]] = {}
+        for variable in variables:
+            place = (variable.value.device, *variable.shape[1:])
+            if len(variable.shape) == 2 and place not in shared:
+                with beside(variable.value):
+                    shared[place] = [_empty(variable.shape[1]) for _ in range(3)]
+            self._scratch.append(shared.get(place, []))
 
     def update_all(
         self, gradient: tf.Tensor, variable: tf.Variable, learning_rate: tf.Tensor
@@ -65,7 +68,7 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
         self, gradient: tf.IndexedSlices, variable: tf.Variable, learning_rate: tf.Tensor
     ) -> None:
         """Updates the rows of a variable that a gradient with distinct rows names."""
-        tables, scratch = self._tables(variable), self._scratch[variable.shape[1]]
+        tables, scratch = self._tables(variable), self._scratch[self._get_variable_index(variable)]
         read = self.read_rows(tables, gradient.indices)
         for rows, values in zip(scratch, read, strict=True):
             rows.assign(values)
@@ -89,6 +92,10 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
             lr=tf.cast(learning_rate, tf.float32), beta1=self.beta_1, beta2=self.beta_2,
             epsilon=self.epsilon,
         )  # fmt: skip
+
+
+def _empty(dim: int) -> tf.Variable:
+    return tf.Variable(tf.zeros([0, dim]), shape=[None, dim], trainable=False)
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")

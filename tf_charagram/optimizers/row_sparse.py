@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 import tensorflow as tf
 
+from tf_charagram.distribution.exchange import ALONE, Exchange
+from tf_charagram.layers.placement import beside
 from tf_charagram.optimizers.table_rows import TableOptimizer, for_each_block
 
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
@@ -34,17 +36,18 @@ class RowSparseOptimizer(TableOptimizer):
         self, gradient: Gradient, variable: tf.Variable, learning_rate: tf.Tensor
     ) -> None:
         """Updates one variable, or the rows of it that a sparse gradient names."""
-        if not isinstance(gradient, tf.IndexedSlices):
-            if variable.dtype == tf.bfloat16:
-                self._update_blocks(gradient, variable, learning_rate)
-            else:
-                self.update_all(gradient, variable, learning_rate)
-            return
-        # A sum over replicas names a row once for each.
-        num_replicas = self._distribution_strategy.num_replicas_in_sync
-        if not self.distinct_rows or num_replicas > 1:
-            gradient = sum_equal_rows(gradient)
-        self.update_rows(gradient, variable, learning_rate)
+        with beside(gradient):
+            if not isinstance(gradient, tf.IndexedSlices):
+                if variable.dtype == tf.bfloat16:
+                    self._update_blocks(gradient, variable, learning_rate)
+                else:
+                    self.update_all(gradient, variable, learning_rate)
+                return
+            # A sum over replicas names a row once for each.
+            num_replicas = self._distribution_strategy.num_replicas_in_sync
+            if not self.distinct_rows or num_replicas > 1:
+                gradient = sum_equal_rows(gradient)
+            self.update_rows(gradient, variable, learning_rate)
 
     def update_all(
         self, gradient: tf.Tensor, variable: tf.Variable, learning_rate: tf.Tensor
@@ -90,28 +93,44 @@ def sum_equal_rows(gradient: tf.IndexedSlices) -> tf.IndexedSlices:
     return tf.IndexedSlices(values, distinct, gradient.dense_shape)
 
 
-def clip_by_global_norm(gradients: Sequence[Gradient], clip_norm: float) -> list[Gradient]:
+def clip_by_global_norm(
+    gradients: Sequence[Gradient],
+    clip_norm: float,
+    is_part: Sequence[bool] | None = None,
+    exchange: Exchange = ALONE,
+) -> list[Gradient]:
     """Scales gradients so that their joint L2 norm is at most `clip_norm`.
 
     Args:
         gradients: Dense tensors, or sparse ones with distinct rows.
         clip_norm: Largest norm, above 0.
+        is_part: Which of them are of parts of a table whose other parts `exchange` has. Default:
+            none.
+        exchange: The other workers, which have the same gradients besides.
     """
-    squares = [
-        tf.reduce_sum(tf.square(g.values if isinstance(g, tf.IndexedSlices) else g))
-        for g in gradients
-    ]
-    norm = tf.sqrt(tf.add_n(squares))
+    whole: list[tf.Tensor] = [tf.zeros([])]
+    parts: list[tf.Tensor] = [tf.zeros([])]
+    for gradient, belongs in zip(gradients, is_part or [False] * len(gradients), strict=True):
+        (parts if belongs else whole).append(_sum_of_squares(gradient))
+    norm = tf.sqrt(tf.add_n([*whole, exchange.sum(tf.add_n(parts))]))
     return scaled(gradients, clip_norm / tf.maximum(norm, clip_norm))
+
+
+def _sum_of_squares(gradient: Gradient) -> tf.Tensor:
+    with beside(gradient):
+        is_sparse = isinstance(gradient, tf.IndexedSlices)
+        return tf.reduce_sum(tf.square(gradient.values if is_sparse else gradient))
 
 
 def scaled(gradients: Sequence[Gradient], scale: float | tf.Tensor) -> list[Gradient]:
     """Returns gradients times a number; a factor of 1 costs nothing."""
     if isinstance(scale, float) and scale == 1.0:
         return list(gradients)
-    return [
-        tf.IndexedSlices(g.values * scale, g.indices, g.dense_shape)
-        if isinstance(g, tf.IndexedSlices)
-        else g * scale
-        for g in gradients
-    ]
+    return [_times(gradient, scale) for gradient in gradients]
+
+
+def _times(gradient: Gradient, scale: float | tf.Tensor) -> Gradient:
+    with beside(gradient):
+        if not isinstance(gradient, tf.IndexedSlices):
+            return gradient * scale
+        return tf.IndexedSlices(gradient.values * scale, gradient.indices, gradient.dense_shape)

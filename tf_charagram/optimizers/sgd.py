@@ -7,6 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.layers.placement import beside
 from tf_charagram.optimizers.row_sparse import Gradient
 from tf_charagram.optimizers.table_rows import TableOptimizer, for_each_block
 
@@ -34,9 +35,15 @@ class MomentumSgd(TableOptimizer, keras.optimizers.SGD):
         self, gradient: Gradient, variable: tf.Variable, learning_rate: tf.Tensor
     ) -> None:
         """Updates one variable; gradients of equal rows add up."""
-        if variable.dtype == tf.bfloat16:
-            self._update_blocks(gradient, variable, learning_rate)
-            return
+        with beside(gradient):
+            if variable.dtype == tf.bfloat16:
+                self._update_blocks(gradient, variable, learning_rate)
+            else:
+                self._update_all(gradient, variable, learning_rate)
+
+    def _update_all(
+        self, gradient: Gradient, variable: tf.Variable, learning_rate: tf.Tensor
+    ) -> None:
         if isinstance(gradient, tf.IndexedSlices):
             gradient = tf.math.unsorted_segment_sum(
                 gradient.values, gradient.indices, variable.shape[0]
@@ -75,8 +82,8 @@ def _block(gradient: Gradient, indices: tf.Tensor) -> tf.Tensor:
     """Returns the gradient of consecutive rows, those of equal rows added up."""
     if not isinstance(gradient, tf.IndexedSlices):
         return tf.gather(gradient, indices)
-    positions = tf.cast(gradient.indices, tf.int32) - indices[0]
-    num_rows = tf.shape(indices)[0]
+    positions = tf.cast(gradient.indices, tf.int64) - indices[0]
+    num_rows = tf.shape(indices, tf.int64)[0]
     # Negative segments are left out; those behind the last are an error.
     positions = tf.where(positions < num_rows, positions, -1)
     return tf.math.unsorted_segment_sum(gradient.values, positions, num_rows)

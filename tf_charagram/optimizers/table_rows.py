@@ -8,6 +8,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.layers.cut_table import Origin, origin_of
 from tf_charagram.layers.embedding_table import mark_row_sparse
 from tf_charagram.optimizers.rounding import stochastic_round
 
@@ -51,17 +52,27 @@ class TableOptimizer(keras.optimizers.Optimizer):
     ) -> None:
         """Replaces rows of tables, rounded stochastically where these are in bfloat16.
 
+        The draws are those of the row in the whole table, so they are the same however it is cut.
+
         Args:
             tables: A variable and its moments, always in the same order.
             indices: Integer `(n,)`, distinct.
             rows: float32 `(n, dim)`, for each table.
         """
-        first = self._get_variable_index(tables[0]) * _MOST_SLOTS
+        number, origin = self._origin(tables[0])
         for slot, (table, values) in enumerate(zip(tables, rows, strict=True)):
             if table.dtype == tf.bfloat16:
                 step, seed = self.iterations.value, self.rounding_seed
-                values = stochastic_round(values, indices, step, seed=seed, salt=first + slot)
+                places, salt = origin.places(indices), number * _MOST_SLOTS + slot
+                values = stochastic_round(values, places, step, seed=seed, salt=salt)
             table.scatter_update(tf.IndexedSlices(values, indices))
+
+    def _origin(self, variable: tf.Variable) -> tuple[int, Origin]:
+        """Returns the number of the table that a variable belongs to, and where in it."""
+        origins = [origin_of(trained) for trained in self._trainable_variables]
+        origin = origins[self._get_variable_index(variable)]
+        tables = list(dict.fromkeys(id(one.table) for one in origins))
+        return tables.index(id(origin.table)), origin
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor arguments."""
@@ -73,11 +84,11 @@ def for_each_block(num_rows: int, update: Callable[[tf.Tensor], None]) -> None:
 
     Args:
         num_rows: Height of the table.
-        update: Called with the indices of the rows, int32 `(n,)`.
+        update: Called with the indices of the rows, int64 `(n,)`.
     """
 
     def block(start: tf.Tensor) -> list[tf.Tensor]:
         update(tf.range(start, tf.minimum(start + _BLOCK_ROWS, num_rows)))
         return [start + _BLOCK_ROWS]
 
-    tf.while_loop(lambda start: start < num_rows, block, [tf.constant(0)])
+    tf.while_loop(lambda start: start < num_rows, block, [tf.constant(0, tf.int64)])

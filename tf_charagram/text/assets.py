@@ -15,8 +15,8 @@ from tf_charagram.errors import RunError
 #: The name that the vocabulary has in a model folder too.
 VOCABULARY = "vocabulary.npz"
 _MAX_CODE_POINT = 0x10FFFF
-# What reading a damaged file raises.
-_DAMAGES = (BadZipFile, EOFError, KeyError, OSError, SyntaxError, TypeError, ValueError)
+#: What reading a damaged file raises.
+DAMAGES = (BadZipFile, EOFError, KeyError, OSError, SyntaxError, TypeError, ValueError)
 
 
 def checksum(arrays: dict[str, np.ndarray]) -> str:
@@ -37,8 +37,6 @@ def write_vocabulary(folder: str | Path, arrays: dict[str, np.ndarray]) -> None:
 def read_vocabulary(folder: str | Path) -> dict[str, np.ndarray]:
     """Reads what `write_vocabulary` wrote.
 
-    Nothing is unpickled, and no array takes more memory than its bytes in the file.
-
     Args:
         folder: Where the file is.
 
@@ -46,15 +44,24 @@ def read_vocabulary(folder: str | Path) -> dict[str, np.ndarray]:
         RunError: The file is missing or damaged, or an array in it cannot be part of a vocabulary.
     """
     try:
-        with ZipFile(Path(folder) / VOCABULARY) as archive:
-            return {
-                info.filename.removesuffix(".npy"): _read_array(archive, info)
-                for info in archive.infolist()
-            }
-    except _DAMAGES as problem:
+        return read_arrays(Path(folder) / VOCABULARY)
+    except DAMAGES as problem:
         raise RunError(
             f"{VOCABULARY} is damaged: {problem}. Save the model again, or copy it again."
         ) from problem
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """Reads lists of integers that `np.savez` wrote.
+
+    Nothing is unpickled, and no array takes more memory than its bytes in the file. A missing or
+    damaged file raises one of `DAMAGES`.
+    """
+    with ZipFile(path) as archive:
+        return {
+            info.filename.removesuffix(".npy"): _read_array(archive, info)
+            for info in archive.infolist()
+        }
 
 
 def _read_array(archive: ZipFile, info: ZipInfo) -> np.ndarray:

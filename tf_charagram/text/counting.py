@@ -1,97 +1,227 @@
-"""Counts of the n-grams of a stream of texts, in bounded memory."""
+"""Counts of the n-grams of a stream of texts: exact, in bounded memory, in all cores."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.batches import to_bytes
+from tf_charagram.text.batches import bounded_batches, to_bytes
+from tf_charagram.text.count_store import CountStore
+from tf_charagram.text.key_counts import KeyCounts, count_keys, sorted_counts
 from tf_charagram.text.keys import (
     exact_digits,
-    join_digits,
     mixed_keys,
     ngram_keys,
+    padded_keys,
+    prefix_keys,
+    renumbered_keys,
     symbol_bits,
     warn_of_mixed_keys,
 )
 from tf_charagram.text.normalize import SPACE, collapse, decode, normalized_code_points
+from tf_charagram.text.parallel import in_threads
+from tf_charagram.text.selection import Selection
 from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
-from tf_charagram.text.validation import check_orders
+from tf_charagram.text.validation import check_orders, check_text_options
 
-logger = logging.getLogger(__name__)
+#: Most keys held in memory, unless told otherwise.
+MAX_DISTINCT = 5_000_000
+_NUM_CODE_POINTS = 0x110000
+_BATCH_CHARS = 1_000_000
+
+
+@dataclass(frozen=True)
+class CountSettings:
+    """How texts are read and which n-grams are counted; as for `NgramVocabulary.from_texts`."""
+
+    orders: tuple[int, ...]
+    lowercase: bool = True
+    unicode_form: str | None = None
+    max_chars: int | None = 10_000
+
+    def __post_init__(self) -> None:
+        """Checks the values."""
+        object.__setattr__(self, "orders", check_orders(self.orders))
+        check_text_options(self.unicode_form, self.max_chars)
+
+    @property
+    def max_order(self) -> int:
+        """The highest n-gram order."""
+        return self.orders[-1]
+
+    @property
+    def bits(self) -> int:
+        """Bits per symbol in exact keys."""
+        return symbol_bits(self.max_order)
+
+    def is_exact(self, alphabet: Alphabet) -> bool:
+        """Returns whether exact keys can hold all characters of an alphabet."""
+        return len(alphabet) <= Alphabet.capacity(self.bits)
+
+
+class NgramCounts(NamedTuple):
+    """Counts of n-grams.
+
+    Attributes:
+        alphabet: Their characters, and maybe others. Keys are exact if they can hold all of them,
+            and mixed otherwise.
+        order: The order of mixed keys. Exact ones are `padded_keys` of the highest order, which
+            tell the n-grams of all orders.
+        counted: The keys and their counts.
+    """
+
+    alphabet: Alphabet
+    order: int
+    counted: KeyCounts
+
+
+def count_batch(
+    texts: list[str], settings: CountSettings, known: Alphabet
+) -> Iterable[NgramCounts]:
+    """Counts the n-grams of some texts.
+
+    Args:
+        texts: The texts.
+        settings: What is counted.
+        known: The alphabet begins with it; where that is too large for exact keys, characters are
+            not looked at.
+    """
+    codes, boundaries = decode(tf.constant([to_bytes(t) for t in texts]), settings.unicode_form)
+    fold = normalized_code_points(settings.lowercase)
+    # Code points past the table are normalized already.
+    codes = codes.numpy()
+    codes = np.where(codes < len(fold), fold.take(codes, mode="clip"), codes)
+    alphabet = known
+    if settings.is_exact(known):
+        is_used = np.zeros(_NUM_CODE_POINTS, bool)
+        is_used[codes] = True
+        alphabet = known.extended(np.flatnonzero(is_used))
+    if not settings.is_exact(alphabet):
+        flat = collapse(tf.constant(codes), boundaries, SPACE, settings.max_chars)
+        columns = ngram_keys(flat, settings.orders, None)[0].numpy().T
+        # The last column is the unigrams of the spaces after the texts, where these are counted.
+        orders = (*settings.orders, 1)
+        return [
+            NgramCounts(alphabet, order, count_keys(column[column > 0]))
+            for order, column in zip(orders, columns, strict=False)
+        ]
+    symbols = alphabet.symbol_table(False).astype(np.int64)[codes]
+    flat = collapse(tf.constant(symbols), boundaries, SPACE_SYMBOL, settings.max_chars)
+    keys = padded_keys(flat, settings.max_order, settings.bits)
+    if 1 in settings.orders:
+        spaces = np.full(np.count_nonzero(flat.ends > flat.starts), SPACE_SYMBOL)
+        keys = np.append(keys, spaces << settings.bits * (settings.max_order - 1))
+    return [NgramCounts(alphabet, settings.max_order, count_keys(keys))]
 
 
 class NgramCounter:
-    """Counts n-grams chunk by chunk; the alphabet grows as characters appear.
+    """Counts n-grams; to be closed, for it may hold a temporary file.
 
-    Args are those of `NgramVocabulary.from_texts`.
+    The alphabet grows as characters appear. Once exact keys cannot hold it, all keys are mixed.
+
+    Args:
+        settings: What is counted.
+        max_distinct: Most keys held in memory; see `CountStore`.
     """
 
-    def __init__(
-        self,
-        orders: Sequence[int],
-        lowercase: bool,
-        unicode_form: str | None,
-        max_chars: int | None,
-        max_distinct: int,
-    ) -> None:
-        self.orders = check_orders(orders)
-        self._fold = normalized_code_points(lowercase)
-        self._unicode_form = unicode_form
-        self._max_chars = max_chars
+    def __init__(self, settings: CountSettings, max_distinct: int = MAX_DISTINCT) -> None:
+        self.settings = settings
         self._max_distinct = max_distinct
-        self._alphabet: Alphabet | None = Alphabet()
-        self._bits: int | None = symbol_bits(self.orders[-1])
-        self._counts = {order: _KeyCounts() for order in self.orders}
+        self._alphabet = Alphabet()
+        self._stores = {settings.max_order: CountStore(max_distinct)}
 
-    def add(self, texts: list[str]) -> None:
-        """Counts the n-grams of some texts."""
-        codes, boundaries = decode(
-            tf.constant([to_bytes(text) for text in texts]),
-            self._unicode_form,
-        )
-        codes = codes.numpy()
-        in_table = codes < len(self._fold)
-        codes[in_table] = self._fold[codes[in_table]]
-        self._grow(codes)
-        symbols, space = codes, SPACE
-        if self._alphabet is not None:
-            symbols, space = self._alphabet.symbol_table(False)[codes], SPACE_SYMBOL
-        flat = collapse(tf.constant(symbols), boundaries, space, self._max_chars)
-        keys, _ = ngram_keys(flat, self.orders, self._bits)
-        for order, column in zip((*self.orders, 1), keys.numpy().T, strict=False):
-            self._counts[order].add(column[column > 0])
-        held = self._counts.values()
-        # Keys that wait to be merged may be there already, so they count only once merged.
-        if sum(map(len, held)) > self._max_distinct < sum(len(counts.keys) for counts in held):
-            self._prune()
+    def __enter__(self) -> Self:
+        return self
 
-    def _grow(self, codes: np.ndarray) -> None:
-        """Adds new characters to the alphabet, or switches to mixed keys when it overflows."""
-        if self._alphabet is None or self._bits is None:
+    def __exit__(self, *error: object) -> None:
+        for store in self._stores.values():
+            store.close()
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether keys are exact."""
+        return self.settings.is_exact(self._alphabet)
+
+    def count(
+        self, texts: Iterable[str], *, chunk_size: int = 10_000, num_threads: int | None = None
+    ) -> None:
+        """Counts the n-grams of a stream of texts.
+
+        Args:
+            texts: The texts, read once, in the thread of the caller.
+            chunk_size: Texts counted at a time.
+            num_threads: Threads that count; `None` for one per core.
+
+        Raises:
+            RunError: Counts that do not fit into memory cannot be written to disk.
+        """
+
+        def count(batch: list[str]) -> Iterable[NgramCounts]:
+            # An earlier alphabet would do, too: it is what the later ones begin with.
+            return count_batch(batch, self.settings, self._alphabet)
+
+        batches = bounded_batches(texts, chunk_size, _BATCH_CHARS)
+        for _, parts in in_threads(count, batches, num_threads):
+            for part in parts:
+                self.add(part)
+
+    def add(self, part: NgramCounts) -> None:
+        """Adds counts, with the same settings and any alphabet.
+
+        Raises:
+            RunError: As for `count`.
+        """
+        settings = self.settings
+        if self.is_exact:
+            self._extend(part.alphabet)
+        if not settings.is_exact(part.alphabet):
+            self._stores[part.order].add(part.counted)
+        elif not self.is_exact:
+            self._add_mixed(part)
+        else:
+            symbols = self._alphabet.symbols_of(part.alphabet)
+            keys, counts = part.counted
+            if (symbols != np.arange(len(symbols))).any():
+                keys = renumbered_keys(keys, symbols, settings.bits, settings.max_order)
+                keys, counts = sorted_counts(keys, counts)
+            self._stores[part.order].add(KeyCounts(keys, counts))
+
+    def _extend(self, other: Alphabet) -> None:
+        """Adds characters to the alphabet, and mixes all keys when there are too many of them."""
+        before, self._alphabet = self._alphabet, self._alphabet.extended(other.characters)
+        if self.is_exact:
             return
-        self._alphabet = self._alphabet.extended(np.unique(codes))
-        if len(self._alphabet) <= Alphabet.capacity(self._bits):
-            return
-        warn_of_mixed_keys(len(self._alphabet), self.orders[-1])
-        for order, counts in self._counts.items():
-            digits = exact_digits(counts.keys, self._bits, order)
-            counts.replace_keys(mixed_keys(self._alphabet.code_points(digits)))
-        self._alphabet = self._bits = None
+        order = self.settings.max_order
+        warn_of_mixed_keys(len(self._alphabet), order)
+        exact = self._stores[order]
+        self._stores = {order: CountStore(self._max_distinct) for order in self.settings.orders}
+        for counted in exact.chunks():
+            self._add_mixed(NgramCounts(before, order, counted))
+        exact.close()
 
-    def _prune(self) -> None:
-        floor = 1
-        while sum(map(len, self._counts.values())) > self._max_distinct // 2:
-            floor += 1
-            for counts in self._counts.values():
-                counts.drop_below(floor)
-        logger.warning(
-            "More than %d distinct n-grams: those seen fewer than %d times so far are forgotten, "
-            "so counts of rare n-grams are too low.", self._max_distinct, floor,
-        )  # fmt: skip
+    def _add_mixed(self, part: NgramCounts) -> None:
+        for order, (keys, counts) in self._by_order(part):
+            digits = exact_digits(keys, self.settings.bits, order)
+            mixed = mixed_keys(part.alphabet.code_points(digits))
+            self._stores[order].add(sorted_counts(mixed, counts))
+
+    def _by_order(self, part: NgramCounts) -> Iterator[tuple[int, KeyCounts]]:
+        """Yields orders and the exact keys of their n-grams, ascending and with repeats."""
+        bits, (keys, counts) = self.settings.bits, part.counted
+        for order in self.settings.orders:
+            prefixes = prefix_keys(keys, order, part.order, bits)
+            exists = prefixes > 0
+            yield order, KeyCounts(prefixes[exists], counts[exists])
+
+    def parts(self) -> Iterator[NgramCounts]:
+        """Yields all counts in parts that another counter can add."""
+        for order, store in self._stores.items():
+            for counted in store.chunks():
+                yield NgramCounts(self._alphabet, order, counted)
 
     def chosen(
         self, min_count: int, max_per_order: int | None
@@ -106,65 +236,24 @@ class NgramCounter:
             The alphabet in code point order, or `None` for mixed keys; the keys and their counts,
             both int64 `(size,)`, in the order of `NgramVocabulary.keys`.
         """
-        alphabet, renumbered = (self._alphabet or Alphabet()).sorted()
-        all_keys, all_counts = [], []
-        for order in self.orders:
-            keys, counts = self._counts[order].keys, self._counts[order].counts
-            kept = np.flatnonzero(counts >= min_count)
-            keys, counts = keys[kept], counts[kept]
-            ties = [keys]
-            if self._bits is not None:
-                digits = renumbered[exact_digits(keys, self._bits, order)]
-                keys = join_digits(digits, self._bits)
-                ties = list(alphabet.code_points(digits).T[::-1])
-            first = np.lexsort((*ties, -counts))[:max_per_order]
-            all_keys.append(keys[first])
-            all_counts.append(counts[first])
-        exact = alphabet if self._bits is not None else None
-        return exact, np.concatenate(all_keys), np.concatenate(all_counts)
+        bits, max_order = self.settings.bits, self.settings.max_order
+        # Not the symbols to come: the space is before other characters there, not in code points.
+        ranks = self._alphabet.ranks()
 
+        def ranks_of(keys: np.ndarray) -> np.ndarray:
+            return renumbered_keys(keys, ranks, bits, max_order) if self.is_exact else keys
 
-class _KeyCounts:
-    """Sorted distinct keys with their counts; new keys wait until there are enough to merge."""
-
-    def __init__(self) -> None:
-        self._keys = np.zeros(0, np.int64)
-        self._counts = np.zeros(0, np.int64)
-        self._waiting: list[tuple[np.ndarray, np.ndarray]] = []
-        self._num_waiting = 0
-
-    def __len__(self) -> int:
-        return len(self._keys) + self._num_waiting
-
-    @property
-    def keys(self) -> np.ndarray:
-        self._merge()
-        return self._keys
-
-    @property
-    def counts(self) -> np.ndarray:
-        self._merge()
-        return self._counts
-
-    def add(self, keys: np.ndarray) -> None:
-        self._waiting.append(np.unique(keys, return_counts=True))
-        self._num_waiting += len(self._waiting[-1][0])
-        if self._num_waiting > max(len(self._keys) // 2, 1_000_000):
-            self._merge()
-
-    def replace_keys(self, keys: np.ndarray) -> None:
-        order = np.argsort(keys)
-        self._keys, self._counts = keys[order], self.counts[order]
-
-    def drop_below(self, floor: int) -> None:
-        kept = self.counts >= floor
-        self._keys, self._counts = self._keys[kept], self._counts[kept]
-
-    def _merge(self) -> None:
-        if not self._waiting:
-            return
-        keys = np.concatenate([self._keys, *(keys for keys, _ in self._waiting)])
-        counts = np.concatenate([self._counts, *(counts for _, counts in self._waiting)])
-        self._waiting, self._num_waiting = [], 0
-        self._keys, inverse = np.unique(keys, return_inverse=True)
-        self._counts = np.bincount(inverse, counts, len(self._keys)).astype(np.int64)
+        selections = {
+            order: Selection(min_count, max_per_order, ranks_of) for order in self.settings.orders
+        }
+        for part in self.parts():
+            for order, counted in self._by_order(part) if self.is_exact else [part[1:]]:
+                selections[order].add(*counted)
+        chosen = [selections.pop(order).chosen() for order in self.settings.orders]
+        keys, counts = (np.concatenate(arrays) for arrays in zip(*chosen, strict=True))
+        if not self.is_exact:
+            return None, keys, counts
+        alphabet, renumbered = self._alphabet.sorted()
+        symbols = np.empty_like(renumbered)
+        symbols[ranks] = renumbered
+        return alphabet, renumbered_keys(keys, symbols, bits, max_order), counts

@@ -13,4 +13,4 @@ from tf_charagram.text.batches import to_bytes
 def ids_function(vectorizer: keras.layers.Layer) -> Callable[[list[str]], tf.RaggedTensor]:
     """Returns the function that gives the ids of a list of texts, int32 `(num_texts, None)`."""
     function = tf.function(vectorizer.__call__, input_signature=[tf.TensorSpec([None], tf.string)])
-    return lambda texts: function(tf.constant([to_bytes(text) for text in texts]))
+    return lambda texts: function(tf.constant([to_bytes(text) for text in texts], tf.string))

@@ -75,3 +75,10 @@ class Alphabet:
         renumbered = np.arange(_FIRST_SYMBOL + len(self), dtype=np.int64)
         renumbered[_FIRST_SYMBOL + order] = np.arange(_FIRST_SYMBOL, _FIRST_SYMBOL + len(self))
         return Alphabet(self.characters[order]), renumbered
+
+    def ranks(self) -> np.ndarray:
+        """Returns the place of each symbol in code point order, int64; 0 for no character."""
+        ranks = np.zeros(_FIRST_SYMBOL + len(self), np.int64)
+        codes = self.code_points(np.arange(1, len(ranks)))
+        ranks[1 + np.argsort(codes, kind="stable")] = np.arange(1, len(ranks))
+        return ranks

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.batches import bounded_batches
-from tf_charagram.text.counting import NgramCounter
+from tf_charagram.text.counting import MAX_DISTINCT, CountSettings, NgramCounter
 from tf_charagram.text.growing import common_keys, joined
 from tf_charagram.text.keys import (
     exact_digits,
@@ -19,8 +18,6 @@ from tf_charagram.text.keys import (
 )
 from tf_charagram.text.symbols import Alphabet
 from tf_charagram.text.validation import check_counting, check_orders
-
-_CHUNK_CHARS = 2_000_000
 
 
 class NgramVocabulary:
@@ -67,10 +64,14 @@ class NgramVocabulary:
         lowercase: bool = True,
         unicode_form: str | None = None,
         max_chars: int | None = 10_000,
-        max_distinct: int = 20_000_000,
+        max_distinct: int = MAX_DISTINCT,
         chunk_size: int = 10_000,
+        num_threads: int | None = None,
     ) -> NgramVocabulary:
-        """Counts the n-grams of texts in one pass.
+        """Counts the n-grams of texts in one pass, exactly, in bounded memory.
+
+        What does not fit into memory is spilled to a temporary file in the folder of `tempfile`,
+        which `TMPDIR` sets. Memory grows only with the vocabulary that is chosen.
 
         Args:
             texts: The texts, each counted as often as it comes; read once, as a stream.
@@ -80,24 +81,37 @@ class NgramVocabulary:
             lowercase: Lower-case the texts.
             unicode_form: `None`, or a form such as `"NFKC"` applied before all else.
             max_chars: Texts are truncated after this many characters.
-            max_distinct: Bound on memory: when more distinct n-grams than this are held, the
-                rarest are forgotten (lossy counting) and a warning says so. 16 bytes each.
+            max_distinct: Distinct n-grams of the highest order held in memory, about 60 bytes
+                each; more are spilled.
             chunk_size: Texts counted at a time.
+            num_threads: Threads that count; `None` for one per core. The result is the same.
 
         Raises:
             ConfigError: An argument is out of range, or no n-gram is left.
+            RunError: Counts cannot be spilled, for instance because the disk is full.
         """
-        check_counting(min_count, max_per_order=max_per_order)
-        counter = NgramCounter(orders, lowercase, unicode_form, max_chars, max_distinct)
-        for chunk in bounded_batches(texts, chunk_size, _CHUNK_CHARS):
-            counter.add(chunk)
+        check_counting(
+            min_count, max_per_order=max_per_order, max_distinct=max_distinct,
+            num_threads=num_threads,
+        )  # fmt: skip
+        settings = CountSettings(tuple(orders), lowercase, unicode_form, max_chars)
+        with NgramCounter(settings, max_distinct) as counter:
+            counter.count(texts, chunk_size=chunk_size, num_threads=num_threads)
+            return cls.from_counter(counter, min_count, max_per_order)
+
+    @classmethod
+    def from_counter(
+        cls, counter: NgramCounter, min_count: int, max_per_order: int | None
+    ) -> NgramVocabulary:
+        """Chooses n-grams by what was counted; arguments and errors are those of `from_texts`."""
+        orders = counter.settings.orders
         alphabet, keys, counts = counter.chosen(min_count, max_per_order)
         if not len(keys):
             raise ConfigError(
-                f"The texts have no n-gram of orders {list(counter.orders)} that occurs "
+                f"The texts have no n-gram of orders {list(orders)} that occurs "
                 f"{min_count} times or more. Lower `min_count` or give more texts."
             )
-        return cls(counter.orders, alphabet, keys, counts)
+        return cls(orders, alphabet, keys, counts)
 
     @classmethod
     def from_ngrams(

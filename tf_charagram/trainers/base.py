@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import keras
 import tensorflow as tf
 
+from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers.cut_table import CutTable, cut_tables, trained_variables
+from tf_charagram.layers.placement import beside
 from tf_charagram.objectives.penalties import L2Penalties
 from tf_charagram.optimizers.row_sparse import Gradient, clip_by_global_norm, scaled
+from tf_charagram.trainers.device import from_parts
+from tf_charagram.trainers.division import encode_share, summed_gradients
+from tf_charagram.trainers.whole_state import WholeState, slots_of
 
 
 class StepModel(keras.Model):
@@ -22,6 +29,7 @@ class StepModel(keras.Model):
     Attributes:
         step: Number of batches trained on.
         loss_tracker: The mean loss since its last reset.
+        exchange: The other workers that train the same; see `trainers.division`.
 
     Args:
         layers: The trained layers: the encoder, and the head on top of it if there is one. Their
@@ -31,6 +39,7 @@ class StepModel(keras.Model):
     def __init__(self, layers: Sequence[keras.layers.Layer], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._parts = list(layers)
+        self.exchange: Exchange = ALONE
         self.step = tf.Variable(
             0,
             dtype=tf.int64,
@@ -92,11 +101,42 @@ class StepModel(keras.Model):
         self.penalties = penalties
         self.clip_norm = clip_norm
         optimizer.build(self.trained_variables)
+        tables = self.cut_tables
+        self._whole_state = WholeState(tables, [self._siblings(table) for table in tables])
+
+    def _siblings(self, table: CutTable) -> list[list[tf.Variable]]:
+        """Returns what is cut as a table is: moments, and what a penalty pulls its parts to."""
+        first = [id(variable) for variable in self.trained_variables].index(id(table.parts[0]))
+        positions = range(first, first + len(table.parts))
+        targets = [self.penalties.target_of(position) for position in positions]
+        pulled = [target for target in targets if target is not None]
+        return [*slots_of(self.optimizer, table.parts), *([pulled] if pulled else [])]
 
     @property
     def trained_variables(self) -> list[keras.Variable]:
-        """The weights that steps change."""
-        return [variable for part in self._parts for variable in part.trainable_variables]
+        """The weights that steps change; the parts of a cut table in its place."""
+        return [variable for part in self._parts for variable in trained_variables(part)]
+
+    @property
+    def cut_tables(self) -> list[CutTable]:
+        """The tables that are cut, whose parts are trained."""
+        return [table for part in self._parts for table in cut_tables(part)]
+
+    def assemble(self) -> None:
+        """Brings `all_weights` up to date, for cut tables are trained in their parts."""
+        for table in self.cut_tables:
+            table.assemble()
+
+    def assembled_state(self) -> AbstractContextManager[None]:
+        """Returns a context in which all `checkpoint_variables` are up to date and may be saved."""
+        return self._whole_state.assembled()
+
+    def take_over_state(self) -> None:
+        """Goes on from what a checkpoint has restored `checkpoint_variables` to on the chief."""
+        if not self.exchange.is_chief:
+            self._whole_state.allocate()
+        self.exchange.copy_from_chief(self.checkpoint_variables)
+        self._whole_state.cut()
 
     @property
     def all_weights(self) -> list[keras.Variable]:
@@ -113,14 +153,14 @@ class StepModel(keras.Model):
 
     @property
     def checkpoint_variables(self) -> list[tf.Variable]:
-        """Everything that steps change, and `state`, in a fixed order."""
+        """Everything that steps change, and `state`, in a fixed order, however tables are cut."""
         variables = [
             # Not `weights`, which leaves out the state of the seeds of dropout.
             *(variable for part in self._parts for variable in part.variables),
             *self.optimizer.variables,
             *self.loss_tracker.variables,
         ]
-        return [*(variable.value for variable in variables), *self.state]
+        return self._whole_state.of([*(variable.value for variable in variables), *self.state])
 
     @property
     def metrics(self) -> list[keras.metrics.Metric]:
@@ -135,31 +175,47 @@ class StepModel(keras.Model):
 
         To be overridden where the loss has seen to that already.
         """
-        values = [g.values if isinstance(g, tf.IndexedSlices) else g for g in gradients]
         # A sum is finite only if all its terms are.
-        total = tf.add_n([loss, *(tf.reduce_sum(value) for value in values)])
+        total = tf.add_n([loss, *(_sum(gradient) for gradient in gradients)])
         total = tf.debugging.check_numerics(total, "The loss or its gradient is not finite")
         with tf.control_dependencies([total]):
             return tf.identity(loss)
 
     def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Trains on one batch; returns the mean loss."""
-        done = self.update(lambda: self.loss_of(*data, training=True))
+        batch = from_parts(data)
+        done = self.update(lambda: self.loss_of(*batch, training=True))
         with tf.control_dependencies([done]):
             self.step.assign_add(1)
         return {metric.name: metric.result() for metric in self.metrics}
+
+    @property
+    def _divides_texts(self) -> bool:
+        """Whether workers encode a share of the texts each; where tables are cut, all do all."""
+        return not (self.exchange.is_alone or self.cut_tables)
+
+    def encode(self, ids: tf.RaggedTensor, training: bool) -> tf.Tensor:
+        """Returns the vectors of all texts of a batch, by the encoders of all workers."""
+        if training and self._divides_texts:
+            return encode_share(self._parts[0], ids, training, self.exchange)
+        return self._parts[0](ids, training=training)
 
     def update(self, loss_of_batch: Callable[[], tf.Tensor]) -> tf.Tensor:
         """Runs one step of the optimizer; returns the loss."""
         variables = [variable.value for variable in self.trained_variables]
         with tf.GradientTape() as tape:
             loss = loss_of_batch()
-        # Those of tables in bfloat16 come in that type.
-        gradients = [tf.cast(g, tf.float32) for g in tape.gradient(loss, variables)]
+        gradients = [_in_float32(gradient) for gradient in tape.gradient(loss, variables)]
+        if self._divides_texts:
+            num_shared = len(self._parts[0].trainable_variables)
+            shared = summed_gradients(gradients[:num_shared], self.exchange)
+            gradients = [*shared, *gradients[num_shared:]]
         loss = self.assert_finite(loss, gradients)
         gradients = self.penalties.add_gradients(gradients, variables)
         if self.clip_norm is not None:
-            gradients = clip_by_global_norm(gradients, self.clip_norm)
+            parts = {id(part) for table in self.cut_tables for part in table.parts}
+            is_part = [id(variable) in parts for variable in self.trained_variables]
+            gradients = clip_by_global_norm(gradients, self.clip_norm, is_part, self.exchange)
         # The optimizer adds up what the replicas give it.
         gradients = scaled(gradients, 1.0 / self.distribute_strategy.num_replicas_in_sync)
         rate = tf.convert_to_tensor(self.optimizer.learning_rate)
@@ -172,5 +228,17 @@ class StepModel(keras.Model):
 
     def test_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Returns the mean loss without training."""
-        self.loss_tracker.update_state(self.loss_of(*data, training=False))
+        self.loss_tracker.update_state(self.loss_of(*from_parts(data), training=False))
         return {metric.name: metric.result() for metric in self.metrics}
+
+
+def _in_float32(gradient: Gradient) -> Gradient:
+    """Returns a gradient in float32; those of tables in bfloat16 come in that type."""
+    with beside(gradient):
+        return tf.cast(gradient, tf.float32)
+
+
+def _sum(gradient: Gradient) -> tf.Tensor:
+    with beside(gradient):
+        values = gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
+        return tf.reduce_sum(values)

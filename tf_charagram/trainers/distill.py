@@ -69,7 +69,7 @@ class DistillModel(StepModel):
     def loss_of(self, *batch: Any, training: bool) -> tf.Tensor:
         """Returns the loss of a batch of a `DistillStream`, without the penalty."""
         ids, vectors, neighbors, keys = batch
-        embeddings = self.encoder(ids, training=training)
+        embeddings = self.encode(ids, training=training)
         num_lines = tf.shape(vectors)[0]
         lines, pairs = embeddings[:num_lines], embeddings[num_lines:]
         loss = tf.zeros([], embeddings.dtype)

@@ -9,6 +9,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers.ragged_rows import gather_ragged
 from tf_charagram.objectives.margin import check_margin, margin_loss
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.objectives.penalties import Gradient
@@ -111,7 +112,7 @@ class ParaphraseModel(StepModel):
 
     def loss_of(self, ids: tf.RaggedTensor, text_ids: tf.Tensor, training: bool) -> tf.Tensor:
         """Returns the margin loss of a batch, without the penalty."""
-        embeddings = self.encoder(ids, training=training)
+        embeddings = self.encode(ids, training=training)
         for metric in self.pair_metrics:
             metric.update_state(*tf.split(tf.stop_gradient(embeddings), 2))
         normalized = normalize_rows(tf.stop_gradient(embeddings))
@@ -174,8 +175,8 @@ class ParaphraseModel(StepModel):
 
     def _train_on_pool(self, ids: tf.RaggedTensor, text_ids: tf.Tensor) -> tf.Tensor:
         """Chooses negatives in all of a pool, then trains on its batches one after the other."""
-        num_pairs = tf.shape(text_ids)[0] // 2
-        pool = normalize_rows(self.encoder(ids, training=True))
+        num_pairs = tf.shape(text_ids, tf.int64)[0] // 2
+        pool = normalize_rows(self.encode(ids, training=True))
         chosen, exists = self.negatives(pool, text_ids, self.step)
 
         def train(first: tf.Tensor, _: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -186,7 +187,8 @@ class ParaphraseModel(StepModel):
             texts = tf.concat([lefts, lefts + num_pairs], axis=0)
             return self._loss_with(ids, texts, tf.gather(chosen, texts), tf.gather(exists, texts))
 
-        _, loss = tf.while_loop(lambda first, _: first < num_pairs, train, [0, 0.0])
+        start = tf.zeros([], tf.int64), tf.zeros([])
+        _, loss = tf.while_loop(lambda first, _: first < num_pairs, train, start)
         return loss
 
     def _loss_with(
@@ -196,18 +198,18 @@ class ParaphraseModel(StepModel):
 
         Args:
             ids: Ids of all texts.
-            texts: Which of them are the lefts, then the rights, int32 `(2B,)`.
-            negatives: Index of the negative of each, int32 `(2B,)`.
+            texts: Which of them are the lefts, then the rights, int64 `(2B,)`.
+            negatives: Index of the negative of each, int64 `(2B,)`.
             exists: Whether it has one, bool `(2B,)`.
         """
         # Of each half of the rows, the second half are negatives, which have none themselves.
         halves = tf.stack([tf.reshape(texts, [2, -1]), tf.reshape(negatives, [2, -1])], axis=1)
         rows = tf.reshape(halves, [-1])
-        embeddings = self.encoder(tf.gather(ids, rows), training=True)
+        embeddings = self.encode(gather_ragged(ids, rows), training=True)
         halves = tf.reshape(exists, [2, -1])
         has_negative = tf.reshape(tf.stack([halves, tf.zeros_like(halves)], axis=1), [-1])
-        num_pairs = tf.shape(texts)[0] // 2
-        positions = tf.range(tf.shape(rows)[0])
+        num_pairs = tf.shape(texts, tf.int64)[0] // 2
+        positions = tf.range(tf.shape(rows, tf.int64)[0])
         negative_rows = tf.where(has_negative, positions + num_pairs, 0)
         # The mean is over twice as many rows as there are texts.
         return 2.0 * margin_loss(embeddings, negative_rows, has_negative, self.margin)

@@ -101,4 +101,4 @@ class SupervisedModel(StepModel):
         return cross_entropy(logits, targets, self.class_weights)
 
     def _vectors(self, inputs: Any, training: bool) -> tf.Tensor:
-        return inputs if self.encoder is None else self.encoder(inputs, training=training)
+        return inputs if self.encoder is None else self.encode(inputs, training=training)

@@ -35,5 +35,5 @@ class TaggingModel(StepModel):
     def loss_of(self, *batch: Any, training: bool) -> tf.Tensor:
         """Returns the mean cross entropy of a batch, without penalties."""
         ids, capitals, positions, labels = batch
-        vectors = self.encoder(ids, training=training)
+        vectors = self.encode(ids, training=training)
         return tagging_loss(self.head(vectors, capitals, positions, training=training), labels)

@@ -8,6 +8,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.trainers.device import first_gpu, from_parts, on_device
 
 #: Ids of lefts and of rights, and numbers that are equal for equal texts.
 Sides = tuple[tf.RaggedTensor, tf.RaggedTensor, tf.Tensor, tf.Tensor]
@@ -35,7 +36,7 @@ def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas:
     if not isinstance(data, tf.data.Dataset):
         return data
     specs = data.element_spec
-    if not isinstance(specs, tuple) or any(spec.dtype != tf.string for spec in specs):
+    if not (isinstance(specs, tuple) and all(map(_is_text, specs))):
         return data
     if len(specs) != 2 or any(spec.shape.rank != 1 for spec in specs):
         raise ConfigError(
@@ -51,10 +52,17 @@ def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas:
     def to_ids(lefts: tf.Tensor, rights: tf.Tensor) -> Sides:
         sides = vectorizer(lefts), vectorizer(rights)
         if num_replicas > 1:
-            sides = tuple(side.to_tensor(_PADDING) for side in sides)
+            # int64 as `to_parts` has it; parts of a ragged tensor cannot be split between replicas.
+            sides = tuple(tf.cast(side.to_tensor(_PADDING), tf.int64) for side in sides)
         return *sides, _numbers(lefts), _numbers(rights)
 
-    return data.map(to_ids, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+    sides = data.map(to_ids, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+    device = first_gpu() if num_replicas == 1 else None
+    return sides if device is None else on_device(sides, device)
+
+
+def _is_text(spec: Any) -> bool:
+    return getattr(spec, "dtype", None) == tf.string
 
 
 def _numbers(texts: tf.Tensor) -> tf.Tensor:
@@ -64,6 +72,7 @@ def _numbers(texts: tf.Tensor) -> tf.Tensor:
 
 def joined(data: tuple[Any, ...]) -> tuple[tf.RaggedTensor, tf.Tensor]:
     """Returns a batch as ids and numbers of all texts, lefts first; it may be that already."""
+    data = from_parts(data)
     if len(data) == 2:
         return data
     sides = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import keras
@@ -13,8 +13,12 @@ from tf_charagram.config.run import settings_without_use
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.layers.cut_table import summed_tables
 from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.text.registry import VECTORIZERS
+from tf_charagram.text.validation import check_orders
+from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.vocabulary_file import load_vocabulary
 from tf_charagram.text.words import WordVectorizer
 from tf_charagram.training.word_vectors import add_vector_words, check_width, pretrained_width
 
@@ -39,7 +43,22 @@ def check_options(config: RunConfig) -> None:
             )
     _check_word_options(config)
     # A small one shows what else is wrong, before the texts are read.
-    make_encoder(config, num_rows=1)
+    encoder = make_encoder(config, num_rows=1)
+    if config.table_devices > 1:
+        _check_can_be_cut(config, encoder)
+
+
+def _check_can_be_cut(config: RunConfig, encoder: keras.layers.Layer) -> None:
+    if encoder.vectorizer != "ngrams" or not summed_tables(encoder):
+        raise ConfigError(
+            "`table_devices` is for encoders that sum n-gram vectors, such as 'charagram'. "
+            f"Received: table_devices={config.table_devices} for the encoder '{config.encoder}'"
+        )
+    if getattr(config, "freeze", False):
+        raise ConfigError(
+            "`table_devices` is for tables that are trained, not for `freeze`. Leave one of them "
+            f"out. Received: table_devices={config.table_devices}"
+        )
 
 
 def _check_word_options(config: RunConfig) -> None:
@@ -113,12 +132,15 @@ def make_vectorizer(
 
     Args:
         config: Settings of the run.
-        texts: What it is built from, read once; not read at all for `hash_buckets`.
+        texts: What it is built from, read once; not read at all for `hash_buckets` and
+            `vocabulary`.
         lowercase: Whether it lower-cases texts.
 
     Raises:
-        ConfigError: The texts have no unit to give a row to.
+        ConfigError: The texts have no unit to give a row to, or the vocabulary is of texts that
+            were read in another way.
         DataError: The file of word vectors cannot be read, or a line is bad.
+        RunError: The file of the vocabulary is missing or damaged.
     """
     kind = vectorizer_of(config.encoder)
     options: dict[str, Any] = {"unicode_form": config.unicode_form, "lowercase": lowercase}
@@ -131,6 +153,8 @@ def make_vectorizer(
             rows_per_ngram=config.rows_per_ngram,
             **options,
         )
+    if config.vocabulary is not None:
+        return _vectorizer_of_file(config.vocabulary, config.ngrams, options)
     if kind == "ngrams":
         options |= {"orders": config.ngrams, "max_per_order": config.max_per_order}
     if kind != "characters":
@@ -139,3 +163,24 @@ def make_vectorizer(
         options |= {"ngram_orders": config.ngrams}
     vectorizer = VECTORIZERS[kind].from_texts(texts, **options)
     return add_vector_words(config, vectorizer) if config.vector_words else vectorizer
+
+
+def _vectorizer_of_file(
+    path: str, orders: Sequence[int], options: dict[str, Any]
+) -> NgramVectorizer:
+    """Builds a vectorizer with a vocabulary that was counted before, as texts are read here."""
+    counted = load_vocabulary(path)
+    wanted = {
+        "ngrams": (counted.orders, check_orders(orders)),
+        "lowercase": (counted.lowercase, options["lowercase"]),
+        "unicode_form": (counted.unicode_form, options["unicode_form"]),
+    }
+    differing = [
+        f"{name} {old} there, {new} here" for name, (old, new) in wanted.items() if old != new
+    ]
+    if differing:
+        raise ConfigError(
+            "`vocabulary` must be counted with the settings of the run. "
+            f"Received: {path} with {'; '.join(differing)}"
+        )
+    return NgramVectorizer(vocabulary=counted.vocabulary, **options)

@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable
 from types import FrameType
 
+from tf_charagram.distribution.exchange import Exchange
+
 _MESSAGE = b"\nStopping after this step; Ctrl-C again stops at once.\n"
 
 
@@ -51,6 +53,11 @@ class Interrupt:
         if self.is_wanted:
             self._leave()
             raise KeyboardInterrupt
+
+    def is_wanted_by(self, exchange: Exchange) -> bool:
+        """Returns whether Ctrl-C was pressed for one of the workers, who all ask at this point."""
+        self.is_wanted = exchange.any(self.is_wanted)
+        return self.is_wanted
 
     def _remember(self, number: int, frame: FrameType | None) -> None:
         if self.is_wanted:

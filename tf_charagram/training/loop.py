@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from tf_charagram.config import RunConfig
 from tf_charagram.data.pipeline.stream import Stream
+from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import TrainingError
 from tf_charagram.trainers.base import StepModel
 from tf_charagram.training.checkpoints import Checkpoints
@@ -66,6 +67,8 @@ class TrainingLoop:
         dtype: What steps compute in where that is faster; see `products_in`.
         checkpoint_at_end: Whether to write one at the end in any case, from which a longer run can
             go on.
+        exchange: The other workers. All run the loop, step by step together; the chief alone
+            scores the weights and writes what is to stay.
     """
 
     product: Savable
@@ -80,6 +83,7 @@ class TrainingLoop:
     max_minutes: float | None = None
     dtype: str = "float32"
     checkpoint_at_end: bool = True
+    exchange: Exchange = ALONE
 
     @classmethod
     def from_config(
@@ -90,11 +94,13 @@ class TrainingLoop:
         stream: Stream,
         score: Callable[[Callable[[], None]], Scores],
         folder: RunFolder,
+        exchange: Exchange = ALONE,
     ) -> Self:
         """Returns the loop for the settings of a run; arguments as the attributes."""
         return cls(
             product, model, stream, score, folder, config.epochs, config.evaluations_per_epoch,
             config.select, config.checkpoint_every_s, config.max_minutes, config.dtype,
+            exchange=exchange,
         )  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -116,8 +122,15 @@ class TrainingLoop:
 
     def resume(self) -> bool:
         """Goes back to the newest checkpoint; returns whether there was one."""
-        is_restored = self.checkpoints.restore_latest() is not None
+        is_chief = self.exchange.is_chief
+        is_restored = self.exchange.any(is_chief and self.checkpoints.restore_latest() is not None)
+        if is_restored:
+            self.model.take_over_state()
+            self.exchange.copy_from_chief([self._seconds])
         self.folder.trim_history(self.step)
+        (recorded,) = self.exchange.of_chief(self._recorded_step())
+        if recorded and not is_chief:
+            self.folder.append_history({"step": int(recorded), "scores": {}})
         return is_restored
 
     def run(self) -> TrainingProgress:
@@ -132,7 +145,7 @@ class TrainingLoop:
         progress = TrainingProgress(
             self.stream, self.step, self.total_steps, seconds=float(self._seconds.numpy()),
             max_seconds=math.inf if self.max_minutes is None else 60 * self.max_minutes,
-            interrupt=self._interrupt,
+            interrupt=self._interrupt, exchange=self.exchange,
         )  # fmt: skip
         saved = time.monotonic()
         with progress, self._saved_on_interrupt(progress), self._interrupt:
@@ -145,20 +158,22 @@ class TrainingLoop:
                 record = self._record(loss, progress.seconds)
                 self._keep(record, is_last)
                 self.folder.append_history(record)
-                is_due = time.monotonic() - saved >= self.checkpoint_every_s
+                (waited,) = self.exchange.of_chief(time.monotonic() - saved)
+                is_due = waited >= self.checkpoint_every_s
                 if is_due or (is_last and self.checkpoint_at_end):
                     self._save(progress)
                     saved = time.monotonic()
                 scalars.write(self.step, {"loss": loss, **record["scores"]})
                 progress.report(record)
-                self._interrupt.check()
+                self._check_interrupt()
                 if is_last:
                     break
         return progress
 
     def release(self) -> None:
         """Gives back the memory of the optimizer, two more tables for Adam; no step can follow."""
-        for variable in self.model.optimizer.variables:
+        parts = [part for table in self.model.cut_tables for part in table.parts]
+        for variable in [*self.model.optimizer.variables, *parts]:
             if len(variable.shape) > 1:
                 nothing = tf.zeros([0], variable.dtype)
                 tf.raw_ops.AssignVariableOp(resource=variable.value.handle, value=nothing)
@@ -175,12 +190,28 @@ class TrainingLoop:
         }
 
     def evaluate(self) -> Scores:
-        """Scores the weights as they are now."""
-        return self.score(self._interrupt.check)
+        """Scores the weights as they are now; the other workers wait for the chief."""
+        scores: Scores = {}
+        if self.exchange.is_chief:
+            try:
+                scores = self.score(self._interrupt.check)
+            except KeyboardInterrupt:
+                if self.exchange.is_alone:
+                    raise
+                self._interrupt.is_wanted = True
+        self._check_interrupt()
+        return scores
+
+    def _check_interrupt(self) -> None:
+        """Raises `KeyboardInterrupt` in all workers if Ctrl-C was pressed for one."""
+        if self._interrupt.is_wanted_by(self.exchange):
+            self._interrupt.check()
 
     def _save(self, progress: TrainingProgress) -> None:
         self._seconds.assign(progress.seconds)
-        self.checkpoints.save(self.step)
+        with self.model.assembled_state():
+            if self.exchange.is_chief:
+                self.checkpoints.save(self.step)
 
     @contextmanager
     def _saved_on_interrupt(self, progress: TrainingProgress) -> Iterator[None]:
@@ -215,7 +246,8 @@ class TrainingLoop:
         for segment in self.stream.segments(self.step, stop - self.step):
             if not progress.is_out_of_time:
                 self._fit(self.stream.dataset(segment), progress)
-                self._interrupt.check()
+                self._check_interrupt()
+        self.model.assemble()
         self._check_weights()
         return float(tracker.result())
 
@@ -226,7 +258,7 @@ class TrainingLoop:
         before = [variable.numpy() for variable in variables]
         self.model.loss_tracker.reset_state()
         try:
-            with products_in(self.dtype):
+            with products_in(self.dtype), self.exchange.watched():
                 self.model.fit(batches, epochs=1, verbose=0, shuffle=False, callbacks=[progress])
         except tf.errors.InvalidArgumentError as error:
             if "not finite" not in str(error):
@@ -257,6 +289,8 @@ class TrainingLoop:
 
     def _keep(self, record: dict[str, Any], is_last: bool) -> None:
         """Writes the model if it is the best so far by the set that selects, or the last."""
+        if not self.exchange.is_chief:
+            return
         if self.select == LAST:
             if not is_last:
                 return
@@ -270,5 +304,7 @@ class TrainingLoop:
 
     def _keep_last(self) -> None:
         """Writes the model of a run that was stopped before and is not to go on."""
+        if not self.exchange.is_chief:
+            return
         if self.select == LAST or not self.folder.model.is_dir():
             self.product.save(self.folder.model)

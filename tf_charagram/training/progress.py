@@ -9,6 +9,7 @@ from typing import Any
 import keras
 
 from tf_charagram.data.pipeline.stream import Stream
+from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.reporting.progress import ProgressLine
 from tf_charagram.training.interrupt import Interrupt
 
@@ -25,14 +26,17 @@ class TrainingProgress(keras.callbacks.Callback):
         seconds: Seconds of training before, by the run that is resumed.
         max_seconds: Seconds of training after which it is stopped.
         interrupt: Stops it too.
+        exchange: The other workers; all stop after the same step.
 
     Attributes:
-        seconds: Seconds spent in training, those before included.
+        seconds: Seconds spent in training, those before included; for all workers those of the
+            chief.
     """
 
     def __init__(
         self, stream: Stream, first_step: int, total_steps: int, *, seconds: float = 0.0,
         max_seconds: float = math.inf, interrupt: Interrupt | None = None,
+        exchange: Exchange = ALONE,
     ) -> None:  # fmt: skip
         super().__init__()
         self.seconds = seconds
@@ -40,6 +44,7 @@ class TrainingProgress(keras.callbacks.Callback):
         self._total_steps = total_steps
         self._max_seconds = max_seconds
         self._interrupt = Interrupt() if interrupt is None else interrupt
+        self._exchange = exchange
         self._step = self._first_step = first_step
         self._first_seconds = seconds
         self._clock = time.perf_counter()
@@ -75,10 +80,12 @@ class TrainingProgress(keras.callbacks.Callback):
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
         """Moves the line."""
         now = time.perf_counter()
-        self.seconds += now - self._clock
+        (self.seconds,) = self._exchange.of_chief(self.seconds + now - self._clock)
         self._clock = now
         self._step = int(self.model.step.numpy())
-        self.model.stop_training = self.is_out_of_time or self._interrupt.is_wanted
+        self.model.stop_training = self.is_out_of_time or self._interrupt.is_wanted_by(
+            self._exchange
+        )
         self._loss = float((logs or {}).get("loss", 0.0))
         self._show()
 

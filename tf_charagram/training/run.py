@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -11,10 +13,15 @@ from rich.table import Table
 
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.config import RunConfig
+from tf_charagram.distribution.agreement import failing_together
+from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.files import write_json
+from tf_charagram.layers.cut_table import CutTable, summed_tables
+from tf_charagram.layers.embedding_table import tables_on
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.training.building import check_options
+from tf_charagram.training.devices import HOST, table_devices
 from tf_charagram.training.loop import LAST, Scores, TrainingLoop
 from tf_charagram.training.metrics import loop_metrics
 from tf_charagram.training.run_folder import RunFolder, run_config
@@ -22,6 +29,13 @@ from tf_charagram.training.tasks import canonical_settings, settings_class, task
 from tf_charagram.training.tasks.base import Scoring, Task
 from tf_charagram.training.transfer import check_init
 
+# Settings of one worker that change no weights, or that are names of files, which are compared by
+# what is in them.
+_MAY_DIFFER = (
+    "--out", "--data", "--eval-data", "--init", "--word-vectors", "--teacher", "--pairs",
+    "--checkpoint-every-s", "--max-minutes", "--threads",
+)  # fmt: skip
+_SAME_VERSIONS = ("tf_charagram", "tensorflow", "keras", "numpy")
 _LEFT_BY_ALL = ("model", "saved_model", "history", "metrics", "tensorboard")
 
 
@@ -33,6 +47,7 @@ class TrainingRun:
         resume: Go on with the run in `config.out`.
         overwrite: Replace the run in `config.out`.
         previous: The task of another run; what it has read is shared where that fits.
+        exchange: The other workers that train the same; the chief alone evaluates and writes.
 
     Attributes:
         config: Its settings, what was left open filled in.
@@ -53,7 +68,24 @@ class TrainingRun:
         resume: bool,
         overwrite: bool,
         previous: Task | None = None,
+        exchange: Exchange = ALONE,
     ) -> None:
+        self.exchange = exchange
+        with failing_together(exchange) as facts:
+            settings = self._prepare(config, previous, resume=resume, overwrite=overwrite)
+            facts |= {**_comparable(settings), "num_examples": self.stream.size}
+        # Nothing is written, and no old run deleted, before settings and files were found right,
+        # by all.
+        self.folder.begin(settings)
+        self.loop = TrainingLoop.from_config(
+            self.config, self.model, self._trainer, self.stream, self._quick_scores, self.folder,
+            exchange,
+        )  # fmt: skip
+
+    def _prepare(
+        self, config: RunConfig, previous: Task | None, *, resume: bool, overwrite: bool
+    ) -> dict[str, Any]:
+        """Reads and builds everything; returns what identifies the run."""
         make_task = task_class(config.task)
         if not isinstance(config, settings_class(config.task)):
             raise ConfigError(
@@ -63,9 +95,14 @@ class TrainingRun:
         config = make_task.prepared(config)
         if config.init is not None:
             check_init(config.init, config.out)
+        # Before TensorFlow begins to work, after which it takes no more devices.
+        is_cut = config.table_devices > 1
+        devices = table_devices(config.table_devices) if is_cut else [HOST]
         check_options(config)
         self.config = config
+        self._host = HOST if is_cut else None
         self.task = task = make_task(config, BadLines(config.on_bad_line))
+        task.exchange = self.exchange
         if previous is not None:
             task.reuse(previous)
         optimizer = make_optimizer(
@@ -75,22 +112,46 @@ class TrainingRun:
         set_names = [LAST, *task.find_sets()]
         if config.select not in set_names:
             raise ConfigError(unknown_name("set to select by", config.select, set_names))
-        self.folder = RunFolder.open(
-            config.out, f"{config.task}-{config.encoder}", resume=resume, overwrite=overwrite
-        )
+        self.folder = self._open_folder(resume=resume, overwrite=overwrite)
         settings = run_config(config.to_dict(), task.input_files(config))
         self.folder.check_config(settings, canonical_settings)
         task.read()
-        self.model = task.build()
+        with tables_on(self._host):
+            self.model = task.build()
         self.model.task = config.task
+        self._cut_tables(devices)
         self.stream = task.make_stream(self.model, self.folder)
-        trainer = task.make_trainer(self.model, optimizer)
+        self._trainer = task.make_trainer(self.model, optimizer)
+        self._trainer.exchange = self.exchange
         self._set_decay(optimizer)
-        # Nothing is written, and no old run deleted, before settings and files were found right.
-        self.folder.begin(settings)
-        self.loop = TrainingLoop.from_config(
-            config, self.model, trainer, self.stream, self._quick_scores, self.folder
-        )
+        if self.stream.size < self.exchange.size:
+            raise ConfigError(
+                f"`workers` must be at most the number of examples, {self.stream.size}. "
+                f"Received: {self.exchange.size} workers"
+            )
+        return settings
+
+    def _cut_tables(self, devices: list[str]) -> None:
+        """Cuts the tables that are summed, one part for each device of each worker."""
+        number = len(devices)
+        if number * self.exchange.size == 1 or getattr(self.model.encoder, "word_dropout", False):
+            return
+        for layer in summed_tables(self.model.encoder):
+            CutTable(
+                layer,
+                devices,
+                num_parts=number * self.exchange.size,
+                first_part=number * self.exchange.rank,
+                exchange=self.exchange,
+            )
+
+    def _open_folder(self, *, resume: bool, overwrite: bool) -> RunFolder:
+        """Returns the folder of the run; one for the time of training if the chief has that."""
+        if not self.exchange.is_chief:
+            self._temporary = tempfile.TemporaryDirectory(prefix="charagram-worker-")
+            return RunFolder(self._temporary.name)
+        name = f"{self.config.task}-{self.config.encoder}"
+        return RunFolder.open(self.config.out, name, resume=resume, overwrite=overwrite)
 
     def _set_decay(self, optimizer: keras.optimizers.Optimizer) -> None:
         """Lets the learning rate fall as the settings say."""
@@ -119,7 +180,7 @@ class TrainingRun:
     def run(
         self, *, resume: bool, num_resamples: int | None = None, export: bool = True
     ) -> dict[str, Any]:
-        """Trains, exports, and returns the results that `metrics.json` holds.
+        """Trains, exports, and returns the results that `metrics.json` holds; none if not chief.
 
         Args:
             resume: Go on from the newest checkpoint.
@@ -135,8 +196,18 @@ class TrainingRun:
             self.loop.run()
         finally:
             self.stream.close()
+        if not self.exchange.is_chief:
+            self.exchange.wait()
+            return {}
+        metrics = self._finish(start, num_resamples, export=export)
+        self.exchange.wait()
+        return metrics
+
+    def _finish(self, start: float, num_resamples: int | None, *, export: bool) -> dict[str, Any]:
+        """Exports, scores, and writes `metrics.json`; returns what it holds."""
         self.loop.release()
-        self.model = self.task.load(self.folder.model)
+        with tables_on(self._host):
+            self.model = self.task.load(self.folder.model)
         written = [name for name in _LEFT_BY_ALL if export or name != "saved_model"]
         if export:
             self.model.export(self.folder.saved_model)
@@ -153,9 +224,22 @@ class TrainingRun:
             "num_rows": self.model.vectorizer.num_rows,
             "num_parameters": self.model.parts.num_parameters,
             "bad_lines_skipped": self.task.bad_lines.count,
+            "num_workers": self.exchange.size,
             **loop_metrics(self.loop, start),
             "paths": {"run": str(self.folder.path)}
             | {name: str(getattr(self.folder, name)) for name in written},
         }  # fmt: skip
         write_json(self.folder.metrics, metrics)
         return metrics
+
+
+def _comparable(settings: dict[str, Any]) -> dict[str, Any]:
+    """Returns what is to be the same for all workers: not the folder, nor where files are."""
+    versions = {key: settings["versions"][key] for key in _SAME_VERSIONS}
+    files = {f"{Path(name).name} (sha256)": sha for name, sha in settings["data_files"].items()}
+    given = {f"--{k.replace('_', '-')}": v for k, v in settings["settings"].items()}
+    return (
+        {name: value for name, value in given.items() if name not in _MAY_DIFFER}
+        | {f"{name} (version)": value for name, value in versions.items()}
+        | files
+    )

@@ -17,7 +17,7 @@ from tf_charagram.files import sha256_of, whole_file, write_json, write_problem
 
 #: Settings that a resumed run may change: they change no weights, but for rounding where a machine
 #: has other cores. A run can be moved, too.
-_MAY_CHANGE_ON_RESUME = ("out", "checkpoint_every_s", "max_minutes", "threads")
+_MAY_CHANGE_ON_RESUME = ("out", "checkpoint_every_s", "max_minutes", "threads", "table_devices")
 
 Canonical: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from contextlib import suppress
+
 import tensorflow as tf
 
 from tf_charagram.config import RunConfig
@@ -22,9 +26,19 @@ def default_threads(config: RunConfig) -> int | None:
     return 1 if is_small and not getattr(encoder, "is_padded", False) else None
 
 
-def set_threads(config: RunConfig) -> None:
-    """Sets the threads that a run asks for, or that suit it best."""
-    limit_threads(config.threads or default_threads(config))
+def set_threads(config: RunConfig, num_processes: int = 1) -> None:
+    """Sets the threads that a run asks for, or that suit it best.
+
+    Args:
+        config: Its settings.
+        num_processes: How many of its workers share the cores of this machine.
+    """
+    number = config.threads or default_threads(config)
+    if num_processes > 1:
+        number = number or max(1, (os.cpu_count() or 1) // num_processes)
+        # Operations that wait for another to end would take the core of another worker.
+        _unless_begun(tf.config.threading.set_inter_op_parallelism_threads, 1)
+    limit_threads(number)
 
 
 def limit_threads(number: int | None) -> None:
@@ -33,9 +47,11 @@ def limit_threads(number: int | None) -> None:
     Args:
         number: How many; `None` leaves one for each core.
     """
-    if number is None:
-        return
-    try:
-        tf.config.threading.set_intra_op_parallelism_threads(number)
-    except RuntimeError:  # It has, as in a notebook or under another program.
-        return
+    if number is not None:
+        _unless_begun(tf.config.threading.set_intra_op_parallelism_threads, number)
+
+
+def _unless_begun(setting: Callable[[int], None], number: int) -> None:
+    # TensorFlow has begun to work in a notebook, or under another program.
+    with suppress(RuntimeError):
+        setting(number)

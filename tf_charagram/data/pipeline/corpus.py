@@ -120,6 +120,11 @@ class PairCorpus:
                 f"others. Found: {self.num_pairs}"
             )
 
+    def texts(self) -> Iterator[str]:
+        """Reads all sources once and yields every text, as `survey` does without counting."""
+        for example, _ in self._examples(self._bad_lines):
+            yield from example[:2]
+
     def __iter__(self) -> Iterator[Example]:
         """Yields the examples.
 

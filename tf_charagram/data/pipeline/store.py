@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.data.pipeline.corpus import Example
+from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import RunError
 from tf_charagram.files import write_problem
 
@@ -20,6 +22,7 @@ _CHUNK_CHARS = 2_000_000
 _NUM_KEYS = 2**62
 
 ToIds = Callable[[list[str]], tf.RaggedTensor]
+IdFilter = Callable[[tf.RaggedTensor], tf.RaggedTensor]
 
 
 class PairBlock(NamedTuple):
@@ -81,17 +84,26 @@ class PairStore:
         """Returns the number of pairs in a block."""
         return min(self.block_size, self.num_pairs - block * self.block_size)
 
-    def fill(self, examples: Iterable[Example], to_ids: ToIds) -> None:
+    def fill(
+        self,
+        examples: Iterable[Example],
+        to_ids: ToIds,
+        exchange: Exchange = ALONE,
+        keep: IdFilter | None = None,
+    ) -> None:
         """Computes the ids of all pairs.
 
         Args:
             examples: `num_pairs` examples, read once, as a stream.
             to_ids: Computes the ids of texts, int32 `(num_texts, None)`.
+            exchange: Other workers that fill a store with the same: each computes the ids of its
+                share.
+            keep: Returns those of the ids that are to be stored. Default: all of them.
 
         Raises:
             RunError: The folder cannot be written, for instance because the disk is full.
         """
-        self.fill_from(_vectorized(examples, to_ids))
+        self.fill_from(_vectorized(examples, to_ids, exchange, keep or (lambda ids: ids)))
 
     def fill_from(self, parts: Iterable[PairBlock]) -> None:
         """Stores pairs whose ids are known, `num_pairs` in all, part by part; see `fill`."""
@@ -184,8 +196,19 @@ class PairStore:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _vectorized(examples: Iterable[Example], to_ids: ToIds) -> Iterator[PairBlock]:
-    """Yields the pairs in small blocks."""
+def _vectorized(
+    examples: Iterable[Example], to_ids: ToIds, exchange: Exchange, keep: IdFilter
+) -> Iterator[PairBlock]:
+    """Yields the pairs in small blocks, whose ids the workers compute in turns."""
+    chunks = _chunks(examples)
+    while chunks_of_all := list(islice(chunks, exchange.size)):
+        own = chunks_of_all[exchange.rank][0] if exchange.rank < len(chunks_of_all) else []
+        for ids, (_, originals) in zip(exchange.ragged(to_ids(own)), chunks_of_all, strict=False):
+            yield PairBlock(keep(ids), text_keys(originals))
+
+
+def _chunks(examples: Iterable[Example]) -> Iterator[tuple[list[str], list[str]]]:
+    """Yields the texts of some pairs at a time, and those without typing errors."""
     texts: list[str] = []
     originals: list[str] = []
     size = 0
@@ -194,10 +217,10 @@ def _vectorized(examples: Iterable[Example], to_ids: ToIds) -> Iterator[PairBloc
         originals += example.original
         size += len(example.left) + len(example.right)
         if len(texts) >= 2 * _CHUNK_PAIRS or size > _CHUNK_CHARS:
-            yield PairBlock(to_ids(texts), text_keys(originals))
+            yield texts, originals
             texts, originals, size = [], [], 0
     if texts:
-        yield PairBlock(to_ids(texts), text_keys(originals))
+        yield texts, originals
 
 
 def text_keys(texts: Iterable[str]) -> tf.Tensor:

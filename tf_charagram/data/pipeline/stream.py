@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.trainers.device import first_gpu, on_device
+
 #: Batches among which examples of similar length are brought together.
 BUCKET_BATCHES = 32
 
@@ -107,8 +109,15 @@ class Stream(ABC):
                     step += num
                 offset = max(0, offset - num_steps)
 
-    def dataset(self, segment: Segment) -> tf.data.Dataset:
-        """Returns the batches of a segment, each assembled in the graph of the input pipeline."""
+    def dataset(self, segment: Segment, device: str | None = None) -> tf.data.Dataset:
+        """Returns the batches of a segment, each assembled in the graph of the input pipeline.
+
+        Args:
+            segment: Of which steps.
+            device: Where the batches are copied to, as `on_device` does. Default: to the GPU if
+                there is one; on the CPU they stay as they are.
+        """
+        device = device or first_gpu()
         steps = self._rows(segment)
         splits = tf.constant(np.cumsum([0, *map(len, steps)]))
         rows = tf.constant(np.concatenate(steps))
@@ -124,7 +133,8 @@ class Stream(ABC):
         # Few operations per batch, one thread: on two cores, what the input pipeline uses the
         # training lacks.
         batches = tf.data.Dataset.range(len(steps)).map(batch)
-        return batches.prefetch(self._prefetch).with_options(options)
+        batches = batches.prefetch(self._prefetch).with_options(options)
+        return batches if device is None else on_device(batches, device)
 
     @abstractmethod
     def _rows(self, segment: Segment) -> list[np.ndarray]:

@@ -12,7 +12,8 @@ import keras
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.pipeline.pair_stream import PairStream
-from tf_charagram.data.pipeline.store import PairStore
+from tf_charagram.data.pipeline.store import IdFilter, PairStore
+from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.text.ids import ids_function
 
 logger = logging.getLogger(__name__)
@@ -67,6 +68,8 @@ class TrainingPairs:
         seed: int = 0,
         file_order_first: bool = False,
         bucket_by_length: bool = False,
+        exchange: Exchange = ALONE,
+        keep: IdFilter | None = None,
     ) -> PairStream:
         """Returns the batches of a run; their ids are computed when they are opened.
 
@@ -80,6 +83,8 @@ class TrainingPairs:
             seed: Seed of the orders, and of which pairs are in which block.
             file_order_first: As for `PairStream`; the order of the files is then kept, too.
             bucket_by_length: As for `PairStream`.
+            exchange: As for `PairStore.fill`.
+            keep: As for `PairStore.fill`.
         """
         store = self._shared
         if store is None or vectorizer is not self.vectorizer:
@@ -96,7 +101,7 @@ class TrainingPairs:
             )
         return PairStream(
             store,
-            fill=lambda: self._fill(store, vectorizer),
+            fill=lambda: self._fill(store, vectorizer, exchange, keep),
             batch_size=batch_size,
             mega_batches=mega_batches,
             seed=seed,
@@ -104,10 +109,16 @@ class TrainingPairs:
             bucket_by_length=bucket_by_length,
         )
 
-    def _fill(self, store: PairStore, vectorizer: keras.layers.Layer) -> None:
+    def _fill(
+        self,
+        store: PairStore,
+        vectorizer: keras.layers.Layer,
+        exchange: Exchange,
+        keep: IdFilter | None,
+    ) -> None:
         """Computes the ids of the store of a stream, unless another run has done so."""
         if store is self._shared:
             return
-        store.fill(self.corpus, ids_function(vectorizer))
+        store.fill(self.corpus, ids_function(vectorizer), exchange, keep)
         if store.num_blocks == 1 and vectorizer is self.vectorizer:
             self._shared = store

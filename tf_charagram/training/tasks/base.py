@@ -18,6 +18,7 @@ from tf_charagram.config import RunConfig
 from tf_charagram.data.pipeline.sources import pairs_files
 from tf_charagram.data.pipeline.stream import Stream
 from tf_charagram.data.starter import STARTER
+from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import ConfigError
 from tf_charagram.serialization.model_folder import model_files
 from tf_charagram.trainers.base import StepModel
@@ -67,6 +68,7 @@ class Task(ABC):
         num_resamples: Resamples of the bootstrap of the intervals of the final scores.
         shares_examples: Whether the runs of a search can share what was read; see `reuse`.
         num_words_found: How many words the file of `--word-vectors` has, if there is one.
+        exchange: The other workers that train the same.
     """
 
     model_class: ClassVar[Any]
@@ -80,6 +82,7 @@ class Task(ABC):
         self.config = config
         self.bad_lines = bad_lines
         self.num_words_found: int | None = None
+        self.exchange: Exchange = ALONE
 
     # What a run asks before it trains.
 
@@ -126,8 +129,8 @@ class Task(ABC):
 
     @staticmethod
     def model_inputs(config: RunConfig) -> list[Path]:
-        """Returns the files that the model starts from: word vectors, and those of `--init`."""
-        files = [] if config.word_vectors is None else [Path(config.word_vectors)]
+        """Returns the files the model starts from: vocabulary, word vectors, those of `--init`."""
+        files = [Path(name) for name in (config.vocabulary, config.word_vectors) if name]
         return files if config.init is None else [*files, *model_files(config.init)]
 
     @abstractmethod

@@ -55,7 +55,7 @@ class Distill(EmbedderTask):
         super().__init__(config, bad_lines)
         self._lines: TeacherLines | None = None
         self._pairs: PairTexts | None = None
-        self._sampler = negative_sampler(config)
+        negative_sampler(config, self.exchange)  # What is wrong is said before anything is read.
 
     @classmethod
     def prepared(cls, config: ConfigT) -> ConfigT:
@@ -171,7 +171,7 @@ class Distill(EmbedderTask):
             neighbors_weight=config.neighbors_weight if config.neighbor_batch_size else 0.0,
             pairs_weight=config.pairs_weight if self._pairs is not None else 0.0,
             margin=config.margin,
-            negatives=self._sampler,
+            negatives=negative_sampler(config, self.exchange),
             **config.update_options(),
             steps_per_execution=_STEPS_PER_EXECUTION,
         )

@@ -11,6 +11,7 @@ import numpy as np
 from rich.table import Table
 
 from tf_charagram.config import DistillConfig, ParaphraseConfig
+from tf_charagram.distribution.exchange import Exchange
 from tf_charagram.evaluation.papers import PaperScores, paper_scores
 from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
 from tf_charagram.evaluation.sets import evaluation_sets
@@ -107,12 +108,15 @@ class EmbedderTask(Task):
         return ["texts"]
 
 
-def negative_sampler(config: ParaphraseConfig | DistillConfig) -> NegativeSampler:
+def negative_sampler(
+    config: ParaphraseConfig | DistillConfig, exchange: Exchange
+) -> NegativeSampler:
     """Returns what chooses the negatives of pairs, as the settings say."""
     return NegativeSampler(
         config.negatives,
         mask_duplicates=config.mask_duplicates,
         mask_related=config.mask_related,
+        num_groups=exchange.size if config.negatives_from == "worker" else 1,
         seed=config.seed,
     )
 

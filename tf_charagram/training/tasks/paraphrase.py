@@ -13,8 +13,10 @@ from tf_charagram.config import ParaphraseConfig, RunConfig
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.sources import pair_corpus
+from tf_charagram.data.pipeline.store import IdFilter
 from tf_charagram.data.pipeline.training_pairs import TrainingPairs
 from tf_charagram.encoders import encoder_class
+from tf_charagram.layers.cut_table import cut_tables
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.training.building import make_vectorizer
@@ -26,11 +28,12 @@ from tf_charagram.training.tasks.embedder import EmbedderTask, negative_sampler
 #: Settings that no id depends on.
 _NOT_IN_IDS = (
     "eval_data", "out", "preset", "epochs", "max_minutes", "batch_size", "batches_by_length",
-    "mega_batches", "negatives",
+    "mega_batches", "negatives", "negatives_from",
     "mask_duplicates", "mask_related", "margin", "l2", "l2_words", "l2_composition", "dense_l2",
     "optimizer", "learning_rate", "momentum", "initial_accumulator", "decay", "clip_norm",
     "precision", "freeze_words", "dim",
     "encoder_options", "evaluations_per_epoch", "checkpoint_every_s", "select", "threads",
+    "table_devices",
 )  # fmt: skip
 
 
@@ -48,7 +51,7 @@ class ParaphraseTask(EmbedderTask):
     def __init__(self, config: ParaphraseConfig, bad_lines: BadLines) -> None:
         super().__init__(config, bad_lines)
         self.pairs: TrainingPairs | None = None
-        self._sampler = negative_sampler(config)
+        negative_sampler(config, self.exchange)  # What is wrong is said before anything is read.
 
     def read(self) -> None:
         """Reads the pairs once, for the vectorizer; see `Task.read`."""
@@ -115,7 +118,17 @@ class ParaphraseTask(EmbedderTask):
             file_order_first=config.file_order_first,
             bucket_by_length=config.batches_by_length
             and getattr(model.encoder, "is_padded", False),
+            exchange=self.exchange,
+            keep=self._own_ids(model.encoder),
         )
+
+    def _own_ids(self, encoder: keras.layers.Layer) -> IdFilter | None:
+        """Returns what leaves of ids those of rows that this worker holds, if no other is used."""
+        tables = cut_tables(encoder)
+        if self.exchange.is_alone or not tables or not getattr(encoder, "is_sum", False):
+            return None
+        (table,) = tables
+        return table.take_own_ids() if len(table.parts) == 1 else None
 
     def make_trainer(
         self, model: TextEmbedder, optimizer: keras.optimizers.Optimizer
@@ -126,7 +139,7 @@ class ParaphraseTask(EmbedderTask):
         trainer.compile(
             optimizer,
             margin=config.margin,
-            negatives=self._sampler,
+            negatives=negative_sampler(config, self.exchange),
             batch_size=config.batch_size if config.mega_batches > 1 else None,
             **config.update_options(),
             steps_per_execution=max(1, STEPS_PER_EXECUTION // config.mega_batches),

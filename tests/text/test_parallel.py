@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tf_charagram.models.parallel import in_threads
+from tf_charagram.text.parallel import in_threads
 
 
 def test_results_come_in_order(monkeypatch):

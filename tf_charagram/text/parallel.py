@@ -12,17 +12,20 @@ B = TypeVar("B")
 R = TypeVar("R")
 
 
-def in_threads(function: Callable[[B], R], batches: Iterable[B]) -> Iterator[tuple[B, R]]:
+def in_threads(
+    function: Callable[[B], R], batches: Iterable[B], number: int | None = None
+) -> Iterator[tuple[B, R]]:
     """Applies a function, which must leave Python for most of its time, to a stream of batches.
 
     Args:
         function: What is done with a batch.
         batches: Read as a stream, a few batches ahead.
+        number: Threads; `None` for `num_threads()`.
 
     Yields:
         Each batch and its result; in order.
     """
-    number = num_threads()
+    number = number or num_threads()
     with ThreadPoolExecutor(number) as pool:
         pending: deque[tuple[B, Future[R]]] = deque()
         for batch in batches:

@@ -1,0 +1,112 @@
+"""Counts of keys against `collections.Counter`, in memory and on disk."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.commands import full_disk
+from tests.text.strategies import property_settings
+from tf_charagram.errors import RunError
+from tf_charagram.text import count_store
+from tf_charagram.text.count_store import CountStore
+from tf_charagram.text.key_counts import KeyCounts, count_keys, merged
+
+key_lists = st.lists(st.integers(1, 9) | st.integers(1, 2**63 - 1), max_size=60)
+
+
+def pairs_of(counted):
+    return list(zip(counted.keys.tolist(), counted.counts.tolist(), strict=True))
+
+
+def random_keys(size, seed=0):
+    """Returns keys of which half are few and frequent, and the others rare."""
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random(size) < 0.5, rng.integers(1, 50, size), rng.integers(1, 2**62, size))
+
+
+@property_settings
+@given(key_lists)
+def test_counts_equal_a_counter(keys):
+    assert pairs_of(count_keys(np.array(keys, np.int64))) == sorted(Counter(keys).items())
+
+
+def test_more_keys_than_slots():
+    """Most keys share their slot with others, so both ways of counting are taken."""
+    keys = random_keys(800_000)
+    expected = np.unique(keys, return_counts=True)
+    assert len(expected[0]) > 2**18
+    counted = count_keys(keys)
+    np.testing.assert_array_equal(counted.keys, expected[0])
+    np.testing.assert_array_equal(counted.counts, expected[1])
+
+
+@property_settings
+@given(st.lists(key_lists, max_size=12), st.integers(1, 40))
+def test_a_store_equals_a_counter(batches, max_distinct):
+    store = CountStore(max_distinct)
+    for batch in (*batches, []):
+        store.add(count_keys(np.array(batch, np.int64)))
+    expected = Counter(key for batch in batches for key in batch)
+    for _ in range(2):  # It can be read again.
+        pairs = [pair for chunk in store.chunks() for pair in pairs_of(chunk)]
+        assert pairs == sorted(expected.items())
+    store.close()
+    assert list(store.chunks()) == []
+
+
+def test_what_is_held_in_memory_is_bounded(monkeypatch):
+    """At most as many keys as were allowed, and those of a batch, are ever merged."""
+    sizes = []
+
+    def watched(parts):
+        sizes.append(sum(len(part.keys) for part in parts))
+        return merged(parts)
+
+    monkeypatch.setattr(count_store, "merged", watched)
+    store = CountStore(1000)
+    batches = [random_keys(500, seed) for seed in range(60)]
+    largest = 0
+    for batch in batches:
+        counted = count_keys(batch)
+        largest = max(largest, len(counted.keys))
+        store.add(counted)
+    chunks = list(store.chunks())
+    assert merged(chunks).counts.sum() == 60 * 500
+    assert sum(len(chunk.keys) for chunk in chunks) > 4000
+    assert 1000 < max(sizes) <= 1000 + largest
+    store.close()
+
+
+def test_the_temporary_file_has_no_name(tmp_path, monkeypatch):
+    """So it is gone with the process, however that ends."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    store = CountStore(1)
+    store.add(count_keys(np.arange(1, 100)))
+    assert list(tmp_path.iterdir()) == []
+    assert sum(len(chunk.keys) for chunk in store.chunks()) == 99
+    store.close()
+
+
+def test_a_full_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    store = CountStore(10)
+    with full_disk(1000), pytest.raises(RunError) as raised:
+        for start in range(1, 2000, 100):
+            store.add(count_keys(np.arange(start, start + 100)))
+    store.close()
+    assert str(raised.value) == (
+        f"Cannot write n-gram counts to {tmp_path}: File too large. Free some space there, or set "
+        "TMPDIR to a folder on a larger disk."
+    )
+
+
+def test_no_place_for_the_temporary_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    with pytest.raises(RunError, match=r"Cannot write n-gram counts to .*none: No such file"):
+        CountStore(1).add(KeyCounts(np.array([1, 2]), np.array([1, 1])))

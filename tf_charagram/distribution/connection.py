@@ -1,0 +1,75 @@
+"""Makes a process one of the workers of a training."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import tensorflow as tf
+
+from tf_charagram.distribution.cluster import Cluster
+from tf_charagram.distribution.exchange import ALONE, Exchange
+from tf_charagram.errors import ConfigError
+
+_SECONDS_BETWEEN_LOOKS = 1.0
+
+
+def connect(cluster: Cluster | None) -> Exchange:
+    """Starts the server of this worker and waits for the others; `TF_CONFIG` is set.
+
+    Has to come before anything that makes TensorFlow begin to work.
+
+    Args:
+        cluster: The workers; `None` for a process that trains alone.
+
+    Raises:
+        ConfigError: The port is in use, or TensorFlow has begun to work.
+    """
+    if cluster is None:
+        return ALONE
+    if cluster.num_local:
+        _end_with_parent()
+        _take_gpu(cluster)
+    own = cluster.addresses[cluster.rank]
+    options = tf.distribute.experimental.CommunicationOptions(
+        implementation=tf.distribute.experimental.CommunicationImplementation.RING
+    )
+    try:
+        # Of the strategy, the servers and the watch over each other are used; its variables, which
+        # would all be copied in full at each step, are not.
+        strategy = tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)
+    except (tf.errors.OpError, RuntimeError, ValueError) as error:
+        reason = str(error).split("\n", 1)[0][:300]
+        raise ConfigError(
+            f"Worker {cluster.rank} cannot be reached by the others at {own}: {reason}. Is the "
+            "port in use, or the name that of another machine? Give others in TF_CONFIG."
+        ) from error
+    return _Connected(cluster, strategy)
+
+
+class _Connected(Exchange):
+    """Holds the strategy, whose watch over the other workers ends with it."""
+
+    def __init__(self, cluster: Cluster, strategy: tf.distribute.Strategy) -> None:
+        super().__init__(cluster.rank, cluster.size)
+        self._strategy = strategy
+
+
+def _take_gpu(cluster: Cluster) -> None:
+    """Leaves each worker of a machine a GPU of its own, where there are enough."""
+    gpus = tf.config.list_physical_devices("GPU")
+    if len(gpus) >= cluster.num_local:
+        tf.config.set_visible_devices(gpus[cluster.rank], "GPU")
+
+
+def _end_with_parent() -> None:
+    """Ends this process when the one that started it is gone, however that ended."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

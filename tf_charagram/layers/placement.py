@@ -1,0 +1,16 @@
+"""Where operations run, once some variables live on devices of their own."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import tensorflow as tf
+
+
+def beside(value: tf.Tensor | tf.IndexedSlices | tf.Variable) -> AbstractContextManager[Any]:
+    """Returns a context whose operations run on the device that a value was asked to be on.
+
+    TensorFlow would run what has no device on its first one, and move values there and back.
+    """
+    return tf.device(value.device) if value.device else nullcontext()
