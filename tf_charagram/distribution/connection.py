@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
+import signal
 import threading
-import time
 
 import tensorflow as tf
 
 from tf_charagram.distribution.cluster import Cluster
 from tf_charagram.distribution.exchange import ALONE, Exchange
+from tf_charagram.distribution.parent import end_with_parent
 from tf_charagram.errors import ConfigError
-
-_SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def connect(cluster: Cluster | None) -> Exchange:
@@ -29,7 +27,7 @@ def connect(cluster: Cluster | None) -> Exchange:
     if cluster is None:
         return ALONE
     if cluster.num_local:
-        _end_with_parent()
+        end_with_parent()
         _take_gpu(cluster)
     own = cluster.addresses[cluster.rank]
     options = tf.distribute.experimental.CommunicationOptions(
@@ -45,6 +43,9 @@ def connect(cluster: Cluster | None) -> Exchange:
             f"Worker {cluster.rank} cannot be reached by the others at {own}: {reason}. Is the "
             "port in use, or the name that of another machine? Give others in TF_CONFIG."
         ) from error
+    if threading.current_thread() is threading.main_thread():
+        # TensorFlow takes SIGTERM for news of a machine that will be gone, and goes on.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
     return _Connected(cluster, strategy)
 
 
@@ -61,15 +62,3 @@ def _take_gpu(cluster: Cluster) -> None:
     gpus = tf.config.list_physical_devices("GPU")
     if len(gpus) >= cluster.num_local:
         tf.config.set_visible_devices(gpus[cluster.rank], "GPU")
-
-
-def _end_with_parent() -> None:
-    """Ends this process when the one that started it is gone, however that ended."""
-    parent = os.getppid()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(_SECONDS_BETWEEN_LOOKS)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

@@ -55,7 +55,7 @@ class Launcher:
             return self._report(failed)
 
     def _start(self, stack: ExitStack) -> None:
-        for cluster in local_clusters(_free_ports(self._size)):
+        for cluster in local_clusters(free_ports(self._size)):
             is_chief = cluster.rank == 0
             errors = None if is_chief else stack.enter_context(tempfile.TemporaryFile())
             self._errors.append(errors)
@@ -122,7 +122,7 @@ class Launcher:
             process.wait()
 
 
-def _free_ports(number: int) -> list[int]:
+def free_ports(number: int) -> list[int]:
     """Returns ports that nobody listens on now."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(number)]

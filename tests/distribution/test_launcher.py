@@ -1,0 +1,103 @@
+"""Processes that are started, watched and ended together; what they run is not training."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.commands import environment
+
+START = """
+    import json, os, signal, sys, time
+    from tf_charagram.distribution.cluster import cluster_of
+    rank = cluster_of().rank
+"""
+LAUNCH = """
+    import sys
+    from tf_charagram.distribution.launcher import Launcher
+    sys.exit(Launcher([sys.executable, "-c", sys.argv[1]], 3).run())
+"""
+
+
+def launch(code):
+    code = textwrap.dedent(START) + textwrap.dedent(code)
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(LAUNCH), code], env=environment(), text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def ended(code):
+    process = launch(code)
+    output, errors = process.communicate(timeout=60)
+    return process.returncode, output, errors
+
+
+def test_what_the_chief_prints_is_seen():
+    assert ended("print(rank); print(rank, file=sys.stderr)") == (0, "0\n", "0\n")
+
+
+@pytest.mark.parametrize(
+    ("end", "how"),
+    [
+        ("os.kill(os.getpid(), signal.SIGKILL)", "killed by signal 9"),
+        ("sys.exit('error: no such file')", "exit status 1"),
+    ],
+)
+def test_a_lost_worker_ends_all(end, how):
+    status, _, errors = ended(f"if rank == 2: {end}\nelse: time.sleep(60)")
+    assert status == 1
+    assert f"error: worker 2 of 3 was lost ({how})" in errors
+    assert "with the same command and --resume" in errors
+    assert ("worker 2: error: no such file" in errors) == ("status" in how)
+
+
+def test_the_chief_says_itself_what_is_wrong():
+    code = (
+        "print('error: wrong flag', file=sys.stderr)\nsys.exit(2) if rank == 0 else time.sleep(60)"
+    )
+    assert ended(code) == (2, "", "error: wrong flag\n")
+
+
+def test_interrupt_goes_to_the_chief():
+    process = launch("""
+        if rank == 0:
+            signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
+            print("ready", flush=True)
+        time.sleep(60)
+    """)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, "")
+
+
+def test_a_killed_launcher_leaves_nobody():
+    process = launch("""
+        from tf_charagram.distribution.parent import end_with_parent
+        end_with_parent()
+        print(os.getpid(), flush=True)
+        time.sleep(60)
+    """)
+    chief = int(process.stdout.readline())
+    process.kill()
+    process.communicate(timeout=30)
+    assert not is_running(chief)
+
+
+def is_running(number, seconds=10):
+    """Returns whether a process is still there after some time; a zombie is not."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            return False
+        if state == "Z":
+            return False
+        time.sleep(0.1)
+    return True

@@ -1,0 +1,182 @@
+"""`charagram train --workers`: the same weights as one worker, and nothing lost with one."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from tests.commands import call, environment, process, run
+from tf_charagram.distribution.cluster import VARIABLE, local_clusters
+from tf_charagram.distribution.launcher import free_ports
+from tf_charagram.encoders import ENCODERS
+
+SMALL = ("--dim", "32", "--evaluations-per-epoch", "2", "--batch-size", "20", "--threads", "1")
+STARTER = ("--data", "starter", *SMALL)
+
+
+def weights(folder):
+    with np.load(folder / "model" / "weights.npz") as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+def difference(one, other):
+    """Returns the largest difference of the weights of two runs."""
+    first, second = weights(one), weights(other)
+    assert first.keys() == second.keys()
+    return max(np.abs(first[name] - second[name]).max() for name in first)
+
+
+def trained(folder, *flags, workers=2):
+    command = process("train", *flags, "--workers", workers, "--out", folder, "--quiet")
+    result = run(command, cwd=folder.parent)
+    assert result.returncode == 0, result.stderr
+    return folder
+
+
+def test_weights_of_two_are_those_of_one(tmp_path):
+    """After 200 steps, with what acts across parts: clipping, mined negatives. Where two candidates
+    are as near, rounding may choose another: later on the difference is larger."""
+    flags = (*STARTER, "--negatives", "mix", "--clip-norm", "0.1", "--l2", "1e-3")
+    one, two = tmp_path / "one", tmp_path / "two"
+    assert call("train", *flags, "--epochs", 0.3, "--out", one) == 0
+    trained(two, *flags, "--epochs", 0.3)
+    assert 0 < difference(one, two) < 1e-5
+    metrics = json.loads((two / "metrics.json").read_text())
+    assert metrics["num_workers"] == 2
+    assert (
+        metrics["scores"].keys() == json.loads((one / "metrics.json").read_text())["scores"].keys()
+    )
+    # A checkpoint does not know who wrote it.
+    history = (two / "history.jsonl").read_text().splitlines()
+    assert call("train", *flags, "--epochs", 0.3, "--out", two, "--resume") == 0
+    assert (two / "history.jsonl").read_text().splitlines() == history
+    assert difference(one, two) < 1e-5
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("encoder", [name for name in ENCODERS if name != "charagram"])
+def test_encoders_that_share_texts(encoder, tmp_path):
+    flags = ("--encoder", encoder, *STARTER, "--epochs", 0.1, "--l2", 1e-3, "--clip-norm", 1)
+    assert call("train", *flags, "--out", tmp_path / "one") == 0
+    trained(tmp_path / "two", *flags)
+    assert difference(tmp_path / "one", tmp_path / "two") < 1e-5
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--task", "pos", "--encoder", "char_cnn"),
+        ("--task", "similarity"),
+        ("--task", "entailment", "--encoder", "lstm"),
+        ("--task", "sentiment"),
+        ("--mega-batches", "3"),
+        ("--optimizer", "adagrad", "--encoder", "word_average", "--negatives", "random"),
+        ("--optimizer", "sgd", "--learning-rate", "0.01"),
+        ("--table-devices", "2"),
+    ],
+    ids=str,
+)
+def test_tasks_and_settings(flags, tmp_path):
+    flags = (*STARTER, *flags, "--epochs", 0.2)
+    trained(tmp_path / "one", *flags, workers=1)
+    trained(tmp_path / "two", *flags)
+    assert difference(tmp_path / "one", tmp_path / "two") < 1e-5
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("seed", range(int(os.environ.get("KILLS", "2"))))
+def test_a_worker_is_killed_at_a_random_moment(seed, tmp_path):
+    """Resumed, the weights are to the bit those of two workers that were left alone."""
+    flags = (*STARTER, "--epochs", 1, "--seed", 1, "--checkpoint-every-s", 0)
+    expected = trained(tmp_path / "expected", *flags)
+    killed = tmp_path / "killed"
+    command = process("train", *flags, "--workers", 2, "--out", killed, "--resume", "--quiet")
+    draw = random.Random(seed)
+    for _ in range(2):
+        with subprocess.Popen(
+            command, env=environment(), stderr=subprocess.PIPE, text=True, start_new_session=True
+        ) as launcher:
+            time.sleep(draw.uniform(5.0, 20.0))
+            workers = children_of(launcher.pid)
+            if workers:
+                os.kill(draw.choice(workers), signal.SIGKILL)
+            _, errors = launcher.communicate(timeout=60)
+        if launcher.returncode:
+            assert "lost" in errors
+            assert "--resume" in errors
+    assert run(command, cwd=tmp_path).returncode == 0
+    assert difference(expected, killed) == 0
+
+
+def children_of(number):
+    """Returns the processes that a process has started and that still run."""
+    path = f"/proc/{number}/task/{number}/children"
+    try:
+        with open(path) as file:
+            return [int(child) for child in file.read().split()]
+    except OSError:
+        return []
+
+
+@pytest.mark.parametrize(
+    ("flags", "variables", "message"),
+    [
+        (("--workers", "0"), {}, "`workers` must be at least 1. Received: workers=0"),
+        ((), {VARIABLE: "{"}, "`TF_CONFIG` must be JSON"),
+        (
+            ("--workers", "2"),
+            {VARIABLE: '{"cluster": {"worker": ["a:1", "b:2"]}, "task": {"index": 1}}'},
+            "this process is one of 2 already. Leave out one of the two",
+        ),
+    ],
+)
+def test_what_cannot_be(flags, variables, message, monkeypatch, capsys, tmp_path):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert call("train", *STARTER, *flags, "--out", tmp_path / "run") == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.campaign
+def test_workers_with_other_settings_say_so(tmp_path):
+    """And leave nothing behind, as do those that lack a file."""
+    assert "worker 1: --margin is 0.5, the chief has 0.4" in errors_of_chief(
+        tmp_path, (), ("--margin", "0.5")
+    )
+    sets = tmp_path / "sets.tsv"
+    sets.write_text("cat\tcats\t1\ndog\tdogs\t2\nmouse\tmice\t3\n")
+    other = ("--eval-data", tmp_path / "missing.tsv")
+    assert "worker 1: " in errors_of_chief(tmp_path, ("--eval-data", sets), other)
+    assert not (tmp_path / "run").exists()
+
+
+def errors_of_chief(folder, *flags):
+    """Returns what the chief of two workers says that were started one by one."""
+    commands = [process("train", *STARTER, "--out", folder / "run", *more) for more in flags]
+    processes = [
+        subprocess.Popen(
+            command, env=environment(**{VARIABLE: cluster.to_json()}), text=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )
+        for command, cluster in zip(commands, local_clusters(free_ports(2)), strict=True)
+    ]  # fmt: skip
+    errors = [one.communicate(timeout=200)[1] for one in processes]
+    assert [one.returncode for one in processes] == [1, 1]
+    return errors[0]
+
+
+def test_more_workers_than_examples(tmp_path):
+    data = tmp_path / "pairs.tsv"
+    data.write_text("a cat\tcats\nmice\ta mouse\n")
+    flags = ("--data", data, *SMALL, "--workers", 3, "--out", tmp_path / "run")
+    result = run(process("train", *flags), cwd=tmp_path)
+    assert result.returncode == 1
+    assert "`workers` must be at most the number of examples, 2. Received: 3" in result.stderr
+    assert not (tmp_path / "run").exists()

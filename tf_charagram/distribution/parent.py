@@ -1,0 +1,21 @@
+"""Ends a process when the one that started it is gone, however that ended."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+_SECONDS_BETWEEN_LOOKS = 0.5
+
+
+def end_with_parent() -> None:
+    """Watches the process that started this one, from a thread."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
