@@ -12,6 +12,9 @@ from numpy.testing import assert_array_equal
 
 from tests.optimizers.test_lazy import every_row, slices
 from tests.reference.rounding import neighbours
+from tf_charagram.layers.cut_table import CutTable
+from tf_charagram.layers.embedding_table import tables_in
+from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
 from tf_charagram.optimizers import OPTIMIZERS, MomentumSgd, make_optimizer, table_rows
 
 SHAPE = (6, 3)
@@ -108,6 +111,36 @@ def test_blocks_and_order_change_nothing(name, monkeypatch):
     for first, *others in zip(*found, strict=True):
         for other in others:
             assert_array_equal(other, first)
+
+
+@optimizers
+@pytest.mark.parametrize("kind", ["sparse", "dense"])
+def test_parts_are_rounded_as_the_whole_table(name, kind):
+    """Of two tables the second is cut: part 0 is of one process, parts 1 and 2 are of another."""
+    with tables_in("bfloat16"):
+        layers = [RaggedEmbeddingSum(num_rows=7, dim=40) for _ in range(2)]
+    first, second = (layer.table for layer in layers)
+    held = [
+        CutTable(layers[1], ["CPU:0"], num_parts=3),
+        CutTable(layers[1], ["CPU:0", "CPU:0"], num_parts=3, first_part=1),
+    ]
+    gradient = np.random.default_rng(0).normal(size=(7, 40))
+
+    def train(variables, numbers):
+        optimizer = make_optimizer(name, 0.1)
+        optimizer.build([first, *variables])
+        given = [tf.constant(gradient[rows], tf.float32) for rows in (slice(None), *numbers)]
+        if kind == "sparse":
+            given = [slices(range(len(one)), one) for one in given]
+        for _ in range(3):
+            optimizer.apply(given, [first, *variables])
+
+    for cut in held:
+        train(cut.parts, [slice(number, None, 3) for number in cut.rows.held])
+    train([second], [slice(None)])
+    for cut in held:
+        for number, part in zip(cut.rows.held, cut.parts, strict=True):
+            assert_array_equal(part.value, second.value[number::3])
 
 
 @optimizers

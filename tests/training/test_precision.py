@@ -22,6 +22,7 @@ from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers import OPTIMIZERS
 from tf_charagram.training import precision
+from tf_charagram.training import run as training_run
 from tf_charagram.training.precision import has_instructions, products_in
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.tasks import TASKS
@@ -132,6 +133,23 @@ def test_goes_on_to_the_same_weights(words, whole, tmp_path, monkeypatch):
     monkeypatch.undo()
     assert call("train", *words, *MIXED, "--out", tmp_path / "run", "--resume") == 0
     assert_same_weights(tmp_path / "run", whole)
+
+
+def test_goes_on_with_a_cut_table(words, tmp_path, monkeypatch):
+    """To the same weights with as many parts."""
+    whole, folder = tmp_path / "whole", tmp_path / "run"
+    arguments = (*words, *MIXED, "--table-devices", 2, "--out")
+    with pytest.MonkeyPatch.context() as patch:
+        # TensorFlow has begun to work here, so all parts are on the one device there is.
+        patch.setattr(training_run, "table_devices", lambda number: ["CPU:0"] * number)
+        assert call("train", *arguments, whole) == 0
+        interrupt_training_at(monkeypatch, 7)
+        assert call("train", *arguments, folder) == 130
+        monkeypatch.undo()
+        leave_out_export(monkeypatch)
+        assert call("train", *arguments, folder, "--resume") == 0
+    assert_same_weights(folder, whole)
+    assert is_bfloat16(weights(folder)["ngrams/table"])
 
 
 @pytest.mark.campaign

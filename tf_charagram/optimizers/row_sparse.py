@@ -64,7 +64,7 @@ class RowSparseOptimizer(TableOptimizer):
             slices = tf.IndexedSlices(tf.gather(gradient, indices), indices)
             self.update_rows(slices, variable, learning_rate)
 
-        for_each_block(variable.shape[0], update)
+        for_each_block(variable, update)
 
     @abstractmethod
     def update_rows(

@@ -75,7 +75,7 @@ class MomentumSgd(TableOptimizer, keras.optimizers.SGD):
                 steps = self.momentum * momentum + steps if self.nesterov else momentum
             self.write_rows(tables, indices, [rows + steps, *momentums])
 
-        for_each_block(variable.shape[0], update)
+        for_each_block(variable, update)
 
 
 def _block(gradient: Gradient, indices: tf.Tensor) -> tf.Tensor:

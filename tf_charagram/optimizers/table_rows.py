@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from tf_charagram.layers.cut_table import Origin, origin_of
 from tf_charagram.layers.embedding_table import mark_row_sparse
+from tf_charagram.layers.placement import beside
 from tf_charagram.optimizers.rounding import stochastic_round
 
 # Rows of a table in bfloat16 that are float32 at a time where all of them move.
@@ -79,16 +80,19 @@ class TableOptimizer(keras.optimizers.Optimizer):
         return {**super().get_config(), "rounding_seed": self.rounding_seed}
 
 
-def for_each_block(num_rows: int, update: Callable[[tf.Tensor], None]) -> None:
+def for_each_block(table: tf.Variable, update: Callable[[tf.Tensor], None]) -> None:
     """Updates all rows of a table, some thousands at a time, to save memory.
 
     Args:
-        num_rows: Height of the table.
+        table: The table, beside which the updates run.
         update: Called with the indices of the rows, int64 `(n,)`.
     """
+    num_rows = table.shape[0]
 
     def block(start: tf.Tensor) -> list[tf.Tensor]:
-        update(tf.range(start, tf.minimum(start + _BLOCK_ROWS, num_rows)))
+        # A dense gradient may not say where it is, and a body does not take over the device.
+        with beside(table):
+            update(tf.range(start, tf.minimum(start + _BLOCK_ROWS, num_rows)))
         return [start + _BLOCK_ROWS]
 
     tf.while_loop(lambda start: start < num_rows, block, [tf.constant(0, tf.int64)])
