@@ -55,13 +55,14 @@ def train(arguments: Sequence[str]) -> int:
     cluster, num_workers = cluster_of(), values["workers"]
     if num_workers < 1:
         raise ConfigError(f"`workers` must be at least 1. Received: workers={num_workers}")
-    if num_workers > 1 and cluster is None:
-        return Launcher([sys.executable, "-m", __spec__.name, *arguments], num_workers).run()
-    if num_workers > 1 and not cluster.num_local:
-        raise ConfigError(
-            f"`workers` are processes of this machine, and {VARIABLE} says that this process is "
-            f"one of {cluster.size} already. Leave out one of the two."
-        )
+    if num_workers > 1:
+        if cluster is None:
+            return Launcher([sys.executable, "-m", __spec__.name, *arguments], num_workers).run()
+        if not cluster.num_local:
+            raise ConfigError(
+                f"`workers` are processes of this machine, and {VARIABLE} says that this process "
+                f"is one of {cluster.size} already. Leave out one of the two."
+            )
     is_chief = cluster is None or cluster.rank == 0
     with quiet(values["quiet"] or not is_chief):
         return _train(config, values, cluster)

@@ -19,6 +19,7 @@ from tests.trainers.gpu_kernels import all_operations, problems
 from tf_charagram import NgramVectorizer
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.layers.cut_table import CutTable
+from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.layers.text_head import TextHead
@@ -135,6 +136,25 @@ def test_step_with_masks(masks, specs_of):
 @pytest.mark.parametrize("optimizer", some_now(OPTIMIZERS, "adam"))
 def test_step_with_a_cut_table(optimizer, specs_of):
     check(paraphrase("charagram", optimizer, num_parts=2, l2=0.1, clip_norm=1.0), specs_of("words"))
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "num_parts", "dense_l2"),
+    some_now(
+        [*itertools.product(OPTIMIZERS, (1, 2), (False, True))],
+        ("adam", 2, True), ("adagrad", 1, False), ("sgd", 1, False),
+    ),
+)  # fmt: skip
+def test_step_on_a_table_in_bfloat16(optimizer, num_parts, dense_l2, specs_of):
+    settings = {"l2": 0.1, "dense_l2": dense_l2, "clip_norm": 1.0}
+    with tables_in("bfloat16"):
+        model = paraphrase("charagram", optimizer, num_parts=num_parts, **settings)
+    graph = step_of(model, specs_of("words"))
+    updates = [op for op in all_operations(graph) if op.type == "ResourceScatterUpdate"]
+    # The table, and its moments: two in Adam, else one.
+    assert len(updates) == num_parts * (3 if optimizer == "adam" else 2)
+    assert {op.get_attr("dtype") for op in updates} == {tf.bfloat16}
+    assert not problems(graph)
 
 
 @pytest.mark.parametrize("settings", [{}, {"l2": 0.1, "dense_l2": True}], ids=str)

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.contracts import ragged, some_now
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.layers.cut_table import CutTable
+from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
 from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.trainers.whole_state import slots_of
@@ -109,6 +110,31 @@ def test_a_checkpoint_goes_on_with_any_number_of_parts(optimizer, before, after,
     ends = [state(train(one, slice(10, None))) for one in (saved, model)]
     for array, other in zip(*ends, strict=True):
         assert_allclose(array, other, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "before", "after"),
+    some_now([*itertools.product(OPTIMIZERS, (1, 2, 3), (1, 2, 3))], ("adam", 2, 2), ("sgd", 2, 3)),
+)
+def test_a_checkpoint_in_bfloat16(optimizer, before, after, tmp_path):
+    """It is taken over to the bit, and goes on so with the same number of parts."""
+    settings = {"l2_composition": 0.05, "pull_back": True}
+    with tables_in("bfloat16"):
+        saved, model = (make(number, optimizer, **settings) for number in (before, after))
+    train(saved, slice(10))
+    with saved.assembled_state():
+        large = [v for v in saved.checkpoint_variables if tuple(tf.shape(v)) == (NUM_ROWS, 4)]
+        assert len(large) > 2 and {v.dtype for v in large} == {tf.bfloat16}
+        Checkpoints(tmp_path, saved.checkpoint_variables).save(10)
+    expected = state(saved)
+    assert Checkpoints(tmp_path, model.checkpoint_variables).restore_latest()
+    model.take_over_state()
+    for array, other in zip(state(model), expected, strict=True):
+        assert_array_equal(array, other)
+    if before == after:
+        ends = [state(train(one, slice(10, None))) for one in (saved, model)]
+        for array, other in zip(*ends, strict=True):
+            assert_array_equal(array, other)
 
 
 def test_what_is_whole_takes_no_memory_between_checkpoints():

@@ -20,20 +20,24 @@ from tf_charagram.training.devices import table_devices
 
 # What moves between two devices in a step, traced as users have it.
 STEP = """
+import sys
+
 import tensorflow as tf
 from tensorflow.python.eager import context
 
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.layers.cut_table import CutTable
+from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.training.devices import table_devices
 
 devices = table_devices(2)
-encoder = Charagram(num_rows=50, dim=6)
+with tables_in(sys.argv[1]):
+    encoder = Charagram(num_rows=50, dim=6)
 cut = CutTable(encoder.sum, devices)
 model = ParaphraseModel(encoder)
-model.compile(make_optimizer("adam", 0.01), l2=0.1, clip_norm=1.0)
+model.compile(make_optimizer(sys.argv[2], 0.01), l2=0.1, clip_norm=1.0)
 for variables in ([part.value for part in cut.parts], *model._siblings(cut)):
     assert [v.device[-5:] for v in variables] == devices, [v.device for v in variables]
 step = tf.function(lambda ids, keys: model.train_step((ids, keys)), autograph=False)
@@ -48,11 +52,15 @@ for graph in (partition for function in graphs for partition in function.partiti
             print(node.attr["send_device"].s[-5:].decode(), source.op, source.name)
 """
 # Of these, each is a single number.
-SCALARS = {"Const", "ReadVariableOp", "Reciprocal", "Sum", "Pow"}
+SCALARS = {"Const", "LoopCond", "ReadVariableOp", "Reciprocal", "Sum", "Pow"}
 
 
-def test_only_ids_and_sums_move_between_devices(tmp_path):
-    ended = run([sys.executable, "-c", STEP], cwd=tmp_path)
+@pytest.mark.parametrize(
+    ("dtype", "optimizer"),
+    some_now([("float32", "adam"), ("bfloat16", "adam"), ("bfloat16", "sgd")], ("float32", "adam")),
+)
+def test_only_ids_and_sums_move_between_devices(dtype, optimizer, tmp_path):
+    ended = run([sys.executable, "-c", STEP, dtype, optimizer], cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     moved = [line.split(" ", 2) for line in ended.stdout.splitlines()]
     moved = [(device, op, name) for device, op, name in moved if op not in SCALARS]

@@ -68,6 +68,11 @@ class SupervisedConfig(RunConfig):
                 raise ConfigError(f"`{name}` needs `init`, the run whose encoder it is about.")
         if self.freeze and (self.pull_back or self.l2 or self.l2_words or self.l2_composition):
             raise ConfigError("`freeze` leaves the encoder as it is: no penalty acts on it.")
+        if self.freeze and self.precision != "float32":
+            raise ConfigError(
+                "`precision` is about tables that are trained, and `freeze` trains none. Leave one "
+                f"of them out. Received: precision={self.precision}"
+            )
         if self.pull_back and not (self.l2_composition or self.l2_words):
             raise ConfigError(
                 "`pull_back` needs its strength: `l2_composition` (lambda_c), and `l2_words` "

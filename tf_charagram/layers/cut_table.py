@@ -8,7 +8,8 @@ on the way back the gradient of the sums; rows, their gradients and their moment
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
@@ -64,13 +65,15 @@ class CutTable:
 
     def _part(self, number: int, device: str) -> keras.Variable:
         with tf.device(device):
-            return keras.Variable(
+            part = keras.Variable(
                 "zeros",
                 shape=(self.rows.height(number), self.table.shape[1]),
                 dtype=self.table.dtype,
                 trainable=self.table.trainable,
                 name=f"table_part_{number}",
             )
+        setattr(part, _ORIGIN, Origin(self.table, partial(self.rows.places, number)))
+        return part
 
     def cut(self) -> None:
         """Copies the rows of the table into the parts."""
@@ -93,8 +96,8 @@ class CutTable:
             float32 `(batch, dim)`; zeros for an empty row.
         """
         held = zip(self.rows.held, self.devices, self.parts, strict=True)
-        partial = [self._partial_sums(*part, ids) for part in held]
-        return self.rows.exchange.total(tf.add_n(partial))
+        sums = [self._partial_sums(*part, ids) for part in held]
+        return self.rows.exchange.total(tf.add_n(sums))
 
     def take_own_ids(self) -> Callable[[tf.RaggedTensor], tf.RaggedTensor]:
         """Has `sums` take ids that are picked already; returns what picks them.
@@ -152,6 +155,27 @@ class CutTable:
             tf.searchsorted(own, row_splits, out_type=tf.int64),
             validate=False,
         )
+
+
+#: Attribute of a part: its `Origin`.
+_ORIGIN = "_origin"
+
+
+class Origin(NamedTuple):
+    """Where the rows of a variable belong.
+
+    Attributes:
+        table: The whole table; the variable itself if that is no part.
+        places: Returns which rows of the whole some rows of the variable are.
+    """
+
+    table: keras.Variable
+    places: Callable[[tf.Tensor], tf.Tensor]
+
+
+def origin_of(variable: keras.Variable) -> Origin:
+    """Returns where the rows of a table, or of a part of one, belong."""
+    return getattr(variable, _ORIGIN, Origin(variable, tf.identity))
 
 
 def summed_tables(layer: keras.layers.Layer) -> list[RaggedEmbeddingSum]:

@@ -57,6 +57,10 @@ class DividedRows:
         """Returns the number of rows of a part."""
         return len(range(part, self.num_rows, self.num_parts))
 
+    def places(self, part: int, rows: tf.Tensor) -> tf.Tensor:
+        """Returns which rows of the whole some rows of a part are, int64."""
+        return tf.cast(rows, tf.int64) * self.num_parts + part
+
     def assemble(self, parts: Sequence[tf.Variable], whole: tf.Variable) -> None:
         """Writes the rows of all parts into the whole table, a piece at a time.
 
@@ -89,4 +93,4 @@ class DividedRows:
             height = self.height(number)
             for start in range(0, height, _PIECE):
                 rows = tf.range(start, min(start + _PIECE, height), dtype=tf.int64)
-                yield part, rows, rows * self.num_parts + number
+                yield part, rows, self.places(number, rows)

@@ -18,6 +18,29 @@ from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 _LARGE = 2_000_000
 
 _device: ContextVar[str | None] = ContextVar("device of new tables", default=None)
+_dtype: ContextVar[str] = ContextVar("type of new tables", default="float32")
+
+
+@contextmanager
+def tables_in(dtype: str) -> Iterator[None]:
+    """Lets tables that are made inside be of a type: `"float32"`, or `"bfloat16"` to save memory.
+
+    A layer computes with the same float32 numbers then. A table in bfloat16 is to be trained by an
+    optimizer of `tf_charagram.optimizers`, which rounds its rows stochastically; others lose small
+    updates.
+
+    Example:
+        >>> from tf_charagram.encoders import Charagram
+        >>> with tables_in("bfloat16"):
+        ...     encoder = Charagram(num_rows=100, dim=8)
+        >>> encoder.ngram_table.dtype, encoder.bias.dtype
+        ('bfloat16', 'float32')
+    """
+    token = _dtype.set(dtype)
+    try:
+        yield
+    finally:
+        _dtype.reset(token)
 
 
 @contextmanager
@@ -69,10 +92,23 @@ class EmbeddingTable(ConfiguredLayer):
         self._device = _device.get()
         with self.beside_table():
             self.table = self.add_weight(
-                shape=(num_rows, dim), initializer=self.initializer, dtype="float32", name="table"
+                shape=(num_rows, dim), initializer=self._initial, dtype=_dtype.get(), name="table"
             )
         self.built = True
         self._has_warned = False
+
+    def _initial(self, shape: tuple[int, ...], dtype: str) -> tf.Tensor:
+        if dtype == "float32":
+            return self.initializer(shape, dtype=dtype)
+
+        def rounded() -> tf.Tensor:
+            # A graph does not take over the device that it is called on.
+            with self.beside_table():
+                return tf.cast(self.initializer(shape, dtype="float32"), dtype)
+
+        # From the same numbers. As a graph, which needs the memory of two tables in float32, not of
+        # three.
+        return tf.function(rounded, autograph=False)()
 
     def beside_table(self) -> AbstractContextManager[Any]:
         """Returns a context whose operations run where `tables_on` has put the table."""
@@ -100,17 +136,17 @@ class EmbeddingTable(ConfiguredLayer):
         return False
 
     def rows(self, indices: tf.Tensor, training: bool) -> tf.Tensor:
-        """Returns some rows of the table, `(n, dim)`; the gradient is as the class says.
+        """Returns some rows of the table, float32 `(n, dim)`; the gradient is as the class says.
 
         Args:
             indices: int32 `(n,)`, distinct.
             training: Whether the table is being trained; if not, no gradient is asked for.
         """
         if not training or self._has_sparse_gradient():
-            return tf.gather(self.table.value, indices)
+            return tf.cast(tf.gather(self.table.value, indices), tf.float32)
         # Unlike that of `tf.gather`, its gradient is dense for indices of this rank.
         rows = tf.gather_nd(self.table.value, indices[:, tf.newaxis, tf.newaxis])
-        return tf.squeeze(rows, axis=1)
+        return tf.cast(tf.squeeze(rows, axis=1), tf.float32)
 
 
 #: Attribute of a table: reference to the optimizer of ours that was built with it.

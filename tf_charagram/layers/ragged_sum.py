@@ -125,8 +125,8 @@ def _sum_rows(table: tf.Tensor, values: tf.Tensor, row_splits: tf.Tensor) -> tf.
 class RaggedEmbeddingSum(EmbeddingTable):
     """Sums the embeddings of ragged ids (Charagram, section 3, inside of equation 1).
 
-    While training with a sparse gradient, see `EmbeddingTable`, only the rows that a batch names
-    are read. Arguments and errors are those of `EmbeddingTable`.
+    While training with a sparse gradient, see `EmbeddingTable`, and of a table in bfloat16 always,
+    only the rows that a batch names are read. Arguments and errors are those of `EmbeddingTable`.
 
     Attributes:
         cut_table: What sums the rows while training in the table's place, if it is cut.
@@ -145,20 +145,24 @@ class RaggedEmbeddingSum(EmbeddingTable):
         """Returns the sums of the rows of each text."""
         if training and self.cut_table is not None:
             return self.cut_table.sums(ids)
-        if not (training and self._has_sparse_gradient()):
-            with self.beside_table():
+        if training and self._has_sparse_gradient():
+            return sum_rows(*self.touched_rows(ids))
+        with self.beside_table():
+            if self.table.dtype == "float32":
                 return sum_rows(tf.convert_to_tensor(self.table.value), ids)
-        return sum_rows(*self.touched_rows(ids))
+            return sum_rows(*self.touched_rows(ids, training))
 
     def compute_output_spec(self, ids: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
         """Returns a symbolic float32 `(batch, dim)` for symbolic ids."""
         del kwargs
         return keras.KerasTensor((ids.shape[0], self.dim), "float32")
 
-    def touched_rows(self, ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.RaggedTensor]:
+    def touched_rows(
+        self, ids: tf.RaggedTensor, training: bool = True
+    ) -> tuple[tf.Tensor, tf.RaggedTensor]:
         """Returns the rows that ids name, each once and at least one, and the ids among these."""
         touched, positions = tf.unique(ids.values, out_idx=tf.int64)
         # A batch without any id touches row 0, with a zero gradient: no row at all is not allowed.
         is_empty = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
         touched = tf.concat([touched, tf.zeros([is_empty], touched.dtype)], axis=0)
-        return self.rows(touched, training=True), ids.with_values(positions)
+        return self.rows(touched, training), ids.with_values(positions)

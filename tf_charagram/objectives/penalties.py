@@ -157,10 +157,12 @@ def add_l2_gradient(
     if isinstance(gradient, tf.IndexedSlices) and dense:
         gradient = tf.convert_to_tensor(gradient)
     if not isinstance(gradient, tf.IndexedSlices):
-        return gradient + strength * (variable if target is None else variable - target)
-    rows = tf.gather(variable, gradient.indices)
+        weights = tf.cast(variable, tf.float32)
+        pull = weights if target is None else weights - tf.cast(target, tf.float32)
+        return gradient + strength * pull
+    rows = tf.cast(tf.gather(variable, gradient.indices), tf.float32)
     if target is not None:
-        rows = rows - tf.gather(target, gradient.indices)
+        rows = rows - tf.cast(tf.gather(target, gradient.indices), tf.float32)
     return tf.IndexedSlices(
         gradient.values + strength * rows, gradient.indices, gradient.dense_shape
     )

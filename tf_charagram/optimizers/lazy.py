@@ -69,11 +69,11 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
     ) -> None:
         """Updates the rows of a variable that a gradient with distinct rows names."""
         tables, scratch = self._tables(variable), self._scratch[self._get_variable_index(variable)]
-        for rows, table in zip(scratch, tables, strict=True):
-            rows.assign(tf.gather(table, gradient.indices))
+        read = self.read_rows(tables, gradient.indices)
+        for rows, values in zip(scratch, read, strict=True):
+            rows.assign(values)
         self._apply(scratch, gradient.values, learning_rate)
-        for rows, table in zip(scratch, tables, strict=True):
-            table.scatter_update(tf.IndexedSlices(rows.read_value(), gradient.indices))
+        self.write_rows(tables, gradient.indices, [rows.read_value() for rows in scratch])
 
     def _tables(self, variable: tf.Variable) -> list[tf.Variable]:
         """Returns a variable and both of its moments."""
@@ -124,12 +124,12 @@ class LazyAdagrad(RowSparseOptimizer, keras.optimizers.Adagrad):
         self, gradient: tf.IndexedSlices, variable: tf.Variable, learning_rate: tf.Tensor
     ) -> None:
         """Updates the rows of a variable that a gradient with distinct rows names."""
-        indices = gradient.indices
         squares = self._accumulators[self._get_variable_index(variable)].value
-        rows = tf.gather(squares, indices) + tf.square(gradient.values)
-        squares.scatter_update(tf.IndexedSlices(rows, indices))
-        steps = learning_rate * gradient.values * tf.math.rsqrt(rows + self.epsilon)
-        variable.scatter_sub(tf.IndexedSlices(steps, indices))
+        tables, indices = [variable, squares], gradient.indices
+        rows, sums = self.read_rows(tables, indices)
+        sums += tf.square(gradient.values)
+        rows -= learning_rate * gradient.values * tf.math.rsqrt(sums + self.epsilon)
+        self.write_rows(tables, indices, [rows, sums])
 
 
 #: Where AdaGrad starts its sums of squares, if nothing else is said: of the size of the squared
@@ -148,6 +148,7 @@ def make_optimizer(
     learning_rate: float,
     momentum: float | None = None,
     initial_accumulator: float | None = None,
+    rounding_seed: int = 0,
 ) -> keras.optimizers.Optimizer:
     """Returns an optimizer, by its name, for encoders whose gradients have distinct rows.
 
@@ -157,6 +158,7 @@ def make_optimizer(
         momentum: Of `"sgd"`, in [0, 1); `None` for its default, 0.95.
         initial_accumulator: Of `"adagrad"`, where its sums of squared gradients start, at least 0;
             `None` for 1e-6.
+        rounding_seed: Seed of the rounding of tables in bfloat16.
 
     Raises:
         ConfigError: The name is unknown, a number is out of range, or the optimizer has no such
@@ -166,7 +168,9 @@ def make_optimizer(
         raise ConfigError(unknown_name("optimizer", name, OPTIMIZERS))
     if not learning_rate > 0:
         raise ConfigError(f"`learning_rate` must be above 0. Received: {learning_rate}")
-    options: dict[str, Any] = {} if name == "sgd" else {"distinct_rows": True}
+    options: dict[str, Any] = {"rounding_seed": rounding_seed}
+    if name != "sgd":
+        options["distinct_rows"] = True
     if momentum is not None:
         _check_option("momentum", "sgd", name)
         if not 0.0 <= momentum < 1.0:

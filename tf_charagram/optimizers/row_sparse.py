@@ -6,17 +6,16 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-import keras
 import tensorflow as tf
 
 from tf_charagram.distribution.exchange import ALONE, Exchange
-from tf_charagram.layers.embedding_table import mark_row_sparse
 from tf_charagram.layers.placement import beside
+from tf_charagram.optimizers.table_rows import TableOptimizer, for_each_block
 
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
 
 
-class RowSparseOptimizer(keras.optimizers.Optimizer):
+class RowSparseOptimizer(TableOptimizer):
     """Base of the optimizers that read and write only the rows a sparse gradient names.
 
     Comes before the Keras optimizer among the bases of a class. Equal rows of one gradient are
@@ -26,20 +25,12 @@ class RowSparseOptimizer(keras.optimizers.Optimizer):
         distinct_rows: Whether the rows of every sparse gradient are known to be distinct, as those
             of one call of `RaggedEmbeddingSum` are; then they are not summed. With several
             replicas they are summed all the same.
-        **kwargs: As for the Keras optimizer.
+        **kwargs: `rounding_seed` of `TableOptimizer`, and as for the Keras optimizer.
     """
-
-    #: Tells tables of embeddings that a sparse gradient is welcome.
-    sums_equal_rows = True
 
     def __init__(self, *, distinct_rows: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.distinct_rows = distinct_rows
-
-    def build(self, variables: list[keras.Variable]) -> None:
-        """Creates the variables of the optimizer."""
-        super().build(variables)
-        mark_row_sparse(variables, self)
 
     def update_step(
         self, gradient: Gradient, variable: tf.Variable, learning_rate: tf.Tensor
@@ -47,7 +38,10 @@ class RowSparseOptimizer(keras.optimizers.Optimizer):
         """Updates one variable, or the rows of it that a sparse gradient names."""
         with beside(gradient):
             if not isinstance(gradient, tf.IndexedSlices):
-                self.update_all(gradient, variable, learning_rate)
+                if variable.dtype == tf.bfloat16:
+                    self._update_blocks(gradient, variable, learning_rate)
+                else:
+                    self.update_all(gradient, variable, learning_rate)
                 return
             # A sum over replicas names a row once for each.
             num_replicas = self._distribution_strategy.num_replicas_in_sync
@@ -60,6 +54,17 @@ class RowSparseOptimizer(keras.optimizers.Optimizer):
     ) -> None:
         """Updates one variable by a dense gradient; left to Keras."""
         super().update_step(gradient, variable, learning_rate)
+
+    def _update_blocks(
+        self, gradient: tf.Tensor, variable: tf.Variable, learning_rate: tf.Tensor
+    ) -> None:
+        """Updates a table in bfloat16 by a dense gradient."""
+
+        def update(indices: tf.Tensor) -> None:
+            slices = tf.IndexedSlices(tf.gather(gradient, indices), indices)
+            self.update_rows(slices, variable, learning_rate)
+
+        for_each_block(variable, update)
 
     @abstractmethod
     def update_rows(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import keras
 import tensorflow as tf
 
-from tf_charagram.layers.embedding_table import mark_row_sparse
 from tf_charagram.layers.placement import beside
 from tf_charagram.optimizers.row_sparse import Gradient
+from tf_charagram.optimizers.table_rows import TableOptimizer, for_each_block
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class MomentumSgd(keras.optimizers.SGD):
+class MomentumSgd(TableOptimizer, keras.optimizers.SGD):
     """`keras.optimizers.SGD` in one pass over weights and momentum, by TensorFlow's fused kernel.
 
     It computes the same, `m = momentum * m - learning_rate * g` and `w = w + m`: nothing is lazy,
@@ -21,28 +23,23 @@ class MomentumSgd(keras.optimizers.SGD):
     Args:
         learning_rate: Step size.
         momentum: Share of the last step that the next one keeps, in [0, 1).
-        **kwargs: As for `keras.optimizers.SGD`.
+        **kwargs: `rounding_seed` of `TableOptimizer`, and as for `keras.optimizers.SGD`.
     """
 
-    #: Tells tables of embeddings that a sparse gradient is welcome.
-    sums_equal_rows = True
-
-    def __init__(
-        self, learning_rate: float = 0.2, momentum: float = 0.95, **kwargs: object
-    ) -> None:
-        super().__init__(learning_rate, momentum, **{"name": "momentum_sgd", **kwargs})
-
-    def build(self, variables: list[keras.Variable]) -> None:
-        """Creates the momenta."""
-        super().build(variables)
-        mark_row_sparse(variables, self)
+    def __init__(self, learning_rate: float = 0.2, momentum: float = 0.95, **kwargs: Any) -> None:
+        super().__init__(
+            learning_rate=learning_rate, momentum=momentum, **{"name": "momentum_sgd", **kwargs}
+        )
 
     def update_step(
         self, gradient: Gradient, variable: tf.Variable, learning_rate: tf.Tensor
     ) -> None:
         """Updates one variable; gradients of equal rows add up."""
         with beside(gradient):
-            self._update_all(gradient, variable, learning_rate)
+            if variable.dtype == tf.bfloat16:
+                self._update_blocks(gradient, variable, learning_rate)
+            else:
+                self._update_all(gradient, variable, learning_rate)
 
     def _update_all(
         self, gradient: Gradient, variable: tf.Variable, learning_rate: tf.Tensor
@@ -62,3 +59,31 @@ class MomentumSgd(keras.optimizers.SGD):
             momentum=self.momentum,
             use_nesterov=self.nesterov,
         )
+
+    def _update_blocks(
+        self, gradient: Gradient, variable: tf.Variable, learning_rate: tf.Tensor
+    ) -> None:
+        """Updates a table in bfloat16."""
+        index = self._get_variable_index(variable)
+        tables = [variable, *(m.value for m in self.momentums[index : index + 1])]
+
+        def update(indices: tf.Tensor) -> None:
+            steps = -learning_rate * _block(gradient, indices)
+            rows, *momentums = self.read_rows(tables, indices)
+            momentums = [self.momentum * momentum + steps for momentum in momentums]
+            for momentum in momentums:
+                steps = self.momentum * momentum + steps if self.nesterov else momentum
+            self.write_rows(tables, indices, [rows + steps, *momentums])
+
+        for_each_block(variable, update)
+
+
+def _block(gradient: Gradient, indices: tf.Tensor) -> tf.Tensor:
+    """Returns the gradient of consecutive rows, those of equal rows added up."""
+    if not isinstance(gradient, tf.IndexedSlices):
+        return tf.gather(gradient, indices)
+    positions = tf.cast(gradient.indices, tf.int64) - indices[0]
+    num_rows = tf.shape(indices, tf.int64)[0]
+    # Negative segments are left out; those behind the last are an error.
+    positions = tf.where(positions < num_rows, positions, -1)
+    return tf.math.unsorted_segment_sum(gradient.values, positions, num_rows)

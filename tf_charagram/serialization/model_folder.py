@@ -20,6 +20,7 @@ from tf_charagram.encoders import encoder_from_config, encoder_name
 from tf_charagram.errors import CharagramError, ConfigError, RunError, unknown_name
 from tf_charagram.files import sha256_of, whole_file, write_json
 from tf_charagram.layers.embedding_table import embedding_tables
+from tf_charagram.layers.placement import beside
 from tf_charagram.serialization.locations import FILES, FORMAT_VERSION, model_folder, read_config
 from tf_charagram.serialization.table_dtypes import TABLE_DTYPES, StoredTable, stored_table
 from tf_charagram.text.registry import VECTORIZERS
@@ -163,8 +164,9 @@ def _stored_weights(parts: Parts, table_dtype: str) -> dict[str, np.ndarray]:
 
 
 def _view(weight: keras.Variable) -> np.ndarray:
-    """Returns the values of a weight without the copy that `numpy()` makes."""
-    return np.asarray(memoryview(tf.convert_to_tensor(weight)))
+    """Returns the values of a weight in float32, without the copy that `numpy()` makes."""
+    with beside(weight.value):
+        return np.asarray(memoryview(tf.cast(tf.convert_to_tensor(weight), tf.float32)))
 
 
 def model_files(path: str | Path) -> list[Path]:

@@ -205,7 +205,7 @@ class StepModel(keras.Model):
         variables = [variable.value for variable in self.trained_variables]
         with tf.GradientTape() as tape:
             loss = loss_of_batch()
-        gradients = tape.gradient(loss, variables)
+        gradients = [_in_float32(gradient) for gradient in tape.gradient(loss, variables)]
         if self._divides_texts:
             num_shared = len(self._parts[0].trainable_variables)
             shared = summed_gradients(gradients[:num_shared], self.exchange)
@@ -230,6 +230,12 @@ class StepModel(keras.Model):
         """Returns the mean loss without training."""
         self.loss_tracker.update_state(self.loss_of(*from_parts(data), training=False))
         return {metric.name: metric.result() for metric in self.metrics}
+
+
+def _in_float32(gradient: Gradient) -> Gradient:
+    """Returns a gradient in float32; those of tables in bfloat16 come in that type."""
+    with beside(gradient):
+        return tf.cast(gradient, tf.float32)
 
 
 def _sum(gradient: Gradient) -> tf.Tensor:

@@ -14,6 +14,7 @@ from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.layers.cut_table import summed_tables
+from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.validation import check_orders
 from tf_charagram.text.vectorizer import NgramVectorizer
@@ -105,7 +106,8 @@ def make_encoder(
         if options.get(field) is None:
             options[field] = width
         check_width(str(config.word_vectors), width, options[field], field)
-    encoder = encoder_class(config.encoder)(num_rows=num_rows, **options)
+    with tables_in(config.dtype):
+        encoder = encoder_class(config.encoder)(num_rows=num_rows, **options)
     if config.freeze_words:
         encoder.table.trainable = False
     if not encoder.trainable_variables:

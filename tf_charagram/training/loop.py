@@ -19,6 +19,7 @@ from tf_charagram.errors import TrainingError
 from tf_charagram.trainers.base import StepModel
 from tf_charagram.training.checkpoints import Checkpoints
 from tf_charagram.training.interrupt import Interrupt
+from tf_charagram.training.precision import products_in
 from tf_charagram.training.progress import TrainingProgress
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tensorboard import Scalars
@@ -63,10 +64,9 @@ class TrainingLoop:
         checkpoint_every_s: Seconds between checkpoints, which are written after evaluations; one
             holds the table three times, so writing it can take longer than the training between.
         max_minutes: Training time after which the run ends early, or `None`.
+        dtype: What steps compute in where that is faster; see `products_in`.
         checkpoint_at_end: Whether to write one at the end in any case, from which a longer run can
             go on.
-        exchange: The other workers. All run the loop, step by step together; the chief alone
-            scores the weights and writes what is to stay.
         exchange: The other workers. All run the loop, step by step together; the chief alone
             scores the weights and writes what is to stay.
     """
@@ -81,6 +81,7 @@ class TrainingLoop:
     select: str
     checkpoint_every_s: float
     max_minutes: float | None = None
+    dtype: str = "float32"
     checkpoint_at_end: bool = True
     exchange: Exchange = ALONE
 
@@ -98,7 +99,8 @@ class TrainingLoop:
         """Returns the loop for the settings of a run; arguments as the attributes."""
         return cls(
             product, model, stream, score, folder, config.epochs, config.evaluations_per_epoch,
-            config.select, config.checkpoint_every_s, config.max_minutes, exchange=exchange,
+            config.select, config.checkpoint_every_s, config.max_minutes, config.dtype,
+            exchange=exchange,
         )  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -173,7 +175,8 @@ class TrainingLoop:
         parts = [part for table in self.model.cut_tables for part in table.parts]
         for variable in [*self.model.optimizer.variables, *parts]:
             if len(variable.shape) > 1:
-                tf.raw_ops.AssignVariableOp(resource=variable.value.handle, value=tf.zeros([0]))
+                nothing = tf.zeros([0], variable.dtype)
+                tf.raw_ops.AssignVariableOp(resource=variable.value.handle, value=nothing)
 
     def _record(self, loss: float, seconds: float) -> dict[str, Any]:
         """Returns one line of the history."""
@@ -255,7 +258,7 @@ class TrainingLoop:
         before = [variable.numpy() for variable in variables]
         self.model.loss_tracker.reset_state()
         try:
-            with self.exchange.watched():
+            with products_in(self.dtype), self.exchange.watched():
                 self.model.fit(batches, epochs=1, verbose=0, shuffle=False, callbacks=[progress])
         except tf.errors.InvalidArgumentError as error:
             if "not finite" not in str(error):

@@ -106,8 +106,9 @@ class TrainingRun:
         if previous is not None:
             task.reuse(previous)
         optimizer = make_optimizer(
-            config.optimizer, config.learning_rate, config.momentum, config.initial_accumulator
-        )
+            config.optimizer, config.learning_rate, config.momentum, config.initial_accumulator,
+            rounding_seed=config.seed,
+        )  # fmt: skip
         set_names = [LAST, *task.find_sets()]
         if config.select not in set_names:
             raise ConfigError(unknown_name("set to select by", config.select, set_names))
@@ -133,7 +134,7 @@ class TrainingRun:
     def _cut_tables(self, devices: list[str]) -> None:
         """Cuts the tables that are summed, one part for each device of each worker."""
         number = len(devices)
-        if number * self.exchange.size == 1 or getattr(self.model.encoder, "word_dropout", 0.0):
+        if number * self.exchange.size == 1 or getattr(self.model.encoder, "word_dropout", False):
             return
         for layer in summed_tables(self.model.encoder):
             CutTable(

@@ -19,6 +19,7 @@ from tf_charagram.encoders import encoder_name
 from tf_charagram.encoders.options import options_of
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import embedding_tables
+from tf_charagram.layers.placement import beside
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.serialization.model_folder import read_config
 from tf_charagram.text.growing import settings_of
@@ -211,6 +212,8 @@ def transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray)
         source = sources[weight.path].value
         if weight.path in new_tables:
             # In place: a table may take most of the memory.
+            with beside(weight.value):
+                source = tf.cast(source, weight.dtype)
             weight.value.scatter_update(tf.IndexedSlices(source, tf.constant(rows)))
         else:
             weight.assign(source)

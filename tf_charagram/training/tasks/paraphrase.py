@@ -31,7 +31,7 @@ _NOT_IN_IDS = (
     "mega_batches", "negatives", "negatives_from",
     "mask_duplicates", "mask_related", "margin", "l2", "l2_words", "l2_composition", "dense_l2",
     "optimizer", "learning_rate", "momentum", "initial_accumulator", "decay", "clip_norm",
-    "freeze_words", "dim",
+    "precision", "freeze_words", "dim",
     "encoder_options", "evaluations_per_epoch", "checkpoint_every_s", "select", "threads",
     "table_devices",
 )  # fmt: skip

@@ -1,0 +1,98 @@
+"""The base of the optimizers of embedding tables: how their rows are read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.layers.cut_table import Origin, origin_of
+from tf_charagram.layers.embedding_table import mark_row_sparse
+from tf_charagram.layers.placement import beside
+from tf_charagram.optimizers.rounding import stochastic_round
+
+# Rows of a table in bfloat16 that are float32 at a time where all of them move.
+_BLOCK_ROWS = 4096
+# More variables than any optimizer keeps for a table.
+_MOST_SLOTS = 4
+
+
+class TableOptimizer(keras.optimizers.Optimizer):
+    """Base of the optimizers that train tables of embeddings, in float32 or in bfloat16.
+
+    Comes before the Keras optimizer among the bases of a class. Of a table in bfloat16 the moments
+    are in bfloat16, too. Its rows are updated in float32, and rounded stochastically when they are
+    written.
+
+    Args:
+        rounding_seed: Seed of the rounding.
+        **kwargs: As for the Keras optimizer.
+    """
+
+    #: Tells tables of embeddings that a sparse gradient is welcome.
+    sums_equal_rows = True
+
+    def __init__(self, *, rounding_seed: int = 0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.rounding_seed = rounding_seed
+
+    def build(self, variables: list[keras.Variable]) -> None:
+        """Creates the variables of the optimizer."""
+        super().build(variables)
+        mark_row_sparse(variables, self)
+
+    @staticmethod
+    def read_rows(tables: Sequence[tf.Variable], indices: tf.Tensor) -> list[tf.Tensor]:
+        """Returns rows of tables, float32 `(n, dim)` each."""
+        return [tf.cast(tf.gather(table, indices), tf.float32) for table in tables]
+
+    def write_rows(
+        self, tables: Sequence[tf.Variable], indices: tf.Tensor, rows: Sequence[tf.Tensor]
+    ) -> None:
+        """Replaces rows of tables, rounded stochastically where these are in bfloat16.
+
+        The draws are those of the row in the whole table, so they are the same however it is cut.
+
+        Args:
+            tables: A variable and its moments, always in the same order.
+            indices: Integer `(n,)`, distinct.
+            rows: float32 `(n, dim)`, for each table.
+        """
+        number, origin = self._origin(tables[0])
+        for slot, (table, values) in enumerate(zip(tables, rows, strict=True)):
+            if table.dtype == tf.bfloat16:
+                step, seed = self.iterations.value, self.rounding_seed
+                places, salt = origin.places(indices), number * _MOST_SLOTS + slot
+                values = stochastic_round(values, places, step, seed=seed, salt=salt)
+            table.scatter_update(tf.IndexedSlices(values, indices))
+
+    def _origin(self, variable: tf.Variable) -> tuple[int, Origin]:
+        """Returns the number of the table that a variable belongs to, and where in it."""
+        origins = [origin_of(trained) for trained in self._trainable_variables]
+        origin = origins[self._get_variable_index(variable)]
+        tables = list(dict.fromkeys(id(one.table) for one in origins))
+        return tables.index(id(origin.table)), origin
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor arguments."""
+        return {**super().get_config(), "rounding_seed": self.rounding_seed}
+
+
+def for_each_block(table: tf.Variable, update: Callable[[tf.Tensor], None]) -> None:
+    """Updates all rows of a table, some thousands at a time, to save memory.
+
+    Args:
+        table: The table, beside which the updates run.
+        update: Called with the indices of the rows, int64 `(n,)`.
+    """
+    num_rows = table.shape[0]
+
+    def block(start: tf.Tensor) -> list[tf.Tensor]:
+        # A dense gradient may not say where it is, and a body does not take over the device.
+        with beside(table):
+            update(tf.range(start, tf.minimum(start + _BLOCK_ROWS, num_rows)))
+        return [start + _BLOCK_ROWS]
+
+    tf.while_loop(lambda start: start < num_rows, block, [tf.constant(0, tf.int64)])
