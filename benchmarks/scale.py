@@ -1,10 +1,10 @@
-"""What a step costs by batch, length of texts and table, and what follows for more than this machine.
+"""What a step costs by batch, length of texts and table, and what follows beyond this machine.
 
     python benchmarks/scale.py
 
 Times steps of `charagram` with one thread on made-up ids (Zipf), fits four constants to half of the
-settings, compares the model with the other half, and then says what 10^9 pairs take here, and what they
-would take elsewhere: estimates, from bandwidths that makers state.
+settings, compares the model with the other half, and then says what 10^9 pairs take here, and would
+take elsewhere: estimates, from bandwidths that makers state.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def test_weights_of_two_are_those_of_one(tmp_path):
 @pytest.mark.campaign
 @pytest.mark.parametrize("encoder", [name for name in ENCODERS if name != "charagram"])
 def test_encoders_that_share_texts(encoder, tmp_path):
-    flags = ("--encoder", encoder, *STARTER, "--epochs", 0.1, "--l2", 1e-3, "--clip-norm", 1)
+    flags = ("--encoder", encoder, *STARTER, "--epochs", 0.02, "--l2", 1e-3, "--clip-norm", 1)
     assert call("train", *flags, "--out", tmp_path / "one") == 0
     trained(tmp_path / "two", *flags)
     assert difference(tmp_path / "one", tmp_path / "two") < 1e-5
@@ -83,7 +83,7 @@ def test_encoders_that_share_texts(encoder, tmp_path):
     ids=str,
 )
 def test_tasks_and_settings(flags, tmp_path):
-    flags = (*STARTER, *flags, "--epochs", 0.2)
+    flags = (*STARTER, *flags, "--epochs", 0.05)
     trained(tmp_path / "one", *flags, workers=1)
     trained(tmp_path / "two", *flags)
     assert difference(tmp_path / "one", tmp_path / "two") < 1e-5
