@@ -71,10 +71,14 @@ def train(arguments: Sequence[str]) -> int:
 def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     from tf_charagram.distribution.connection import connect
+    from tf_charagram.training.devices import table_devices
     from tf_charagram.training.run import TrainingRun
     from tf_charagram.training.threads import set_threads
 
     set_threads(config, 1 if cluster is None else max(1, cluster.num_local))
+    if cluster is not None and config.table_devices > 1:
+        # With the first message TensorFlow begins to work, and takes no more devices.
+        table_devices(config.table_devices)
     exchange = connect(cluster)
     console = table_console(stderr=values["json"])
     run = TrainingRun(
