@@ -176,6 +176,15 @@ def errors_of_chief(folder, *flags):
     return errors[0]
 
 
+def test_nothing_is_shared_with_a_frozen_encoder(tmp_path):
+    one = tmp_path / "one"
+    assert call("train", *STARTER, "--epochs", 0.01, "--out", one) == 0
+    flags = ("--task", "similarity", *STARTER, "--init", one, "--freeze", "--workers", 2)
+    result = run(process("train", *flags, "--out", tmp_path / "run"), cwd=tmp_path)
+    assert result.returncode == 1
+    assert "`workers` share the work of an encoder that is trained" in result.stderr
+
+
 def test_more_workers_than_examples(tmp_path):
     data = tmp_path / "pairs.tsv"
     data.write_text("a cat\tcats\nmice\ta mouse\n")

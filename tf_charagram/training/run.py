@@ -99,6 +99,11 @@ class TrainingRun:
         is_cut = config.table_devices > 1
         devices = table_devices(config.table_devices) if is_cut else [HOST]
         check_options(config)
+        if not self.exchange.is_alone and getattr(config, "freeze", False):
+            raise ConfigError(
+                "`workers` share the work of an encoder that is trained, not of `freeze`. Leave "
+                "out one of the two."
+            )
         self.config = config
         self._host = HOST if is_cut else None
         self.task = task = make_task(config, BadLines(config.on_bad_line))
@@ -136,7 +141,8 @@ class TrainingRun:
         number = len(devices)
         if number * self.exchange.size == 1 or getattr(self.model.encoder, "word_dropout", False):
             return
-        for layer in summed_tables(self.model.encoder):
+        layers = summed_tables(self.model.encoder)
+        for layer in [layer for layer in layers if layer.table.trainable]:
             CutTable(
                 layer,
                 devices,
