@@ -153,14 +153,7 @@ def test_a_head_alone():
         )
 
 
-TASKS = {
-    "words": (),
-    "sentences": ("--mega-batches", "2"),
-    "similarity": (),
-    "entailment": (),
-    "sentiment": (),
-    "pos": (),
-}
+TASKS = {"sentences": ("--mega-batches", "2"), "pos": ()}
 
 
 @pytest.mark.campaign
