@@ -100,7 +100,7 @@ def test_trains_every_task(task, labelled, tmp_path):
 def test_tables_and_moments_of_every_encoder(encoder, data, tmp_path):
     """All that is large is in bfloat16, and it is trained: it moves to other numbers."""
     config = ParaphraseConfig(
-        data=(str(data[0]),), eval_data=str(data[1]), out=str(tmp_path / "run"), dim=8, epochs=0.2,
+        data=(str(data[0]),), eval_data=str(data[1]), out=str(tmp_path / "run"), dim=6, epochs=0.2,
         batch_size=10, encoder=encoder, precision="mixed_bfloat16", clip_norm=1.0, l2=0.01,
         encoder_options={"char_dim": 5} if encoder.startswith("char_") else {},
     )  # fmt: skip
