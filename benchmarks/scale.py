@@ -136,13 +136,13 @@ def main() -> None:
     for each, error, is_fitted in zip(names, errors, fitted, strict=True):
         step, spent = found[each]
         print(
-            f"batch {each[0]:4} ids a text {each[1]:4} table {each[2]:8,}: {step.ids:8,.0f} ids "
+            f"batch {each[0]:4} ids per text {each[1]:4} table {each[2]:8,}: {step.ids:8,.0f} ids "
             f"{step.rows:7,.0f} rows {1000 * spent:7.2f} ms, model {100 * error:+4.0f} %"
             f"{' (fitted)' if is_fitted else ''}"
         )
     print(
-        f"a step {1e3 * constants[0]:.2f} ms, an id {1e9 * constants[1]:.0f} ns, a row "
-        f"{1e9 * constants[2]:.0f} ns, a cosine {1e9 * constants[3]:.1f} ns; error of the others "
+        f"per step {1e3 * constants[0]:.2f} ms, per id {1e9 * constants[1]:.0f} ns, per row "
+        f"{1e9 * constants[2]:.0f} ns, per cosine {1e9 * constants[3]:.1f} ns; error of the others "
         f"median {100 * np.median(np.abs(errors[~fitted])):.0f} %, largest "
         f"{100 * np.abs(errors[~fitted]).max():.0f} %"
     )

@@ -14,6 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 #: Small and quick, but with more than one checkpoint.
 QUICK = ("--dim", "8", "--epochs", "2", "--evaluations-per-epoch", "1", "--batch-size", "10")
 
@@ -44,6 +46,12 @@ def run(
         command, cwd=cwd, timeout=timeout, env=environment(), text=True, encoding="utf-8",
         **{"capture_output": True, **kwargs},
     )  # fmt: skip
+
+
+def saved_weights(folder: Path) -> dict[str, Any]:
+    """Returns the weights of the model in a run folder, by name."""
+    with np.load(folder / "model" / "weights.npz") as arrays:
+        return {name: arrays[name] for name in arrays.files}
 
 
 def interrupt_training_at(monkeypatch: Any, step: int) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.commands import QUICK, call, interrupt_training_at, process, run
+from tests.commands import QUICK, call, interrupt_training_at, process, run, saved_weights
 from tests.contracts import some_now
 from tf_charagram.config import ParaphraseConfig, SupervisedConfig
 from tf_charagram.encoders import ENCODERS
@@ -78,13 +78,8 @@ def one_device():
         yield
 
 
-def weights(folder):
-    with np.load(folder / "model" / "weights.npz") as arrays:
-        return {name: arrays[name] for name in arrays}
-
-
 def assert_same_weights(whole, folder):
-    expected, found = weights(whole), weights(folder)
+    expected, found = saved_weights(whole), saved_weights(folder)
     assert sorted(found) == sorted(expected)
     for name, array in expected.items():
         np.testing.assert_allclose(found[name], array, rtol=1e-3, atol=1e-5)

@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_array_equal
 
-from tests.commands import call, interrupt_training_at, leave_out_export
+from tests.commands import call, interrupt_training_at, leave_out_export, saved_weights
 from tests.contracts import some_now
 from tests.texts import write_pairs, write_scored
 from tf_charagram.config import ParaphraseConfig, SupervisedConfig
@@ -34,13 +34,8 @@ QUICK = ("--dim", 8, "--epochs", 1, "--batch-size", 6, "--evaluations-per-epoch"
 pytestmark = pytest.mark.usefixtures("unexported")
 
 
-def weights(folder):
-    with np.load(folder / "model" / "weights.npz") as arrays:
-        return {name: arrays[name] for name in arrays}
-
-
 def assert_same_weights(folder, other):
-    expected, found = weights(other), weights(folder)
+    expected, found = saved_weights(other), saved_weights(folder)
     assert sorted(found) == sorted(expected)
     for name, array in expected.items():
         assert found[name].tobytes() == array.tobytes(), name
@@ -92,7 +87,9 @@ def test_trains_every_task(task, labelled, tmp_path):
     assert call("train", *arguments, "--out", tmp_path / "run") == 0
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert all(value is None or np.isfinite(value) for value in metrics["scores"].values())
-    tables = {name: w for name, w in weights(tmp_path / "run").items() if name.endswith("table")}
+    tables = {
+        name: w for name, w in saved_weights(tmp_path / "run").items() if name.endswith("table")
+    }
     assert tables and all(is_bfloat16(w) and w.dtype == np.float32 for w in tables.values())
 
 
@@ -149,7 +146,7 @@ def test_goes_on_with_a_cut_table(words, tmp_path, monkeypatch):
         leave_out_export(monkeypatch)
         assert call("train", *arguments, folder, "--resume") == 0
     assert_same_weights(folder, whole)
-    assert is_bfloat16(weights(folder)["ngrams/table"])
+    assert is_bfloat16(saved_weights(folder)["ngrams/table"])
 
 
 @pytest.mark.campaign

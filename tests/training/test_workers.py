@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from tests.commands import call, environment, process, run
+from tests.commands import call, environment, process, run, saved_weights
 from tf_charagram.distribution.cluster import VARIABLE, local_clusters
 from tf_charagram.distribution.launcher import free_ports
 
@@ -18,14 +18,9 @@ SMALL = ("--dim", "32", "--evaluations-per-epoch", "2", "--batch-size", "20", "-
 STARTER = ("--data", "starter", *SMALL)
 
 
-def weights(folder):
-    with np.load(folder / "model" / "weights.npz") as arrays:
-        return {name: arrays[name] for name in arrays.files}
-
-
 def difference(one, other):
     """Returns the largest difference of the weights of two runs."""
-    first, second = weights(one), weights(other)
+    first, second = saved_weights(one), saved_weights(other)
     assert first.keys() == second.keys()
     return max(np.abs(first[name] - second[name]).max() for name in first)
 
@@ -81,8 +76,8 @@ def test_tasks_and_settings(flags, tmp_path):
 def test_parts_in_bfloat16(tmp_path):
     """Those of two workers are rounded as those of two devices, as those of one table would be."""
     flags = (*STARTER, "--precision", "mixed_bfloat16", "--clip-norm", "0.1", "--epochs", 0.2)
-    workers = weights(trained(tmp_path / "workers", *flags))
-    devices = weights(trained(tmp_path / "devices", *flags, "--table-devices", 2, workers=1))
+    workers = saved_weights(trained(tmp_path / "workers", *flags))
+    devices = saved_weights(trained(tmp_path / "devices", *flags, "--table-devices", 2, workers=1))
     for name, array in devices.items():
         # Sums in another order would round a few numbers to the other neighbour.
         assert np.mean(workers[name] == array) > 0.9

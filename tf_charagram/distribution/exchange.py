@@ -200,7 +200,7 @@ class Exchange:
     def copy_from_chief(self, variables: Iterable[tf.Variable]) -> None:
         """Gives variables the values that they have on the chief."""
         for variable in variables:
-            self.add_up(variable, lambda piece, _: piece if self.is_chief else piece * 0)
+            self.add_up(variable, lambda piece, _: piece if self.is_chief else tf.zeros_like(piece))
 
     def add_up(self, variable: tf.Variable, own: Callable[[tf.Tensor, slice], tf.Tensor]) -> None:
         """Gives a variable the sum of what the workers have of it, piece by piece.

@@ -23,8 +23,8 @@ class NegativeSampler:
             paraphrase lists repeat words. `False` is the papers' behaviour.
         mask_related: Also leave out candidates whose own partner has such a text: of `cat - kitten`
             in the batch, `kitten` is no negative for `cat - cats`.
-        num_groups: Into how many groups of consecutive pairs a batch is divided; candidates come
-            from the group of the text.
+        num_groups: Number of groups of consecutive pairs that a batch is divided into; candidates
+            come from the group of the text.
         seed: Seed of the samples. The same seed and step give the same samples.
         exchange: Other workers that choose in the same batch, each for its share of the pairs.
 
