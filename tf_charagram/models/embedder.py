@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers.huge_pages import use_huge_pages
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.objectives.similarity import paired_cosine
@@ -134,6 +135,8 @@ class TextEmbedder(TextModel):
         for weight in self.encoder.weights:
             # Row-sparse training leaves the table so that each batch would copy it to read it.
             tf.raw_ops.DisableCopyOnRead(resource=weight.value.handle)
+            if weight.dtype == "float32":
+                use_huge_pages(weight.value.value())
         batches = bounded_batches(texts, batch_size, _MAX_BATCH_CHARS)
         yield from in_threads(self._encode_batch, batches)
 

@@ -51,13 +51,10 @@ def ngram_keys(
         `columns` at least `len(orders)`; 0 where there is no n-gram. And the row splits of the
         texts over those rows, int32 `(batch + 1,)`.
     """
-    symbols, starts, ends = texts
-    num_starts = tf.shape(symbols)[0] - 1
-    # Symbols from each position on to the end of its text; not above 0 where the text was cut.
-    later = tf.concat([starts[1:], [num_starts]], axis=0)
-    remaining = tf.ragged.range(ends - starts + 1, ends - later + 1, -1).values
+    remaining, splits = _remaining(texts)
+    num_starts = tf.size(remaining)
     columns = []
-    symbols = tf.cast(symbols, tf.int64 if bits else tf.uint64)
+    symbols = tf.cast(texts.symbols, tf.int64 if bits else tf.uint64)
     padded = tf.concat([symbols, tf.zeros([max(orders)], symbols.dtype)], axis=0)
     state = None
     for order in range(1, max(orders) + 1):
@@ -69,8 +66,48 @@ def ngram_keys(
     if 1 in orders:
         last_space = _finish(_extend(None, padded[1 : num_starts + 1], bits), 1, bits)
         columns.append(tf.where(tf.equal(remaining, 2), last_space, np.int64(0)))
-    splits = tf.concat([starts, [num_starts]], axis=0)
     return tf.stack(columns, axis=1), splits
+
+
+def longest_keys(texts: FlatTexts, order: int, bits: int) -> tuple[tf.Tensor, tf.Tensor]:
+    """Computes one exact key per position of a batch, which tells the n-grams of all orders there.
+
+    Args:
+        texts: The batch; symbols are positive integers.
+        order: The highest n-gram order.
+        bits: Bits per symbol.
+
+    Returns:
+        For each position, the key of the `order` symbols from there on, with zeros past the end of
+        the text, int64 `(num_starts,)`; 0 where no n-gram of two or more symbols starts. Its
+        highest `n` symbols are the n-gram of order `n`, or a key of none if the last of them is
+        zero. And the row splits of the texts, as of `ngram_keys`.
+    """
+    remaining, splits = _remaining(texts)
+    keys = tf.cast(texts.symbols, tf.int64)
+    keys = tf.concat([keys, tf.zeros([order - 1], tf.int64)], axis=0)
+    width = 1
+    while width < order:
+        step = min(width, order - width)
+        # The symbols that both halves have fall on each other.
+        keys = tf.bitwise.left_shift(keys[:-step], np.int64(step * bits)) | keys[step:]
+        width += step
+    # How many symbols there are decides which of them stay.
+    masks = [0, 0, *(-1 << bits * (order - n) for n in range(2, order)), -1]
+    which = tf.clip_by_value(remaining, 0, len(masks) - 1)
+    return keys[:-1] & tf.gather(tf.constant(masks, tf.int64), which), splits
+
+
+def _remaining(texts: FlatTexts) -> tuple[tf.Tensor, tf.Tensor]:
+    """Counts the symbols from each position on to the end of its text.
+
+    Returns:
+        int32 `(num_starts,)`, not above 0 where the text was cut; and the row splits of the texts
+        over those positions, int32 `(batch + 1,)`.
+    """
+    symbols, starts, ends = texts
+    splits = tf.concat([starts, [tf.shape(symbols)[0] - 1]], axis=0)
+    return tf.ragged.range(ends - starts + 1, ends - splits[1:] + 1, -1).values, splits
 
 
 def padded_keys(texts: FlatTexts, order: int, bits: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.text.base import TextOptions, TextVectorizer
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.growing import check_growable
-from tf_charagram.text.keys import mix64, ngram_keys
+from tf_charagram.text.keys import longest_keys, mix64, ngram_keys
 from tf_charagram.text.normalize import (
     SPACE,
     FlatTexts,
@@ -49,7 +49,8 @@ class NgramVectorizer(TextVectorizer):
         unicode_form: As for `TextVectorizer`.
         max_chars: As for `TextVectorizer`.
         longest_only: Of the n-grams of the vocabulary that start at one position, only the longest
-            gives its id; see `tf_charagram.serialization.prefix_sums`. Vocabulary mode only.
+            gives its id; see `tf_charagram.serialization.prefix_sums`. Only with a vocabulary whose
+            keys are exact.
         **kwargs: As for `TextVectorizer`.
 
     Raises:
@@ -81,6 +82,11 @@ class NgramVectorizer(TextVectorizer):
 
     def _use(self, vocabulary: NgramVocabulary | None) -> None:
         """Sets the vocabulary, and the tables that follow from it."""
+        if self.longest_only and vocabulary is not None and vocabulary.bits is None:
+            raise ConfigError(
+                "`longest_only` needs a `vocabulary` with exact keys; this one has too many "
+                "characters for its orders."
+            )
         self.vocabulary = vocabulary
         if vocabulary is not None:
             self.orders = vocabulary.orders
@@ -155,9 +161,10 @@ class NgramVectorizer(TextVectorizer):
         """Returns the ids of the n-grams of each text."""
         self.check_adapted()
         with tf.device("CPU:0"):
-            keys, splits = ngram_keys(self.normalized(texts), self.orders, self._bits)
+            flat = self.normalized(texts)
             if self.longest_only:
-                return self._longest(keys, splits)
+                return self._longest(flat)
+            keys, splits = ngram_keys(flat, self.orders, self._bits)
             num_columns = keys.shape[1]
             keys = tf.reshape(keys, [-1])
             if self.vocabulary is None:
@@ -226,17 +233,23 @@ class NgramVectorizer(TextVectorizer):
         vocabulary, rows = self.vocabulary.grown(other.vocabulary)
         return self.from_state(self.settings(), vocabulary.to_arrays()), rows
 
-    def _longest(self, keys: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
+    def _longest(self, texts: FlatTexts) -> tf.RaggedTensor:
         """Returns the id of the longest known n-gram at each position."""
-        columns = tf.unstack(keys, axis=1)
-        unigrams_of_last_spaces = columns[len(self.orders) :]
-        rows = self._table.lookup(columns[len(self.orders) - 1])
-        for column in columns[: len(self.orders) - 1][::-1]:
+        bits, max_order = self._bits, self.orders[-1]
+        keys, splits = longest_keys(texts, max_order, bits)
+        found = []
+        for order in self.orders[::-1]:
+            shift = np.int64(bits * (max_order - order))
+            rows = self._table.lookup(tf.bitwise.right_shift(keys, shift))
             unknown = tf.where(rows < 0)
-            shorter = self._table.lookup(tf.gather_nd(column, unknown))
-            rows = tf.tensor_scatter_nd_update(rows, unknown, shorter)
-        if unigrams_of_last_spaces:
-            rows = tf.stack([rows, self._table.lookup(unigrams_of_last_spaces[0])], axis=1)
+            found.append((rows, unknown))
+            keys = tf.gather_nd(keys, unknown)
+        rows, _ = found.pop()
+        for longer, unknown in found[::-1]:
+            rows = tf.tensor_scatter_nd_update(longer, unknown, rows)
+        if 1 in self.orders:
+            last_spaces = ngram_keys(texts, (1,), bits)[0][:, 1]
+            rows = tf.stack([rows, self._table.lookup(last_spaces)], axis=1)
             rows, splits = tf.reshape(rows, [-1]), 2 * splits
         rows = tf.cast(rows, tf.int32)
         return _ragged(rows, rows >= 0, splits)
