@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-import tensorflow as tf
 from numpy.typing import NDArray
 
 from tf_charagram.analysis.neighbors import ngram_vectors
@@ -14,7 +13,7 @@ from tf_charagram.analysis.table import Cell, Table
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.correlation import spearman
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.batches import to_bytes
+from tf_charagram.text.tensors import string_tensor
 
 Floats = NDArray[np.float64]
 _SHOWN = 10
@@ -140,7 +139,7 @@ def most_frequent_tags(sentences: Iterable[Sequence[tuple[str, str]]]) -> dict[s
 def _ngram_counts(embedder: TextEmbedder, texts: Sequence[str], num_rows: int) -> Floats:
     counts = np.zeros(num_rows)
     for start in range(0, len(texts), 1000):
-        batch = tf.constant([to_bytes(text) for text in texts[start : start + 1000]])
+        batch = string_tensor(texts[start : start + 1000])
         ids = embedder.vectorizer(batch)
         counts += np.bincount(ids.values.numpy(), minlength=num_rows)
     return counts

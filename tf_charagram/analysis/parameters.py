@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import tensorflow as tf
 
 from tf_charagram.analysis.table import Table
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.batches import to_bytes
+from tf_charagram.text.tensors import string_tensor
 
 
 def active_parameters(embedders: Mapping[str, TextEmbedder], texts: Sequence[str]) -> Table:
@@ -50,5 +49,5 @@ def active_parameters(embedders: Mapping[str, TextEmbedder], texts: Sequence[str
 
 def _distinct_ids(embedder: TextEmbedder, texts: Sequence[str]) -> np.ndarray:
     """Returns the number of distinct ids of each text, `(num_texts,)`."""
-    rows = embedder.vectorizer(tf.constant([to_bytes(text) for text in texts])).to_list()
+    rows = embedder.vectorizer(string_tensor(texts)).to_list()
     return np.array([len(set(row)) for row in rows], np.float64)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
-import tensorflow as tf
 from numpy.typing import NDArray
 
 from tf_charagram.analysis.pairs import JudgedPairs, judge, scores_of
@@ -14,7 +13,7 @@ from tf_charagram.analysis.words import words_of
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.scores import Embed
-from tf_charagram.text.batches import to_bytes
+from tf_charagram.text.tensors import string_tensor
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 #: Lowest and highest number of each bin of the paper's table 6; `None` for no bound.
@@ -79,7 +78,7 @@ def scores_by_unknown_ngrams(
 
 def _num_unknown(vectorizer: NgramVectorizer, texts: Sequence[str]) -> NDArray[np.intp]:
     """Returns how many n-grams of each text, as often as they occur, are not in the vocabulary."""
-    encoded = tf.constant([to_bytes(text) for text in texts])
+    encoded = string_tensor(texts)
     _, starts, ends = vectorizer.normalized(encoded)
     # With the spaces at both ends; a text of nothing has no n-gram.
     lengths = np.where(ends > starts, ends - starts + 1, 0)

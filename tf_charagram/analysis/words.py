@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-import tensorflow as tf
-
-from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.splitting import split_words
+from tf_charagram.text.tensors import string_tensor
 
 _BATCH = 10_000
 _MAX_CHARS = 10_000
@@ -19,7 +17,7 @@ def words_of(texts: Sequence[str]) -> list[list[str]]:
     """Returns the words and punctuation marks of each text, lower-cased, as word encoders do."""
     words: list[list[str]] = []
     for start in range(0, len(texts), _BATCH):
-        batch = tf.constant([to_bytes(text) for text in texts[start : start + _BATCH]])
+        batch = string_tensor(texts[start : start + _BATCH])
         ragged = split_words(batch, True, None, _MAX_CHARS)
         words += [[word.decode() for word in row] for row in ragged.to_list()]
     return words

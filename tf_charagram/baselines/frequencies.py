@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
-import tensorflow as tf
 from numpy.typing import NDArray
 
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import DataError
-from tf_charagram.text.batches import bounded_batches, to_bytes
+from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.splitting import split_words
+from tf_charagram.text.tensors import string_tensor
 
 _COUNT = re.compile(r"(\S.*?)[ \t]+(\d+)")
 # Lines that say whether a file is a list of counts.
@@ -91,7 +91,7 @@ def words_of(texts: Iterable[str]) -> Iterator[str]:
 def split_texts(texts: Iterable[str]) -> Iterator[list[str]]:
     """Yields the words of each text, see `words_of`."""
     for batch in bounded_batches(texts, _BATCH_TEXTS, _BATCH_CHARS):
-        encoded = tf.constant([to_bytes(text) for text in batch])
+        encoded = string_tensor(batch)
         ragged = split_words(encoded, lowercase=False, unicode_form=None, max_chars=None)
         for words in ragged.to_list():
             yield [word.decode() for word in words]

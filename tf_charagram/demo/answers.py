@@ -16,7 +16,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.models.base import TEXTS
 from tf_charagram.models.embedder import Neighbor, TextEmbedder, unit_rows
 from tf_charagram.objectives.similarity import normalize_rows
-from tf_charagram.text.batches import to_bytes
+from tf_charagram.text.tensors import string_tensor
 
 #: Neighbours shown.
 NUM_NEIGHBORS = 10
@@ -127,7 +127,7 @@ class Answers:
         """
         clean, typed = self._typed(left, edits, seed)
         right = right[: self.max_chars]
-        clean_vector, vector, other = self._embed(_strings(clean, typed, right)).numpy()
+        clean_vector, vector, other = self._embed(string_tensor([clean, typed, right])).numpy()
         is_short = max(len(typed), len(right)) <= MAX_EXPLAINED_CHARS
         return {
             "typed": typed,
@@ -169,7 +169,7 @@ class Answers:
         return clean, add_typos(clean, edits, np.random.default_rng(seed))
 
     def _find_nearest(self, text: str) -> _Nearest:
-        result = self._search(_strings(text))
+        result = self._search(string_tensor([text]))
         (vector,), (cosines,), (positions,) = (tensor.numpy() for tensor in result)
         neighbors = [
             Neighbor(self.texts[position], cosine)
@@ -177,10 +177,6 @@ class Answers:
             if self.texts[position] != text
         ]
         return _Nearest(vector, neighbors[:NUM_NEIGHBORS])
-
-
-def _strings(*texts: str) -> tf.Tensor:
-    return tf.constant([to_bytes(text) for text in texts])
 
 
 def _graphs(embedder: TextEmbedder, texts: Sequence[str]) -> tuple[Any, Any]:

@@ -19,8 +19,9 @@ from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.objectives.similarity import paired_cosine
 from tf_charagram.serialization.model_folder import EMBEDDER
-from tf_charagram.text.batches import bounded_batches, to_bytes
+from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.parallel import in_threads
+from tf_charagram.text.tensors import string_tensor
 
 _MAX_BATCH_CHARS = 4_000_000
 
@@ -96,16 +97,17 @@ class TextEmbedder(TextModel):
         if isinstance(texts, str | bytes):
             raise ConfigError("`texts` must be a list of texts. Received a single string.")
         texts = list(texts)
-        order = np.arange(len(texts))
+        order = None
         if getattr(self.encoder, "is_padded", False):
             # Batches of like length need little padding.
             order = np.argsort([len(text) for text in texts], kind="stable")
+            texts = [texts[index] for index in order]
         vectors = np.empty((len(texts), self.dim), np.float32)
         start = 0
         with _progress(show_progress, len(texts)) as advance:
-            ordered = (texts[index] for index in order)
-            for batch, embedded in self.encode_batches(ordered, batch_size=batch_size):
-                vectors[order[start : start + len(batch)]] = embedded
+            for batch, embedded in self.encode_batches(texts, batch_size=batch_size):
+                rows = slice(start, start + len(batch))
+                vectors[rows if order is None else order[rows]] = embedded
                 start += len(batch)
                 advance(len(batch))
         return vectors
@@ -141,7 +143,7 @@ class TextEmbedder(TextModel):
         yield from in_threads(self._encode_batch, batches)
 
     def _encode_batch(self, texts: Sequence[str | bytes]) -> np.ndarray:
-        return self._embed(tf.constant([to_bytes(text) for text in texts])).numpy()
+        return self._embed(string_tensor(texts)).numpy()
 
     def similarity(self, left: Sequence[str], right: Sequence[str]) -> np.ndarray:
         """Returns the cosines of corresponding texts, float32 `(num_texts,)`.

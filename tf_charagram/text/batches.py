@@ -16,6 +16,10 @@ def bounded_batches(texts: Iterable[T], max_texts: int, max_chars: int) -> Itera
         max_texts: Most texts in a batch.
         max_chars: Most characters in a batch, unless it is a single longer text.
     """
+    if isinstance(texts, list) and max(map(len, texts), default=0) * max_texts <= max_chars:
+        for start in range(0, len(texts), max_texts):
+            yield texts[start : start + max_texts]
+        return
     batch: list[T] = []
     size = 0
     for text in texts:

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.base import TextOptions, TextVectorizer
-from tf_charagram.text.batches import bounded_batches, to_bytes
+from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.growing import check_growable
 from tf_charagram.text.normalize import (
     SPACE,
@@ -21,6 +21,7 @@ from tf_charagram.text.normalize import (
     normalized_code_points,
 )
 from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
+from tf_charagram.text.tensors import string_tensor
 
 _CHUNK_TEXTS, _CHUNK_CHARS = 1_000, 2_000_000
 
@@ -100,7 +101,7 @@ class CharacterVectorizer(TextVectorizer):
         empty = cls(alphabet=alphabet, **options)
         fold = normalized_code_points(empty.lowercase)
         for chunk in bounded_batches(texts, _CHUNK_TEXTS, _CHUNK_CHARS):
-            encoded = tf.constant([to_bytes(text) for text in chunk])
+            encoded = string_tensor(chunk)
             codes, boundaries = decode(encoded, empty.unicode_form)
             codes = codes.numpy()
             in_table = codes < len(fold)

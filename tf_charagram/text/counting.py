@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.batches import bounded_batches, to_bytes
+from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.count_store import CountStore
 from tf_charagram.text.key_counts import KeyCounts, count_keys, sorted_counts
 from tf_charagram.text.keys import (
@@ -26,6 +26,7 @@ from tf_charagram.text.normalize import SPACE, collapse, decode, normalized_code
 from tf_charagram.text.parallel import in_threads
 from tf_charagram.text.selection import Selection
 from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
+from tf_charagram.text.tensors import string_tensor
 from tf_charagram.text.validation import check_orders, check_text_options
 
 #: Most keys held in memory, unless told otherwise.
@@ -90,7 +91,7 @@ def count_batch(
         known: The alphabet begins with it; where that is too large for exact keys, characters are
             not looked at.
     """
-    codes, boundaries = decode(tf.constant([to_bytes(t) for t in texts]), settings.unicode_form)
+    codes, boundaries = decode(string_tensor(texts), settings.unicode_form)
     fold = normalized_code_points(settings.lowercase)
     # Code points past the table are normalized already.
     codes = codes.numpy()

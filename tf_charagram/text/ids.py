@@ -7,10 +7,10 @@ from collections.abc import Callable
 import keras
 import tensorflow as tf
 
-from tf_charagram.text.batches import to_bytes
+from tf_charagram.text.tensors import string_tensor
 
 
 def ids_function(vectorizer: keras.layers.Layer) -> Callable[[list[str]], tf.RaggedTensor]:
     """Returns the function that gives the ids of a list of texts, int32 `(num_texts, None)`."""
     function = tf.function(vectorizer.__call__, input_signature=[tf.TensorSpec([None], tf.string)])
-    return lambda texts: function(tf.constant([to_bytes(text) for text in texts], tf.string))
+    return lambda texts: function(string_tensor(texts))

@@ -11,7 +11,6 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.base import TextOptions, TextVectorizer
-from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.growing import check_growable
 from tf_charagram.text.keys import longest_keys, mix64, ngram_keys
 from tf_charagram.text.normalize import (
@@ -23,6 +22,7 @@ from tf_charagram.text.normalize import (
     normalized_code_points,
 )
 from tf_charagram.text.symbols import SPACE_SYMBOL
+from tf_charagram.text.tensors import string_tensor
 from tf_charagram.text.validation import check_orders
 from tf_charagram.text.vocabulary import NgramVocabulary
 
@@ -190,7 +190,7 @@ class NgramVectorizer(TextVectorizer):
     def ngrams(self, text: str) -> list[tuple[str, tuple[int, ...]]]:
         """Returns the n-grams of a text that have rows, in order, each with its ids."""
         normalized, spans = self.spans(text)
-        texts = tf.constant([to_bytes(text)])
+        texts = string_tensor([text])
         ids = self(texts).values.numpy().reshape(-1, self.rows_per_ngram).tolist()
         return [
             (normalized[start:stop], tuple(rows))
@@ -207,7 +207,7 @@ class NgramVectorizer(TextVectorizer):
             The text as it is read, normalized and with a space at both ends, and the first position
             of each n-gram in it and the one after its last; in the order of `ngrams`.
         """
-        texts = self.normalized(tf.constant([to_bytes(text)]))
+        texts = self.normalized(string_tensor([text]))
         symbols = texts.symbols.numpy()
         if self._bits is not None:
             symbols = self.vocabulary.alphabet.code_points(symbols)  # type: ignore[union-attr]

@@ -13,9 +13,10 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.base import TextVectorizer
-from tf_charagram.text.batches import bounded_batches, to_bytes
+from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.growing import check_growable
 from tf_charagram.text.splitting import split_words
+from tf_charagram.text.tensors import string_tensor
 from tf_charagram.text.unknown_words import UnknownWords, from_state, ngrams_of_words, to_state
 from tf_charagram.text.validation import check_counting, check_text_options
 from tf_charagram.text.vocabulary import NgramVocabulary
@@ -124,7 +125,7 @@ class WordVectorizer(TextVectorizer):
         check_text_options(unicode_form, max_chars)
         counts: Counter[bytes] = Counter()
         for chunk in bounded_batches(texts, _CHUNK_TEXTS, _CHUNK_CHARS):
-            encoded = tf.constant([to_bytes(text) for text in chunk])
+            encoded = string_tensor(chunk)
             words_of_texts = split_words(encoded, lowercase, unicode_form, max_chars)
             counts.update(words_of_texts.values.numpy().tolist())
         kept = [(-count, word) for word, count in counts.items() if count >= min_count]

@@ -28,9 +28,9 @@ from tf_charagram.files import whole_file
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.models.tagger import Tagger
 from tf_charagram.reporting.tagging_tables import tagging_tables
-from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.capitals import has_capital
 from tf_charagram.text.ids import ids_function
+from tf_charagram.text.tensors import string_tensor
 from tf_charagram.trainers.tagging import TaggingModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.run_folder import RunFolder
@@ -129,7 +129,7 @@ class Tagging(LabelledTask):
     def make_stream(self, model: Tagger, folder: RunFolder) -> ExampleStream:
         """Returns the batches: ids of distinct words, their capitals, positions of words, tags."""
         ids = ids_function(model.vectorizer)(self.words)
-        capitals = has_capital(tf.constant([to_bytes(word) for word in self.words]))
+        capitals = has_capital(string_tensor(self.words))
         number = {word: i for i, word in enumerate(self.words)}
         label = {tag: i for i, tag in enumerate(self.tags)}
         lengths = np.array([len(sentence.words) for sentence in self.sentences])
