@@ -58,8 +58,10 @@ def rng():
     return np.random.default_rng(0)
 
 
-def test_row_ids(rows):
-    assert row_ids(ragged(rows)).numpy().tolist() == [r for r, row in enumerate(rows) for _ in row]
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64])
+def test_row_ids(rows, dtype):
+    found = row_ids(tf.cast(ragged(rows), dtype))
+    assert found.numpy().tolist() == [r for r, row in enumerate(rows) for _ in row]
 
 
 def test_sum_rows(rows, rng):

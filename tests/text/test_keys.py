@@ -8,10 +8,19 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.reference import text as reference
 from tests.text.strategies import order_sets, property_settings, text_lists
-from tf_charagram.text.keys import exact_digits, mix64, mixed_keys, ngram_keys, symbol_bits
+from tf_charagram.text.keys import (
+    exact_digits,
+    mix64,
+    mixed_keys,
+    ngram_keys,
+    padded_keys,
+    prefix_keys,
+    symbol_bits,
+)
 from tf_charagram.text.normalize import SPACE, collapse, decode
 
 MASK = 2**64 - 1
@@ -80,6 +89,21 @@ def test_mixed_keys_agree_with_those_of_code_points(raws, orders):
         for ngram, key in zip(reference.ngrams(raw, orders), keys, strict=True):
             assert ngram_of.setdefault(key, ngram) == ngram
             assert key > 0
+
+
+@property_settings
+@given(text_lists, st.integers(1, 5), st.none() | st.integers(1, 9))
+def test_padded_keys_begin_with_those_of_all_orders(raws, order, max_chars):
+    codes, boundaries = decode(tf.constant([raw.encode() for raw in raws], tf.string))
+    flat = collapse(codes % 4094 + 1, boundaries, SPACE + 1, max_chars)
+    padded, padded_splits = padded_keys(flat, order, 12)
+    for shorter in range(2, order + 1):
+        keys, splits = ngram_keys(flat, (shorter,), 12)
+        prefixes = prefix_keys(padded.numpy(), shorter, order, 12)
+        np.testing.assert_array_equal(prefixes, keys[:, 0])
+        np.testing.assert_array_equal(padded_splits, splits)
+    unigrams = ngram_keys(flat, (1,), 12)[0][:, 0]
+    np.testing.assert_array_equal(prefix_keys(padded.numpy(), 1, order, 12), unigrams)
 
 
 def test_mixed_keys_tell_order_and_length_apart():

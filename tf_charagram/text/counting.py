@@ -112,7 +112,8 @@ def count_batch(
         ]
     symbols = alphabet.symbol_table(False).astype(np.int64)[codes]
     flat = collapse(tf.constant(symbols), boundaries, SPACE_SYMBOL, settings.max_chars)
-    keys = padded_keys(flat, settings.max_order, settings.bits)
+    keys = padded_keys(flat, settings.max_order, settings.bits)[0].numpy()
+    keys = keys[keys > 0]
     if 1 in settings.orders:
         spaces = np.full(np.count_nonzero(flat.ends > flat.starts), SPACE_SYMBOL)
         keys = np.append(keys, spaces << settings.bits * (settings.max_order - 1))

@@ -69,7 +69,7 @@ def ngram_keys(
     return tf.stack(columns, axis=1), splits
 
 
-def longest_keys(texts: FlatTexts, order: int, bits: int) -> tuple[tf.Tensor, tf.Tensor]:
+def padded_keys(texts: FlatTexts, order: int, bits: int) -> tuple[tf.Tensor, tf.Tensor]:
     """Computes one exact key per position of a batch, which tells the n-grams of all orders there.
 
     Args:
@@ -108,34 +108,6 @@ def _remaining(texts: FlatTexts) -> tuple[tf.Tensor, tf.Tensor]:
     symbols, starts, ends = texts
     splits = tf.concat([starts, [tf.shape(symbols)[0] - 1]], axis=0)
     return tf.ragged.range(ends - starts + 1, ends - splits[1:] + 1, -1).values, splits
-
-
-def padded_keys(texts: FlatTexts, order: int, bits: int) -> np.ndarray:
-    """Computes one exact key per position of a batch, which tells the n-grams of all orders there.
-
-    Args:
-        texts: The batch; symbols are positive integers, int64.
-        order: The highest n-gram order.
-        bits: Bits per symbol.
-
-    Returns:
-        For each position an n-gram of two or more symbols may start at, the key of the `order`
-        symbols from there on, with zeros past the end of the text, int64 `(num_positions,)`. Its
-        highest `n` symbols are the n-gram of order `n`, unless the last of them is zero.
-    """
-    symbols, starts, ends = (np.asarray(part) for part in texts)
-    num_starts = len(symbols) - 1
-    padded = np.concatenate([symbols, np.zeros(order, np.int64)])
-    keys = padded[:num_starts].copy()
-    for offset in range(1, order):
-        keys <<= bits
-        keys |= padded[offset : num_starts + offset]
-    lengths = np.diff(starts, append=num_starts)
-    remaining = np.repeat(ends + 1, lengths) - np.arange(num_starts, dtype=ends.dtype)
-    # How many symbols there are decides which of them stay; the space after a text has no key.
-    masks = [0, 0, *(-1 << bits * (order - n) for n in range(2, order)), -1]
-    keys &= np.array(masks)[np.clip(remaining, 0, len(masks) - 1)]
-    return keys[keys > 0]
 
 
 def prefix_keys(keys: np.ndarray, order: int, max_order: int, bits: int) -> np.ndarray:

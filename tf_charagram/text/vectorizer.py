@@ -12,7 +12,7 @@ import tensorflow as tf
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.base import TextOptions, TextVectorizer
 from tf_charagram.text.growing import check_growable
-from tf_charagram.text.keys import longest_keys, mix64, ngram_keys
+from tf_charagram.text.keys import mix64, ngram_keys, padded_keys
 from tf_charagram.text.normalize import (
     SPACE,
     FlatTexts,
@@ -236,7 +236,7 @@ class NgramVectorizer(TextVectorizer):
     def _longest(self, texts: FlatTexts) -> tf.RaggedTensor:
         """Returns the id of the longest known n-gram at each position."""
         bits, max_order = self._bits, self.orders[-1]
-        keys, splits = longest_keys(texts, max_order, bits)
+        keys, splits = padded_keys(texts, max_order, bits)
         found = []
         for order in self.orders[::-1]:
             shift = np.int64(bits * (max_order - order))
