@@ -163,7 +163,7 @@ class NgramVectorizer(TextVectorizer):
         with tf.device("CPU:0"):
             flat = self.normalized(texts)
             if self.longest_only:
-                return self._longest(flat)
+                return self._longest(flat, self._bits)  # type: ignore[arg-type]
             keys, splits = ngram_keys(flat, self.orders, self._bits)
             num_columns = keys.shape[1]
             keys = tf.reshape(keys, [-1])
@@ -233,9 +233,9 @@ class NgramVectorizer(TextVectorizer):
         vocabulary, rows = self.vocabulary.grown(other.vocabulary)
         return self.from_state(self.settings(), vocabulary.to_arrays()), rows
 
-    def _longest(self, texts: FlatTexts) -> tf.RaggedTensor:
+    def _longest(self, texts: FlatTexts, bits: int) -> tf.RaggedTensor:
         """Returns the id of the longest known n-gram at each position."""
-        bits, max_order = self._bits, self.orders[-1]
+        max_order = self.orders[-1]
         keys, splits = padded_keys(texts, max_order, bits)
         found = []
         for order in self.orders[::-1]:
