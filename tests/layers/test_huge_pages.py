@@ -31,14 +31,14 @@ def are_offered():
 @pytest.mark.parametrize("num_rows", [0, 1, 7_000, 100_000])
 def test_numbers_stay(num_rows):
     values = np.random.default_rng(0).normal(size=(num_rows, 75)).astype(np.float32)
-    table = tf.constant(values)
+    table = tf.Variable(values)
     use_huge_pages(table)
     np.testing.assert_array_equal(table, values)
 
 
 @pytest.mark.skipif(not are_offered(), reason="needs huge pages on request, as of Linux 6.1")
 def test_a_large_table_is_in_huge_pages():
-    table = tf.random.stateless_uniform([1 << 18, 64], seed=[0, 0])
+    table = tf.Variable(tf.random.stateless_uniform([1 << 18, 64], seed=[0, 0]))
     before = huge_bytes()
     use_huge_pages(table)
     # The system may be short of them; half of the table is more than chance.

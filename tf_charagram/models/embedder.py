@@ -137,8 +137,7 @@ class TextEmbedder(TextModel):
         for weight in self.encoder.weights:
             # Row-sparse training leaves the table so that each batch would copy it to read it.
             tf.raw_ops.DisableCopyOnRead(resource=weight.value.handle)
-            if weight.dtype == "float32":
-                use_huge_pages(weight.value.value())
+            use_huge_pages(weight.value)
         batches = bounded_batches(texts, batch_size, _MAX_BATCH_CHARS)
         yield from in_threads(self._encode_batch, batches)
 

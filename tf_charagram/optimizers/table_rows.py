@@ -46,7 +46,9 @@ class TableOptimizer(keras.optimizers.Optimizer):
     @staticmethod
     def read_rows(tables: Sequence[tf.Variable], indices: tf.Tensor) -> list[tf.Tensor]:
         """Returns rows of tables, float32 `(n, dim)` each."""
-        return [tf.cast(tf.gather(table, indices), tf.float32) for table in tables]
+        # Waits for memory more than it computes, so it is not to wait for the gradient as well.
+        with tf.control_dependencies(None):
+            return [tf.cast(tf.gather(table, indices), tf.float32) for table in tables]
 
     def write_rows(
         self, tables: Sequence[tf.Variable], indices: tf.Tensor, rows: Sequence[tf.Tensor]

@@ -12,6 +12,7 @@ import tensorflow as tf
 from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.cut_table import CutTable, cut_tables, trained_variables
+from tf_charagram.layers.huge_pages import use_huge_pages
 from tf_charagram.layers.placement import beside
 from tf_charagram.objectives.penalties import L2Penalties
 from tf_charagram.optimizers.row_sparse import Gradient, clip_by_global_norm, scaled
@@ -180,6 +181,13 @@ class StepModel(keras.Model):
         total = tf.debugging.check_numerics(total, "The loss or its gradient is not finite")
         with tf.control_dependencies([total]):
             return tf.identity(loss)
+
+    def fit(self, *args: Any, **kwargs: Any) -> Any:
+        """Trains, as `keras.Model.fit`."""
+        if self.distribute_strategy.num_replicas_in_sync == 1:
+            for variable in [*self.trained_variables, *self.optimizer.variables]:
+                use_huge_pages(variable.value)
+        return super().fit(*args, **kwargs)
 
     def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Trains on one batch; returns the mean loss."""
