@@ -92,10 +92,11 @@ def padded_keys(texts: FlatTexts, order: int, bits: int) -> tuple[tf.Tensor, tf.
         # The symbols that both halves have fall on each other.
         keys = tf.bitwise.left_shift(keys[:-step], np.int64(step * bits)) | keys[step:]
         width += step
-    # How many symbols there are decides which of them stay.
-    masks = [0, 0, *(-1 << bits * (order - n) for n in range(2, order)), -1]
-    which = tf.clip_by_value(remaining, 0, len(masks) - 1)
-    return keys[:-1] & tf.gather(tf.constant(masks, tf.int64), which), splits
+    # Shifted out and back, symbols past the end become zeros.
+    num_lost = order - tf.where(remaining < 2, 0, tf.minimum(remaining, order))
+    shift = tf.cast(num_lost * bits, tf.int64)
+    keys = tf.bitwise.left_shift(tf.bitwise.right_shift(keys[:-1], shift), shift)
+    return keys, splits
 
 
 def _remaining(texts: FlatTexts) -> tuple[tf.Tensor, tf.Tensor]:

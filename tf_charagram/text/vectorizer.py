@@ -241,12 +241,14 @@ class NgramVectorizer(TextVectorizer):
         for order in self.orders[::-1]:
             shift = np.int64(bits * (max_order - order))
             rows = self._table.lookup(tf.bitwise.right_shift(keys, shift))
-            unknown = tf.where(rows < 0)
+            unknown = tf.cast(tf.where(rows < 0)[:, 0], tf.int32)
             found.append((rows, unknown))
-            keys = tf.gather_nd(keys, unknown)
+            keys = tf.gather(keys, unknown)
         rows, _ = found.pop()
         for longer, unknown in found[::-1]:
-            rows = tf.tensor_scatter_nd_update(longer, unknown, rows)
+            # Of two rows for a position the second stays. A scattered update takes twice as long.
+            positions = tf.range(tf.size(longer))
+            rows = tf.dynamic_stitch([positions, unknown], [longer, rows])
         if 1 in self.orders:
             last_spaces = ngram_keys(texts, (1,), bits)[0][:, 1]
             rows = tf.stack([rows, self._table.lookup(last_spaces)], axis=1)
