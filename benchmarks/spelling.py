@@ -135,7 +135,7 @@ def main() -> None:
             print(f"{cells}  {name}  {list(weights)}", flush=True)
         best = tried[", ".join(Weights._fields)]
         result["models"][model] = best._asdict()
-    common.finish("spelling", result)
+    common.finish("spelling", result, arguments)
 
 
 if __name__ == "__main__":

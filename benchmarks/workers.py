@@ -35,6 +35,7 @@ def bytes_of_loopback() -> int:
 
 def work(arguments: argparse.Namespace) -> None:
     """Trains as one of the workers, and prints what the chief measures."""
+    import fitting
     import numpy as np
     import tensorflow as tf
 
@@ -53,11 +54,11 @@ def work(arguments: argparse.Namespace) -> None:
         run = TrainingRun(config, resume=False, overwrite=False, exchange=connect(cluster_of()))
         run.stream.open()
         model = run.loop.model
-        common.train(model, run.stream, _WARM_UP)
+        fitting.train(model, run.stream, _WARM_UP)
         sent, times, busy = bytes_of_loopback(), [], []
         for _ in range(arguments.rounds):
             start, used = time.perf_counter(), time.process_time()
-            common.train(model, run.stream, arguments.steps)
+            fitting.train(model, run.stream, arguments.steps)
             times.append((time.perf_counter() - start) / arguments.steps)
             busy.append((time.process_time() - used) / arguments.steps)
         steps = arguments.rounds * arguments.steps
@@ -93,7 +94,7 @@ def measured(size: int) -> dict[str, float]:
 
 def main() -> None:
     """Prints the table."""
-    parser = common.make_parser(__doc__.splitlines()[0], rounds=5)
+    parser = common.make_parser(__doc__, rounds=5)
     found = sorted(map(str, common.SHARED.glob("sentences/*.tsv")))
     parser.add_argument("--data", nargs="+", default=found)
     parser.add_argument("--eval-data", default=None)
