@@ -83,7 +83,10 @@ def make_parser(
     )
     if data is not None:
         path = SHARED / data
-        parser.add_argument("--data", default=str(path) if path.is_file() else None)
+        parser.add_argument(
+            "--data", type=lambda text: text or None, default=str(path) if path.is_file() else None,
+            help="nothing for made-up data",
+        )  # fmt: skip
     parser.add_argument("--rounds", type=int, default=rounds, help="timed calls of each function")
     parser.add_argument("--json", help="file that gets the result")
     if peers:

@@ -2,12 +2,12 @@
 
     python benchmarks/embed.py [--peer-python PYTHON] [--minilm MODEL] [--model2vec FOLDER]
 
-Words are those of a file of pairs, sentences both sides of the STS sets. Each contender is a process
-of its own; they take turns, and each gets as many texts as it embeds in about a second. `encode` and
-the SavedModel have a vocabulary of the words and 300 dimensions, like fastText and gensim, which are
-trained on the words for an epoch, only for their tables. `english` is the model that ships. fastText
-knows all words, gensim none of them: it would look up whole words. The SavedModel gets batches of
-1,000 from one thread or two, fastText and gensim a text per call.
+Words are those of a file of pairs, sentences both sides of the STS sets. Each contender is a
+process of its own; they take turns, and each gets as many texts as it embeds in about a second.
+`encode` and the SavedModel have a vocabulary of the words and 300 dimensions, like fastText and
+gensim, which are trained on the words for an epoch, only for their tables. `english` is the model
+that ships. fastText knows all words, gensim none of them: it would look up whole words. The
+SavedModel gets batches of 1,000 from one thread or two, fastText and gensim a text per call.
 
 A model of model2vec that is not there is distilled from the MiniLM first, which takes minutes.
 """
@@ -93,7 +93,8 @@ def measure(
         runs: dict[str, Contender] = {}
         for name, (package, model) in specs.items():
             python = arguments.peer_python if name in PEERS else sys.executable
-            command = [python, _PACKAGES, "time", package, model, kind, folder / f"{kind}.json"]
+            texts = (folder / f"{kind}.json", str(arguments.seconds))
+            command = [python, _PACKAGES, "time", package, model, kind, *texts]
             try:
                 runs[name] = stack.enter_context(Contender(command))
             except ContenderError as error:
@@ -117,6 +118,8 @@ def main() -> None:
     parser.add_argument("--minilm", default=MINILM, help="name or folder")
     parser.add_argument("--model2vec", default="runs/peers/model2vec", help="folder")
     parser.add_argument("--contenders", help="names, separated by semicolons; all by default")
+    parser.add_argument("--kinds", default=",".join(KINDS), help="words or sentences, or both")
+    parser.add_argument("--seconds", type=float, default=1.0, help="about how long a call takes")
     arguments = parser.parse_args()
     found = processes.versions(arguments.peer_python, tuple(dict.fromkeys(PEERS.values())))
     result: dict = {"versions": found}
@@ -126,7 +129,7 @@ def main() -> None:
         chosen = arguments.contenders.split(";") if arguments.contenders else list(specs)
         chosen = [name for name in chosen if name not in PEERS or PEERS[name] in found]
         prepare(arguments, folder, chosen)
-        for kind in KINDS:
+        for kind in arguments.kinds.split(","):
             result[kind] = measure(kind, {each: specs[each] for each in chosen}, folder, arguments)
             print(f"{kind}: {result[kind]}", flush=True)
     common.finish("embed", result, arguments)

@@ -2,9 +2,9 @@
 
     python benchmarks/ids.py [--data PAIRS]
 
-The vectorizer has a vocabulary of 2-, 3- and 4-grams. `all_cores` gives batches of Python strings to
-as many threads as there are cores, as `train` and `vocabulary` do; `one_caller` gives one after the
-other; `tensors` gives batches that are tensors already, as a SavedModel or `tf.data` has them.
+The vectorizer has a vocabulary of 2-, 3- and 4-grams. `all_cores` gives batches of Python strings
+to as many threads as there are cores, as `train` and `vocabulary` do; `one_caller` gives one after
+the other; `tensors` gives batches that are tensors already, as a SavedModel or `tf.data` has them.
 """
 
 from __future__ import annotations

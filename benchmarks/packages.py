@@ -1,6 +1,6 @@
 """What embeds texts, by package; each runs in a process of its own, under its own interpreter.
 
-    python benchmarks/packages.py time PACKAGE MODEL KIND TEXTS.json
+    python benchmarks/packages.py time PACKAGE MODEL KIND TEXTS.json SECONDS
     python benchmarks/packages.py once PACKAGE MODEL KIND TEXT
     python benchmarks/packages.py distill MODEL FOLDER
 
@@ -24,8 +24,6 @@ import processes
 #: A matrix, or a list of the vectors or matrices that a package gives for one text or batch.
 Embed = Callable[[list[str]], Any]
 
-#: A timed call takes about as long, so that slow packages get fewer texts and fast ones more.
-SECONDS = 1.0
 BATCH = 1000
 #: Of packages that are trained or fitted here: only their speed counts, and this does for it.
 NGRAMS, DIM, BUCKETS = (2, 4), 300, 200_000
@@ -146,14 +144,15 @@ PACKAGES: dict[str, Callable[[str, str], Embed]] = {
 }  # fmt: skip
 
 
-def time_texts(package: str, model: str, kind: str, path: str) -> None:
-    """Embeds as many texts a call as take about `SECONDS`."""
+def time_texts(package: str, model: str, kind: str, path: str, seconds: str) -> None:
+    """Embeds as many texts per call as take about some seconds: of slow packages fewer."""
     answers = processes.protocol_file()
     texts = json.loads(Path(path).read_text(encoding="utf-8"))
     embed = PACKAGES[package](model, kind)
     rate = texts_per_second(embed, texts)
-    number = min(len(texts), max(100, int(rate * SECONDS)))
-    passes = max(1, math.ceil(rate * SECONDS / number))
+    wanted = rate * float(seconds)
+    number = min(len(texts), max(100, int(wanted)))
+    passes = math.ceil(wanted / number)
 
     def work(job: str) -> None:
         for _ in range(passes):

@@ -120,10 +120,13 @@ def estimate(step: Step, machine: Machine, workers: int) -> tuple[float, float]:
 
 def main() -> None:
     """Prints measurements, the model, and what it says."""
-    arguments = common.make_parser(__doc__, rounds=5).parse_args()
+    parser = common.make_parser(__doc__, rounds=5)
+    parser.add_argument("--small", action="store_true", help="few settings, to see that it works")
+    arguments = parser.parse_args()
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
-    settings = [*itertools.product((50, 100, 250, 500), (20, 100, 250), (20_000, 200_000))]
+    sizes = ((25, 50), (20,)) if arguments.small else ((50, 100, 250, 500), (20, 100, 250))
+    settings = [*itertools.product(*sizes, (20_000, 200_000))]
     found = {each: measured(*each, arguments.rounds) for each in settings}
     names = list(found)
     features = np.array([found[each][0].features() for each in names])

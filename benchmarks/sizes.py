@@ -105,8 +105,8 @@ def measure_rates(embedder: TextEmbedder, texts: list[str], rounds: int) -> dict
 def main() -> None:
     """Runs the benchmark."""
     parser = common.make_parser(__doc__, rounds=15)
-    parser.add_argument("model")
-    parser.add_argument("--eval-data", nargs="+", required=True)
+    parser.add_argument("model", nargs="?", default="english")
+    parser.add_argument("--eval-data", nargs="+", default=[str(common.SHARED / "sts")])
     parser.add_argument("--budgets", type=float, nargs="*", default=[100, 20, 13.3, 10, 5, 2.5])
     arguments = parser.parse_args()
     embedder = TextEmbedder.load(arguments.model)
@@ -123,7 +123,12 @@ def main() -> None:
             rates[kind] = measure_rates(embedder, many, arguments.rounds)
             print(f"{kind}: {rates[kind]}", flush=True)
     sizes = measure_sizes(embedder, sets, arguments.budgets)
-    common.finish("sizes", {"sizes": sizes, **rates}, arguments)
+    result = {
+        row["what"]: {"size": common.Sample([row["mb"]], "MB")}
+        | {name: common.Sample([row[name]], "points") for name in SHOWN if name in row}
+        for row in sizes
+    }
+    common.finish("sizes", result | rates, arguments)
 
 
 if __name__ == "__main__":

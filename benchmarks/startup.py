@@ -3,8 +3,9 @@
     python benchmarks/startup.py [--model english] [--drop-caches] [--peer-python PYTHON]
 
 Each is a fresh Python; they take turns. `ours` is what comes on top of a process that imports
-TensorFlow and Keras and nothing else, of the same round; `cpu` is processor time. Files are in memory
-unless `--drop-caches`, for which one must be root, empties the caches of Linux before each process.
+TensorFlow and Keras and nothing else, of the same round; `cpu` is processor time. Files are in
+memory unless `--drop-caches`, for which one must be root, empties the caches of Linux before each
+process.
 """
 
 from __future__ import annotations

@@ -82,9 +82,7 @@ def measure(size: int, arguments: argparse.Namespace, has_torch: bool) -> dict:
         if has_torch:
             import twins
 
-            twin = twins.torch_twin(
-                arguments.peer_python, "sum", ours.facts["num_rows"], DIM, file
-            )
+            twin = twins.torch_twin(arguments.peer_python, "sum", ours.facts["num_rows"], DIM, file)
             runs["torch"] = stack.enter_context(twin)
             facts["torch_threads"] = twin.facts["num_threads"]
         runs["keras"] = lambda: ours("keras")

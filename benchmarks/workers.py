@@ -107,20 +107,25 @@ def main() -> None:
     if arguments.worker:
         work(arguments)
         return
-    ratios, last = [], {}
+    turns = []
     for _ in range(arguments.turns):
-        last = {size: measured(size) for size in (1, 2)}
-        ratios.append(last[2]["pairs"] / last[1]["pairs"])
+        one, two = measured(1), measured(2)
+        turns.append((one, two))
         print(
-            f"1 worker {last[1]['ms']:.1f} ms a step, 2 workers {last[2]['ms']:.1f}: "
-            f"{ratios[-1]:.2f}; exchanged {last[2]['exchanged'] / 1e6:.2f} MB a step, the rows "
-            f"touched and back {2 * last[2]['rows'] / 1e6:.1f}",
+            f"1 worker {one['ms']:.1f} ms a step, 2 workers {two['ms']:.1f}: "
+            f"{two['pairs'] / one['pairs']:.2f}; exchanged {two['exchanged'] / 1e6:.2f} MB a step, "
+            f"the rows touched and back {2 * two['rows'] / 1e6:.1f}",
             flush=True,
         )
+    one, two = (
+        common.Sample([turn["pairs"] for turn in side], "pairs/s")
+        for side in zip(*turns, strict=True)
+    )
     common.finish("workers", {
         "encoder": arguments.encoder, "batch_size": arguments.batch_size,
-        "ratio": round(statistics.median(ratios), 2), "two": last[2], "one": last[1],
-    })  # fmt: skip
+        "one": one, "two": two, "two/one": two.over(one),
+        "exchanged per step": common.Sample([turn[1]["exchanged"] / 1e6 for turn in turns], "MB"),
+    }, arguments)  # fmt: skip
 
 
 if __name__ == "__main__":
