@@ -4,13 +4,13 @@
     python benchmarks/all.py --compare OLD.json        # and says what got slower
     python benchmarks/all.py --page [--compare OLD.json]    # runs nothing
 
-Each benchmark is a script of this folder, which can be run by itself; `suite/settings.py` says with
-which settings it is run here. The results go to `benchmarks.json`, the page to `benchmarks.md` and a
-picture to `benchmarks.svg`, in `--out`. Benchmarks that are not run keep the results they have there.
+Each benchmark is a script of this folder that can be run by itself; `suite/settings.py` has the
+settings it is run with here. The results go to `benchmarks.json`, the page to `benchmarks.md` and a
+picture to `benchmarks.svg`, in `--out`. Benchmarks that are not run keep their results there.
 
-Peers: PyTorch, fastText, model2vec, sentence-transformers with all-MiniLM-L6-v2, scikit-learn, gensim.
-`--peer-python` names an interpreter that has them, for some do not go together with TensorFlow; those
-that it lacks are left out. Exit status: 1 if a benchmark failed, or if something got slower.
+Peers: PyTorch, fastText, model2vec, sentence-transformers with all-MiniLM-L6-v2, scikit-learn and
+gensim. `--peer-python` names an interpreter that has them, for not all go together with TensorFlow;
+those that it lacks are left out. Exit status: 1 if a benchmark failed or something got slower.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ process of its own; they take turns, and each gets as many texts as it embeds in
 `encode` and the SavedModel have a vocabulary of the words and 300 dimensions, like fastText and
 gensim, which are trained on the words for an epoch, only for their tables. `english` is the model
 that ships. fastText knows all words, gensim none of them: it would look up whole words. The
-SavedModel gets batches of 1,000 from one thread or two, fastText and gensim a text per call.
+SavedModel gets batches of 1,000 from one thread, `SavedModel-2` from two; fastText and gensim get
+a text per call.
 
 A model of model2vec that is not there is distilled from the MiniLM first, which takes minutes.
 """
@@ -56,7 +57,7 @@ def contenders(arguments: argparse.Namespace, folder: Path) -> dict[str, tuple[s
     return {
         "encode": ("charagram", str(folder / "model")),
         "SavedModel": ("saved-model", str(folder / "saved_model")),
-        "SavedModel, two callers": ("saved-model-2", str(folder / "saved_model")),
+        "SavedModel-2": ("saved-model-2", str(folder / "saved_model")),
         "english": ("charagram", "english"),
         "fastText": ("fasttext", words),
         "model2vec": ("model2vec", arguments.model2vec),
@@ -76,7 +77,7 @@ def prepare(arguments: argparse.Namespace, folder: Path, chosen: list[str]) -> N
         mixed = random.Random(1).sample(sample, len(sample))
         (folder / f"{kind}.json").write_text(json.dumps(mixed), encoding="utf-8")
     # In a process of its own, so that this one has no threads of TensorFlow.
-    if {"encode", "SavedModel", "SavedModel, two callers"} & set(chosen):
+    if {"encode", "SavedModel", "SavedModel-2"} & set(chosen):
         command = [sys.executable, __file__, "--save-model", str(folder)]
         subprocess.run(command, check=True)
     if "model2vec" in chosen and not Path(arguments.model2vec).is_dir():
@@ -106,7 +107,7 @@ def measure(
         work = {name: run.facts["texts"] for name, run in runs.items()}
         rates = common.compare(arguments.rounds, runs, work, f"{kind}/s")
         if kind == "words" and {"SavedModel", "fastText"} <= rates.keys():
-            for name in ("SavedModel", "SavedModel, two callers"):
+            for name in ("SavedModel", "SavedModel-2"):
                 if name in rates:
                     rates[f"{name}/fastText"] = rates[name].over(rates["fastText"])
         return rates | {"dims": {name: run.facts["dim"] for name, run in runs.items()}}
@@ -117,7 +118,7 @@ def main() -> None:
     parser = common.make_parser(__doc__, data=common.WORDS, peers=True)
     parser.add_argument("--minilm", default=MINILM, help="name or folder")
     parser.add_argument("--model2vec", default="runs/peers/model2vec", help="folder")
-    parser.add_argument("--contenders", help="names, separated by semicolons; all by default")
+    parser.add_argument("--contenders", help="names, separated by commas; all by default")
     parser.add_argument("--kinds", default=",".join(KINDS), help="words or sentences, or both")
     parser.add_argument("--seconds", type=float, default=1.0, help="about how long a call takes")
     arguments = parser.parse_args()
@@ -126,7 +127,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         specs = contenders(arguments, folder)
-        chosen = arguments.contenders.split(";") if arguments.contenders else list(specs)
+        chosen = arguments.contenders.split(",") if arguments.contenders else list(specs)
         chosen = [name for name in chosen if name not in PEERS or PEERS[name] in found]
         prepare(arguments, folder, chosen)
         for kind in arguments.kinds.split(","):

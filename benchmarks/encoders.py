@@ -18,6 +18,7 @@ import common
 import fitting
 import keras
 import numpy as np
+import processes
 import tensorflow as tf
 import twins
 
@@ -114,8 +115,9 @@ def main() -> None:
     parser.add_argument("--lstm-steps", type=int, default=5)
     arguments = parser.parse_args()
     pairs = sentence_pairs(Path(arguments.data))
-    python = arguments.peer_python if twins.has_torch(arguments.peer_python) else None
-    result: dict = {}
+    found = processes.versions(arguments.peer_python, ("torch",))
+    python = arguments.peer_python if "torch" in found else None
+    result: dict = {"versions": found}
     for name in arguments.encoders.split(","):
         if name == "char_lstm":
             result[name] = against_keras(arguments.lstm_steps, arguments.rounds)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -42,7 +43,10 @@ class Contender:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._process.communicate()
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait()
         self._errors.close()
 
     def __call__(self, job: str = "go") -> None:
@@ -61,6 +65,7 @@ class Contender:
         status = self._process.wait()
         self._errors.seek(0)
         said = self._errors.read().decode(errors="replace").strip() or f"status {status}"
+        self.__exit__()
         raise ContenderError(said.splitlines()[-1])
 
 

@@ -3,7 +3,8 @@
     python benchmarks/startup.py [--model english] [--drop-caches] [--peer-python PYTHON]
 
 Each is a fresh Python; they take turns. `ours` is what comes on top of a process that imports
-TensorFlow and Keras and nothing else, of the same round; `cpu` is processor time. Files are in
+TensorFlow and Keras and nothing else (`keras`), of the same round; `cpu` is processor time. `load`
+loads the model, `encode` embeds a text, too; `embed` is the command `charagram embed`. Files are in
 memory unless `--drop-caches`, for which one must be root, empties the caches of Linux before each
 process.
 """
@@ -26,6 +27,9 @@ from embed import MINILM, PEERS
 
 _PACKAGES = str(Path(__file__).with_name("packages.py"))
 TEXT = "how do i resett my pasword"
+#: What is compared with `BASE`.
+OURS = ("load", "encode", "embed")
+BASE = "keras"
 
 
 class Time(NamedTuple):
@@ -57,18 +61,19 @@ def drop_caches() -> None:
 
 def commands(model: str, line: Path) -> dict[str, list[str]]:
     """Returns what is started, by name."""
+    load = f"from tf_charagram import TextEmbedder; TextEmbedder.load({model!r})"
     programs = {
         "python": "pass",
-        "import tensorflow": "import tensorflow",
-        "import tensorflow, keras": "import tensorflow, keras",
-        "import tf_charagram": "import tf_charagram",
-        "load": f"from tf_charagram import TextEmbedder; TextEmbedder.load({model!r})",
+        "tensorflow": "import tensorflow",
+        BASE: "import tensorflow, keras",
+        "tf_charagram": "import tf_charagram",
+        "load": load,
+        "encode": f"{load}.encode([{TEXT!r}])",
     }
     embed = [sys.executable, "-m", "tf_charagram.cli", "embed", model, "--input", str(line)]
     return {
         **{name: [sys.executable, "-c", program] for name, program in programs.items()},
-        "load and encode": [sys.executable, _PACKAGES, "once", "charagram", model, "words", TEXT],
-        "charagram embed": embed,
+        "embed": embed,
     }
 
 
@@ -98,6 +103,7 @@ def main() -> None:
     parser.add_argument("--minilm", default=MINILM, help="name or folder")
     parser.add_argument("--model2vec", default="runs/peers/model2vec", help="folder")
     parser.add_argument("--drop-caches", action="store_true")
+    parser.add_argument("--processes", help="names, separated by commas; all by default")
     arguments = parser.parse_args()
     found = processes.versions(
         arguments.peer_python, tuple(PEERS[name] for name in ("model2vec", "MiniLM"))
@@ -106,6 +112,8 @@ def main() -> None:
         line = Path(folder, "line.txt")
         line.write_text(f"{TEXT}\n", encoding="utf-8")
         chosen = commands(arguments.model, line) | peer_commands(arguments, found)
+        if arguments.processes:
+            chosen = {name: chosen[name] for name in arguments.processes.split(",")}
 
         def measure(start: Callable[[], Time]) -> Time:
             if arguments.drop_caches:
@@ -119,11 +127,12 @@ def main() -> None:
         name: Time(*(common.Sample(column, "s") for column in zip(*rounds, strict=True)))
         for name, rounds in times.items()
     }
-    base = samples["import tensorflow, keras"]
+    base = samples[BASE]
     ours = {
         name: {"seconds": samples[name].seconds.minus(base.seconds),
                "cpu": samples[name].cpu.minus(base.cpu)}
-        for name in ("load", "load and encode", "charagram embed")
+        for name in OURS
+        if name in samples
     }  # fmt: skip
     result = {
         "versions": found, "is_cold": arguments.drop_caches, "ours": ours,

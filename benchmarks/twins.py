@@ -10,18 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import common
 import numpy as np
-from processes import Contender, versions
+from processes import Contender
 
 if TYPE_CHECKING:  # Who only starts the twin has no TensorFlow.
     from tf_charagram.data.pipeline.pair_stream import PairStream
 
 MARGIN = 0.4
 _SCRIPT = Path(__file__).with_name("torch_twin.py")
-
-
-def has_torch(python: str) -> bool:
-    """Returns whether an interpreter has PyTorch, which is not imported here."""
-    return "torch" in versions(python, ("torch",))
 
 
 def torch_twin(python: str, name: str, num_rows: int, dim: int, batches: Path) -> Contender:

@@ -25,7 +25,7 @@ def describe() -> dict[str, str]:
         "cores": str(usable),
         "processor": model[1] if model else platform.processor() or platform.machine(),
         "memory": f"{int(memory[1]) / 2**20:.0f} GiB" if memory else "unknown",
-        "system": f"{platform.system()} {platform.release()}",
+        "system": platform.system(),
         "python": platform.python_version(),
         **{name: version(name) for name in _PACKAGES},
     }

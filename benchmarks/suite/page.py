@@ -30,7 +30,7 @@ BARS = (
     Bar("`encode` of STS sentences over model2vec", "embed: sentences, encode over model2vec", 6),
     Bar("SavedModel, words over `get_word_vector`", "embed: words, SavedModel over fastText", 4),
     Bar(
-        "the same, two callers", "embed: words, SavedModel, two callers over fastText", 4,
+        "the same, two callers", "embed: words, SavedModel-2 over fastText", 4,
     ),
     *(
         Bar(
@@ -44,7 +44,7 @@ BARS = (
     Bar("loading `english`, without TensorFlow's import", "startup: ours, load, seconds", 0.3),
     Bar(
         "`charagram embed` of a line, without TensorFlow's import",
-        "startup: ours, charagram embed, seconds", 0.3,
+        "startup: ours, embed, seconds", 0.3,
     ),
 )  # fmt: skip
 
@@ -101,7 +101,7 @@ def _head(machine: dict[str, str]) -> str:
         "Contenders are processes of their own that take turns in every round, in random order. "
         "Numbers are\nmedians over the rounds, with the lowest and the highest. A ratio is the "
         "median of the ratios of all\nrounds, each of two values of one round, not the ratio of "
-        f"two medians. In the commands stand for\n\n{words}.\n"
+        f"two medians. Words in capitals in the commands:\n\n{words}.\n"
     )
 
 

@@ -37,14 +37,14 @@ class Benchmark:
 BENCHMARKS = {
     "embed": Benchmark(
         "Embedding, against other packages", _MODELS,
-        "--data PAIRS --contenders english;hashing --kinds words --seconds 0.05",
+        "--data PAIRS --contenders english,hashing --kinds words --seconds 0.05",
     ),
     "train_step": Benchmark(
         "Training on words, against PyTorch", _PEER,
         "--data PAIRS --batch-sizes 25 --pairs 500 --keras-steps 1",
     ),
     "ids": Benchmark("Strings to ids", "", "--data PAIRS --number 5000"),
-    "startup": Benchmark("Start-up", _MODELS, "--peer-python HERE"),
+    "startup": Benchmark("Start-up", _MODELS, "--peer-python HERE --processes keras,load"),
     "supervised": Benchmark("Frozen features", "", "--encoders charagram"),
     "encoders": Benchmark(
         "Training on sentences, against PyTorch",
