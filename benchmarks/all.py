@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import common
-from embed import MINILM
+import processes
+from embed import MINILM, PEERS
 from suite import machine, page, results, running, settings
 
 from tf_charagram.files import whole_file, write_json
@@ -64,6 +65,7 @@ def run_all(arguments: argparse.Namespace, file: Path) -> dict[str, Any]:
             )
         found["benchmarks"] = kept["benchmarks"]
     chosen = settings.names(arguments)
+    processes.versions(arguments.peer_python, ("torch", *dict.fromkeys(PEERS.values())))
     with tempfile.TemporaryDirectory() as folder:
         places = settings.places(arguments, common.SHARED, Path(folder))
         running.write_small_data(Path(folder))
@@ -73,7 +75,10 @@ def run_all(arguments: argparse.Namespace, file: Path) -> dict[str, Any]:
             found["benchmarks"][name] = record
             write_json(file, found)
             problem = [f"{key}: {record[key]}" for key in ("skipped", "failed") if key in record]
-            print(*(problem or [f"{record['seconds']} s"]), flush=True)
+            left_out = record.get("result", {}).get("left_out")
+            notes = [f"{record['seconds']} s"] if not problem else problem
+            notes += [f"without {', '.join(left_out)}"] if left_out else []
+            print(*notes, sep=", ", flush=True)
     return found
 
 

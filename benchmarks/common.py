@@ -68,14 +68,14 @@ def number_text(number: float) -> str:
 
 
 def make_parser(
-    description: str | None, *, data: str | None = None, rounds: int = 7, peers: bool = False
+    description: str | None, *, data: str | None = None, rounds: int | None = 7, peers: bool = False
 ) -> argparse.ArgumentParser:
     """Returns a parser of the flags that benchmarks share, for each to add its own.
 
     Args:
         description: What the benchmark measures.
         data: File below `SHARED` that `--data` defaults to if it is there; `None` for no `--data`.
-        rounds: Default of `--rounds`.
+        rounds: Default of `--rounds`; `None` where nothing is repeated.
         peers: Whether other packages are measured, which another interpreter may have.
     """
     parser = argparse.ArgumentParser(
@@ -87,7 +87,8 @@ def make_parser(
             "--data", type=lambda text: text or None, default=str(path) if path.is_file() else None,
             help="nothing for made-up data",
         )  # fmt: skip
-    parser.add_argument("--rounds", type=int, default=rounds, help="timed calls of each function")
+    if rounds is not None:
+        parser.add_argument("--rounds", type=int, default=rounds, help="how often each is timed")
     parser.add_argument("--json", help="file that gets the result")
     if peers:
         parser.add_argument(

@@ -124,7 +124,7 @@ def run_child(job: str, counting: dict, paths: list[Path]) -> dict:
 def main() -> None:
     """Runs the benchmark."""
     folder = common.SHARED / "more"
-    parser = common.make_parser(__doc__)
+    parser = common.make_parser(__doc__, rounds=None)
     parser.add_argument("--data", default=str(folder) if folder.is_dir() else None)
     parser.add_argument("--chars", type=int, default=1_000_000_000)
     parser.add_argument("--pieces", type=int, default=3, help="files measured in turn before all")

@@ -94,7 +94,7 @@ def summary(times: list[float]) -> dict:
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = common.make_parser(__doc__, data=common.WORDS)
+    parser = common.make_parser(__doc__, data=common.WORDS, rounds=None)
     parser.add_argument("--model", default="english")
     parser.add_argument("--max-texts", type=int, default=100_000)
     parser.add_argument("--words", type=int, default=40, help="words typed in each way")

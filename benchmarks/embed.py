@@ -87,9 +87,13 @@ def prepare(arguments: argparse.Namespace, folder: Path, chosen: list[str]) -> N
 
 
 def measure(
-    kind: str, specs: dict[str, tuple[str, str]], folder: Path, arguments: argparse.Namespace
+    kind: str,
+    specs: dict[str, tuple[str, str]],
+    folder: Path,
+    arguments: argparse.Namespace,
+    left_out: dict[str, str],
 ) -> dict:
-    """Returns the rates of all that start."""
+    """Returns the rates of all that start; adds the others to `left_out`."""
     with ExitStack() as stack:
         runs: dict[str, Contender] = {}
         for name, (package, model) in specs.items():
@@ -101,6 +105,7 @@ def measure(
             except ContenderError as error:
                 if name not in PEERS:
                     raise
+                left_out[name] = str(error)
                 print(f"{kind}, {name}: left out: {error}", flush=True)
         if not runs:
             return {}
@@ -122,8 +127,7 @@ def main() -> None:
     parser.add_argument("--kinds", default=",".join(KINDS), help="words or sentences, or both")
     parser.add_argument("--seconds", type=float, default=1.0, help="about how long a call takes")
     arguments = parser.parse_args()
-    found = processes.versions(arguments.peer_python, tuple(dict.fromkeys(PEERS.values())))
-    result: dict = {"versions": found}
+    found, result = processes.peer_facts(arguments.peer_python, PEERS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         specs = contenders(arguments, folder)
@@ -131,7 +135,8 @@ def main() -> None:
         chosen = [name for name in chosen if name not in PEERS or PEERS[name] in found]
         prepare(arguments, folder, chosen)
         for kind in arguments.kinds.split(","):
-            result[kind] = measure(kind, {each: specs[each] for each in chosen}, folder, arguments)
+            kept = {each: specs[each] for each in chosen}
+            result[kind] = measure(kind, kept, folder, arguments, result["left_out"])
             print(f"{kind}: {result[kind]}", flush=True)
     common.finish("embed", result, arguments)
 

@@ -115,9 +115,9 @@ def main() -> None:
     parser.add_argument("--lstm-steps", type=int, default=5)
     arguments = parser.parse_args()
     pairs = sentence_pairs(Path(arguments.data))
-    found = processes.versions(arguments.peer_python, ("torch",))
+    found, facts = processes.peer_facts(arguments.peer_python, {"PyTorch": "torch"})
     python = arguments.peer_python if "torch" in found else None
-    result: dict = {"versions": found}
+    result: dict = dict(facts)
     for name in arguments.encoders.split(","):
         if name == "char_lstm":
             result[name] = against_keras(arguments.lstm_steps, arguments.rounds)

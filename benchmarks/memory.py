@@ -64,7 +64,7 @@ def train(num_pairs: int, folder: Path) -> dict:
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = common.make_parser(__doc__, rounds=1)
+    parser = common.make_parser(__doc__, rounds=None)
     parser.add_argument("--pairs", default="1000000,10000000")
     arguments = parser.parse_args()
     result: dict = {}

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -86,6 +86,24 @@ def serve(facts: dict[str, Any], work: Callable[[str], object], answers: IO[str]
     for line in sys.stdin:
         work(line.strip())
         answers.write("done\n")
+
+
+def peer_facts(
+    python: str, packages: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Looks for the packages of peers.
+
+    Args:
+        python: The interpreter that may have them.
+        packages: Name of a peer to that of its package.
+
+    Returns:
+        The versions by package; and what a result says of them: those `versions`, and the peers
+        that are `left_out`, each with the reason, to which benchmarks add what does not start.
+    """
+    found = versions(python, tuple(dict.fromkeys(packages.values())))
+    missing = {name: "not installed" for name, package in packages.items() if package not in found}
+    return found, {"versions": found, "left_out": missing}
 
 
 @cache

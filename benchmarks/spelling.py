@@ -122,7 +122,7 @@ def fit(candidates: Candidates, names: tuple[str, ...]) -> Weights:
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = common.make_parser(__doc__)
+    parser = common.make_parser(__doc__, rounds=None)
     parser.add_argument("--model", action="append", help="`english` by default")
     parser.add_argument("--misspellings")
     parser.add_argument("--vocabulary")

@@ -77,8 +77,10 @@ def commands(model: str, line: Path) -> dict[str, list[str]]:
     }
 
 
-def peer_commands(arguments: argparse.Namespace, found: dict[str, str]) -> dict[str, list[str]]:
-    """Returns the peers that load a model and embed a text."""
+def peer_commands(
+    arguments: argparse.Namespace, found: dict[str, str], left_out: dict[str, str]
+) -> dict[str, list[str]]:
+    """Returns the peers that load a model and embed a text; adds the others to `left_out`."""
     start = [arguments.peer_python, _PACKAGES, "once"]
     models = {
         "model2vec": ["model2vec", arguments.model2vec],
@@ -92,7 +94,8 @@ def peer_commands(arguments: argparse.Namespace, found: dict[str, str]) -> dict[
             if done.returncode == 0:
                 chosen[name] = command
             else:
-                print(f"{name}: left out: {done.stderr.strip().splitlines()[-1]}", flush=True)
+                left_out[name] = done.stderr.strip().splitlines()[-1]
+                print(f"{name}: left out: {left_out[name]}", flush=True)
     return chosen
 
 
@@ -105,15 +108,16 @@ def main() -> None:
     parser.add_argument("--drop-caches", action="store_true")
     parser.add_argument("--processes", help="names, separated by commas; all by default")
     arguments = parser.parse_args()
-    found = processes.versions(
-        arguments.peer_python, tuple(PEERS[name] for name in ("model2vec", "MiniLM"))
-    )
+    chosen_peers = {name: PEERS[name] for name in ("model2vec", "MiniLM")}
+    found, facts = processes.peer_facts(arguments.peer_python, chosen_peers)
     with tempfile.TemporaryDirectory() as folder:
         line = Path(folder, "line.txt")
         line.write_text(f"{TEXT}\n", encoding="utf-8")
-        chosen = commands(arguments.model, line) | peer_commands(arguments, found)
+        chosen = commands(arguments.model, line)
         if arguments.processes:
             chosen = {name: chosen[name] for name in arguments.processes.split(",")}
+        else:
+            chosen |= peer_commands(arguments, found, facts["left_out"])
 
         def measure(start: Callable[[], Time]) -> Time:
             if arguments.drop_caches:
@@ -135,7 +139,7 @@ def main() -> None:
         if name in samples
     }  # fmt: skip
     result = {
-        "versions": found, "is_cold": arguments.drop_caches, "ours": ours,
+        **facts, "is_cold": arguments.drop_caches, "ours": ours,
         "processes": {name: sample._asdict() for name, sample in samples.items()},
     }  # fmt: skip
     for name, sample in samples.items():

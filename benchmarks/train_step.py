@@ -98,8 +98,8 @@ def main() -> None:
     parser.add_argument("--keras-steps", type=int, default=10)
     parser.add_argument("--threads", type=int, default=0, help="of an operation of ours")
     arguments = parser.parse_args()
-    found = processes.versions(arguments.peer_python, ("torch",))
-    result: dict = {"dim": DIM, "versions": found}
+    found, facts = processes.peer_facts(arguments.peer_python, {"PyTorch": "torch"})
+    result: dict = {"dim": DIM, **facts}
     for size in map(int, arguments.batch_sizes.split(",")):
         result[f"batch {size}"] = measure(size, arguments, "torch" in found)
         print(f"batch {size}: {result[f'batch {size}']}", flush=True)

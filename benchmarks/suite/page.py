@@ -129,10 +129,12 @@ def _section(title: str, record: dict[str, Any]) -> str:
     found = record["result"]
     load = record.get("load")
     versions = ", ".join(f"{name} {value}" for name, value in found.get("versions", {}).items())
+    left_out = ", ".join(f"{name} ({why})" for name, why in found.get("left_out", {}).items())
     lines.append(
         f"{date}, {record['seconds']} s"
         + (f", load average before {load}" if load is not None else "")
         + (f"; {versions}" if versions else "") + "."
+        + (f" Left out: {left_out}." if left_out else "")
     )  # fmt: skip
     rows = [[name, _value(sample), _range(sample)] for name, sample in samples_of(found)]
     return "\n".join([*lines, "", table(["", "median", "range"], rows)])
