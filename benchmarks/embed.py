@@ -16,6 +16,7 @@ A model of model2vec that is not there is distilled from the MiniLM first, which
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import random
 import subprocess
@@ -111,10 +112,9 @@ def measure(
             return {}
         work = {name: run.facts["texts"] for name, run in runs.items()}
         rates = common.compare(arguments.rounds, runs, work, f"{kind}/s")
-        if kind == "words" and {"SavedModel", "fastText"} <= rates.keys():
-            for name in ("SavedModel", "SavedModel-2"):
-                if name in rates:
-                    rates[f"{name}/fastText"] = rates[name].over(rates["fastText"])
+        for ours, peer in itertools.product(runs, ("fastText", "model2vec")):
+            if ours not in PEERS and peer in runs:
+                rates[f"{ours}/{peer}"] = rates[ours].over(rates[peer])
         return rates | {"dims": {name: run.facts["dim"] for name, run in runs.items()}}
 
 
