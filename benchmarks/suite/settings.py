@@ -80,7 +80,8 @@ BENCHMARKS = {
     "demo": Benchmark("The page that tries a model", "--words 20", "--data PAIRS --words 2"),
     "encoder_table": Benchmark(
         "Encoders side by side",
-        f"{_ROUNDS} --encoders charagram,word_average,cse --minutes 0.1 --out TEMPORARY/runs",
+        f"{_ROUNDS} --encoders charagram,word_average,cse --minutes 0.1 --data starter "
+        "--out TEMPORARY/runs",
         "--encoders word_average --minutes 0.01",
     ),
     "peers": Benchmark(
