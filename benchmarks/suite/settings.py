@@ -85,7 +85,7 @@ BENCHMARKS = {
         "--encoders word_average --minutes 0.01",
     ),
     "peers": Benchmark(
-        "Quality, against model2vec",
+        "Quality on STS and SICK, against model2vec",
         "--rounds 1 --sets DATA english=charagram:english "
         "model2vec=model2vec:MODEL2VEC@PYTHON",
         needs=("DATA/sts", "DATA/wordsim", "MODEL2VEC"),
