@@ -20,7 +20,10 @@ def save(figure: Figure, path: str | Path) -> None:
 
 
 def draw_rates(result: dict[str, Any], path: str | Path) -> None:
-    """Draws the rates of `embed.py`, words beside sentences, the fastest first."""
+    """Draws the rates of `embed.py`, words beside sentences, the fastest first.
+
+    Dots, for the bars of a logarithmic scale would begin anywhere.
+    """
     kinds = [kind for kind in ("words", "sentences") if result.get(kind)]
     figure = Figure(figsize=(9, 3.8), layout="constrained")
     for axes, kind in zip(figure.subplots(1, len(kinds), squeeze=False)[0], kinds, strict=True):
@@ -32,15 +35,16 @@ def draw_rates(result: dict[str, Any], path: str | Path) -> None:
         for row, name in enumerate(ordered):
             rate = rates[name]
             color = OURS if name.startswith(_OUR_NAMES) else OTHERS
-            axes.barh(row, rate["median"], color=color, height=0.7)
-            axes.plot([rate["low"], rate["high"]], [row, row], color="black", lw=1.2)
+            axes.plot([rate["low"], rate["high"]], [row, row], color=color, lw=2)
+            axes.plot(rate["median"], row, "o", color=color, ms=8)
             axes.annotate(
-                f"{rate['median']:,.0f}", (max(rate["high"], rate["median"]), row), (4, 0),
+                f"{rate['median']:,.0f}", (rate["high"], row), (8, 0),
                 textcoords="offset points", va="center", fontsize=9,
             )  # fmt: skip
         axes.set_yticks(range(len(ordered)), ordered)
         axes.set_xscale("log")
         axes.margins(x=0.25)
+        axes.grid(alpha=0.25)
         axes.set_xlabel(f"{kind} per second")
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)

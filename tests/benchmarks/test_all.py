@@ -74,7 +74,7 @@ def test_each_benchmark_knows_its_settings(name, monkeypatch):
     for is_quick in (False, True):
         words = settings.command(name, 3, is_quick)
         monkeypatch.setattr(sys, "argv", [str(path), *words, "--json", "result.json"])
-        with pytest.raises(Parsed, match="^(--data starter)?$"):  # `encoder_table` hands it on.
+        with pytest.raises(Parsed, match=r"^(--data starter)?$"):  # `encoder_table` hands it on.
             script.main()
 
 
