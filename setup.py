@@ -50,6 +50,14 @@ TEST = [
     ),
 ]
 
+#: What `benchmarks/all.py` compares with; better in an environment without TensorFlow.
+BENCH = [
+    "torch",
+    "model2vec[distill]>=0.6",
+    "gensim>=4.4",
+    *(requirement for name in ("fasttext", "sklearn", "teacher") for requirement in EXTRAS[name]),
+]
+
 setup(
     name="tf-charagram",
     version=runpy.run_path("tf_charagram/_version.py")["__version__"],
@@ -101,5 +109,5 @@ setup(
         "pyyaml>=6",
         "packaging>=24",
     ],
-    extras_require={**EXTRAS, "test": TEST, "bench": ["torch", *EXTRAS["fasttext"]]},
+    extras_require={**EXTRAS, "test": TEST, "bench": BENCH},
 )

@@ -1,6 +1,6 @@
-"""Bulk embedding into shards: two cores over one, over fastText, peak memory, and kills.
+"""Bulk embedding into shards: two cores over one, over `encode`, peak memory, and kills.
 
-    python benchmarks/bulk.py [--parts cores,fasttext,memory,kills]
+    python benchmarks/bulk.py [--parts cores,shards,memory,kills]
 
 Lines are the sentences of the STS sets, repeated where more are needed, or made-up ones. `cores`
 and `memory` run in processes of their own, which are bound to some cores, embed some lines to warm
@@ -15,7 +15,6 @@ import json
 import os
 import random
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,7 +23,6 @@ from itertools import cycle, islice
 from pathlib import Path
 
 import common
-import embed as embed_benchmark
 import numpy as np
 
 from tf_charagram.bulk.inputs import find_inputs
@@ -35,16 +33,6 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.training.building import make_vectorizer
 
 WARM_UP = 20_000
-
-
-def sts_lines() -> list[str]:
-    """Returns both sides of the STS sets, or made-up sentences."""
-    lines = []
-    for path in sorted((common.SHARED / "sts").glob("*.tsv")):
-        for row in path.read_text(encoding="utf-8").split("\n")[:-1]:
-            lines += row.split("\t")[1:3]
-    words = common.texts_of(common.word_pairs(None))
-    return lines or embed_benchmark.sentences(words, 27_000)
 
 
 def write_lines(path: Path, lines: list[str], number: int) -> Path:
@@ -85,11 +73,10 @@ class Bulk:
         self.out = folder / "out"
         self.arguments = arguments
         texts = common.texts_of(common.word_pairs(arguments.data))
-        self.words = [word for word in texts if " " not in word]
         vectorizer = make_vectorizer(ParaphraseConfig(), texts)
         self.model = str(folder / "model")
         TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows)).save(self.model)
-        self.lines = sts_lines()
+        self.lines = common.sts_lines()
         self.warm_up = write_lines(folder / "warm_up.txt", self.lines, WARM_UP)
 
     def run_child(self, cores: int, path: Path) -> dict:
@@ -108,25 +95,21 @@ class Bulk:
             for cores, times in seconds.items():
                 times.append(self.run_child(cores, path)["seconds"])
                 print(f"{cores} cores: {number / times[-1]:,.0f} lines/s", flush=True)
-        ratios = [one / two for one, two in zip(*seconds.values(), strict=True)]
-        rates = {n: round(number / statistics.median(times)) for n, times in seconds.items()}
-        return {"lines_per_second": rates, "two_over_one": round(statistics.median(ratios), 2)}
+        one, two = (
+            common.Sample([number / time for time in times], "lines/s")
+            for times in seconds.values()
+        )
+        return {"one": one, "two": two, "two/one": two.over(one)}
 
-    def fasttext(self) -> dict:
-        """Measures the STS sentences, against fastText's call for one sentence."""
+    def shards(self) -> dict:
+        """Measures the STS sentences as shards, against `encode`."""
         path = write_lines(self.folder / "sts.txt", self.lines, len(self.lines))
-        fasttext = common.optional("fasttext")
         embedder = TextEmbedder.load(self.model, folded=True)
         runs = {
-            "shards": lambda: embed(embedder, self.model, path, self.out),
             "encode": lambda: embedder.encode(self.lines),
+            "shards": lambda: embed(embedder, self.model, path, self.out),
         }
-        if fasttext is not None:
-            peer = embed_benchmark.fasttext_model(fasttext, self.words, str(self.folder))
-            runs["fasttext"] = lambda: [peer.get_sentence_vector(line) for line in self.lines]
-        rates = common.compare(self.arguments.rounds, runs, len(self.lines))
-        if fasttext is not None:
-            rates["encode/fasttext"] = round(rates["encode"] / rates["fasttext"], 2)
+        rates = common.compare(self.arguments.rounds, runs, len(self.lines), "lines/s")
         return {"num_lines": len(self.lines), **rates}
 
     def memory(self) -> dict:
@@ -135,10 +118,10 @@ class Bulk:
         cores = len(os.sched_getaffinity(0))
         for number in map(int, self.arguments.memory_lines.split(",")):
             path = write_lines(self.folder / "lines.txt", self.lines, number)
-            result[str(number)] = self.run_child(cores, path)
-            print(f"{number:,} lines: {result[str(number)]}", flush=True)
-        first, *_, last = (numbers["peak_memory_mb"] for numbers in result.values())
-        return {**result, "ratio": round(last / first, 3)}
+            peak = self.run_child(cores, path)["peak_memory_mb"]
+            result[f"{number:,} lines"] = common.Sample([peak], "MB")
+            print(f"{number:,} lines: {peak} MB", flush=True)
+        return result
 
     def kills(self) -> dict:
         """Kills the command at random moments; counts lines that were lost or doubled."""
@@ -174,13 +157,16 @@ class Bulk:
             wrong += pair[0].shape != pair[1].shape or not np.allclose(*pair, atol=1e-5)
             next_line += len(pair[0])
         lost = number + 1 - next_line
-        return {"shards_after_kill": done, "wrong_shards": int(wrong), "lost_lines": lost}
+        return {
+            "shards_after_kill": done, "wrong shards": common.Sample([int(wrong)], "wrong"),
+            "lost lines": common.Sample([lost], "lost"),
+        }  # fmt: skip
 
 
 def main() -> None:
     """Runs the benchmark."""
     parser = common.make_parser(__doc__, data=common.WORDS, rounds=5)
-    parser.add_argument("--parts", default="cores,fasttext,memory,kills")
+    parser.add_argument("--parts", default="cores,shards,memory,kills")
     parser.add_argument("--lines", type=int, default=500_000)
     parser.add_argument("--memory-lines", default="100000,10000000")
     parser.add_argument("--kills", type=int, default=10)
@@ -191,7 +177,7 @@ def main() -> None:
         for part in arguments.parts.split(","):
             result[part] = getattr(bulk, part)()
             print(f"{part}: {result[part]}", flush=True)
-    common.finish("bulk", result)
+    common.finish("bulk", result, arguments)
 
 
 if __name__ == "__main__":

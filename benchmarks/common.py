@@ -1,4 +1,7 @@
-"""What the benchmarks share: data, medians of ratios, the JSON line at the end."""
+"""What the benchmarks share: flags, data, turns of timed calls, the JSON at the end.
+
+Nothing here imports TensorFlow: what only starts processes is not to have its threads.
+"""
 
 from __future__ import annotations
 
@@ -8,38 +11,89 @@ import random
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-import keras
-
-from tf_charagram.data.pipeline.corpus import Example
-from tf_charagram.data.pipeline.pair_stream import PairStream
-from tf_charagram.data.pipeline.store import PairStore
 from tf_charagram.data.readers.pairs import Pair, read_pairs
-from tf_charagram.text.ids import ids_function
-from tf_charagram.trainers.paraphrase import ParaphraseModel
+from tf_charagram.files import write_json
 
 LETTERS = "eeeeeettttaaaooiinnsshhrrdlcumwfgypbvkjxqz"
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 WORDS = "words/ppdb-xl-lexical.tsv"
 
 
+@dataclass(frozen=True, repr=False)
+class Sample:
+    """What was measured, once a round.
+
+    Attributes:
+        values: One per round.
+        unit: Such as `"texts/s"`; `"x"` of ratios.
+    """
+
+    values: Sequence[float]
+    unit: str
+
+    @property
+    def median(self) -> float:
+        """The middle value."""
+        return statistics.median(self.values)
+
+    def over(self, other: Sample) -> Sample:
+        """Returns the ratios, each of two values of the same round."""
+        return Sample([a / b for a, b in zip(self.values, other.values, strict=True)], "x")
+
+    def minus(self, other: Sample) -> Sample:
+        """Returns the differences, each of two values of the same round."""
+        return Sample([a - b for a, b in zip(self.values, other.values, strict=True)], self.unit)
+
+    def to_json(self) -> dict:
+        """Returns the median, the range and all values, with four digits."""
+        median, low, high, *values = (
+            float(f"{value:.4g}")
+            for value in (self.median, min(self.values), max(self.values), *self.values)
+        )
+        return {"median": median, "low": low, "high": high, "unit": self.unit, "values": values}
+
+    def __repr__(self) -> str:
+        return number_text(self.median) + (f" {self.unit}" if self.unit != "x" else "x")
+
+
+def number_text(number: float) -> str:
+    """Returns a number with three digits, or all in front of the point: 0.312, 12.4, 84,947."""
+    if number == 0 or abs(number) >= 100:
+        return f"{number:,.0f}"
+    return f"{number:.{2 if abs(number) >= 1 else 3}f}" if abs(number) < 10 else f"{number:.1f}"
+
+
 def make_parser(
-    description: str | None, *, data: str | None = None, rounds: int = 7
+    description: str | None, *, data: str | None = None, rounds: int | None = 7, peers: bool = False
 ) -> argparse.ArgumentParser:
     """Returns a parser of the flags that benchmarks share, for each to add its own.
 
     Args:
         description: What the benchmark measures.
         data: File below `SHARED` that `--data` defaults to if it is there; `None` for no `--data`.
-        rounds: Default of `--rounds`.
+        rounds: Default of `--rounds`; `None` where nothing is repeated.
+        peers: Whether other packages are measured, which another interpreter may have.
     """
-    parser = argparse.ArgumentParser(description=description)
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     if data is not None:
         path = SHARED / data
-        parser.add_argument("--data", default=str(path) if path.is_file() else None)
-    parser.add_argument("--rounds", type=int, default=rounds, help="timed calls of each function")
+        parser.add_argument(
+            "--data", type=lambda text: text or None, default=str(path) if path.is_file() else None,
+            help="nothing for made-up data",
+        )  # fmt: skip
+    if rounds is not None:
+        parser.add_argument("--rounds", type=int, default=rounds, help="how often each is timed")
+    parser.add_argument("--json", help="file that gets the result")
+    if peers:
+        parser.add_argument(
+            "--peer-python", default=sys.executable, help="interpreter that has the other packages"
+        )
     return parser
 
 
@@ -57,17 +111,25 @@ def texts_of(pairs: Iterable[Pair]) -> list[str]:
     return list(dict.fromkeys(text for pair in pairs for text in pair))
 
 
-def store_of(pairs: list[Pair], vectorizer: keras.layers.Layer) -> PairStore:
-    """Returns the ids of pairs, in memory."""
-    store = PairStore(len(pairs), len(pairs), Path())
-    store.fill((Example(*pair, pair) for pair in pairs), ids_function(vectorizer))
-    return store
+def sentences(words: list[str], number: int, length: int = 56) -> list[str]:
+    """Returns made-up sentences of about `length` characters."""
+    rng = random.Random(0)
+    texts = []
+    for _ in range(number):
+        sentence = rng.choice(words)
+        while len(sentence) < length - 4:
+            sentence += " " + rng.choice(words)
+        texts.append(sentence)
+    return texts
 
 
-def train(model: ParaphraseModel, stream: PairStream, num_steps: int) -> None:
-    """Trains a model for `num_steps` more steps."""
-    for segment in stream.segments(int(model.step.numpy()), num_steps):
-        model.fit(stream.dataset(segment), verbose=0, shuffle=False)
+def sts_lines() -> list[str]:
+    """Returns both sides of the STS sets, or made-up sentences."""
+    lines = []
+    for path in sorted((SHARED / "sts").glob("*.tsv")):
+        for row in path.read_text(encoding="utf-8").split("\n")[:-1]:
+            lines += row.split("\t")[1:3]
+    return lines or sentences(texts_of(word_pairs(None)), 27_000)
 
 
 def seconds(function: Callable[[], object]) -> float:
@@ -87,42 +149,59 @@ def warm_up(function: Callable[[], object], most: int = 8) -> None:
         before = now
 
 
-def compare(rounds: int, runs: dict[str, Callable[[], object]], work: float) -> dict[str, float]:
-    """Times several functions in turn, again and again, so that noise affects all alike.
+def in_turns(
+    rounds: int, runs: Mapping[str, Callable[[], object]], measure: Callable = seconds
+) -> dict[str, list]:
+    """Measures several functions again and again, in another order every round.
+
+    They take turns so that noise affects all alike: values of the same round can be compared.
+
+    Args:
+        rounds: How often each is measured.
+        runs: Name to function.
+        measure: What is told of a function.
+    """
+    rng = random.Random(0)
+    found: dict[str, list] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name in rng.sample(list(runs), len(runs)):
+            found[name].append(measure(runs[name]))
+    return found
+
+
+def compare(
+    rounds: int,
+    runs: Mapping[str, Callable[[], object]],
+    work: float | Mapping[str, float],
+    unit: str,
+) -> dict[str, Sample]:
+    """Times several functions in turn, after some calls that do not count.
 
     Args:
         rounds: How often each is timed.
         runs: Name to function; ratios are against the first.
-        work: Units of work per call.
+        work: Units of work per call, or those of each function.
+        unit: Of the rates, such as `"texts/s"`.
 
     Returns:
-        For each name the median of units per second, and for all but the first, under
-        `"first/name"`, the median over the rounds of how many times faster the first is.
+        For each name units per second, and for all but the first, under `"first/name"`, how many
+        times faster the first is.
     """
     for function in runs.values():
         warm_up(function)
-    times: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(rounds):
-        for name, function in runs.items():
-            times[name].append(seconds(function))
+    amounts = work if isinstance(work, Mapping) else dict.fromkeys(runs, work)
+    rates = {
+        name: Sample([amounts[name] / time for time in times], unit)
+        for name, times in in_turns(rounds, runs).items()
+    }
     first, *others = runs
-    result = {name: round(work / statistics.median(values), 1) for name, values in times.items()}
-    for name in others:
-        ratios = [b / a for a, b in zip(times[first], times[name], strict=True)]
-        result[f"{first}/{name}"] = round(statistics.median(ratios), 2)
-    return result
+    return rates | {f"{first}/{name}": rates[first].over(rates[name]) for name in others}
 
 
-def finish(name: str, result: dict) -> None:
-    """Prints the JSON line."""
+def finish(name: str, result: dict, arguments: argparse.Namespace) -> None:
+    """Prints the result as a line of JSON, and writes it to the file of `--json`."""
+    plain = json.loads(json.dumps({"benchmark": name, **result}, default=Sample.to_json))
     sys.stdout.flush()
-    print(json.dumps({"benchmark": name, **result}))
-
-
-def optional(name: str):
-    """Returns a module, or `None` where it is not installed."""
-    try:
-        return __import__(name)
-    except ImportError:
-        print(f"{name} is not installed; leaving it out")
-        return None
+    print(json.dumps(plain))
+    if arguments.json is not None:
+        write_json(arguments.json, plain)

@@ -16,7 +16,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,7 +26,6 @@ from itertools import islice
 from pathlib import Path
 
 import common
-import embed as embed_benchmark
 import tensorflow as tf
 
 from tf_charagram.data.readers.lines import read_lines
@@ -46,7 +44,7 @@ def source_lines(folder: str | None) -> list[str]:
     files = sorted(Path(folder).rglob("*.gz")) if folder else []
     texts = (text for path in files for _, line in read_lines(path) for text in line.split("\t"))
     words = common.texts_of(common.word_pairs(None))
-    return list(dict.fromkeys(texts)) or embed_benchmark.sentences(words, 200_000)
+    return list(dict.fromkeys(texts)) or common.sentences(words, 200_000)
 
 
 def endless(lines: list[str], seed: int = 0) -> Iterator[str]:
@@ -126,7 +124,7 @@ def run_child(job: str, counting: dict, paths: list[Path]) -> dict:
 def main() -> None:
     """Runs the benchmark."""
     folder = common.SHARED / "more"
-    parser = common.make_parser(__doc__)
+    parser = common.make_parser(__doc__, rounds=None)
     parser.add_argument("--data", default=str(folder) if folder.is_dir() else None)
     parser.add_argument("--chars", type=int, default=1_000_000_000)
     parser.add_argument("--pieces", type=int, default=3, help="files measured in turn before all")
@@ -157,11 +155,12 @@ def main() -> None:
         "count": pairs[-1][1],
     }
     for name in ("seconds", "cpu_seconds"):
-        *ratios, last = (round(count[name] / keys[name], 2) for keys, count in pairs)
-        result[f"{name}_ratios_of_pieces"] = ratios
-        result[f"{name}_median_ratio"] = statistics.median(ratios)
-        result[f"{name}_ratio"] = last
-    common.finish("counting", result)
+        # Time over that of keys: more is slower.
+        *ratios, last = (count[name] / keys[name] for keys, count in pairs)
+        result[f"{name}, one file"] = common.Sample(ratios or [last], "times")
+        result[f"{name}, all"] = common.Sample([last], "times")
+    result["peak memory"] = common.Sample([pairs[-1][1]["peak_memory_mb"]], "MB")
+    common.finish("counting", result, arguments)
 
 
 if __name__ == "__main__":

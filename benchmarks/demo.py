@@ -82,19 +82,19 @@ def type_in_browser(browser: Browser, url: str, words: Sequence[str], edits: int
     return browser.run("times")
 
 
-def summary(times: list[float]) -> dict[str, float]:
+def summary(times: list[float]) -> dict:
     """Returns the median and the 95th percentile of some times."""
     times = sorted(times)
+    median, p95 = times[len(times) // 2], times[int(0.95 * len(times))]
     return {
-        "median_ms": round(times[len(times) // 2], 1),
-        "p95_ms": round(times[int(0.95 * len(times))], 1),
+        "p50": common.Sample([median], "ms"), "p95": common.Sample([p95], "ms"),
         "number": len(times),
-    }
+    }  # fmt: skip
 
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = common.make_parser(__doc__, data=common.WORDS)
+    parser = common.make_parser(__doc__, data=common.WORDS, rounds=None)
     parser.add_argument("--model", default="english")
     parser.add_argument("--max-texts", type=int, default=100_000)
     parser.add_argument("--words", type=int, default=40, help="words typed in each way")
@@ -118,7 +118,7 @@ def main() -> None:
                 with open_browser(folder / "profile") as browser:
                     result["browser"] = summary(type_in_browser(browser, url, groups[1], 0))
                     result["errors"] = summary(type_in_browser(browser, url, groups[2], 2))
-    common.finish("demo", result)
+    common.finish("demo", result, arguments)
 
 
 if __name__ == "__main__":

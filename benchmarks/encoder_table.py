@@ -8,9 +8,7 @@ What is not known to this script is handed on: `--batch-size 100`, `--seed 0` an
 
 from __future__ import annotations
 
-import argparse
 import json
-import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -35,7 +33,7 @@ def train(encoder: str, out: Path, minutes: float, rest: list[str]) -> dict:
     return json.loads((out / "metrics.json").read_text(encoding="utf-8"))
 
 
-def texts_per_second(saved_model: Path, texts: list[str]) -> float:
+def speed(saved_model: Path, texts: list[str], rounds: int) -> common.Sample:
     """Returns the speed of a SavedModel in batches of 100 texts."""
     import tensorflow as tf
     import tensorflow_text  # noqa: F401  # registers the operations that split words
@@ -47,29 +45,32 @@ def texts_per_second(saved_model: Path, texts: list[str]) -> float:
         for batch in batches:
             embed(texts=batch)
 
-    common.warm_up(run)
-    return len(texts) / statistics.median(common.seconds(run) for _ in range(3))
+    return common.compare(rounds, {"run": run}, len(texts), "texts/s")["run"]
 
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = common.make_parser(__doc__, rounds=3)
     parser.add_argument("--encoders", default=",".join(ENCODERS))
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--out", default="runs/encoders")
     arguments, rest = parser.parse_known_args()
-    rows = []
+    rows, result = [], {}
     for encoder in arguments.encoders.split(","):
         out = Path(arguments.out) / encoder
         metrics = train(encoder, out, arguments.minutes, rest)
         texts = (out / "texts.txt").read_text(encoding="utf-8").split("\n")[:_NUM_TEXTS]
         saved = out / "saved_model" / "1"
         size = sum(path.stat().st_size for path in saved.rglob("*") if path.is_file())
+        rate = speed(saved, texts, arguments.rounds)
         cells = [
             f"{metrics['num_parameters'] / 1e6:.1f}", f"{size / 1e6:.0f}",
-            f"{metrics['pairs_per_second']:,.0f}", f"{texts_per_second(saved, texts):,.0f}",
-            f"{metrics['steps']:,}",
+            f"{metrics['pairs_per_second']:,.0f}", f"{rate.median:,.0f}", f"{metrics['steps']:,}",
         ]  # fmt: skip
+        result[encoder] = {
+            "training": common.Sample([metrics["pairs_per_second"]], "pairs/s"),
+            "SavedModel": rate, "size": common.Sample([size / 1e6], "MB"),
+        }  # fmt: skip
         scores = (metrics["scores"].get(name) for name in SHOWN)
         row = [encoder, *("-" if score is None else f"{score:.1f}" for score in scores), *cells]
         rows.append("| " + " | ".join(row) + " |")
@@ -77,6 +78,7 @@ def main() -> None:
     head = ["encoder", *SHOWN, "parameters, M", "SavedModel, MB", "pairs/s", "texts/s", "steps"]
     table = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1), *rows]
     print("\n".join(table))
+    common.finish("encoder_table", result, arguments)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import common
+import fitting
 import keras
 import numpy as np
+import processes
 import tensorflow as tf
 import twins
 
@@ -65,20 +67,22 @@ def fit(encoder: keras.layers.Layer, stream: PairStream, steps: int) -> Callable
     model.compile(
         make_optimizer("adam", 0.001), margin=twins.MARGIN, steps_per_execution=STEPS_PER_EXECUTION
     )
-    return lambda: common.train(model, stream, steps)
+    return lambda: fitting.train(model, stream, steps)
 
 
-def against_torch(name: str, pairs: list[Pair], has_torch: bool, steps: int, rounds: int) -> dict:
+def against_torch(
+    name: str, pairs: list[Pair], torch_python: str | None, steps: int, rounds: int
+) -> dict:
     """Returns the rates of an encoder and its twin."""
     vectorizer = make_vectorizer(ParaphraseConfig(encoder=name), common.texts_of(pairs))
-    store = common.store_of(pairs, vectorizer)
+    store = fitting.store_of(pairs, vectorizer)
     num_rows, encoder_type = vectorizer.num_rows, encoder_class(name)
     stream = PairStream(
         store, batch_size=BATCH, bucket_by_length=getattr(encoder_type, "is_padded", False)
     )
     ours = fit(encoder_type(num_rows=num_rows, dim=DIM), stream, steps)
     kind = {"cse": "cse", "charagram": "sum"}.get(name, "mean")
-    twin = (kind, num_rows, DIM, stream, steps) if has_torch else None
+    twin = (torch_python, kind, num_rows, DIM, stream, steps) if torch_python else None
     rates = twins.compare(rounds, ours, twin, steps * BATCH)
     ids_per_text = round(store.load(0).ids.values.shape[0] / (2 * len(pairs)), 1)
     return {"num_rows": num_rows, "ids_per_text": ids_per_text, **rates}
@@ -98,13 +102,12 @@ def against_keras(steps: int, rounds: int) -> dict:
         "ours": fit(lstm(**sizes), stream, steps),
         "keras": fit(lstm(**sizes, use_peepholes=False), stream, steps),
     }
-    rates = common.compare(rounds, runs, steps * BATCH)
-    return {**rates, "time of keras": round(1 / rates["ours/keras"], 2)}
+    return common.compare(rounds, runs, steps * BATCH, "pairs/s")
 
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = common.make_parser(__doc__)
+    parser = common.make_parser(__doc__, peers=True)
     parser.add_argument("--data", default=str(common.SHARED / "sentences"), help="folder")
     parser.add_argument("--encoders", default="charagram,word_average,cse,char_lstm")
     parser.add_argument("--steps", type=int, default=300, help="of charagram and word_average")
@@ -112,16 +115,17 @@ def main() -> None:
     parser.add_argument("--lstm-steps", type=int, default=5)
     arguments = parser.parse_args()
     pairs = sentence_pairs(Path(arguments.data))
-    has_torch = twins.has_torch()
-    result: dict = {}
+    found, facts = processes.peer_facts(arguments.peer_python, {"PyTorch": "torch"})
+    python = arguments.peer_python if "torch" in found else None
+    result: dict = dict(facts)
     for name in arguments.encoders.split(","):
         if name == "char_lstm":
             result[name] = against_keras(arguments.lstm_steps, arguments.rounds)
         else:
             steps = arguments.cse_steps if name == "cse" else arguments.steps
-            result[name] = against_torch(name, pairs, has_torch, steps, arguments.rounds)
-        print(f"{name}: {result[name]} (pairs/s)", flush=True)
-    common.finish("encoders", result)
+            result[name] = against_torch(name, pairs, python, steps, arguments.rounds)
+        print(f"{name}: {result[name]}", flush=True)
+    common.finish("encoders", result, arguments)
 
 
 if __name__ == "__main__":

@@ -4,18 +4,18 @@
         english=charagram:english MiniLM=sentence-transformers:FOLDER@PYTHON
 
 The files have a label and a text per line. Accuracy x 100 of a logistic regression (C = 10) with
-100 and 500 examples, the mean of five draws, and with all; on the test texts as they are, and with
-three typing errors in each. tf-idf is that of words and word pairs. Models are named as for
-`peers.py`.
+100 and 500 examples, the mean of as many draws as rounds, and with all; on the test texts as they
+are, and with three typing errors in each. tf-idf is that of words and word pairs. Models are named
+as for `peers.py`.
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 from collections.abc import Callable
 from typing import Any
 
+import common
 import numpy as np
 from peers import embed
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -24,7 +24,6 @@ from sklearn.linear_model import LogisticRegression
 from tf_charagram.data.pipeline.typos import add_typos
 
 NUM_EXAMPLES = (100, 500)
-DRAWS = 5
 TYPOS = 3
 
 #: Makes the features of examples and of several lists of texts, from the examples alone.
@@ -53,9 +52,7 @@ def looked_up(vectors: dict[str, Any]) -> Features:
 
 def main() -> None:
     """Runs the comparison."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = common.make_parser(__doc__, rounds=5)
     parser.add_argument("models", nargs="+", metavar="NAME=PACKAGE:MODEL[@PYTHON]")
     parser.add_argument("--train", required=True)
     parser.add_argument("--test", required=True)
@@ -68,8 +65,10 @@ def main() -> None:
     for named in arguments.models:
         name, _, spec = named.partition("=")
         features[name] = looked_up(embed(spec, distinct, clean[:1])[0])
-    orders = [np.random.default_rng(draw).permutation(len(texts)) for draw in range(DRAWS)]
+    draws = range(arguments.rounds)
+    orders = [np.random.default_rng(draw).permutation(len(texts)) for draw in draws]
     choices = [[order[:number] for order in orders] for number in NUM_EXAMPLES]
+    result: dict = {}
     for drawn in (*choices, [np.arange(len(texts))]):
         for name, of in features.items():
             accuracies = []
@@ -78,7 +77,12 @@ def main() -> None:
                 model = LogisticRegression(C=10, max_iter=2000).fit(examples, labels[rows])
                 accuracies.append([100 * model.score(test, answers) for test in tests])
             means = np.mean(accuracies, axis=0)
+            result.setdefault(f"{len(drawn[0])} examples", {})[name] = {
+                kind: common.Sample(column.tolist(), "points")
+                for kind, column in zip(("clean", "typos"), np.transpose(accuracies), strict=True)
+            }
             print(f"{len(drawn[0]):6} {name:16} {means[0]:5.1f} {means[1]:5.1f}", flush=True)
+    common.finish("features", result, arguments)
 
 
 if __name__ == "__main__":

@@ -98,15 +98,16 @@ def main() -> None:
         "functional": lambda: one.fit(for_one, verbose=0, shuffle=False),
         "two_towers": lambda: towers.fit(for_towers, verbose=0, shuffle=False),
     }
-    result = common.compare(arguments.rounds, runs, steps * size)
+    result = common.compare(arguments.rounds, runs, steps * size, "pairs/s")
     if arguments.keras:
         slow = functional(vectorizer.num_rows, keras.optimizers.Adam(), 1)
         few = for_one.take(10)
         slow.fit(few, verbose=0, shuffle=False)
         seconds = common.seconds(lambda: slow.fit(few, verbose=0, shuffle=False))
-        result["keras_adam"] = round(10 * size / seconds, 1)
-    print(f"batch {size}: {result} (pairs/s)", flush=True)
-    common.finish("functional_fit", {"num_rows": vectorizer.num_rows, "dim": DIM, **result})
+        result["keras_adam"] = common.Sample([10 * size / seconds], "pairs/s")
+    print(f"batch {size}: {result}", flush=True)
+    facts = {"num_rows": vectorizer.num_rows, "dim": DIM, "batch_size": size}
+    common.finish("functional_fit", facts | result, arguments)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ with hashed n-grams. All ids are computed and stored; then a few hundred steps f
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import shutil
@@ -41,7 +40,7 @@ def write_pairs(path: Path, num_pairs: int) -> None:
             file.write(f"{next(endless)}\t{next(endless)}\n")
 
 
-def train(num_pairs: int, folder: Path) -> dict[str, float]:
+def train(num_pairs: int, folder: Path) -> dict:
     """Trains on `num_pairs` pairs; returns what `metrics.json` says of time and memory."""
     pairs = folder / "pairs.tsv"
     write_pairs(pairs, num_pairs)
@@ -57,25 +56,24 @@ def train(num_pairs: int, folder: Path) -> dict[str, float]:
     for path in folder.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     return {
-        "peak_memory_mb": metrics["peak_memory_mb"],
+        "peak memory": common.Sample([metrics["peak_memory_mb"]], "MB"),
         "steps": metrics["steps"],
-        "seconds": round(time.perf_counter() - start, 1),
+        "time": common.Sample([time.perf_counter() - start], "s"),
     }
 
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = common.make_parser(__doc__, rounds=None)
     parser.add_argument("--pairs", default="1000000,10000000")
     arguments = parser.parse_args()
     result: dict = {}
     with tempfile.TemporaryDirectory() as folder:
         for number in map(int, arguments.pairs.split(",")):
-            result[str(number)] = train(number, Path(folder))
-            print(f"{number:,} pairs: {result[str(number)]}", flush=True)
-    first, *_, last = [numbers["peak_memory_mb"] for numbers in result.values()]
-    result["ratio"] = round(last / first, 3)
-    common.finish("memory", result)
+            name = f"{number:,} pairs"
+            result[name] = train(number, Path(folder))
+            print(f"{name}: {result[name]}", flush=True)
+    common.finish("memory", result, arguments)
 
 
 if __name__ == "__main__":

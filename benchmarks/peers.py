@@ -7,89 +7,51 @@
 A model is NAME=PACKAGE:MODEL, and after an @ the interpreter that has its package. The scores are
 the mean Pearson x 100 of the STS sets of the folder, clean and with two typing errors in the right
 texts, and Spearman x 100 of its sets of words. Speed is texts per second over the STS sentences,
-the median of five rounds, one process after the other; the result keeps other models of `--out`.
+the median of the rounds, one process after the other; where they take turns is `embed.py`. The
+result keeps other models of `--out`.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ROUNDS = 5
+from packages import PACKAGES
+
 TYPOS = 2
 
 
-def charagram(model: str) -> Callable[[list[str]], Any]:
-    """Returns what embeds with a model of this package."""
-    from tf_charagram.models.embedder import TextEmbedder
-
-    return TextEmbedder.load(model, folded=True).encode
-
-
-def sentence_transformers(model: str) -> Callable[[list[str]], Any]:
-    """Returns what embeds with a model of sentence-transformers, in bfloat16, sorted by length."""
-    from sentence_transformers import SentenceTransformer
-
-    loaded = SentenceTransformer(model, model_kwargs={"dtype": "bfloat16"})
-
-    def encode(texts: list[str]) -> Any:
-        vectors = loaded.encode(texts, batch_size=32, convert_to_tensor=True)
-        return vectors.float().numpy()
-
-    return encode
-
-
-def model2vec(model: str) -> Callable[[list[str]], Any]:
-    """Returns what embeds with a model of model2vec."""
-    from model2vec import StaticModel
-
-    return StaticModel.from_pretrained(model).encode
-
-
-def fasttext(model: str) -> Callable[[list[str]], Any]:
-    """Returns what embeds with a model of fastText, of lower-cased text, one text at a time."""
-    import fasttext
-    import numpy as np
-
-    loaded = fasttext.load_model(model)
-    return lambda texts: np.stack([loaded.get_sentence_vector(text.lower()) for text in texts])
-
-
-PACKAGES = {
-    "charagram": charagram, "sentence-transformers": sentence_transformers,
-    "model2vec": model2vec, "fasttext": fasttext,
-}  # fmt: skip
-
-
-def child(package: str, model: str, folder: str) -> None:
+def child(package: str, model: str, folder: str, rounds: str) -> None:
     """Embeds the texts of a folder, and measures how fast."""
     import numpy as np
 
     texts = json.loads(Path(folder, "texts.json").read_text(encoding="utf-8"))
     timed = json.loads(Path(folder, "timed.json").read_text(encoding="utf-8"))
     start = time.perf_counter()
-    encode = PACKAGES[package](model)
+    encode = PACKAGES[package](model, "sentences")
     encode(["one text"])
     first = time.perf_counter() - start
     np.save(Path(folder, "vectors.npy"), np.asarray(encode(texts), np.float32))
     rates = []
-    for _ in range(ROUNDS):
+    for _ in range(int(rounds)):
         begin = time.perf_counter()
         encode(timed)
         rates.append(len(timed) / (time.perf_counter() - begin))
-    report = {"texts_per_second": round(statistics.median(rates)), "load_seconds": round(first, 2)}
+    report: dict[str, float] = {"load_seconds": round(first, 2)}
+    if rates:
+        report["texts_per_second"] = round(statistics.median(rates))
     Path(folder, "speed.json").write_text(json.dumps(report), encoding="utf-8")
 
 
-def embed(spec: str, texts: list[str], timed: list[str]) -> tuple[dict[str, Any], dict[str, float]]:
+def embed(
+    spec: str, texts: list[str], timed: list[str], rounds: int = 0
+) -> tuple[dict[str, Any], dict[str, float]]:
     """Returns the vector of each text, of unit length, and the speed, from a child process."""
     import numpy as np
 
@@ -101,6 +63,7 @@ def embed(spec: str, texts: list[str], timed: list[str]) -> tuple[dict[str, Any]
         Path(folder, "texts.json").write_text(json.dumps(texts), encoding="utf-8")
         Path(folder, "timed.json").write_text(json.dumps(timed), encoding="utf-8")
         command = [python or sys.executable, __file__, "--child", package, model, folder]
+        command.append(str(rounds))
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         vectors = unit_rows(np.load(Path(folder, "vectors.npy")))
         speed = json.loads(Path(folder, "speed.json").read_text(encoding="utf-8"))
@@ -133,12 +96,13 @@ def scores_of(
 
 def main() -> None:
     """Runs the comparison."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    # Not needed by children, whose interpreter may lack this package.
+    import common
+
+    parser = common.make_parser(__doc__, rounds=5)
     parser.add_argument("models", nargs="+", metavar="NAME=PACKAGE:MODEL[@PYTHON]")
     parser.add_argument("--sets", required=True, help="folder of STS sets and sets of words")
-    parser.add_argument("--out", required=True, help="JSON file that gets the results")
+    parser.add_argument("--out", help="JSON file of `picture.py` that gets the results, too")
     arguments = parser.parse_args()
     from tf_charagram.data.pipeline.typos import with_typos
     from tf_charagram.evaluation.sets import evaluation_sets
@@ -150,15 +114,21 @@ def main() -> None:
     sides = [side for pairs in (*sentences, *words, *wrong) for side in (pairs.left, pairs.right)]
     texts = list(dict.fromkeys(text for side in sides for text in side))
     timed = [text for pairs in sentences for text in (*pairs.left, *pairs.right)]
-    out = Path(arguments.out)
-    results = json.loads(out.read_text(encoding="utf-8")) if out.is_file() else {}
+    out = Path(arguments.out) if arguments.out else None
+    results = json.loads(out.read_text(encoding="utf-8")) if out and out.is_file() else {}
+    scores: dict = {}
     for named in arguments.models:
         name, _, spec = named.partition("=")
-        vectors, speed = embed(spec, texts, timed)
+        vectors, speed = embed(spec, texts, timed, arguments.rounds)
         dim = len(next(iter(vectors.values())))
         results[name] = {**scores_of(vectors, sentences, words, wrong), **speed, "dim": dim}
-        out.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        scores[name] = {
+            key: common.Sample([results[name][key]], "points") for key in ("clean", "typos")
+        }
+        if out is not None:
+            out.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
         print(name, {key: results[name][key] for key in ("clean", "typos", *speed)}, flush=True)
+    common.finish("peers", scores, arguments)
 
 
 if __name__ == "__main__":

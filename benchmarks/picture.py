@@ -13,15 +13,13 @@ import matplotlib
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
-
-OURS, OTHERS = "#c2410c", "#475569"
+from suite.chart import OTHERS, OURS, save
 
 
 def main(results: str, picture: str) -> None:
     """Draws the picture: a filled dot is clean text, the hollow one below it text with typos."""
     models = json.loads(Path(results).read_text(encoding="utf-8"))
-    # Texts are text, and the same numbers give the same file.
-    plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "models", "font.size": 11})
+    plt.rcParams.update({"font.size": 11})
     figure, axes = plt.subplots(figsize=(7.5, 5.2))
     speeds = [model["texts_per_second"] for model in models.values()]
     for name, model in models.items():
@@ -46,7 +44,7 @@ def main(results: str, picture: str) -> None:
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     figure.tight_layout()
-    figure.savefig(picture, metadata={"Date": None})
+    save(figure, picture)
 
 
 if __name__ == "__main__":

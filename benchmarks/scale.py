@@ -15,6 +15,7 @@ import time
 from typing import NamedTuple
 
 import common
+import fitting
 import numpy as np
 import scipy.optimize
 import tensorflow as tf
@@ -80,11 +81,11 @@ def measured(batch: int, length: int, num_rows: int, rounds: int) -> tuple[Step,
     stream, counted = steps_of(batch, length, num_rows)
     model = ParaphraseModel(Charagram(num_rows=num_rows, dim=DIM))
     model.compile(make_optimizer("adam", 0.001), steps_per_execution=5)
-    common.train(model, stream, 5)
+    fitting.train(model, stream, 5)
     times = []
     for _ in range(rounds):
         start = time.perf_counter()
-        common.train(model, stream, _STEPS)
+        fitting.train(model, stream, _STEPS)
         times.append((time.perf_counter() - start) / _STEPS)
     return counted, statistics.median(times)
 
@@ -119,10 +120,13 @@ def estimate(step: Step, machine: Machine, workers: int) -> tuple[float, float]:
 
 def main() -> None:
     """Prints measurements, the model, and what it says."""
-    arguments = common.make_parser(__doc__.splitlines()[0], rounds=5).parse_args()
+    parser = common.make_parser(__doc__, rounds=5)
+    parser.add_argument("--small", action="store_true", help="few settings, to see that it works")
+    arguments = parser.parse_args()
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
-    settings = [*itertools.product((50, 100, 250, 500), (20, 100, 250), (20_000, 200_000))]
+    sizes = ((25, 50), (20,)) if arguments.small else ((50, 100, 250, 500), (20, 100, 250))
+    settings = [*itertools.product(*sizes, (20_000, 200_000))]
     found = {each: measured(*each, arguments.rounds) for each in settings}
     names = list(found)
     features = np.array([found[each][0].features() for each in names])
@@ -171,9 +175,8 @@ def main() -> None:
                 f"(exchange {1e3 * exchange:.1f}), {here / total:.1f} times one; 10^9 pairs "
                 f"{PAIRS / 500 * total / 3600:.1f} h"
             )
-    common.finish("scale", {
-        "constants": constants.tolist(), "median_error": float(np.median(np.abs(errors[~fitted]))),
-    })  # fmt: skip
+    error = common.Sample((100 * np.abs(errors[~fitted])).tolist(), "% off")
+    common.finish("scale", {"constants": constants.tolist(), "error": error}, arguments)
 
 
 if __name__ == "__main__":

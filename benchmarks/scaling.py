@@ -14,6 +14,7 @@ import resource
 import time
 
 import common
+import fitting
 import keras
 import numpy as np
 import tensorflow as tf
@@ -50,7 +51,7 @@ def step_runs(sizes: list[int], batch_size: int, steps: int) -> dict:
         batches = stream(size, batch_size)
 
         def run(model=model, batches=batches) -> None:
-            common.train(model, batches, steps)
+            fitting.train(model, batches, steps)
 
         run()
         runs[str(size)] = run
@@ -72,10 +73,11 @@ def vocabulary_growth(numbers: list[int]) -> dict:
         start = time.perf_counter()
         vocabulary = NgramVocabulary.from_texts(texts)
         spent = time.perf_counter() - start
-        result[str(number)] = {
-            "seconds": round(spent, 2), "ngrams": len(vocabulary), "memory_mb": round(memory_mb()),
+        result[f"{number:,} texts"] = {
+            "time": common.Sample([spent], "s"), "ngrams": len(vocabulary),
+            "memory": common.Sample([memory_mb()], "MB"),
         }  # fmt: skip
-        print(f"vocabulary of {number:,} texts: {result[str(number)]}", flush=True)
+        print(f"vocabulary of {number:,} texts: {result[f'{number:,} texts']}", flush=True)
     return result
 
 
@@ -91,15 +93,16 @@ def main() -> None:
     for batch_size in map(int, arguments.batch_sizes.split(",")):
         steps = max(STEPS_PER_EXECUTION, 10_000 // batch_size)
         runs = step_runs(sizes, batch_size, steps)
-        rates = common.compare(arguments.rounds, runs, steps * batch_size)
-        result[f"batch_{batch_size}"] = {**rates, "memory_mb": round(memory_mb())}
-        print(f"batch {batch_size}: {result[f'batch_{batch_size}']} (pairs/s)", flush=True)
+        rates = common.compare(arguments.rounds, runs, steps * batch_size, "pairs/s")
+        memory = common.Sample([memory_mb()], "MB")
+        result[f"batch {batch_size}"] = {**rates, "memory": memory}
+        print(f"batch {batch_size}: {result[f'batch {batch_size}']}", flush=True)
         # Tables of 2 million rows take 7 GB with their moments: make room for the next.
         del runs
         keras.backend.clear_session()
         gc.collect()
     result["vocabulary"] = vocabulary_growth([int(n) for n in arguments.texts.split(",")])
-    common.finish("scaling", result)
+    common.finish("scaling", result, arguments)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def mistyped(text: str, rng: random.Random) -> str:
 def main() -> None:
     """Runs the benchmark."""
     parser = common.make_parser(__doc__, data=common.WORDS, rounds=5)
-    parser.add_argument("--model", required=True)
+    parser.add_argument("--model", default="english")
     parser.add_argument("--max-texts", type=int, default=1_000_000)
     parser.add_argument("--queries", type=int, default=200)
     arguments = parser.parse_args()
@@ -49,8 +49,8 @@ def main() -> None:
         megabytes = sum(file.stat().st_size for file in index_folder.iterdir()) / 1e6
         index = TextIndex.load(index_folder, arguments.model)
     result: dict = {
-        "num_texts": len(texts), "dim": embedder.dim, "build_s": round(build_s, 1),
-        "index_mb": round(megabytes, 1),
+        "num_texts": len(texts), "dim": embedder.dim, "build": common.Sample([build_s], "s"),
+        "index": common.Sample([megabytes], "MB"),
     }  # fmt: skip
     print(result, flush=True)
 
@@ -58,13 +58,13 @@ def main() -> None:
     for query in queries:
         exact = {text for text, _ in embedder.neighbors(query, texts, K, vectors)}
         hits += len(exact & {text for text, _ in index.neighbors(query, K)})
-    result["recall_at_10"] = round(hits / (K * len(queries)), 4)
+    result["recall at 10"] = common.Sample([100 * hits / (K * len(queries))], "%")
     runs = {
         "faiss": lambda: [index.neighbors(query, K) for query in queries],
         "exact": lambda: [embedder.neighbors(query, texts, K, vectors) for query in queries],
     }
-    result["queries_per_second"] = common.compare(arguments.rounds, runs, len(queries))
-    common.finish("search", result)
+    result |= common.compare(arguments.rounds, runs, len(queries), "queries/s")
+    common.finish("search", result, arguments)
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ def measure_sizes(embedder: TextEmbedder, sets: list, budgets: list[float]) -> l
     return rows
 
 
-def measure_rates(embedder: TextEmbedder, texts: list[str], rounds: int) -> dict[str, float]:
+def measure_rates(embedder: TextEmbedder, texts: list[str], rounds: int) -> dict:
     """Returns texts per second of the SavedModels, float32 first."""
     batches = [tf.constant(texts[i : i + BATCH]) for i in range(0, len(texts), BATCH)]
     runs, models = {}, []
@@ -99,14 +99,14 @@ def measure_rates(embedder: TextEmbedder, texts: list[str], rounds: int) -> dict
             models.append(tf.saved_model.load(str(Path(folder, name))))
             call = models[-1].signatures["serving_default"]
             runs[name] = lambda call=call: [call(texts=batch) for batch in batches]
-        return common.compare(rounds, runs, len(texts))
+        return common.compare(rounds, runs, len(texts), "texts/s")
 
 
 def main() -> None:
     """Runs the benchmark."""
     parser = common.make_parser(__doc__, rounds=15)
-    parser.add_argument("model")
-    parser.add_argument("--eval-data", nargs="+", required=True)
+    parser.add_argument("model", nargs="?", default="english")
+    parser.add_argument("--eval-data", nargs="+", default=[str(common.SHARED / "sts")])
     parser.add_argument("--budgets", type=float, nargs="*", default=[100, 20, 13.3, 10, 5, 2.5])
     arguments = parser.parse_args()
     embedder = TextEmbedder.load(arguments.model)
@@ -121,9 +121,14 @@ def main() -> None:
         if sample:
             many = (sample * (NUM_TEXTS // len(sample) + 1))[:NUM_TEXTS]
             rates[kind] = measure_rates(embedder, many, arguments.rounds)
-            print(f"{kind}: {rates[kind]} (texts/s)", flush=True)
+            print(f"{kind}: {rates[kind]}", flush=True)
     sizes = measure_sizes(embedder, sets, arguments.budgets)
-    common.finish("sizes", {"sizes": sizes, "texts_a_second": rates})
+    result = {
+        row["what"]: {"size": common.Sample([row["mb"]], "MB")}
+        | {name: common.Sample([row[name]], "points") for name in SHOWN if name in row}
+        for row in sizes
+    }
+    common.finish("sizes", result | rates, arguments)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Fits the weights of spelling correction, and prints recall of the right form for several.
 
-    python benchmarks/spelling.py --model runs/mine --misspellings LIST --vocabulary WORDS \
-        [--candidates 50]
+    python benchmarks/spelling.py [--model runs/mine] [--misspellings LIST] [--vocabulary WORDS]
+
+Without a list each word of the vocabulary gets a random typing error.
 
 The errors of a right form are all on one side: a form is held out of training where
 `zlib.crc32(form.lower().encode()) % 10 == 0`, and of those, weights are fitted where
@@ -22,6 +23,7 @@ import common
 import numpy as np
 from scipy.optimize import minimize
 
+from tf_charagram.data.pipeline.typos import add_typos
 from tf_charagram.data.readers.misspellings import Misspelling, read_misspellings
 from tf_charagram.evaluation.misspellings import MisspellingQueries, score_ranks
 from tf_charagram.models.embedder import TextEmbedder
@@ -71,6 +73,12 @@ def side(misspelling: Misspelling) -> int:
     return zlib.crc32(misspelling.right[0].lower().encode()) % 20
 
 
+def made_up(words: list[str]) -> list[Misspelling]:
+    """Returns words with a random typing error."""
+    random = np.random.default_rng(0)
+    return [Misspelling(add_typos(word, 1, random), (word,)) for word in words]
+
+
 def candidates_of(
     corrector: SpellingCorrector, misspellings: list[Misspelling], num_candidates: int
 ) -> Candidates:
@@ -114,28 +122,36 @@ def fit(candidates: Candidates, names: tuple[str, ...]) -> Weights:
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = common.make_parser(__doc__)
-    parser.add_argument("--model", required=True, action="append")
-    parser.add_argument("--misspellings", required=True)
-    parser.add_argument("--vocabulary", required=True)
+    parser = common.make_parser(__doc__, rounds=None)
+    parser.add_argument("--model", action="append", help="`english` by default")
+    parser.add_argument("--misspellings")
+    parser.add_argument("--vocabulary")
+    parser.add_argument("--made-up", type=int, default=20_000, help="words that get an error")
     parser.add_argument("--candidates", type=int, default=50)
     arguments = parser.parse_args()
-    misspellings = read_misspellings(arguments.misspellings)
+    models = arguments.model or ["english"]
+    words = read_words(arguments.vocabulary, models[0])
+    if arguments.misspellings is None:
+        misspellings = made_up(words[: arguments.made_up])
+    else:
+        misspellings = read_misspellings(arguments.misspellings)
     parts = [[m for m in misspellings if side(m) == number] for number in (FITTED, MEASURED)]
-    words = read_words(arguments.vocabulary, arguments.model[0])
-    result: dict = {"models": {}}
-    for model in arguments.model:
+    result: dict = {"is_made_up": arguments.misspellings is None}
+    for model in models:
+        result[model] = {}
         corrector = SpellingCorrector(TextEmbedder.load(model, folded=True), words)
         fitted, measured = (candidates_of(corrector, p, arguments.candidates) for p in parts)
         tried = {", ".join(names): fit(fitted, names) for names in TRIED} | {"WEIGHTS": WEIGHTS}
         print(f"{model}: fitted on {len(fitted.right):,}, measured on {len(measured.right):,}")
         for name, weights in tried.items():
             recalls = score_ranks(measured.ranks(np.array(weights)), num_resamples=0).metrics
+            result[model][name] = {
+                metric: common.Sample([recall], "%") for metric, recall in recalls.items()
+            }
             cells = "  ".join(f"{recall:6.2f}" for recall in recalls.values())
             print(f"{cells}  {name}  {list(weights)}", flush=True)
-        best = tried[", ".join(Weights._fields)]
-        result["models"][model] = best._asdict()
-    common.finish("spelling", result)
+        result[model]["weights"] = tried[", ".join(Weights._fields)]._asdict()
+    common.finish("spelling", result, arguments)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import random
 from collections.abc import Callable
 
 import common
+import fitting
 import numpy as np
 import tensorflow as tf
 
@@ -71,12 +72,12 @@ def epoch(
         return take(texts), tf.gather(scores, chosen)
 
     stream = ExampleStream(len(scores), batch, batch_size=batch_size, unit="pairs")
-    return lambda: common.train(model, stream, stream.steps_per_epoch)
+    return lambda: fitting.train(model, stream, stream.steps_per_epoch)
 
 
 def rates(
     name: str, left: list[str], right: list[str], scores: np.ndarray, options: argparse.Namespace
-) -> dict[str, float]:
+) -> dict:
     """Times the epochs of one encoder."""
     texts = [*left, *right]
     encoder_type = encoder_class(name)
@@ -97,7 +98,8 @@ def rates(
             encoder, lambda wanted: vectorizer(tf.gather(strings, wanted)), *examples
         ),
     }
-    return common.compare(options.rounds, runs, len(scores)) | {"cache_s": round(cache_s, 2)}
+    rates = common.compare(options.rounds, runs, len(scores), "pairs/s")
+    return rates | {"making the cache": common.Sample([cache_s], "s")}
 
 
 def main() -> None:
@@ -110,8 +112,8 @@ def main() -> None:
     result = {"num_pairs": len(scores), "dim": DIM, "batch_size": arguments.batch_size}
     for name in arguments.encoders.split(","):
         result[name] = rates(name, left, right, scores, arguments)
-        print(f"{name}: {result[name]} (pairs/s)", flush=True)
-    common.finish("supervised", result)
+        print(f"{name}: {result[name]}", flush=True)
+    common.finish("supervised", result, arguments)
 
 
 if __name__ == "__main__":

@@ -90,9 +90,9 @@ def main() -> None:
         num_tokens = sum(int(tf.size(batch[3])) for batch in batches)
         step = tf.function(model.train_step, reduce_retracing=True)
         runs[name] = lambda step=step, batches=batches: [step(batch) for batch in batches]
-    training = common.compare(arguments.rounds, runs, num_tokens)
+    training = common.compare(arguments.rounds, runs, num_tokens, "tokens/s")
     fewer = round(num_composed["every"] / num_composed["distinct"], 2)
-    print(f"training: {training} (tokens/s); {fewer} times fewer compositions", flush=True)
+    print(f"training: {training}; {fewer} times fewer compositions", flush=True)
 
     texts = [" ".join(sentence.words) for sentence in sentences[:4_000]]
     with tempfile.TemporaryDirectory() as folder:
@@ -113,8 +113,9 @@ def main() -> None:
                     "tag": lambda: tagger.tag(texts),
                 },
                 num_served,
+                "tokens/s",
             )
-    print(f"serving: {serving} (tokens/s)", flush=True)
+    print(f"serving: {serving}", flush=True)
     common.finish(
         "tagging",
         {
@@ -122,6 +123,7 @@ def main() -> None:
             "batch_size": arguments.batch_size, "times_fewer_compositions": fewer,
             "training": training, "serving": serving,
         },
+        arguments,
     )  # fmt: skip
 
 

@@ -2,9 +2,8 @@
 
     python benchmarks/torch_twin.py NAME NUM_ROWS DIM BATCHES.npz
 
-A process of its own, which `twins.TorchTwin` starts: PyTorch and TensorFlow may bring libraries
-that abort a process with both. For each line of its input it trains on all batches once and answers
-with a line; the first line it writes is its number of threads.
+A `processes.Contender`, which `twins` starts: PyTorch and TensorFlow may bring libraries that abort
+a process with both. Each time it trains on all batches once.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import processes
 import torch
 
 MARGIN = 0.4
@@ -26,7 +26,7 @@ Embed = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def read_batches(path: str) -> list[Batch]:
-    """Returns flat ids, row splits and keys of each batch, as `twins.TorchTwin` wrote them."""
+    """Returns flat ids, row splits and keys of each batch, as `twins.write_batches` wrote them."""
     with np.load(path) as arrays:
         names = ("ids", "splits", "keys")
         return [
@@ -117,17 +117,16 @@ def faster_num_threads(run: Callable[[], None]) -> int:
 
 
 def main() -> None:
-    """Answers until its input ends."""
+    """Trains whenever it is told to."""
+    answers = processes.protocol_file()
     name, num_rows, dim, path = sys.argv[1:]
     sizes = int(num_rows), int(dim)
     batches = read_batches(path)
     embed, optimizers = cse(*sizes) if name == "cse" else bag(*sizes, mode=name)
     num_threads = faster_num_threads(lambda: train(embed, optimizers, batches[:10]))
     torch.set_num_threads(num_threads)
-    print(num_threads, flush=True)
-    for _ in sys.stdin:
-        train(embed, optimizers, batches)
-        print("done", flush=True)
+    facts = {"num_threads": num_threads}
+    processes.serve(facts, lambda _: train(embed, optimizers, batches), answers)
 
 
 if __name__ == "__main__":

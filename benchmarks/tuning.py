@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import gc
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -33,8 +32,8 @@ from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import paper_space
 
 
-def measure_overhead(search: Search, folder: Path, rounds: int) -> dict[str, float]:
-    """Returns the seconds of a trial, of the run outside, and the median of the ratios."""
+def measure_overhead(search: Search, folder: Path, rounds: int) -> dict:
+    """Returns the seconds of a run outside, of a trial, and their ratios: more is slower."""
     numbers = count()
     num_trials = search.num_trials or 0
 
@@ -58,21 +57,17 @@ def measure_overhead(search: Search, folder: Path, rounds: int) -> dict[str, flo
         shutil.rmtree(place.path)
 
     alone()
-    times = []
-    for _ in range(rounds):
-        times.append((common.seconds(alone), common.seconds(tuned)))
-        print("alone {:.1f} s, tuned {:.1f} s".format(*times[-1]), flush=True)
-    run_s, trial_s = (statistics.median(column) / num_trials for column in zip(*times, strict=True))
-    return {
-        "run_s": round(run_s, 3),
-        "trial_s": round(trial_s, 3),
-        "overhead": round(statistics.median(b / a for a, b in times) - 1, 4),
-    }
+    times = common.in_turns(rounds, {"run": alone, "trial": tuned})
+    run, trial = (
+        common.Sample([time / num_trials for time in column], "s") for column in times.values()
+    )
+    ratios = [b / a for a, b in zip(run.values, trial.values, strict=True)]
+    return {"run": run, "trial": trial, "trial/run": common.Sample(ratios, "times")}
 
 
-def measure_workers(arguments: list[str], folder: Path) -> dict[str, float]:
+def measure_workers(arguments: list[str], folder: Path) -> dict:
     """Returns the seconds of the same search with one and with two workers, and the ratio."""
-    seconds = {}
+    seconds: dict[int, common.Sample] = {}
     for number in (1, 2):
         command = [
             *(sys.executable, "-m", "tf_charagram.tuning", *arguments),
@@ -81,20 +76,18 @@ def measure_workers(arguments: list[str], folder: Path) -> dict[str, float]:
         run = lambda command=command: subprocess.run(  # noqa: E731
             command, check=True, stdout=subprocess.DEVNULL
         )
-        seconds[f"workers_{number}_s"] = round(common.seconds(run), 1)
-        print(seconds, flush=True)
-    seconds["speedup"] = round(seconds["workers_1_s"] / seconds["workers_2_s"], 3)
-    return seconds
+        seconds[number] = common.Sample([common.seconds(run)], "s")
+        print(f"{number} workers: {seconds[number]}", flush=True)
+    return {"one": seconds[1], "two": seconds[2], "one/two": seconds[1].over(seconds[2])}
 
 
 def main() -> None:
     """Runs the benchmark."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = common.make_parser(__doc__, rounds=5)
     parser.add_argument("pairs", nargs="?")
     parser.add_argument("--eval-data")
     parser.add_argument("--num-pairs", type=int, default=190_000, help="of made-up ones")
     parser.add_argument("--trials", type=int, default=4)
-    parser.add_argument("--rounds", type=int, default=5, help="of overhead; 0 leaves it out")
     parser.add_argument("--workers", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--dim", type=int, default=300)
     arguments = parser.parse_args()
@@ -121,7 +114,7 @@ def main() -> None:
             flags += ["--eval-data", arguments.eval_data]
         if arguments.workers:
             result["workers"] = measure_workers(flags, folder)
-    common.finish("tuning", result)
+    common.finish("tuning", result, arguments)
 
 
 if __name__ == "__main__":

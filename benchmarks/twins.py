@@ -2,75 +2,48 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable
-from importlib.util import find_spec
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import common
 import numpy as np
+from processes import Contender
 
-from tf_charagram.data.pipeline.pair_stream import PairStream
+if TYPE_CHECKING:  # Who only starts the twin has no TensorFlow.
+    from tf_charagram.data.pipeline.pair_stream import PairStream
 
 MARGIN = 0.4
 _SCRIPT = Path(__file__).with_name("torch_twin.py")
 
 
-def has_torch() -> bool:
-    """Returns whether PyTorch is installed, which is not imported here."""
-    if find_spec("torch") is not None:
-        return True
-    print("torch is not installed; leaving it out")
-    return False
+def torch_twin(python: str, name: str, num_rows: int, dim: int, batches: Path) -> Contender:
+    """Returns a process that trains in PyTorch on all batches of a file, whenever it is called.
 
-
-class TorchTwin:
-    """A process that trains in PyTorch; entered while it is used, and called to train once.
+    Its `facts` have the `num_threads` it runs with, one or two, whichever is faster.
 
     Args:
+        python: The interpreter.
         name: `"cse"`, or of an `EmbeddingBag` its mode, `"sum"` or `"mean"`.
         num_rows: Rows of the table.
         dim: Width of the embedding.
-        stream: Gives the batches.
-        num_steps: How many of them.
-
-    Attributes:
-        num_threads: Threads it runs with, one or two, whichever is faster.
+        batches: The file, of `write_batches`.
     """
+    return Contender([python, _SCRIPT, name, str(num_rows), str(dim), batches])
 
-    def __init__(
-        self, name: str, num_rows: int, dim: int, stream: PairStream, num_steps: int
-    ) -> None:
-        self._folder = tempfile.TemporaryDirectory()
-        path = Path(self._folder.name) / "batches.npz"
-        np.savez(path, **_batches_of(stream, num_steps))
-        self._process = subprocess.Popen(
-            [sys.executable, _SCRIPT, name, str(num_rows), str(dim), path],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        self.num_threads = int(self._answer())
 
-    def __enter__(self) -> TorchTwin:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._process.communicate()
-        self._folder.cleanup()
-
-    def __call__(self) -> None:
-        """Trains on all batches once."""
-        self._process.stdin.write("train\n")
-        self._process.stdin.flush()
-        self._answer()
-
-    def _answer(self) -> str:
-        line = self._process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"{_SCRIPT.name} ended with status {self._process.wait()}.")
-        return line
+@contextmanager
+def twin_of(
+    python: str, name: str, num_rows: int, dim: int, stream: PairStream, num_steps: int
+) -> Iterator[Contender]:
+    """Gives the `torch_twin` of the first batches of a stream."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "batches.npz")
+        write_batches(path, stream, num_steps)
+        with torch_twin(python, name, num_rows, dim, path) as twin:
+            yield twin
 
 
 def compare(
@@ -81,18 +54,18 @@ def compare(
     Args:
         rounds: How often.
         ours: The run.
-        twin: The arguments of its `TorchTwin`, or `None` to leave that out.
-        work: What is done in a run.
+        twin: The arguments of `twin_of`, or `None` to leave that out.
+        work: Pairs in a run.
     """
     if twin is None:
-        return common.compare(rounds, {"ours": ours}, work)
-    with TorchTwin(*twin) as torch:
-        rates = common.compare(rounds, {"ours": ours, "torch": torch}, work)
-    return {**rates, "torch_threads": torch.num_threads}
+        return common.compare(rounds, {"ours": ours}, work, "pairs/s")
+    with twin_of(*twin) as torch:
+        rates = common.compare(rounds, {"ours": ours, "torch": torch}, work, "pairs/s")
+    return {**rates, "torch_threads": torch.facts["num_threads"]}
 
 
-def _batches_of(stream: PairStream, num_steps: int) -> dict[str, np.ndarray]:
-    """Returns the first batches of a stream: flat ids, row splits and keys, as int32 and int64."""
+def write_batches(path: str | Path, stream: PairStream, num_steps: int) -> None:
+    """Writes the first batches of a stream: flat ids, row splits and keys, as int32 and int64."""
     arrays = {}
     batches = (
         batch for segment in stream.segments(0, num_steps) for batch in stream.dataset(segment)
@@ -101,4 +74,4 @@ def _batches_of(stream: PairStream, num_steps: int) -> dict[str, np.ndarray]:
         arrays[f"ids_{number}"] = ids.values.numpy()
         arrays[f"splits_{number}"] = ids.row_splits.numpy().astype(np.int32)
         arrays[f"keys_{number}"] = keys.numpy()
-    return arrays
+    np.savez(path, **arrays)

@@ -35,6 +35,7 @@ def bytes_of_loopback() -> int:
 
 def work(arguments: argparse.Namespace) -> None:
     """Trains as one of the workers, and prints what the chief measures."""
+    import fitting
     import numpy as np
     import tensorflow as tf
 
@@ -53,11 +54,11 @@ def work(arguments: argparse.Namespace) -> None:
         run = TrainingRun(config, resume=False, overwrite=False, exchange=connect(cluster_of()))
         run.stream.open()
         model = run.loop.model
-        common.train(model, run.stream, _WARM_UP)
+        fitting.train(model, run.stream, _WARM_UP)
         sent, times, busy = bytes_of_loopback(), [], []
         for _ in range(arguments.rounds):
             start, used = time.perf_counter(), time.process_time()
-            common.train(model, run.stream, arguments.steps)
+            fitting.train(model, run.stream, arguments.steps)
             times.append((time.perf_counter() - start) / arguments.steps)
             busy.append((time.process_time() - used) / arguments.steps)
         steps = arguments.rounds * arguments.steps
@@ -93,7 +94,7 @@ def measured(size: int) -> dict[str, float]:
 
 def main() -> None:
     """Prints the table."""
-    parser = common.make_parser(__doc__.splitlines()[0], rounds=5)
+    parser = common.make_parser(__doc__, rounds=5)
     found = sorted(map(str, common.SHARED.glob("sentences/*.tsv")))
     parser.add_argument("--data", nargs="+", default=found)
     parser.add_argument("--eval-data", default=None)
@@ -106,20 +107,25 @@ def main() -> None:
     if arguments.worker:
         work(arguments)
         return
-    ratios, last = [], {}
+    turns = []
     for _ in range(arguments.turns):
-        last = {size: measured(size) for size in (1, 2)}
-        ratios.append(last[2]["pairs"] / last[1]["pairs"])
+        one, two = measured(1), measured(2)
+        turns.append((one, two))
         print(
-            f"1 worker {last[1]['ms']:.1f} ms a step, 2 workers {last[2]['ms']:.1f}: "
-            f"{ratios[-1]:.2f}; exchanged {last[2]['exchanged'] / 1e6:.2f} MB a step, the rows "
-            f"touched and back {2 * last[2]['rows'] / 1e6:.1f}",
+            f"1 worker {one['ms']:.1f} ms a step, 2 workers {two['ms']:.1f}: "
+            f"{two['pairs'] / one['pairs']:.2f}; exchanged {two['exchanged'] / 1e6:.2f} MB a step, "
+            f"the rows touched and back {2 * two['rows'] / 1e6:.1f}",
             flush=True,
         )
+    one, two = (
+        common.Sample([turn["pairs"] for turn in side], "pairs/s")
+        for side in zip(*turns, strict=True)
+    )
     common.finish("workers", {
         "encoder": arguments.encoder, "batch_size": arguments.batch_size,
-        "ratio": round(statistics.median(ratios), 2), "two": last[2], "one": last[1],
-    })  # fmt: skip
+        "one": one, "two": two, "two/one": two.over(one),
+        "exchanged per step": common.Sample([turn[1]["exchanged"] / 1e6 for turn in turns], "MB"),
+    }, arguments)  # fmt: skip
 
 
 if __name__ == "__main__":

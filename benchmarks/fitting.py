@@ -1,0 +1,27 @@
+"""Models that benchmarks train: ids in memory, some steps of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import keras
+
+from tf_charagram.data.pipeline.corpus import Example
+from tf_charagram.data.pipeline.pair_stream import PairStream
+from tf_charagram.data.pipeline.store import PairStore
+from tf_charagram.data.readers.pairs import Pair
+from tf_charagram.text.ids import ids_function
+from tf_charagram.trainers.paraphrase import ParaphraseModel
+
+
+def store_of(pairs: list[Pair], vectorizer: keras.layers.Layer) -> PairStore:
+    """Returns the ids of pairs, in memory."""
+    store = PairStore(len(pairs), len(pairs), Path())
+    store.fill((Example(*pair, pair) for pair in pairs), ids_function(vectorizer))
+    return store
+
+
+def train(model: ParaphraseModel, stream: PairStream, num_steps: int) -> None:
+    """Trains a model for `num_steps` more steps."""
+    for segment in stream.segments(int(model.step.numpy()), num_steps):
+        model.fit(stream.dataset(segment), verbose=0, shuffle=False)

@@ -1,0 +1,1 @@
+"""Parts of `benchmarks/all.py`: settings, running, results, changes, page, chart."""
