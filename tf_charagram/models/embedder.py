@@ -20,9 +20,10 @@ from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.objectives.similarity import paired_cosine
 from tf_charagram.serialization.model_folder import EMBEDDER
 from tf_charagram.text.batches import bounded_batches
-from tf_charagram.text.parallel import in_threads
+from tf_charagram.text.parallel import in_threads, num_threads
 from tf_charagram.text.tensors import string_tensor
 
+_BATCH = 1000
 _MAX_BATCH_CHARS = 4_000_000
 
 T = TypeVar("T", bound=str | bytes)
@@ -79,13 +80,18 @@ class TextEmbedder(TextModel):
         return keras.KerasTensor((texts.shape[0], self.dim), "float32")
 
     def encode(
-        self, texts: Iterable[str | bytes], *, batch_size: int = 1000, show_progress: bool = False
+        self,
+        texts: Iterable[str | bytes],
+        *,
+        batch_size: int | None = None,
+        show_progress: bool = False,
     ) -> np.ndarray:
         """Embeds texts.
 
         Args:
             texts: Any texts; empty ones and broken UTF-8 have a defined embedding too.
-            batch_size: Texts embedded at a time.
+            batch_size: Texts embedded at a time. Default: 1,000, and up to 4,000 where there are
+                more for every core and the encoder does not pad.
             show_progress: Show a progress bar on standard error.
 
         Returns:
@@ -97,8 +103,11 @@ class TextEmbedder(TextModel):
         if isinstance(texts, str | bytes):
             raise ConfigError("`texts` must be a list of texts. Received a single string.")
         texts = list(texts)
+        if batch_size is None:
+            for_each_core = len(texts) // (2 * num_threads())
+            batch_size = min(max(for_each_core, _BATCH), self._largest_batch)
         order = None
-        if getattr(self.encoder, "is_padded", False):
+        if self._pads:
             # Batches of like length need little padding.
             order = np.argsort([len(text) for text in texts], kind="stable")
             texts = [texts[index] for index in order]
@@ -113,13 +122,14 @@ class TextEmbedder(TextModel):
         return vectors
 
     def encode_batches(
-        self, texts: Iterable[T], *, batch_size: int = 1000
+        self, texts: Iterable[T], *, batch_size: int | None = None
     ) -> Iterator[tuple[list[T], np.ndarray]]:
         """Embeds a stream of texts, several batches at the same time, to keep all cores busy.
 
         Args:
             texts: Any texts; read as a stream.
-            batch_size: Most texts in a batch; long texts make it smaller.
+            batch_size: Most texts in a batch; long texts make it smaller. Default: 4,000, or 1,000
+                for an encoder that pads.
 
         Yields:
             The texts of a batch, and their embeddings, float32 `(len(batch), dim)`; in order.
@@ -127,9 +137,20 @@ class TextEmbedder(TextModel):
         Raises:
             ConfigError: `batch_size` is below 1.
         """
+        if batch_size is None:
+            batch_size = self._largest_batch
         if batch_size < 1:
             raise ConfigError(f"`batch_size` must be at least 1. Received: {batch_size}")
         return self._encode_batches(texts, batch_size)
+
+    @property
+    def _pads(self) -> bool:
+        return getattr(self.encoder, "is_padded", False)
+
+    @property
+    def _largest_batch(self) -> int:
+        """Texts in a batch, if nothing else is said: what is padded takes memory."""
+        return _BATCH if self._pads else 4 * _BATCH
 
     def _encode_batches(
         self, texts: Iterable[T], batch_size: int
