@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet, repeatable, run_command
@@ -87,9 +88,15 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.bulk.progress import EmbedProgress
     from tf_charagram.data.writers.vectors import open_vector_writer
     from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.serialization.locations import read_config
 
-    embedder = TextEmbedder.load(values["model"], folded=True)
-    batches = embedder.encode_batches(read_texts(files), batch_size=values["batch_size"])
+    read_config(values["model"])  # Before anything is waited for.
+    texts = read_texts(files)
+    first = list(islice(texts, max(values["batch_size"], 1)))
+    # Folding takes longer than reading a few texts does without.
+    is_long = len(first) >= values["batch_size"]
+    embedder = TextEmbedder.load(values["model"], folded=is_long)
+    batches = embedder.encode_batches(chain(first, texts), batch_size=values["batch_size"])
     with open_vector_writer(values["output"], embedder.dim) as writer:
         with EmbedProgress(files) as progress:
             for texts, vectors in batches:
