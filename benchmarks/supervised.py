@@ -27,6 +27,7 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.text.ids import ids_function
 from tf_charagram.text.registry import VECTORIZERS
+from tf_charagram.trainers.features import FeatureModel
 from tf_charagram.trainers.supervised import SupervisedModel
 from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
@@ -63,13 +64,14 @@ def epoch(
         scores: Of the pairs.
         batch_size: Pairs per batch.
     """
-    model = SupervisedModel(encoder, PairScoreHead(dim=DIM, num_classes=NUM_CLASSES))
-    model.compile(make_optimizer("adam", 0.001), steps_per_execution=STEPS_PER_EXECUTION)
 
     def batch(chosen: tf.Tensor) -> tuple[tf.Tensor | tf.RaggedTensor, tf.Tensor]:
         texts = tf.reshape(tf.gather(rows, chosen, axis=1), [-1])
         return take(texts), tf.gather(scores, chosen)
 
+    head = PairScoreHead(dim=DIM, num_classes=NUM_CLASSES)
+    model = FeatureModel(head, batch) if encoder is None else SupervisedModel(encoder, head)
+    model.compile(make_optimizer("adam", 0.001), steps_per_execution=STEPS_PER_EXECUTION)
     stream = ExampleStream(len(scores), batch, batch_size=batch_size, unit="pairs")
     return lambda: common.train(model, stream, stream.steps_per_epoch)
 
