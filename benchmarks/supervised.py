@@ -31,6 +31,7 @@ from tf_charagram.trainers.features import FeatureModel
 from tf_charagram.trainers.supervised import SupervisedModel
 from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
+from tf_charagram.training.threads import limit_threads
 
 DIM = 300
 NUM_CLASSES = 5
@@ -107,9 +108,12 @@ def main() -> None:
     parser = common.make_parser(__doc__, data="sts/SICK.train.tsv")
     parser.add_argument("--encoders", default="charagram,cse")
     parser.add_argument("--batch-size", type=int, default=25)
+    parser.add_argument("--threads", type=int, default=1, help="of an operation; 1 as --freeze has")
     arguments = parser.parse_args()
+    limit_threads(arguments.threads)
     left, right, scores = scored_pairs(arguments.data)
     result = {"num_pairs": len(scores), "dim": DIM, "batch_size": arguments.batch_size}
+    result["threads"] = arguments.threads
     for name in arguments.encoders.split(","):
         result[name] = rates(name, left, right, scores, arguments)
         print(f"{name}: {result[name]} (pairs/s)", flush=True)

@@ -91,12 +91,12 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.serialization.locations import read_config
 
     read_config(values["model"])  # Before anything is waited for.
-    texts = read_texts(files)
-    first = list(islice(texts, max(values["batch_size"], 1)))
+    lines = read_texts(files)
+    first = list(islice(lines, max(values["batch_size"], 1)))
     # Folding takes longer than reading a few texts does without.
     is_long = len(first) >= values["batch_size"]
     embedder = TextEmbedder.load(values["model"], folded=is_long)
-    batches = embedder.encode_batches(chain(first, texts), batch_size=values["batch_size"])
+    batches = embedder.encode_batches(chain(first, lines), batch_size=values["batch_size"])
     with open_vector_writer(values["output"], embedder.dim) as writer:
         with EmbedProgress(files) as progress:
             for texts, vectors in batches:

@@ -135,7 +135,7 @@ def load_model(
                 raise RunError(f"{path / FILES.weights} lacks the array '{weight.path}'.")
             rows = weights.pop(weight.path)
             if rows.dtype.kind in "iu":
-                _restore(weight, StoredTable(rows, weights.pop(weight.path + _SCALES)))
+                _restore(weight, rows, weights.pop(weight.path + _SCALES))
             else:
                 weight.assign(StoredTable(rows).restored())
     except CharagramError:
@@ -145,15 +145,15 @@ def load_model(
     return parts
 
 
-def _restore(weight: keras.Variable, stored: StoredTable) -> None:
-    """Assigns a table of integers, without the memory and the time of a second one in float32."""
-    num_rows = len(stored.rows)
-    if stored.scales.shape != (num_rows, 1) or weight.shape[:1] != (num_rows,):
-        raise ValueError(f"{weight.path}: {num_rows} rows, scales {stored.scales.shape}")
+def _restore(weight: keras.Variable, integers: np.ndarray, scales: np.ndarray) -> None:
+    """Assigns a stored table without the memory, and the time, of a second one in float32."""
+    num_rows = len(integers)
+    if scales.shape != (num_rows, 1) or weight.shape[:1] != (num_rows,):
+        raise ValueError(f"{weight.path}: {num_rows} rows, scales {scales.shape}")
     with beside(weight.value):
         for first in range(0, num_rows, _BLOCK_ROWS):
-            block = StoredTable(*(array[first : first + _BLOCK_ROWS] for array in stored))
-            rows = block.restored(weight.shape[-1])
+            block = slice(first, first + _BLOCK_ROWS)
+            rows = StoredTable(integers[block], scales[block]).restored(weight.shape[-1])
             if rows.shape[1:] != weight.shape[1:]:
                 raise ValueError(f"{weight.path}: rows of the shape {rows.shape[1:]}")
             positions = tf.range(first, first + len(rows))
