@@ -7,11 +7,11 @@ from pathlib import Path
 import keras
 
 from tf_charagram.data.pipeline.corpus import Example
-from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import PairStore
+from tf_charagram.data.pipeline.stream import Stream
 from tf_charagram.data.readers.pairs import Pair
 from tf_charagram.text.ids import ids_function
-from tf_charagram.trainers.paraphrase import ParaphraseModel
+from tf_charagram.trainers.base import StepModel
 
 
 def store_of(pairs: list[Pair], vectorizer: keras.layers.Layer) -> PairStore:
@@ -21,7 +21,7 @@ def store_of(pairs: list[Pair], vectorizer: keras.layers.Layer) -> PairStore:
     return store
 
 
-def train(model: ParaphraseModel, stream: PairStream, num_steps: int) -> None:
+def train(model: StepModel, stream: Stream, num_steps: int) -> None:
     """Trains a model for `num_steps` more steps."""
     for segment in stream.segments(int(model.step.numpy()), num_steps):
-        model.fit(stream.dataset(segment), verbose=0, shuffle=False)
+        model.train_on(stream, segment)

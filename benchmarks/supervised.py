@@ -28,9 +28,11 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.text.ids import ids_function
 from tf_charagram.text.registry import VECTORIZERS
+from tf_charagram.trainers.features import FeatureModel
 from tf_charagram.trainers.supervised import SupervisedModel
 from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
+from tf_charagram.training.threads import limit_threads
 
 DIM = 300
 NUM_CLASSES = 5
@@ -64,13 +66,14 @@ def epoch(
         scores: Of the pairs.
         batch_size: Pairs per batch.
     """
-    model = SupervisedModel(encoder, PairScoreHead(dim=DIM, num_classes=NUM_CLASSES))
-    model.compile(make_optimizer("adam", 0.001), steps_per_execution=STEPS_PER_EXECUTION)
 
     def batch(chosen: tf.Tensor) -> tuple[tf.Tensor | tf.RaggedTensor, tf.Tensor]:
         texts = tf.reshape(tf.gather(rows, chosen, axis=1), [-1])
         return take(texts), tf.gather(scores, chosen)
 
+    head = PairScoreHead(dim=DIM, num_classes=NUM_CLASSES)
+    model = FeatureModel(head, batch) if encoder is None else SupervisedModel(encoder, head)
+    model.compile(make_optimizer("adam", 0.001), steps_per_execution=STEPS_PER_EXECUTION)
     stream = ExampleStream(len(scores), batch, batch_size=batch_size, unit="pairs")
     return lambda: fitting.train(model, stream, stream.steps_per_epoch)
 
@@ -107,9 +110,12 @@ def main() -> None:
     parser = common.make_parser(__doc__, data="sts/SICK.train.tsv")
     parser.add_argument("--encoders", default="charagram,cse")
     parser.add_argument("--batch-size", type=int, default=25)
+    parser.add_argument("--threads", type=int, default=1, help="of an operation; 1 as --freeze has")
     arguments = parser.parse_args()
+    limit_threads(arguments.threads)
     left, right, scores = scored_pairs(arguments.data)
     result = {"num_pairs": len(scores), "dim": DIM, "batch_size": arguments.batch_size}
+    result["threads"] = arguments.threads
     for name in arguments.encoders.split(","):
         result[name] = rates(name, left, right, scores, arguments)
         print(f"{name}: {result[name]}", flush=True)

@@ -233,6 +233,22 @@ class TestEmbed:
         np.testing.assert_allclose(np.load(out), embedder.encode(LINES), rtol=0, atol=1e-6)
         assert list(tmp_path.iterdir()) == [out]
 
+    def test_a_few_lines_are_not_worth_folding(self, trained, lines, tmp_path, monkeypatch):
+        """Exactly a batch may be the beginning of many lines."""
+        folds, load = [], TextEmbedder.load
+        monkeypatch.setattr(
+            TextEmbedder, "load", lambda path, folded: folds.append(folded) or load(path)
+        )
+        for batch_size in (len(LINES) - 1, len(LINES), len(LINES) + 1):
+            arguments = ["--input", lines, "--output", tmp_path / "vectors.npy"]
+            assert call("embed", trained.folder, *arguments, "--batch-size", batch_size) == 0
+        assert folds == [True, True, False]
+
+    def test_no_model_is_said_before_input_is_awaited(self, tmp_path, capsys, monkeypatch):
+        monkeypatch.setattr("tf_charagram.bulk.inputs.read_texts", lambda files: 1 / 0)
+        assert call("embed", tmp_path) == 1
+        assert "is not a model folder" in capsys.readouterr().err
+
     def test_npy_of_nothing(self, trained, embedder, tmp_path):
         (tmp_path / "empty").write_text("")
         out = tmp_path / "vectors.npy"

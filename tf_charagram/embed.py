@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet, repeatable, run_command
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _JOB_FLAGS = ("format", "shard_lines")
 _RUN_FLAGS = ("resume", "overwrite", "engine", "workers")
 _FILES = ("-", ".npy", ".tsv", ".jsonl")
+_FEW_LINES = 1000
 
 
 def make_parser() -> FlagParser:
@@ -34,7 +36,7 @@ def make_parser() -> FlagParser:
         "--output", type=str, default="-",
         help="FILE.npy, FILE.tsv or FILE.jsonl; - is stdout, as tsv; FOLDER/ is for shards",
     )  # fmt: skip
-    parser.add_argument("--batch-size", type=int, default=1000, help="lines embedded at a time")
+    parser.add_argument("--batch-size", type=int, help="lines embedded at a time; chosen by default")
     add_quiet(parser)
     shards = parser.add_argument_group("for a folder of shards")
     shards.add_argument("--format", type=str, help="npy, the default, or parquet")
@@ -87,9 +89,14 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.bulk.progress import EmbedProgress
     from tf_charagram.data.writers.vectors import open_vector_writer
     from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.serialization.locations import read_config
 
-    embedder = TextEmbedder.load(values["model"], folded=True)
-    batches = embedder.encode_batches(read_texts(files), batch_size=values["batch_size"])
+    read_config(values["model"])  # Before anything is waited for.
+    lines = read_texts(files)
+    first = list(islice(lines, _FEW_LINES))
+    # Folding takes longer than embedding a few texts does without.
+    embedder = TextEmbedder.load(values["model"], folded=len(first) == _FEW_LINES)
+    batches = embedder.encode_batches(chain(first, lines), batch_size=values["batch_size"])
     with open_vector_writer(values["output"], embedder.dim) as writer:
         with EmbedProgress(files) as progress:
             for texts, vectors in batches:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import keras
 import numpy as np
 import pytest
 
 from tests.models.answers import TEXTS, parts, randomized
 from tf_charagram.encoders.char_lstm import CharLstm
+from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.serialization import locations
-from tf_charagram.serialization.model_folder import FORMAT_VERSION, save_model
+from tf_charagram.serialization.model_folder import _BLOCK_ROWS, FORMAT_VERSION, save_model
 from tf_charagram.serialization.table_dtypes import stored_table
 from tf_charagram.text.characters import CharacterVectorizer
+from tf_charagram.text.vectorizer import NgramVectorizer
 
 TABLE = "ngrams/table"
 
@@ -123,6 +126,42 @@ def test_scales_are_missing(embedder, tmp_path):
     np.savez(tmp_path / "weights.npz", **stored)
     with pytest.raises(RunError, match=r"is damaged: .*scales"):
         TextEmbedder.load(tmp_path)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int4"])
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [(TABLE, lambda rows, dim: (rows - 1, dim)), (TABLE, lambda rows, dim: (rows, dim - 1)),
+     (f"{TABLE}/scales", lambda rows, dim: (rows, dim)), (TABLE, lambda rows, dim: (0, dim))],
+)  # fmt: skip
+def test_a_table_of_another_shape(embedder, tmp_path, dtype, name, shape):
+    embedder.save(tmp_path, table_dtype=dtype)
+    stored = arrays(tmp_path)
+    stored[name] = np.zeros(shape(*stored[TABLE].shape), stored[name].dtype)
+    np.savez(tmp_path / "weights.npz", **stored)
+    with pytest.raises(RunError, match=rf"is damaged: {TABLE}: .*rows"):
+        TextEmbedder.load(tmp_path)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int4"])
+@pytest.mark.parametrize("folded", [False, True])
+def test_no_first_weights_are_drawn(embedder, tmp_path, monkeypatch, dtype, folded):
+    """For a large table that takes longer than all else."""
+    embedder.save(tmp_path, table_dtype=dtype)
+    expected = TextEmbedder.load(tmp_path, folded=folded).encode(TEXTS)
+    monkeypatch.delattr(keras.initializers.RandomUniform, "__call__")
+    loaded = TextEmbedder.load(tmp_path, folded=folded)
+    np.testing.assert_array_equal(loaded.encode(TEXTS), expected)
+    assert not folded or loaded.folded() is loaded
+
+
+def test_tables_of_several_blocks(tmp_path):
+    vectorizer = NgramVectorizer(hash_buckets=2 * _BLOCK_ROWS + 3)
+    encoder = Charagram(num_rows=vectorizer.num_rows, dim=3)
+    TextEmbedder(vectorizer, encoder).save(tmp_path, table_dtype="int8")
+    stored = stored_table(encoder.ngram_table.numpy(), "int8")
+    table = TextEmbedder.load(tmp_path).encoder.ngram_table
+    np.testing.assert_array_equal(table.numpy(), stored.restored())
 
 
 def test_the_bytes_of_float32_folders_stay(tmp_path):

@@ -156,9 +156,11 @@ def test_the_model_to_start_from_says_what_the_encoder_is(universal, pairs, tmp_
 
 
 @pytest.mark.usefixtures("unexported")
-def test_resumed_is_as_if_never_stopped(pairs, tmp_path, monkeypatch):
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_resumed_is_as_if_never_stopped(is_frozen, universal, pairs, tmp_path, monkeypatch):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     arguments = ["--data", pairs, "--eval-data", pairs]
+    arguments += ["--init", universal, "--freeze"] if is_frozen else []
     assert train("entailment", *arguments, "--out", whole) == 0
     with monkeypatch.context() as patch:
 

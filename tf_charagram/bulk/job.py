@@ -31,7 +31,7 @@ class EmbedJob:
         output: Folder of the shards.
         format: `"npy"` or `"parquet"`.
         shard_lines: Lines of a shard.
-        batch_size: Lines embedded at a time.
+        batch_size: Lines embedded at a time. Default: as for `TextEmbedder.encode`.
 
     Raises:
         ConfigError: A value is out of range, or an input cannot be read twice.
@@ -42,13 +42,14 @@ class EmbedJob:
     output: str
     format: str = "npy"
     shard_lines: int = 50_000
-    batch_size: int = 1000
+    batch_size: int | None = None
 
     def __post_init__(self) -> None:
         check_format(self.format)
         for name in ("shard_lines", "batch_size"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"`{name}` must be at least 1. Received: {getattr(self, name)}")
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ConfigError(f"`{name}` must be at least 1. Received: {value}")
         for file in self.inputs:
             if file.size is None:
                 raise ConfigError(

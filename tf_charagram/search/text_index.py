@@ -50,7 +50,7 @@ class TextIndex:
 
     @classmethod
     def build(
-        cls, model: str | Path, texts: Iterable[str], *, batch_size: int = 1000,
+        cls, model: str | Path, texts: Iterable[str], *, batch_size: int | None = None,
         show_progress: bool = False,
     ) -> TextIndex:  # fmt: skip
         """Embeds texts in batches and links them, on all cores.
@@ -58,7 +58,7 @@ class TextIndex:
         Args:
             model: Run folder or model folder.
             texts: Texts; repeated ones count once.
-            batch_size: Texts embedded at a time.
+            batch_size: Texts embedded at a time. Default: as for `TextEmbedder.encode_batches`.
             show_progress: Show a line that moves on standard error, where that is a terminal.
 
         Raises:

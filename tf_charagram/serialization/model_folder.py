@@ -19,7 +19,7 @@ from tf_charagram._version import __version__
 from tf_charagram.encoders import encoder_from_config, encoder_name
 from tf_charagram.errors import CharagramError, ConfigError, RunError, unknown_name
 from tf_charagram.files import sha256_of, whole_file, write_json
-from tf_charagram.layers.embedding_table import embedding_tables
+from tf_charagram.layers.embedding_table import embedding_tables, unfilled_tables
 from tf_charagram.layers.placement import beside
 from tf_charagram.serialization.locations import FILES, FORMAT_VERSION, model_folder, read_config
 from tf_charagram.serialization.table_dtypes import TABLE_DTYPES, StoredTable, stored_table
@@ -30,6 +30,8 @@ EMBEDDER = "embedder"
 _PLAIN_VERSION = 1
 #: Added to the name of a table of integers: the array of its scales.
 _SCALES = "/scales"
+# Rows of a table of integers that are made float32 at a time; they stay in the cache of a core.
+_BLOCK_ROWS = 1024
 # What reading a damaged folder raises.
 _DAMAGES = (BadZipFile, EOFError, KeyError, OSError, TypeError, ValueError, zlib.error)
 
@@ -122,7 +124,8 @@ def load_model(
     try:
         vocabulary = _read_arrays(path / FILES.vocabulary)
         weights = _read_arrays(path / FILES.weights)
-        encoder = encoder_from_config(config["encoder"]["name"], config["encoder"]["config"])
+        with unfilled_tables():
+            encoder = encoder_from_config(config["encoder"]["name"], config["encoder"]["config"])
         vectorizer_class = VECTORIZERS[encoder.vectorizer]
         vectorizer = vectorizer_class.from_state(config["vectorizer"], vocabulary)
         head = None if head_class is None else head_class.from_config(config["head"])
@@ -132,8 +135,7 @@ def load_model(
                 raise RunError(f"{path / FILES.weights} lacks the array '{weight.path}'.")
             rows = weights.pop(weight.path)
             if rows.dtype.kind in "iu":
-                scales = weights.pop(weight.path + _SCALES)
-                weight.assign(StoredTable(rows, scales).restored(weight.shape[-1]))
+                _restore(weight, rows, weights.pop(weight.path + _SCALES))
             else:
                 weight.assign(StoredTable(rows).restored())
     except CharagramError:
@@ -141,6 +143,23 @@ def load_model(
     except _DAMAGES as problem:
         raise RunError(f"{path} is damaged: {problem}. Train again, or copy it again.") from problem
     return parts
+
+
+def _restore(weight: keras.Variable, integers: np.ndarray, scales: np.ndarray) -> None:
+    """Assigns a stored table without the memory, and the time, of a second one in float32."""
+    num_rows = len(integers)
+    if scales.shape != (num_rows, 1) or weight.shape[:1] != (num_rows,):
+        raise ValueError(f"{weight.path}: {num_rows} rows, scales {scales.shape}")
+    with beside(weight.value):
+        for first in range(0, num_rows, _BLOCK_ROWS):
+            block = slice(first, first + _BLOCK_ROWS)
+            rows = StoredTable(integers[block], scales[block]).restored(weight.shape[-1])
+            if rows.shape[1:] != weight.shape[1:]:
+                raise ValueError(f"{weight.path}: rows of the shape {rows.shape[1:]}")
+            positions = tf.range(first, first + len(rows))
+            weight.value.scatter_update(tf.IndexedSlices(tf.cast(rows, weight.dtype), positions))
+        # Updates of rows leave the table so that whoever reads it gets a copy.
+        tf.raw_ops.DisableCopyOnRead(resource=weight.value.handle)
 
 
 def _stored_weights(parts: Parts, table_dtype: str) -> dict[str, np.ndarray]:

@@ -12,6 +12,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.layers.embedding_table import unfilled_tables
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 _CHUNK = 8192
@@ -28,7 +29,8 @@ def fold(
     prefixes = foldable_prefixes(vectorizer, encoder)
     if prefixes is None:
         return vectorizer, encoder
-    folded = type(encoder).from_config(encoder.get_config())
+    with unfilled_tables():
+        folded = type(encoder).from_config(encoder.get_config())
     for weight, old in zip(folded.weights, encoder.weights, strict=True):
         weight.assign(old)
     return fold_into(vectorizer, folded, prefixes), folded

@@ -24,6 +24,8 @@ WHITE_SPACE = (
 )  # fmt: skip
 SPACE = 0x20
 _FIRST_BEYOND_ASCII = 0x80
+# The only character whose lower-case form has two code points.
+_DOTTED_I = 0x130
 
 
 class FlatTexts(NamedTuple):
@@ -54,9 +56,12 @@ def normalized_code_points(lowercase: bool = True) -> np.ndarray:
     """
     table = np.arange(0x1E944, dtype=np.int32)
     if lowercase:
-        # A list first: one assignment for each code point would take most of the time of a load.
-        lowered = (chr(code).lower() for code in range(len(table)))
-        table[:] = [ord(low) if len(low) == 1 else code for code, low in enumerate(lowered)]
+        # All as one string, in a tenth of the time of a string each. The one sigma is followed by a
+        # letter, so it does not end a word.
+        codes = np.where(table == _DOTTED_I, SPACE, table).astype("<u4").tobytes()
+        lowered = codes.decode("utf-32-le", "surrogatepass").lower()
+        lowered_codes = np.frombuffer(lowered.encode("utf-32-le", "surrogatepass"), "<u4")
+        table = np.where(table == _DOTTED_I, table, lowered_codes.astype(np.int32))
     table[list(WHITE_SPACE)] = SPACE
     table.setflags(write=False)
     return table

@@ -191,11 +191,27 @@ class StepModel(keras.Model):
 
     def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Trains on one batch; returns the mean loss."""
-        batch = from_parts(data)
+        self.step_on(from_parts(data))
+        return {metric.name: metric.result() for metric in self.metrics}
+
+    def step_on(self, batch: tuple[Any, ...]) -> None:
+        """Trains on one batch, whose ragged tensors are whole."""
         done = self.update(lambda: self.loss_of(*batch, training=True))
         with tf.control_dependencies([done]):
             self.step.assign_add(1)
-        return {metric.name: metric.result() for metric in self.metrics}
+
+    def train_on(
+        self, stream: Any, segment: Any, callbacks: Sequence[keras.callbacks.Callback] = ()
+    ) -> None:
+        """Trains on some steps of a run.
+
+        Args:
+            stream: Its batches, a `Stream`.
+            segment: Which of its steps.
+            callbacks: As for `fit`.
+        """
+        batches = stream.dataset(segment)
+        self.fit(batches, epochs=1, verbose=0, shuffle=False, callbacks=list(callbacks))
 
     @property
     def _divides_texts(self) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.config import RunConfig
-from tf_charagram.data.pipeline.stream import Stream
+from tf_charagram.data.pipeline.stream import Segment, Stream
 from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import TrainingError
 from tf_charagram.trainers.base import StepModel
@@ -245,21 +245,21 @@ class TrainingLoop:
             tracker.reset_state()
         for segment in self.stream.segments(self.step, stop - self.step):
             if not progress.is_out_of_time:
-                self._fit(self.stream.dataset(segment), progress)
+                self._fit(segment, progress)
                 self._check_interrupt()
         self.model.assemble()
         self._check_weights()
         return float(tracker.result())
 
-    def _fit(self, batches: tf.data.Dataset, progress: TrainingProgress) -> None:
-        """Trains on some batches."""
-        # `fit` resets the tracker, which holds the steps since the last evaluation.
+    def _fit(self, segment: Segment, progress: TrainingProgress) -> None:
+        """Trains on some steps."""
+        # `train_on` resets the tracker, which holds the steps since the last evaluation.
         variables = self.model.loss_tracker.variables
         before = [variable.numpy() for variable in variables]
         self.model.loss_tracker.reset_state()
         try:
             with products_in(self.dtype), self.exchange.watched():
-                self.model.fit(batches, epochs=1, verbose=0, shuffle=False, callbacks=[progress])
+                self.model.train_on(self.stream, segment, [progress])
         except tf.errors.InvalidArgumentError as error:
             if "not finite" not in str(error):
                 raise

@@ -17,7 +17,7 @@ def default_threads(config: RunConfig) -> int | None:
 
     Operations on words, on averages of a few words, and on the vectors that a head alone learns
     from are so small that threads wait for each other longer than they work; different operations
-    still run side by side.
+    still run side by side, but for those of a head alone, see `FeatureModel`.
     """
     if getattr(config, "freeze", False):
         return 1

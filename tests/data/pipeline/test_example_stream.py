@@ -44,6 +44,19 @@ def test_any_step_can_be_the_first(has_lengths):
         assert batches_of(make_stream(lengths=lengths), first, steps - first) == whole[first:]
 
 
+@pytest.mark.parametrize("num_steps", [1, 4, 50])
+def test_orders_are_those_of_the_batches(num_steps):
+    stream = make_stream()
+    for segment in stream.segments(7, 20):
+        orders = stream.orders(segment, num_steps)
+        batches = [batch.numpy() for batch in stream.dataset(segment)]
+        assert np.concatenate(orders).tolist() == np.concatenate(batches).tolist()
+        assert [len(order) for order in orders] == [
+            sum(map(len, batches[first : first + num_steps]))
+            for first in range(0, len(batches), num_steps)
+        ]
+
+
 def test_epochs_and_seeds_differ():
     stream = make_stream()
     first, second = (stream.epoch(epoch)[0].tolist() for epoch in (0, 1))

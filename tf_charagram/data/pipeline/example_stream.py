@@ -59,6 +59,22 @@ class ExampleStream(Stream):
         shuffle_full_batches(batches, self.step_size, random)
         return batches
 
+    def orders(self, segment: Segment, num_steps: int) -> list[np.ndarray]:
+        """Returns the steps of a segment without assembling their batches.
+
+        Args:
+            segment: Of which steps.
+            num_steps: Steps at a time.
+
+        Returns:
+            For each `num_steps` steps the indices of their examples, int64 `(n,)`.
+        """
+        steps = self._rows(segment)
+        return [
+            np.concatenate(steps[first : first + num_steps])
+            for first in range(0, len(steps), num_steps)
+        ]
+
     def _rows(self, segment: Segment) -> list[np.ndarray]:
         return self.epoch(segment.epoch)[segment.offset : segment.offset + segment.num]
 

@@ -31,6 +31,7 @@ from tf_charagram.models.pair_models import PairClassifier
 from tf_charagram.models.text_classifier import TextClassifier
 from tf_charagram.reporting.supervised_tables import classification_table, label_table
 from tf_charagram.text.ids import ids_function
+from tf_charagram.trainers.features import FeatureModel
 from tf_charagram.trainers.supervised import SupervisedModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.features import cached_vectors
@@ -46,7 +47,8 @@ _NUM_ADAPTED = 1_000
 class SupervisedTask(LabelledTask):
     """A task whose head sees one vector per text (Universal, section 4.4).
 
-    With `freeze`, each distinct text is embedded once, and batches hold the vectors.
+    With `freeze`, each distinct text is embedded once, and batches hold the vectors; see
+    `FeatureModel`.
 
     Attributes:
         examples: What is trained on, one set per `--data`.
@@ -118,6 +120,7 @@ class SupervisedTask(LabelledTask):
             batch_rows = tf.reshape(tf.gather(rows, chosen, axis=1), [-1])
             return take(batch_rows), tf.gather(targets, chosen)
 
+        self._batch = batch
         return ExampleStream(
             len(self._texts[0]), batch, batch_size=int(self.config.batch_size or 0),
             unit=self._unit, seed=self.config.seed, lengths=lengths,
@@ -132,7 +135,12 @@ class SupervisedTask(LabelledTask):
     ) -> SupervisedModel:
         """Returns the compiled model that trains encoder and head, or the head."""
         config = self.config
-        trainer = SupervisedModel(None if config.freeze else model.encoder, model.head)
+        trainer: SupervisedModel
+        if config.freeze:
+            is_float32 = config.dtype == "float32"
+            trainer = FeatureModel(model.head, self._batch, use_one_thread=is_float32)
+        else:
+            trainer = SupervisedModel(model.encoder, model.head)
         trainer.compile(
             optimizer,
             class_weights=self.class_weights(),
@@ -171,7 +179,7 @@ class LabelTask(SupervisedTask):
     def targets(self, examples: LabelledPairs | LabelledTexts) -> NDArray[Any]:
         """Returns the numbers of the labels."""
         number = {label: i for i, label in enumerate(self.labels)}
-        return np.array([number[label] for label in examples.labels], np.int32)
+        return np.array([number[label] for label in examples.labels], np.int64)
 
     def make_head(self, dim: int) -> keras.layers.Layer:
         """Returns a head with a logit for each label."""
