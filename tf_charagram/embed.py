@@ -22,6 +22,8 @@ _JOB_FLAGS = ("format", "shard_lines")
 _RUN_FLAGS = ("resume", "overwrite", "engine", "workers")
 _FILES = ("-", ".npy", ".tsv", ".jsonl")
 _FEW_LINES = 1000
+# Of an operation: batches are embedded side by side already.
+_THREADS = 1
 
 
 def make_parser() -> FlagParser:
@@ -36,7 +38,9 @@ def make_parser() -> FlagParser:
         "--output", type=str, default="-",
         help="FILE.npy, FILE.tsv or FILE.jsonl; - is stdout, as tsv; FOLDER/ is for shards",
     )  # fmt: skip
-    parser.add_argument("--batch-size", type=int, help="lines embedded at a time; chosen by default")
+    parser.add_argument(
+        "--batch-size", type=int, help="lines embedded at a time; chosen by default"
+    )
     add_quiet(parser)
     shards = parser.add_argument_group("for a folder of shards")
     shards.add_argument("--format", type=str, help="npy, the default, or parquet")
@@ -78,7 +82,9 @@ def _embed(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]
 def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]) -> None:
     from tf_charagram.bulk.job import EmbedJob
     from tf_charagram.bulk.run import embed_files
+    from tf_charagram.training.threads import limit_threads
 
+    limit_threads(_THREADS)
     options = {name: given.pop(name) for name in _JOB_FLAGS if name in given}
     settings = {name: values[name] for name in ("model", "output", "batch_size")}
     embed_files(EmbedJob(inputs=tuple(files), **settings, **options), **given)
@@ -90,7 +96,9 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.data.writers.vectors import open_vector_writer
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.serialization.locations import read_config
+    from tf_charagram.training.threads import limit_threads
 
+    limit_threads(_THREADS)
     read_config(values["model"])  # Before anything is waited for.
     lines = read_texts(files)
     first = list(islice(lines, _FEW_LINES))

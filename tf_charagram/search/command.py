@@ -29,7 +29,9 @@ def make_parser() -> FlagParser:
     parser = FlagParser(prog="charagram index", description=__doc__)
     add_model_and_texts(parser, "texts")
     parser.add_argument("--out", type=str, required=True, help="folder to write")
-    parser.add_argument("--batch-size", type=int, help="texts embedded at a time; chosen by default")
+    parser.add_argument(
+        "--batch-size", type=int, help="texts embedded at a time; chosen by default"
+    )
     add_quiet(parser)
     return parser
 
