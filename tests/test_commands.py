@@ -234,14 +234,15 @@ class TestEmbed:
         assert list(tmp_path.iterdir()) == [out]
 
     def test_a_few_lines_are_not_worth_folding(self, trained, lines, tmp_path, monkeypatch):
-        """Exactly a batch may be the beginning of many lines."""
+        """Exactly as many as are looked at may be the beginning of many lines."""
         folds, load = [], TextEmbedder.load
         monkeypatch.setattr(
             TextEmbedder, "load", lambda path, folded: folds.append(folded) or load(path)
         )
-        for batch_size in (len(LINES) - 1, len(LINES), len(LINES) + 1):
+        for few_lines in (len(LINES) - 1, len(LINES), len(LINES) + 1):
+            monkeypatch.setattr("tf_charagram.embed._FEW_LINES", few_lines)
             arguments = ["--input", lines, "--output", tmp_path / "vectors.npy"]
-            assert call("embed", trained.folder, *arguments, "--batch-size", batch_size) == 0
+            assert call("embed", trained.folder, *arguments) == 0
         assert folds == [True, True, False]
 
     def test_no_model_is_said_before_input_is_awaited(self, tmp_path, capsys, monkeypatch):
