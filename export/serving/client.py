@@ -15,6 +15,7 @@ import numpy as np
 
 from tf_charagram.errors import CharagramError, ConfigError
 from tf_charagram.extras import extra_module
+from tf_charagram.files import parse_json
 from tf_charagram.text.batches import to_bytes
 
 
@@ -147,7 +148,7 @@ class RestClient(ServingClient):
                 raise self._error(f"no answer within {self.timeout_s:g} s") from error
             raise self._error(f"no connection ({reason}). Is the server running?") from error
         try:
-            outputs = json.loads(answer)["outputs"]
+            outputs = parse_json(answer)["outputs"]
             # Of several outputs each has its name; one alone has none.
             values = outputs[output] if isinstance(outputs, dict) else outputs
             return np.array(values, np.float32)
@@ -262,7 +263,7 @@ def _positive(timeout_s: float) -> float:
 def _error_in(body: bytes) -> str:
     """Returns the message of `{"error": message}`; empty if the body is something else."""
     try:
-        answer: Any = json.loads(body)
+        answer: Any = parse_json(body)
     except ValueError:
         return ""
     return str(answer.get("error", "")) if isinstance(answer, dict) else ""

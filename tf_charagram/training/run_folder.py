@@ -13,7 +13,14 @@ from typing import Any, TypeAlias
 
 from tf_charagram._version import __version__
 from tf_charagram.errors import DataError, RunError
-from tf_charagram.files import sha256_of, whole_file, write_json, write_problem
+from tf_charagram.files import (
+    parse_json,
+    read_json,
+    sha256_of,
+    whole_file,
+    write_json,
+    write_problem,
+)
 
 #: Settings that a resumed run may change: they change no weights, but for rounding where a machine
 #: has other cores. A run can be moved, too.
@@ -93,7 +100,7 @@ class RunFolder:
         if self._replaces or not self.config.is_file():
             return
         try:
-            old = json.loads(self.config.read_text(encoding="utf-8"))
+            old = read_json(self.config)
             changed = _changes(old, config, canonical)
         except (ValueError, KeyError, TypeError) as error:
             raise RunError(f"{self.config} is damaged: {error!r}.") from error
@@ -138,7 +145,7 @@ class RunFolder:
         records = []
         for line in self.history.read_text(encoding="utf-8").split("\n"):
             try:
-                records.append(json.loads(line))
+                records.append(parse_json(line))
             except ValueError:
                 continue
         return records

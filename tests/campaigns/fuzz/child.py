@@ -10,6 +10,7 @@ import struct
 import sys
 import time
 import traceback
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,7 @@ class Child:
     def run(self, seed: int, first: int, num_bytes: int, num_cases: int) -> None:
         """Runs cases until there were enough bytes and enough cases."""
         os.chdir(self.folder)
+        warnings.simplefilter("error")
         # What the machine needs for others: a case that asks for more gets an error, and is wrong.
         resource.setrlimit(resource.RLIMIT_AS, (_MAX_ADDRESSES, resource.RLIM_INFINITY))
         guard = Guard(self.folder)
