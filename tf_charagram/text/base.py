@@ -12,7 +12,13 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.text.assets import checksum, read_vocabulary, write_vocabulary
+from tf_charagram.text.assets import (
+    DAMAGES,
+    checksum,
+    damaged,
+    read_vocabulary,
+    write_vocabulary,
+)
 from tf_charagram.text.validation import check_text_options
 
 
@@ -229,7 +235,10 @@ class TextVectorizer(keras.layers.Layer):
                 "with, or none. Save the model again, or copy it again."
             )
         num_ids, self._awaited = self._awaited.num_ids, None
-        self._take(state)
+        try:
+            self._take(state)
+        except DAMAGES as problem:
+            raise damaged(problem) from problem
         if self.num_rows != num_ids:
             raise RunError(
                 f"The vocabulary of the layer '{self.name}' has {self.num_rows} ids, where the "

@@ -139,15 +139,17 @@ class RunFolder:
             raise RunError(f"Cannot write {self.history}: {write_problem(error)}") from error
 
     def read_history(self) -> list[dict[str, Any]]:
-        """Returns the records of the history; a last line that was cut short is left out."""
+        """Returns the records of the history; a line that was cut short is left out."""
         if not self.history.is_file():
             return []
         records = []
-        for line in self.history.read_text(encoding="utf-8").split("\n"):
+        for line in self.history.read_text(encoding="utf-8", errors="replace").split("\n"):
             try:
-                records.append(parse_json(line))
+                record = parse_json(line)
             except ValueError:
                 continue
+            if isinstance(record, dict) and isinstance(record.get("step"), int):
+                records.append(record)
         return records
 
     def trim_history(self, step: int) -> list[dict[str, Any]]:

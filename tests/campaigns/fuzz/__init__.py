@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 #: Modules of targets, those without TensorFlow first: it must not run before processes fork.
-MODULES = ("readers", "vectors")
+MODULES = ("readers", "vectors", "folders")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

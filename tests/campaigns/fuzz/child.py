@@ -84,7 +84,7 @@ class Child:
     def run(self, seed: int, first: int, num_bytes: int, num_cases: int) -> None:
         """Runs cases until there were enough bytes and enough cases."""
         os.chdir(self.folder)
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", RuntimeWarning)
         # What the machine needs for others: a case that asks for more gets an error, and is wrong.
         resource.setrlimit(resource.RLIMIT_AS, (_MAX_ADDRESSES, resource.RLIM_INFINITY))
         guard = Guard(self.folder)
@@ -177,7 +177,9 @@ def _raised(run: Run, case: bytes) -> str:
 def _place(error: BaseException) -> str:
     """Returns the innermost line of this project that an error passed through."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [f for f in frames if "site-packages" not in f.filename and "/lib/python" not in f.filename]
+    ours = [
+        f for f in frames if "site-packages" not in f.filename and "/lib/python" not in f.filename
+    ]
     last = (ours or frames)[-1]
     return f"{Path(last.filename).name}:{last.lineno}"
 

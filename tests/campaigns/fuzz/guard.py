@@ -38,7 +38,7 @@ class Guard:
         if event in self._forbidden:
             self.events.append(f"{event} {arguments!r:.200}")
         elif event == "open":
-            path, mode, flags = arguments
+            path, _, flags = arguments
             if flags & _WRITES and isinstance(path, str | bytes):
                 self._check(event, path)
         elif event in _CHANGES:

@@ -1,4 +1,4 @@
-"""Changes to the bytes of a valid file: small ones, large ones, and those that formats trip over."""
+"""Changes to the bytes of a valid file: small ones, large ones, those that formats trip over."""
 
 from __future__ import annotations
 

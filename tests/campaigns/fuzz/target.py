@@ -44,7 +44,7 @@ class Target:
     share: float = 0.0005
     least_cases: int = 30
     needs_tensorflow: bool = False
-    make: Callable[[Random], bytes] | None = None
+    make: Callable[[Random, Sequence[bytes]], bytes] | None = None
 
     def valid(self) -> Sequence[bytes]:
         """Returns the valid inputs."""
@@ -57,7 +57,7 @@ class Target:
         while True:
             random = Random(f"{self.name} {seed} {number}")
             if self.make is not None:
-                yield self.make(random)
+                yield self.make(random, seeds)
             else:
                 yield mutated(seeds, self.tokens, random)
             number += 1

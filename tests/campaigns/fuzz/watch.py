@@ -76,7 +76,7 @@ def watched(target: Target, seed: int, num_bytes: int) -> Findings:
                 findings.problems.append((problem, case))
                 findings.counts["wrong"] += 1
                 findings.num_bytes += len(case)
-            if not problem:
+            if not problem or not first:
                 break
         if sorted(path.name for path in outside.iterdir()) != ["decoy", "inside"]:
             findings.problems.append(("wrote outside its folder", b""))

@@ -19,11 +19,25 @@ from tf_charagram.data.readers.word_vectors import load_word_vectors, read_words
 _ROWS = np.arange(6, dtype=np.float32).reshape(2, 3) / 4
 _WORD2VEC = b"2 3\ncat 0.5 -1 2e-3\na\xc2\xa0dog 1 2 3\n"
 _BINARY = b"2 3\n" + b"".join(
-    word + b" " + struct.pack("<3f", *row) for word, row in zip((b"cat", b"dog\xc3\xa9"), _ROWS)
+    word + b" " + struct.pack("<3f", *row)
+    for word, row in zip((b"cat", b"dog"), _ROWS, strict=True)
 )
 #: What NumPy's header is made of.
-NPY_TOKENS = (b"'descr'", b"'<f4'", b"'|O'", b"'<f8'", b"'>i2'", b"'<U9'", b"(2, 3)", b"(",
-              b"1152921504606846976", b"-1", b"True", b"\x93NUMPY\x01\x00", b"'fortran_order'")
+NPY_TOKENS = (
+    b"'descr'",
+    b"'<f4'",
+    b"'|O'",
+    b"'<f8'",
+    b"'>i2'",
+    b"'<U9'",
+    b"(2, 3)",
+    b"(",
+    b"1152921504606846976",
+    b"-1",
+    b"True",
+    b"\x93NUMPY\x01\x00",
+    b"'fortran_order'",
+)
 
 
 def npy(array: np.ndarray) -> bytes:
@@ -47,19 +61,10 @@ class KeyedVectors:
 def _gensim() -> bytes:
     """Returns what `KeyedVectors.save` writes, pickled under the name of gensim's class."""
 
-    class Pickler(pickle._Pickler):
-        def save_global(self, obj, name=None):  # type: ignore[no-untyped-def]
-            if obj is not KeyedVectors:
-                return super().save_global(obj, name)
-            self.write(b"cgensim.models.keyedvectors\nKeyedVectors\n")
-            self.memoize(obj)
-
-        dispatch = {**pickle._Pickler.dispatch, type: save_global}
-
-    vectors, file = KeyedVectors(), io.BytesIO()
+    vectors = KeyedVectors()
     vars(vectors).update(index_to_key=["cat", "dog"], vectors=_ROWS, vector_size=3)
-    Pickler(file, 2).dump(vectors)
-    return file.getvalue()
+    name = f"{__name__}\nKeyedVectors".encode()
+    return pickle.dumps(vectors, 2).replace(name, b"gensim.models.keyedvectors\nKeyedVectors")
 
 
 def _parquet() -> list[bytes]:
