@@ -182,6 +182,6 @@ def _read_settings(path: Path) -> dict[str, Any]:
             return settings
     except (FileNotFoundError, NotADirectoryError):
         raise RunError(f"{path} is not an index: it has no {_SETTINGS}.") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise RunError(f"{file} is damaged: {error!r}. Build it again: charagram index.") from error
     raise RunError(f"{path} was written by a newer version: pip install -U tf-charagram")

@@ -77,7 +77,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
             f"{folder} is not a model folder: it has no {FILES.config}. Give the folder of a run, "
             f"or its `model` folder.{_other_names(path)}"
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise RunError(f"{folder / FILES.config} is damaged: {error!r}.") from error
     if version > FORMAT_VERSION:
         raise RunError(

@@ -8,6 +8,7 @@ import os
 import resource
 import struct
 import sys
+import tempfile
 import time
 import traceback
 import warnings
@@ -84,6 +85,7 @@ class Child:
     def run(self, seed: int, first: int, num_bytes: int, num_cases: int) -> None:
         """Runs cases until there were enough bytes and enough cases."""
         os.chdir(self.folder)
+        tempfile.tempdir = str(self.folder)
         warnings.simplefilter("error", RuntimeWarning)
         # What the machine needs for others: a case that asks for more gets an error, and is wrong.
         resource.setrlimit(resource.RLIMIT_AS, (_MAX_ADDRESSES, resource.RLIM_INFINITY))
