@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 #: Modules of targets, those without TensorFlow first: it must not run before processes fork.
-MODULES = ("readers", "vectors", "settings", "folders", "texts")
+MODULES = ("readers", "vectors", "settings", "folders", "servers", "texts")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ _YAML = (
     b"# A recipe\ntask: words\ndata: [pairs.tsv, more.tsv]\ndim: 30\nepochs: 2.5\nmargin: 0.4\n"
     b"ngrams: 2,3,4\nencoder: charagram\nactivation: tanh\nl2: 1.0e-06\nquiet: true\n"
 )
-_JSON = b'{"task": "words", "data": ["pairs.tsv"], "dim": 30, "seed": 3, "lowercase": false}'
+_JSON = b'{"task": "words", "data": ["pairs.tsv"], "dim": 30, "seed": 3, "quiet": false}'
 _LAUGHS = b"a: &a [x, x, x, x, x, x, x, x]\n" + b"".join(
     b"%c: &%c [%s]\n" % (name, name, b", ".join([b"*%c" % (name - 1)] * 8))
     for name in range(ord("b"), ord("k"))
@@ -25,8 +25,8 @@ _TOKENS = (b": ", b"- ", b"\n", b"  ", b"&a ", b"*a", b"!!python/object/apply:os
            b"!!binary ", b"? ", b"|\n", b"<<: ", b"---\n", b"[", b"]", b"{", b"}", b"'", b'"',
            b"null", b"~", b".nan", b".inf", b"1e400", b"dim", b"task", b"encoder")  # fmt: skip
 _CLUSTER = json.dumps(
-    {"cluster": {"chief": ["a:1"], "worker": ["b:2", "c:3"]}, "task": {"type": "worker", "index": 1},
-     "num_local": 2}
+    {"cluster": {"chief": ["a:1"], "worker": ["b:2", "c:3"]},
+     "task": {"type": "worker", "index": 1}, "num_local": 2}
 ).encode()  # fmt: skip
 
 
