@@ -25,40 +25,57 @@ from tf_charagram.errors import CharagramError
 MAX_MORE_BYTES = 1 << 30
 _MAX_ADDRESSES = 16 << 30
 _REPORT_S = 0.2
-_HEADER = struct.Struct("qqdd")
+# What is seen of the process, and not by running a case again.
+_NOT_OF_OUTCOME = ("forbidden", "memory")
+_HEADER = struct.Struct("qqqd")
+_NOTE_BYTES = 4096
+_MOST_BYTES = 1 << 22
 
 
 class Status:
-    """What a child says where its parent can read it even after it died: the case that runs.
+    """What a child says where its parent can read it even after it died.
 
-    Args:
-        most: Longest case.
+    That is the case that runs, and what it has not told of those before.
     """
 
-    def __init__(self, most: int = 1 << 22) -> None:
-        self._memory = mmap.mmap(-1, _HEADER.size + most)
-        self.write(-1, b"")
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, _HEADER.size + _NOTE_BYTES + _MOST_BYTES)
+        self.write(-1, b"", {})
 
-    def write(self, number: int, case: bytes) -> None:
+    def write(self, number: int, case: bytes, untold: dict[str, Any]) -> None:
         """Says which case begins."""
-        self._memory[: _HEADER.size] = _HEADER.pack(number, len(case), time.process_time(), 0.0)
-        self._memory[_HEADER.size : _HEADER.size + len(case)] = case
+        note = json.dumps(untold).encode()
+        header = _HEADER.pack(number, len(note), len(case), time.process_time())
+        start = _HEADER.size + _NOTE_BYTES
+        self._memory[start : start + len(case)] = case
+        self._memory[: _HEADER.size + len(note)] = header + note
+
+    def _fields(self) -> tuple[int, int, int, float]:
+        return _HEADER.unpack(self._memory[: _HEADER.size])
 
     @property
     def number(self) -> int:
         """Number of the case, -1 before the first."""
-        return int(_HEADER.unpack(self._memory[: _HEADER.size])[0])
+        return self._fields()[0]
 
     @property
     def began(self) -> float:
         """Processor time of the child when the case began, in seconds."""
-        return float(_HEADER.unpack(self._memory[: _HEADER.size])[2])
+        return self._fields()[3]
 
     @property
     def case(self) -> bytes:
         """The case itself."""
-        size = _HEADER.unpack(self._memory[: _HEADER.size])[1]
-        return self._memory[_HEADER.size : _HEADER.size + size]
+        start = _HEADER.size + _NOTE_BYTES
+        return self._memory[start : start + self._fields()[2]]
+
+    @property
+    def untold(self) -> dict[str, Any]:
+        """What came of the cases before, and was not told."""
+        value: dict[str, Any] = json.loads(
+            self._memory[_HEADER.size : _HEADER.size + self._fields()[1]]
+        )
+        return value
 
 
 class Child:
@@ -91,14 +108,14 @@ class Child:
         resource.setrlimit(resource.RLIMIT_AS, (_MAX_ADDRESSES, resource.RLIM_INFINITY))
         guard = Guard(self.folder)
         with self.target.open(self.folder) as run:
-            if not first:
-                self._check_seeds(run)
+            # They also import what is needed, and trace graphs.
+            self._check_seeds(run, is_first=not first)
             cases = self.target.cases(seed, first)
-            number, memory = first, None
+            number, memory = first, _peak_bytes()
             while num_bytes > 0 or num_cases > 0:
                 case = next(cases)
                 num_bytes, num_cases = num_bytes - max(len(case), 1), num_cases - 1
-                self.status.write(number, case)
+                self.status.write(number, case, self._untold())
                 start = time.process_time()
                 guard.is_on = True
                 outcome, problem = self.outcome(run, case)
@@ -107,20 +124,18 @@ class Child:
                 if guard.events:
                     problem = f"forbidden: {guard.events[0]}"
                     guard.events.clear()
-                # The first case imports what is needed and traces graphs.
-                peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-                if memory is not None and peak > memory + MAX_MORE_BYTES:
+                if (peak := _peak_bytes()) > memory + MAX_MORE_BYTES:
                     problem = f"memory: {peak / 1e6:,.0f} MB after {memory / 1e6:,.0f} MB"
-                memory = peak if memory is None or problem.startswith("memory") else memory
+                    memory = peak
                 self._count(number, case, outcome, problem, run)
                 number += 1
         self._report()
 
-    def _check_seeds(self, run: Run) -> None:
+    def _check_seeds(self, run: Run, is_first: bool) -> None:
         """Checks that changes are made to what is valid."""
         for case in self.target.valid():
             outcome, problem = self.outcome(run, case)
-            if outcome != RESULT:
+            if outcome != RESULT and is_first:
                 problem = problem or self.outcome(lambda case: _raised(run, case), case)[1]
                 self._say({"problem": f"no valid seed: {problem}", "case": case})
 
@@ -144,23 +159,36 @@ class Child:
         self._bytes += len(case)
         if problem and (kind := _kind(problem)) not in self._seen:
             self._seen.add(kind)
-            is_wrong = lambda part: _kind(self.outcome(run, part)[1]) == kind  # noqa: E731
-            self._say({"problem": problem, "number": number, "case": minimized(case, is_wrong)})
+
+            def is_wrong(part: bytes) -> bool:
+                # Watched like any case: a smaller one may hang.
+                self.status.write(number, part, self._untold())
+                return _kind(self.outcome(run, part)[1]) == kind
+
+            if not problem.startswith(_NOT_OF_OUTCOME):
+                case = minimized(case, is_wrong)
+            self._say({"problem": problem, "number": number, "case": case})
         if time.monotonic() - self._reported > _REPORT_S:
             self._report()
 
     def _report(self) -> None:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        self._say({"counts": self._counts, "bytes": self._bytes, "worst": self._worst,
-                   "peak": peak})  # fmt: skip
+        self._say(self._untold())
         self._counts, self._bytes = Counter(), 0
         self._reported = time.monotonic()
+
+    def _untold(self) -> dict[str, Any]:
+        return {"counts": self._counts, "bytes": self._bytes, "worst": self._worst,
+                "peak": _peak_bytes()}  # fmt: skip
 
     def _say(self, value: dict[str, Any]) -> None:
         if "case" in value:
             value["case"] = value["case"].hex()
         self._pipe.write(json.dumps(value) + "\n")
         self._pipe.flush()
+
+
+def _peak_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def _kind(problem: str) -> str:
