@@ -25,10 +25,11 @@ class _Loader(yaml.SafeLoader):
 
 
 def read_settings(path: str | Path) -> dict[str, Any]:
-    """Returns the settings of a file, YAML or JSON, by name; none of a file that is not there.
+    """Returns the settings of a file, YAML or JSON, by name; none of a file that is none of them.
 
     Args:
-        path: The file. That it is missing, or no YAML, is for the parser to say.
+        path: The file. That it is missing, is no YAML, or holds no names with values, is for the
+            parser to say.
 
     Raises:
         ConfigError: It is no file of settings.
@@ -45,10 +46,8 @@ def read_settings(path: str | Path) -> dict[str, Any]:
         raise _error(path, "it is nested too deep") from error
     except ValueError as error:
         raise _error(path, str(error)) from error
-    if settings is None:
-        return {}
     if not isinstance(settings, dict):
-        raise _error(path, "it holds no names with values")
+        return {}
     for name, value in settings.items():
         if not isinstance(name, str) or name in _NO_SETTINGS:
             raise _error(path, f"{name!r:.100} is no setting")
