@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from tf_charagram.errors import RunError
-from tf_charagram.files import sha256_of, whole_file, write_json, write_problem
+from tf_charagram.files import (
+    parse_json,
+    read_json,
+    sha256_of,
+    whole_file,
+    write_json,
+    write_problem,
+)
 
 
 def test_writes_bytes_and_text_with_their_folder(tmp_path):
@@ -78,3 +86,31 @@ def test_sha256(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     expected = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     assert sha256_of(tmp_path / "file") == expected
+
+
+class TestReadJson:
+    def test_what_was_written(self, tmp_path):
+        write_json(tmp_path / "value.json", {"a": [1, None, "\u00e9"]})
+        assert read_json(tmp_path / "value.json") == {"a": [1, None, "\u00e9"]}
+
+    @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000])
+    def test_nested(self, tmp_path, text):
+        (tmp_path / "value.json").write_text(text)
+        with pytest.raises(ValueError, match="nested too deep"):
+            read_json(tmp_path / "value.json")
+        with pytest.raises(ValueError, match="nested too deep"):
+            parse_json(text)
+
+    def test_too_large(self, tmp_path):
+        with open(tmp_path / "value.json", "wb") as file:
+            file.truncate(1 << 40)
+        with pytest.raises(ValueError, match=r"it has 1,099,511,627,776 bytes, more than"):
+            read_json(tmp_path / "value.json")
+
+    def test_what_never_ends(self, tmp_path):
+        os.mkfifo(tmp_path / "pipe")
+        for path in (tmp_path / "pipe", tmp_path, "/dev/zero"):
+            with pytest.raises(OSError, match="is no regular file"):
+                read_json(path)
+        with pytest.raises(FileNotFoundError, match="nothing"):
+            read_json(tmp_path / "nothing")

@@ -62,6 +62,8 @@ def unknown_name(kind: str, name: str, available: Iterable[str]) -> str:
         "Unknown encoder 'charagrm'. Did you mean 'charagram'? Available: charagram, dan."
     """
     names = sorted(available)
+    # A file of settings may have a number in place of a name.
+    name = str(name)
     close = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean '{close[0]}'?" if close else ""
     shown = names

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 #: Numbers of errors that say that a place cannot be written to.
 UNWRITABLE = (*_FULL, *_FORBIDDEN)
+_MAX_JSON_BYTES = 1 << 28
 
 
 @contextmanager
@@ -77,6 +79,33 @@ def write_problem(error: OSError) -> str:
     if error.errno in _FORBIDDEN:
         return f"{error.strerror}. Choose a place that you may write to, or change its permissions."
     return error.strerror or str(error)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Returns the value that JSON says.
+
+    Raises:
+        ValueError: It is no JSON, or is nested so deep that nobody wrote it for us.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+
+
+def read_json(path: str | Path) -> Any:
+    """Returns the value of a JSON file.
+
+    Raises:
+        OSError: It cannot be read, or is a device, a pipe or a folder, which might never end.
+        ValueError: As of `parse_json`; or it is larger than any that this package writes.
+    """
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "is no regular file", os.fspath(path))
+    if status.st_size > _MAX_JSON_BYTES:
+        raise ValueError(f"it has {status.st_size:,} bytes, more than {_MAX_JSON_BYTES:,}")
+    return parse_json(Path(path).read_text(encoding="utf-8"))
 
 
 def write_json(path: str | Path, value: Any) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tf_charagram.errors import RunError
-from tf_charagram.files import whole_file, write_json
+from tf_charagram.files import read_json, whole_file, write_json
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import label
 
@@ -62,7 +61,7 @@ def read_result(folder: Path) -> Result | None:
     """
     path = folder / _FILE
     try:
-        return Result(**json.loads(path.read_text(encoding="utf-8")))
+        return Result(**read_json(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError) as error:

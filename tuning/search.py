@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tf_charagram.config import RunConfig
 from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.files import read_json
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks import settings_class, task_class
 from tf_charagram.tuning.grids import Space
@@ -156,7 +156,7 @@ class SearchFolder(RunFolder):
             RunError: There is none, or its file is damaged.
         """
         try:
-            saved = json.loads(self.config.read_text(encoding="utf-8"))
+            saved = read_json(self.config)
             return Search.from_settings(saved["settings"])
         except FileNotFoundError as error:
             raise RunError(f"{self.path} holds no search.") from error

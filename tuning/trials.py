@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import shutil
 import statistics
 from collections.abc import Callable
@@ -15,7 +14,7 @@ import tensorflow as tf
 
 from tf_charagram.config import RunConfig
 from tf_charagram.errors import ConfigError, RunError, TrainingError
-from tf_charagram.files import write_problem
+from tf_charagram.files import read_json, write_problem
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks.base import Task
@@ -177,7 +176,7 @@ class TrialRunner:
         scores = last["scores"]
         score = None
         if status == COMPLETED:
-            scores = json.loads(folder.metrics.read_text(encoding="utf-8"))["scores"]
+            scores = read_json(folder.metrics)["scores"]
         if status != FAILED:
             records = history if self._search.objective == "max" else history[-1:]
             selected = [record["scores"][self._search.config.select] for record in records]

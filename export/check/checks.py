@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from tf_charagram.export.serving.client import ServingClient
 from tf_charagram.export.serving.golden import GOLDEN, GoldenCall, read_golden
 from tf_charagram.export.serving.inputs import samples_of, signatures_of
 from tf_charagram.export.serving.version import EXTRA
+from tf_charagram.files import read_json
 from tf_charagram.serialization.model_card import CARD
 
 CLEAN, RUNTIME = "only tensorflow", "C++ runtime"
@@ -143,7 +143,7 @@ def _read_card(folder: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+        return dict(read_json(path))
     except (ValueError, TypeError) as error:
         raise DataError(path, f"is damaged ({error}). Export the model again.") from error
 

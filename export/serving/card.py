@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram.export.serving.inputs import make_inputs
-from tf_charagram.files import whole_file
+from tf_charagram.files import read_json, whole_file
 from tf_charagram.models.base import TextModel
 from tf_charagram.serialization.locations import read_card
 from tf_charagram.serialization.model_card import CARD
@@ -32,8 +32,8 @@ def about_run(path: str | Path) -> dict[str, Any]:
     path = Path(path)
     for folder in (RunFolder(path), RunFolder(path.parent)):
         try:
-            config = json.loads(folder.config.read_text(encoding="utf-8"))
-            metrics = json.loads(folder.metrics.read_text(encoding="utf-8"))
+            config = read_json(folder.config)
+            metrics = read_json(folder.metrics)
             return {
                 "training": {
                     "settings": config["settings"],
@@ -64,7 +64,7 @@ def write_page(version: str | Path, name: str) -> None:
         name: Name of the model.
     """
     version = Path(version)
-    card = json.loads((version / CARD).read_text(encoding="utf-8"))
+    card = read_json(version / CARD)
     with whole_file(version / PAGE, "w") as file:
         file.write(page(card, name))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +16,10 @@ import numpy as np
 
 from tf_charagram.errors import CharagramError, ConfigError
 from tf_charagram.extras import extra_module
+from tf_charagram.files import parse_json
 from tf_charagram.text.batches import to_bytes
+
+_MOST_VALUES_PER_BYTE, _MOST_VALUES = 16, 1 << 20
 
 
 class ServerError(CharagramError, RuntimeError):
@@ -147,11 +151,12 @@ class RestClient(ServingClient):
                 raise self._error(f"no answer within {self.timeout_s:g} s") from error
             raise self._error(f"no connection ({reason}). Is the server running?") from error
         try:
-            outputs = json.loads(answer)["outputs"]
+            outputs = parse_json(answer)["outputs"]
             # Of several outputs each has its name; one alone has none.
             values = outputs[output] if isinstance(outputs, dict) else outputs
-            return np.array(values, np.float32)
-        except (ValueError, KeyError, TypeError) as error:
+            with np.errstate(over="raise"):
+                return np.array(values, np.float32)
+        except (ValueError, KeyError, TypeError, ArithmeticError) as error:
             problem = f"no output '{output}' in the answer: {answer[:100]!r}"
             raise self._error(problem) from error
 
@@ -223,7 +228,16 @@ class GrpcClient(ServingClient):
             raise self._error(problem) from error
         if output not in outputs:
             raise self._error(f"no output '{output}' in the answer, only {sorted(outputs)}")
-        return np.array(tf.make_ndarray(outputs[output]), np.float32)
+        tensor = outputs[output]
+        num_values = math.prod(size.size for size in tensor.tensor_shape.dim)
+        # One value may stand for any number of equal ones.
+        if num_values > _MOST_VALUES_PER_BYTE * tensor.ByteSize() + _MOST_VALUES:
+            raise self._error(f"the output '{output}' has {num_values:,} numbers in a short answer")
+        try:
+            with np.errstate(over="raise"):
+                return np.array(tf.make_ndarray(tensor), np.float32)
+        except (ValueError, TypeError, ArithmeticError) as error:
+            raise self._error(f"the output '{output}' holds no numbers: {error}") from error
 
 
 def connect(url: str) -> ServingClient:
@@ -262,7 +276,7 @@ def _positive(timeout_s: float) -> float:
 def _error_in(body: bytes) -> str:
     """Returns the message of `{"error": message}`; empty if the body is something else."""
     try:
-        answer: Any = json.loads(body)
+        answer: Any = parse_json(body)
     except ValueError:
         return ""
     return str(answer.get("error", "")) if isinstance(answer, dict) else ""

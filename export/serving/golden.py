@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from tf_charagram.export.check.probe import encode_array, encode_inputs
 from tf_charagram.export.serving.inputs import dtype_of, make_inputs
-from tf_charagram.files import whole_file
+from tf_charagram.files import read_json, whole_file
 from tf_charagram.models.base import TextModel
 from tf_charagram.models.embedder import unit_rows
 
@@ -72,7 +72,7 @@ def read_golden(path: str | Path) -> list[GoldenCall]:
     Args:
         path: Folder `assets.extra` of the version.
     """
-    golden = json.loads((Path(path) / GOLDEN).read_text(encoding="utf-8"))
+    golden = read_json(Path(path) / GOLDEN)
     if "calls" not in golden:
         texts = [base64.b64decode(text) for text in golden["texts"]]
         return vector_calls(texts, np.array(golden["embedding"], np.float32))

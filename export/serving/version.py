@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from tf_charagram.export.serving.folder import ServingFolder
 from tf_charagram.export.serving.golden import write_golden
 from tf_charagram.export.serving.inputs import signatures_of
 from tf_charagram.export.serving.warmup import write_warmup
-from tf_charagram.files import partial_folder, whole_file
+from tf_charagram.files import partial_folder, read_json, whole_file
 from tf_charagram.models.base import TextModel
 from tf_charagram.serialization.model_card import CARD
 
@@ -46,7 +45,7 @@ def write_version(
     """
     with partial_folder(folder.path / "new") as partial:
         model.write_saved_model(partial, about)
-        card = json.loads((partial / CARD).read_text(encoding="utf-8"))
+        card = read_json(partial / CARD)
         signatures = signatures_of(card)
         write_golden(partial / EXTRA, model, signatures, texts)
         if num_warmup:

@@ -97,12 +97,9 @@ def too_large():
 
 
 BAD_FILES = {
-    "objects": (lambda path: {"keys": np.array([Canary(path)])}, "not a list of integers"),
-    "too large": (lambda path: {"keys": too_large()}, r"announces \d+ bytes and has 80"),
-    "floats": (lambda path: {"keys": np.zeros(3)}, "not a list of integers but float64"),
-    "tables": (lambda path: {"keys": np.zeros((3, 3), int)}, r"integers but int64 \(3, 3\)"),
-    "no code points": (lambda path: {"alphabet": np.array([2**30])}, "are no code points"),
-    "negative": (lambda path: {"ngram_alphabet": np.array([-1])}, "are no code points"),
+    "objects": (lambda path: {"keys": np.array([Canary(path)])}, "'keys' holds object, no numbers"),
+    "too large": (lambda path: {"keys": too_large()}, r"announces [\d,]+ bytes and has 80"),
+    "floats": (lambda path: {"keys": np.zeros(3)}, "'keys' holds float64, no numbers"),
     "no array": (lambda path: {"keys": b"import os"}, "is damaged"),
 }
 
@@ -127,8 +124,7 @@ def test_damaged_and_compressed(tmp_path):
     with pytest.raises(RunError, match="is damaged: File is not a zip file"):
         read_vocabulary(tmp_path)
     np.savez_compressed(file, **state)
-    with pytest.raises(RunError, match="is compressed"):
-        read_vocabulary(tmp_path)
+    assert checksum(read_vocabulary(tmp_path)) == checksum(state)
 
 
 @pytest.fixture(scope="module")

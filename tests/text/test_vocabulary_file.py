@@ -28,7 +28,10 @@ def test_no_file(tmp_path):
 
 def test_another_file(tmp_path):
     (tmp_path / "v.npz").write_text("cat")
-    with pytest.raises(RunError, match=r"v.npz is damaged or no vocabulary: BadZipFile.*again"):
+    with pytest.raises(
+        RunError,
+        match=r"v.npz is damaged or no vocabulary: ValueError.*not a zip.*again",
+    ):
         load_vocabulary(tmp_path / "v.npz")
     np.savez(tmp_path / "v.npz", orders=np.array([2]), keys=np.array([5]), counts=np.array([1]))
     with pytest.raises(RunError, match=r"is damaged or no vocabulary: KeyError\('settings'\)"):

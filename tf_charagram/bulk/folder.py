@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram.errors import RunError
-from tf_charagram.files import sha256_of, whole_file, write_json, write_problem
+from tf_charagram.files import (
+    parse_json,
+    read_json,
+    sha256_of,
+    whole_file,
+    write_json,
+    write_problem,
+)
 
 Record = dict[str, Any]
 
@@ -88,12 +95,12 @@ class ShardFolder:
     def complete(self) -> None:
         """Sorts the records in the order of the input, and marks the folder as complete."""
         self._write_records()
-        settings = json.loads(self.manifest.read_text(encoding="utf-8"))
+        settings = read_json(self.manifest)
         write_json(self.manifest, {**settings, "is_complete": True})
 
     def _go_on(self, settings: dict[str, Any]) -> None:
         try:
-            old = _flat(json.loads(self.manifest.read_text(encoding="utf-8")))
+            old = _flat(read_json(self.manifest))
             new = _flat({**settings, "is_complete": old["is_complete"]})
             changed = [
                 f"{name} was {old.get(name)}, is {new.get(name)}"
@@ -131,7 +138,7 @@ class ShardFolder:
             return
         for line in self.shards.read_text(encoding="utf-8", errors="replace").split("\n"):
             try:
-                record = json.loads(line)
+                record = parse_json(line)
             except ValueError:
                 continue
             yield record

@@ -11,17 +11,16 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
 from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 import jsonargparse
-import yaml
 
 from tf_charagram.cli.help import FlagHelpFormatter, HelpAllAction, short_groups
 from tf_charagram.cli.installation import missing, watch_versions
 from tf_charagram.cli.quiet import quiet_tensorflow
+from tf_charagram.cli.settings_file import read_settings
 from tf_charagram.config.fields import Group, described, typed
-from tf_charagram.errors import CharagramError
+from tf_charagram.errors import CharagramError, ConfigError
 from tf_charagram.files import UNWRITABLE, write_problem
 
 T = TypeVar("T")
@@ -84,6 +83,13 @@ class FlagParser(jsonargparse.ArgumentParser):
             super().print_help(*args)
         finally:
             self._action_groups = groups
+
+    def parse_args(self, *args: Any, **kwargs: Any) -> Any:
+        """Parses; what a file of settings has wrong is said as of a flag."""
+        try:
+            return super().parse_args(*args, **kwargs)
+        except argparse.ArgumentTypeError as error:
+            self.error(str(error), error)
 
     def error(self, message: str, ex: Exception | None = None) -> NoReturn:
         """Prints the problem and how to get help, and exits with status 2."""
@@ -228,7 +234,11 @@ def repeatable(arguments: Sequence[str], flags: Sequence[str]) -> list[str]:
 
 
 def value_of(arguments: Sequence[str], name: str, file_flag: str = "--config") -> str | None:
-    """Returns the value of a flag before all are parsed: the last given, else that of the file."""
+    """Returns the value of a flag before all are parsed: the last given, else that of the file.
+
+    Raises:
+        ConfigError: The file is no file of settings, or the value is no text.
+    """
     found: dict[str, str | None] = {f"--{name}": None, file_flag: None}
     values = iter(arguments)
     for argument in values:
@@ -238,11 +248,10 @@ def value_of(arguments: Sequence[str], name: str, file_flag: str = "--config") -
     value, path = found.values()
     if value is not None or path is None:
         return value
-    try:
-        settings = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError):
-        return None  # The parser will say what is wrong.
-    return settings.get(name) if isinstance(settings, dict) else None
+    value = read_settings(path).get(name)
+    if not isinstance(value, str | bool | None):
+        raise ConfigError(f"`{name}` must be a text. Received: {value!r:.100} in {path}")
+    return value
 
 
 def file_first(arguments: Sequence[str], flag: str = "--config") -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
@@ -23,6 +22,7 @@ from tf_charagram.config.run import settings_without_use
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import Option, options_of
 from tf_charagram.errors import CharagramError
+from tf_charagram.files import read_json
 from tf_charagram.serialization.locations import FILES, model_folder
 from tf_charagram.training.tasks import TASKS, settings_class
 
@@ -170,7 +170,7 @@ def _saved_settings(init: str | None) -> dict[str, Any]:
     if init is None:
         return {}
     try:
-        config = json.loads((model_folder(init) / FILES.config).read_text(encoding="utf-8"))
+        config = read_json(model_folder(init) / FILES.config)
         encoder, orders = config["encoder"], config.get("vectorizer", {}).get("orders")
         settings = {
             "encoder": str(encoder["name"]),

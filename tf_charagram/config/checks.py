@@ -4,9 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from tf_charagram.errors import ConfigError
+
+
+def check_values(config: Any) -> None:
+    """Checks that settings have values, but those that may be `None`.
+
+    Raises:
+        ConfigError: One has none.
+    """
+    for name, kind in get_type_hints(type(config)).items():
+        if getattr(config, name, 0) is None and not _may_be_none(kind):
+            raise ConfigError(f"`{name}` must have a value. Received: {name}=None")
+
+
+def _may_be_none(kind: Any) -> bool:
+    return kind is Any or type(None) in (kind, *get_args(kind))
 
 
 def check_at_least(config: Any, least: Mapping[str, float], hint: str = "") -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self, get_type_hints
 
-from tf_charagram.config.checks import check_at_least
+from tf_charagram.config.checks import check_at_least, check_values
 from tf_charagram.config.fields import option, typed
 from tf_charagram.config.presets import PRESETS, check_preset
 from tf_charagram.encoders.options import (
@@ -194,6 +194,7 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         """Checks what no other part checks."""
+        check_values(self)
         check_preset(self.preset)
         self._fill_in()
         self._check_encoder_options()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.files import parse_json
 
 VARIABLE = "TF_CONFIG"
 _ROLES = ("chief", "worker")
@@ -61,7 +62,7 @@ def cluster_of(environment: Mapping[str, str] = os.environ) -> Cluster | None:
     if not text.strip():
         return None
     try:
-        config = json.loads(text)
+        config = parse_json(text)
     except ValueError as error:
         raise ConfigError(
             f"`{VARIABLE}` must be JSON, such as {_EXAMPLE}. Received: {text[:200]!r} ({error})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from tf_charagram.data.pipeline.sources import named_sets
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.evaluation.comparison import Difference, score_differences
+from tf_charagram.files import read_json
 from tf_charagram.reporting.supervised_tables import difference_table
 from tf_charagram.serialization.model_folder import read_config, read_kind
 from tf_charagram.training.run_folder import RunFolder
@@ -76,7 +76,7 @@ def _saved_task(model: str, bad_lines: BadLines) -> LabelledTask:
     settings: dict[str, Any] = {}
     if run.history.is_file():
         try:
-            settings = json.loads(run.config.read_text(encoding="utf-8"))["settings"]
+            settings = read_json(run.config)["settings"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(f"{run.config} is damaged: {error!r}.") from error
     name = settings.get("task") or read_config(model).get("task") or _only_task(model)

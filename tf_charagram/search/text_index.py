@@ -10,7 +10,7 @@ from typing import Any
 from tf_charagram._version import __version__
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.extras import extra_module
-from tf_charagram.files import partial_folder, sha256_of, write_json
+from tf_charagram.files import partial_folder, read_json, sha256_of, write_json
 from tf_charagram.models.embedder import Neighbor, TextEmbedder, unit_rows
 from tf_charagram.reporting.progress import ProgressLine
 from tf_charagram.serialization.model_folder import model_sha256
@@ -155,7 +155,7 @@ class TextIndex:
                 # faiss trusts its files, so they are checked first.
                 if sha256_of(path / name) != expected:
                     raise RunError(f"{path / name} is damaged. Build it again: charagram index.")
-            texts = json.loads((path / _TEXTS).read_text(encoding="utf-8"))
+            texts = read_json(path / _TEXTS)
             graph = faiss.read_index(str(path / _GRAPH))
         except OSError as error:
             raise RunError(f"Cannot read {path}: {error.strerror or error}.") from error
@@ -175,13 +175,13 @@ def check_free(path: Path) -> None:
 def _read_settings(path: Path) -> dict[str, Any]:
     file = path / _SETTINGS
     try:
-        settings = json.loads(file.read_text(encoding="utf-8"))
+        settings = read_json(file)
         version = int(settings["format_version"])
         if version <= FORMAT_VERSION and settings["sha256"].keys() == {_GRAPH, _TEXTS}:
             str(settings["model_sha256"])
             return settings
     except (FileNotFoundError, NotADirectoryError):
         raise RunError(f"{path} is not an index: it has no {_SETTINGS}.") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise RunError(f"{file} is damaged: {error!r}. Build it again: charagram index.") from error
     raise RunError(f"{path} was written by a newer version: pip install -U tf-charagram")

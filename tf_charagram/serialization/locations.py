@@ -5,13 +5,13 @@ Imports nothing large: command lines ask here before TensorFlow is loaded.
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tf_charagram._version import __version__
 from tf_charagram.errors import RunError, unknown_name
+from tf_charagram.files import read_json
 
 #: Models whose tables have fewer bits are of version 2, all others of version 1.
 FORMAT_VERSION = 2
@@ -70,14 +70,14 @@ def read_config(path: str | Path) -> dict[str, Any]:
     """
     folder = model_folder(path)
     try:
-        config = json.loads((folder / FILES.config).read_text(encoding="utf-8"))
+        config = read_json(folder / FILES.config)
         version = int(config["format_version"])
     except (FileNotFoundError, NotADirectoryError):
         raise RunError(
             f"{folder} is not a model folder: it has no {FILES.config}. Give the folder of a run, "
             f"or its `model` folder.{_other_names(path)}"
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise RunError(f"{folder / FILES.config} is damaged: {error!r}.") from error
     if version > FORMAT_VERSION:
         raise RunError(
@@ -99,7 +99,7 @@ def read_card(path: str | Path) -> dict[str, Any] | None:
     """
     file = model_folder(path) / CARD
     try:
-        return dict(json.loads(file.read_text(encoding="utf-8")))
+        return dict(read_json(file))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, TypeError) as error:

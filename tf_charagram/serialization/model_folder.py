@@ -6,23 +6,26 @@ A model is a vectorizer, an encoder and, except for an embedder, a head on top o
 from __future__ import annotations
 
 import hashlib
-import zlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram._version import __version__
-from tf_charagram.encoders import encoder_from_config, encoder_name
-from tf_charagram.errors import CharagramError, ConfigError, RunError, unknown_name
+from tf_charagram.arrays import ArrayFile, open_arrays, read_arrays
+from tf_charagram.encoders import encoder_class, encoder_from_config, encoder_name
+from tf_charagram.encoders.base import check_num_ids
+from tf_charagram.errors import ConfigError, RunError, unknown_name
 from tf_charagram.files import sha256_of, whole_file, write_json
 from tf_charagram.layers.embedding_table import embedding_tables, unfilled_tables
 from tf_charagram.layers.placement import beside
 from tf_charagram.serialization.locations import FILES, FORMAT_VERSION, model_folder, read_config
+from tf_charagram.serialization.plain_settings import plain_settings
 from tf_charagram.serialization.table_dtypes import TABLE_DTYPES, StoredTable, stored_table
+from tf_charagram.text.assets import DAMAGES
 from tf_charagram.text.registry import VECTORIZERS
 
 EMBEDDER = "embedder"
@@ -32,8 +35,8 @@ _PLAIN_VERSION = 1
 _SCALES = "/scales"
 # Rows of a table of integers that are made float32 at a time; they stay in the cache of a core.
 _BLOCK_ROWS = 1024
-# What reading a damaged folder raises.
-_DAMAGES = (BadZipFile, EOFError, KeyError, OSError, TypeError, ValueError, zlib.error)
+#: Weights beyond it sum to infinity; those of a model that learned anything are far below.
+_LARGEST = 1e20
 
 
 class Parts(NamedTuple):
@@ -122,40 +125,91 @@ def load_model(
     if actual != kind:
         raise RunError(f"{path} holds a model of the kind '{actual}', where '{kind}' is needed.")
     try:
-        vocabulary = _read_arrays(path / FILES.vocabulary)
-        weights = _read_arrays(path / FILES.weights)
-        with unfilled_tables():
-            encoder = encoder_from_config(config["encoder"]["name"], config["encoder"]["config"])
-        vectorizer_class = VECTORIZERS[encoder.vectorizer]
-        vectorizer = vectorizer_class.from_state(config["vectorizer"], vocabulary)
-        head = None if head_class is None else head_class.from_config(config["head"])
-        parts = Parts(vectorizer, encoder, head)
-        for weight in parts.weights:
-            if weight.path not in weights:
-                raise RunError(f"{path / FILES.weights} lacks the array '{weight.path}'.")
-            rows = weights.pop(weight.path)
-            if rows.dtype.kind in "iu":
-                _restore(weight, rows, weights.pop(weight.path + _SCALES))
-            else:
-                weight.assign(StoredTable(rows).restored())
-    except CharagramError:
-        raise
-    except _DAMAGES as problem:
+        vocabulary = read_arrays(path / FILES.vocabulary, "iu")
+        with open_arrays(path / FILES.weights) as weights:
+            make_layers = _layers(config, head_class, len(weights.infos))
+            # Shapes only: what a file says of sizes must not take memory that its arrays do not.
+            with tf.Graph().as_default():
+                _check_shapes(Parts(None, *make_layers()).weights, weights)
+            with unfilled_tables():
+                encoder, head = make_layers()
+            vectorizer_class = VECTORIZERS[encoder.vectorizer]
+            settings = plain_settings(vectorizer_class, config["vectorizer"])
+            vectorizer = vectorizer_class.from_state(settings, vocabulary)
+            check_num_ids(vectorizer.num_rows, encoder)
+            parts = Parts(vectorizer, encoder, head)
+            for weight in parts.weights:
+                _restore(weight, _stored(weight.path, weights))
+    except RunError as problem:
+        raise RunError(f"{path / FILES.weights} {problem}") from problem
+    except (ConfigError, *DAMAGES) as problem:
         raise RunError(f"{path} is damaged: {problem}. Train again, or copy it again.") from problem
     return parts
 
 
-def _restore(weight: keras.Variable, integers: np.ndarray, scales: np.ndarray) -> None:
-    """Assigns a stored table without the memory, and the time, of a second one in float32."""
-    num_rows = len(integers)
-    if scales.shape != (num_rows, 1) or weight.shape[:1] != (num_rows,):
-        raise ValueError(f"{weight.path}: {num_rows} rows, scales {scales.shape}")
+def _layers(
+    config: dict[str, Any], head_class: type[keras.layers.Layer] | None, num_arrays: int
+) -> Callable[[], tuple[keras.layers.Layer, keras.layers.Layer | None]]:
+    """Returns what makes encoder and head, of settings that are checked."""
+    name = config["encoder"]["name"]
+    # Each element of a list, such as a width of windows, has weights of its own.
+    settings = plain_settings(encoder_class(name), config["encoder"]["config"], num_arrays)
+    head_settings = None if head_class is None else plain_settings(head_class, config["head"])
+
+    def make() -> tuple[keras.layers.Layer, keras.layers.Layer | None]:
+        encoder = encoder_from_config(name, settings)
+        return encoder, None if head_class is None else head_class.from_config(head_settings)
+
+    return make
+
+
+def _check_shapes(layers: Sequence[keras.Variable], stored: ArrayFile) -> None:
+    """Checks that there are arrays for weights, of their shapes.
+
+    Raises:
+        KeyError: The scales of integers are missing.
+        RunError: Another array is missing.
+        ValueError: An array has another shape.
+    """
+    for weight in layers:
+        if weight.path not in stored.infos:
+            raise RunError(f"lacks the array '{weight.path}'.")
+        info, expected = stored.infos[weight.path], tuple(weight.shape)
+        if info.dtype.kind in "iu":
+            scales = stored.infos[weight.path + _SCALES]
+            if scales.shape != (expected[0], 1):
+                raise ValueError(f"the scales of '{weight.path}' are {scales.shape}")
+            if info.dtype == np.uint8:
+                expected = (expected[0], (expected[1] + 1) // 2)
+        if info.shape != expected:
+            raise ValueError(
+                f"the array '{weight.path}' is {info.shape}, where {expected} is expected"
+            )
+
+
+def _stored(name: str, stored: ArrayFile) -> StoredTable:
+    """Returns the array of a weight, and its scales if it is one of integers."""
+    rows, scales = stored.read(name), None
+    if rows.dtype.kind in "iu":
+        scales = stored.read(name + _SCALES)
+    for numbers in (rows, scales):
+        # The sign of what is not finite is that of the smallest or of the largest number.
+        if numbers is not None and numbers.dtype.kind == "f" and numbers.size:
+            largest = max(abs(float(numbers.min())), abs(float(numbers.max())))
+            if not largest <= _LARGEST:
+                raise ValueError(f"the array '{name}' holds {largest}, too large to compute with")
+    return StoredTable(rows, scales)
+
+
+def _restore(weight: keras.Variable, stored: StoredTable) -> None:
+    """Assigns a stored table; one of integers without a second one in float32."""
+    if stored.scales is None:
+        weight.assign(stored.restored())
+        return
     with beside(weight.value):
-        for first in range(0, num_rows, _BLOCK_ROWS):
+        for first in range(0, len(stored.rows), _BLOCK_ROWS):
             block = slice(first, first + _BLOCK_ROWS)
-            rows = StoredTable(integers[block], scales[block]).restored(weight.shape[-1])
-            if rows.shape[1:] != weight.shape[1:]:
-                raise ValueError(f"{weight.path}: rows of the shape {rows.shape[1:]}")
+            rows = StoredTable(stored.rows[block], stored.scales[block]).restored(weight.shape[-1])
             positions = tf.range(first, first + len(rows))
             weight.value.scatter_update(tf.IndexedSlices(tf.cast(rows, weight.dtype), positions))
         # Updates of rows leave the table so that whoever reads it gets a copy.
@@ -203,13 +257,6 @@ def model_sha256(path: str | Path) -> str:
     read_config(path)
     checksums = "".join(map(sha256_of, model_files(path)))
     return hashlib.sha256(checksums.encode()).hexdigest()
-
-
-def _read_arrays(path: Path) -> dict[str, np.ndarray]:
-    # Opened here: np.load leaves a damaged file open.
-    with open(path, "rb") as file:
-        arrays = np.load(file, allow_pickle=False)
-        return {name: arrays[name] for name in arrays}
 
 
 def read_kind(path: str | Path) -> str:

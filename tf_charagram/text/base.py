@@ -12,7 +12,13 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.text.assets import checksum, read_vocabulary, write_vocabulary
+from tf_charagram.text.assets import (
+    DAMAGES,
+    checksum,
+    damaged,
+    read_vocabulary,
+    write_vocabulary,
+)
 from tf_charagram.text.validation import check_text_options
 
 
@@ -228,13 +234,18 @@ class TextVectorizer(keras.layers.Layer):
                 f"The archive holds another vocabulary than the layer '{self.name}' was saved "
                 "with, or none. Save the model again, or copy it again."
             )
-        num_ids, self._awaited = self._awaited.num_ids, None
-        self._take(state)
-        if self.num_rows != num_ids:
+        num_ids = self._awaited.num_ids
+        try:
+            self._take(state)
+        except DAMAGES as problem:
+            raise damaged(problem) from problem
+        if self._num_ids() != num_ids:
             raise RunError(
-                f"The vocabulary of the layer '{self.name}' has {self.num_rows} ids, where the "
+                f"The vocabulary of the layer '{self.name}' has {self._num_ids()} ids, where the "
                 f"archive announces {num_ids}. Save the model again, or copy it again."
             )
+        # Only now: Keras tries once more after an error, without the assets.
+        self._awaited = None
 
     @abstractmethod
     def _take(self, state: dict[str, np.ndarray]) -> None:

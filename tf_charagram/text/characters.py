@@ -82,7 +82,7 @@ class CharacterVectorizer(TextVectorizer):
 
     def _take(self, state: dict[str, np.ndarray]) -> None:
         """Sets the alphabet to what `state()` returned."""
-        self._use(Alphabet(state["alphabet"]))
+        self._use(Alphabet.from_array(state["alphabet"]))
 
     @classmethod
     def from_texts(
@@ -144,7 +144,7 @@ class CharacterVectorizer(TextVectorizer):
         cls, config: dict[str, Any], state: dict[str, np.ndarray]
     ) -> CharacterVectorizer:
         """Restores a vectorizer from `settings()` and `state()`."""
-        return cls(**config, alphabet=Alphabet(state["alphabet"]))
+        return cls(**config, alphabet=Alphabet.from_array(state["alphabet"]))
 
 
 def _rows(flat: FlatTexts) -> tf.RaggedTensor:

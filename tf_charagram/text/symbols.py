@@ -10,6 +10,7 @@ from tf_charagram.text.normalize import SPACE, normalized_code_points
 SPACE_SYMBOL = 1
 OTHER_SYMBOL = 2
 _FIRST_SYMBOL = 3
+MAX_CODE_POINT = 0x10FFFF
 
 
 class Alphabet:
@@ -24,6 +25,19 @@ class Alphabet:
     def __init__(self, characters: np.ndarray | None = None) -> None:
         empty = np.zeros(0, np.int32)
         self.characters = empty if characters is None else np.asarray(characters, np.int32)
+
+    @classmethod
+    def from_array(cls, characters: np.ndarray) -> Alphabet:
+        """Restores an alphabet from `characters`.
+
+        Raises:
+            ValueError: The array is no list of code points.
+        """
+        if characters.ndim != 1:
+            raise ValueError(f"the alphabet is no list of characters but {characters.shape}")
+        if characters.size and not 0 <= characters.min() <= characters.max() <= MAX_CODE_POINT:
+            raise ValueError("the alphabet has numbers that are no code points")
+        return cls(characters)
 
     def __len__(self) -> int:
         return len(self.characters)

@@ -215,6 +215,24 @@ class NgramVocabulary:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> NgramVocabulary:
-        """Restores what `to_arrays` returned."""
-        alphabet = Alphabet(arrays["alphabet"]) if "alphabet" in arrays else None
-        return cls(arrays["orders"].tolist(), alphabet, arrays["keys"], arrays["counts"])
+        """Restores what `to_arrays` returned.
+
+        Raises:
+            ConfigError: The orders are out of range.
+            KeyError: An array is missing.
+            ValueError: The arrays do not go together.
+        """
+        alphabet = Alphabet.from_array(arrays["alphabet"]) if "alphabet" in arrays else None
+        orders, keys, counts = (arrays[name] for name in ("orders", "keys", "counts"))
+        if orders.ndim != 1 or keys.ndim != 1 or keys.shape != counts.shape:
+            raise ValueError(
+                f"the vocabulary has keys {keys.shape}, counts {counts.shape} and orders "
+                f"{orders.shape}, where it needs lists, as many counts as keys"
+            )
+        # From 1 on: what n-grams begin with is found by making keys smaller.
+        if not len(keys) or keys.min() < 1:
+            raise ValueError("the vocabulary needs keys above 0")
+        vocabulary = cls(orders.tolist(), alphabet, keys, counts)
+        if alphabet is not None and len(alphabet) > Alphabet.capacity(vocabulary.bits or 0):
+            raise ValueError(f"the vocabulary has {len(alphabet):,} characters, too many for keys")
+        return vocabulary

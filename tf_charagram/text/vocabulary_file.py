@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from tf_charagram.arrays import read_arrays
 from tf_charagram.errors import RunError
-from tf_charagram.files import whole_file
-from tf_charagram.text.assets import DAMAGES, read_arrays
+from tf_charagram.files import parse_json, whole_file
+from tf_charagram.text.assets import DAMAGES
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 #: The array of the settings, as UTF-8 of JSON.
@@ -42,8 +43,8 @@ def load_vocabulary(path: str | Path) -> NgramVectorizer:
     if not path.is_file():
         raise RunError(f"{path}: no such file. Count one with charagram vocabulary --out {path}")
     try:
-        arrays = read_arrays(path)
-        settings = json.loads(arrays.pop(_SETTINGS).tobytes())
+        arrays = read_arrays(path, "iu")
+        settings = parse_json(arrays.pop(_SETTINGS).tobytes())
         return NgramVectorizer.from_state({name: settings[name] for name in _NAMES}, arrays)
     except DAMAGES as problem:
         raise RunError(

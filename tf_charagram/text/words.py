@@ -222,5 +222,16 @@ class WordVectorizer(TextVectorizer):
 
 
 def _words_of(utf8: np.ndarray, offsets: np.ndarray) -> list[str]:
+    if utf8.ndim != 1 or utf8.dtype != np.uint8 or offsets.ndim != 1:
+        raise ValueError("the words are no bytes with a list of offsets")
+    offsets = offsets.astype(np.int64, copy=False)
+    # Words that overlap would take more memory than their file.
+    if (
+        len(offsets) < 2
+        or offsets[0] != 0
+        or offsets[-1] != len(utf8)
+        or (np.diff(offsets) < 0).any()
+    ):
+        raise ValueError("the offsets of the words do not go from their first byte to their last")
     joined, ends = utf8.tobytes(), offsets.tolist()
     return [joined[i:j].decode() for i, j in pairwise(ends)]

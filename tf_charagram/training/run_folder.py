@@ -13,7 +13,14 @@ from typing import Any, TypeAlias
 
 from tf_charagram._version import __version__
 from tf_charagram.errors import DataError, RunError
-from tf_charagram.files import sha256_of, whole_file, write_json, write_problem
+from tf_charagram.files import (
+    parse_json,
+    read_json,
+    sha256_of,
+    whole_file,
+    write_json,
+    write_problem,
+)
 
 #: Settings that a resumed run may change: they change no weights, but for rounding where a machine
 #: has other cores. A run can be moved, too.
@@ -93,7 +100,7 @@ class RunFolder:
         if self._replaces or not self.config.is_file():
             return
         try:
-            old = json.loads(self.config.read_text(encoding="utf-8"))
+            old = read_json(self.config)
             changed = _changes(old, config, canonical)
         except (ValueError, KeyError, TypeError) as error:
             raise RunError(f"{self.config} is damaged: {error!r}.") from error
@@ -132,15 +139,17 @@ class RunFolder:
             raise RunError(f"Cannot write {self.history}: {write_problem(error)}") from error
 
     def read_history(self) -> list[dict[str, Any]]:
-        """Returns the records of the history; a last line that was cut short is left out."""
+        """Returns the records of the history; a line that was cut short is left out."""
         if not self.history.is_file():
             return []
         records = []
-        for line in self.history.read_text(encoding="utf-8").split("\n"):
+        for line in self.history.read_text(encoding="utf-8", errors="replace").split("\n"):
             try:
-                records.append(json.loads(line))
+                record = parse_json(line)
             except ValueError:
                 continue
+            if isinstance(record, dict) and isinstance(record.get("step"), int):
+                records.append(record)
         return records
 
     def trim_history(self, step: int) -> list[dict[str, Any]]:

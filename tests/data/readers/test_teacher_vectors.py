@@ -9,7 +9,13 @@ from numpy.testing import assert_array_equal
 from tf_charagram.data.readers.teacher_vectors import read_vectors
 from tf_charagram.errors import DataError
 
+HEADER = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, %d)}"
 VECTORS = np.arange(6, dtype=np.float32).reshape(3, 2)
+
+
+def npy(header):
+    """Returns an array of NumPy with a header of its own."""
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(8)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
@@ -45,7 +51,10 @@ def test_bad_parquet(tmp_path, column, problem):
 
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
-    [("v.npy", b"", "no array"), ("v.npy", b"\x93NUMPY\x01\x00", "no array"),
+    [("v.npy", b"", "no array"), ("v.npy", npy(b"{'descr': '<f4', 'shape': (2,"), "no array"),
+     ("v.npy", npy(HEADER % 2**60), "no array"),
+     ("v.npy", npy(HEADER % 2**70), "no array"),
+     ("v.npy", b"\x93NUMPY\x01\x00", "no array"),
      ("v.parquet", b"PAR1", "cannot be read"), ("v.txt", b"1 2", "in a file .npy or .parquet")],
 )  # fmt: skip
 def test_bad_files(tmp_path, name, content, problem):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import resource
 
 import numpy as np
 import pytest
@@ -82,6 +83,40 @@ class TestGensim:
         module, _, function = name.rpartition(".")
         path.write_bytes(f"\x80\x02c{module}\n{function}\n.".encode("latin-1"))
         with pytest.raises(DataError, match=rf"names {name}, which .*Where you trust it, convert"):
+            list(scan_gensim_vectors(path))
+
+    @pytest.mark.parametrize(
+        "pickled",
+        [
+            # A place in the memory of what was read, from which the C unpickler takes its size.
+            b"\x80\x02]r\xff\xff\xff\xff.",
+            b"\x80\x02X\xff\xff\xff\xfftoo short",
+            b"\x80\x04\x8e" + (2**60).to_bytes(8, "little") + b"too short",
+            # An array of 2^40 objects.
+            b"\x80\x02cnumpy\nndarray\nI1099511627776\n\x85cnumpy\ndtype\nX\x01\0\0\0O\x85R\x86R.",
+            gensim(vectors=np.array([[1, "a"]], object)),
+            gensim(vectors=np.array(["text"])),
+        ],
+    )
+    def test_memory_and_types(self, path, pickled):
+        path.write_bytes(pickled)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        with pytest.raises(DataError, match=r"vectors: (cannot be read as Key|is a pickle|holds )"):
+            list(scan_gensim_vectors(path))
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 500_000
+
+    def test_the_flags_of_a_type_are_not_taken(self, path):
+        """NumPy would take numbers for addresses of objects."""
+        state = b"(K\x03X\x01\0\0\0<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x3ft"
+        raw = gensim(protocol=2)
+        start = raw.index(b"(K\x03X\x01\0\0\0<")
+        stop = raw.index(b"t", start) + 1
+        path.write_bytes(raw[:start] + state + raw[stop:])
+        np.testing.assert_array_equal([row for _, row in scan_gensim_vectors(path)], VECTORS)
+
+    def test_numbers_that_are_not_finite(self, path):
+        path.write_bytes(gensim(vectors=VECTORS.astype(float) * 1e300))
+        with pytest.raises(DataError, match=r"the vector of '.*' is not finite"):
             list(scan_gensim_vectors(path))
 
     @pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -89,6 +89,7 @@ def test_only_wanted_words_are_parsed(tmp_path):
         (["cat"], 1, "expected a word and numbers, found 0"),
         (["cat 1 2", "dog nan 2"], 2, "expected finite numbers, found 'nan'"),
         (["cat 1 2", "dog 1,5 2"], 2, "expected finite numbers, found '1,5'"),
+        (["cat 1 2", "dog 1e39 2"], 2, "expected finite numbers, found '1e39'"),
         (["5 0"], 1, "expected a width of at least 1, found '5 0'"),
         (["", " "], None, "expected lines of a word and its numbers, found none"),
     ],
@@ -98,6 +99,13 @@ def test_bad_files(lines, place, message, tmp_path):
     start = f"{path}: " if place is None else f"{path}:{place}: "
     with pytest.raises(DataError, match=re.escape(start + message)):
         load_word_vectors(path, ["cat", "dog"])
+
+
+def test_a_count_of_many_digits(tmp_path):
+    """Which Python does not convert: it is a vector, of a number too large."""
+    path = write(tmp_path, f"2 {'9' * 5000}", "cat 1")
+    with pytest.raises(DataError, match=r":1: expected finite numbers, found '9999"):
+        read(path)
 
 
 def test_bad_lines_are_counted_and_skipped(tmp_path):

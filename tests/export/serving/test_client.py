@@ -5,11 +5,13 @@ from __future__ import annotations
 import socket
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from tests.export.serving.servers import NAME, SERVERS, predictor
 from tests.texts import NASTY, words
@@ -241,3 +243,55 @@ def test_the_extra_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorflow_serving", None)
     with pytest.raises(ConfigError, match=r"pip install 'tf-charagram\[serving\]'"):
         connect("grpc://localhost:8500/words")
+
+
+@pytest.mark.parametrize("body", ['{"outputs": [[1e300]]}', '{"outputs": [[%s]]}' % ("9" * 400)])
+def test_numbers_too_large(body):
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *arguments):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        with pytest.raises(ServerError, match="no output 'embedding' in the answer"):
+            RestClient(f"http://127.0.0.1:{server.server_port}/v1/models/words").embed(["a"])
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda tensor: tensor.tensor_shape.dim[0].__setattr__("size", 2**40), "short answer"),
+        (lambda tensor: tensor.tensor_shape.dim[0].__setattr__("size", 5), "holds no numbers"),
+        (lambda tensor: setattr(tensor, "dtype", 65), "holds no numbers"),
+    ],
+)
+def test_tensors_that_are_none(change, message):
+    grpc = pytest.importorskip("grpc")
+    predict_pb2 = pytest.importorskip("tensorflow_serving.apis.predict_pb2")
+    response = predict_pb2.PredictResponse()
+    vectors = np.arange(6, dtype=np.float32).reshape(2, 3)
+    response.outputs["embedding"].CopyFrom(tf.make_tensor_proto(vectors))
+    change(response.outputs["embedding"])
+
+    class Any(grpc.GenericRpcHandler):
+        def service(self, details):
+            answer = response.SerializeToString()
+            return grpc.unary_unary_rpc_method_handler(lambda *_: answer)
+
+    server = grpc.server(ThreadPoolExecutor(1), handlers=[Any()])
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        with connected(f"grpc://127.0.0.1:{port}/{NAME}") as client:
+            with pytest.raises(ServerError, match=message):
+                client.embed(["a", "b"])
+    finally:
+        server.stop(None).wait()

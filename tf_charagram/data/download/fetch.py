@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from tf_charagram.data.download.archives import unpack
 from tf_charagram.data.download.sources import SOURCES, Source
 from tf_charagram.errors import ConfigError, DataError, unknown_name
-from tf_charagram.files import whole_file
+from tf_charagram.files import read_json, whole_file
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -210,7 +210,7 @@ class _Bar:
 def _read_checksums(folder: Path) -> dict[str, str]:
     path = folder / CHECKSUMS_FILE
     try:
-        recorded = json.loads(path.read_text("utf-8"))
+        recorded = read_json(path)
     except FileNotFoundError:
         return {}
     except ValueError as error:

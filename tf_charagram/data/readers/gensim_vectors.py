@@ -1,8 +1,9 @@
 """Word vectors as gensim saves them (`KeyedVectors.save`), read without gensim.
 
 Such a file is a pickle, and a pickle may run any code when it is loaded. Here it may name nothing
-but NumPy's arrays and the classes of gensim that hold vectors, which are replaced by one that keeps
-attributes and does nothing. A file that names anything else is refused, unread.
+but NumPy's arrays and the classes of gensim that hold vectors, and all of them are replaced: by
+classes that keep attributes and do nothing, and by arrays made of no more bytes than the file has.
+A file that names anything else is refused, unread.
 """
 
 from __future__ import annotations
@@ -23,15 +24,51 @@ _GENSIM_CLASSES = frozenset(
     {"KeyedVectors", "Word2VecKeyedVectors", "WordEmbeddingsKeyedVectors", "EuclideanKeyedVectors",
      "Vocab", "CompatVocab"}
 )  # fmt: skip
-_PROBE = np.zeros(1, np.float32)
-#: What NumPy's arrays and numbers are rebuilt by, under the name that old and new versions give.
-_NUMPY = {
-    "_reconstruct": _PROBE.__reduce__()[0],
-    "_frombuffer": _PROBE.__reduce_ex__(5)[0],
-    "scalar": np.float32(0).__reduce__()[0],
-    "ndarray": np.ndarray,
-    "dtype": np.dtype,
-}
+_NUMBERS = "fiub"
+
+
+class _Attributes:
+    """Stands for an object of gensim: its attributes, and none of its code."""
+
+
+class _Type:
+    """Stands for a `numpy.dtype`, whose own state could make it one of objects."""
+
+    def __init__(self, name: str, *_: Any) -> None:
+        self.dtype = np.dtype(name)
+        if self.dtype.kind not in _NUMBERS:
+            raise _ForbiddenNameError(f"arrays of the type {name}")
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.dtype = self.dtype.newbyteorder(state[1])
+
+
+class _Array:
+    """Stands for a `numpy.ndarray`, which would take the memory that its shape announces."""
+
+    def __init__(self, *_: Any) -> None:
+        self.array = np.zeros(0)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        _, shape, kind, is_fortran, data = state
+        self.array = _array(data, kind, shape, "F" if is_fortran else "C").array
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> _Array:
+        """Returns what stands for an array."""
+        stands = cls()
+        stands.array = array
+        return stands
+
+
+def _array(data: bytes, kind: _Type, shape: tuple[int, ...], order: Any) -> _Array:
+    """Stands for what NumPy rebuilds an array of protocol 5 by."""
+    return _Array.of(np.frombuffer(data, kind.dtype).reshape(shape, order=order))
+
+
+def _scalar(kind: _Type, data: bytes) -> Any:
+    """Stands for what NumPy rebuilds a number by."""
+    return np.frombuffer(data, kind.dtype)[0]
 
 
 def _latin1(text: str, encoding: str) -> bytes:
@@ -39,23 +76,34 @@ def _latin1(text: str, encoding: str) -> bytes:
     return text.encode("latin-1")
 
 
-class _Attributes:
-    """Stands for an object of gensim: its attributes, and none of its code."""
-
-
-class _ForbiddenName(Exception):
+class _ForbiddenNameError(Exception):
     """A pickle names something that vectors do not need."""
 
 
-class _Unpickler(pickle.Unpickler):
+# That of Python, because the memory of the one in C follows a number in the file.
+class _Unpickler(pickle._Unpickler):
+    def __init__(self, file: Any) -> None:
+        super().__init__(file)
+        # A pickle may change the classes that it names, so each has its own.
+        self._attributes = type("_OwnAttributes", (_Attributes,), {})
+        array = type("_OwnArray", (_Array,), {})
+        self._numpy = {
+            "_reconstruct": array,
+            "_frombuffer": lambda *state: _array(*state),
+            "scalar": lambda *state: _scalar(*state),
+            "ndarray": array,
+            "dtype": type("_OwnType", (_Type,), {}),
+        }
+
     def find_class(self, module: str, name: str) -> Any:
         if module.startswith("gensim.models.") and name in _GENSIM_CLASSES:
-            return _Attributes
-        if module.partition(".")[0] == "numpy" and name in _NUMPY:
-            return _NUMPY[name]
+            return self._attributes
+        # Old and new versions of NumPy give different modules.
+        if module.partition(".")[0] == "numpy" and name in self._numpy:
+            return self._numpy[name]
         if (module, name) == ("_codecs", "encode"):
-            return _latin1
-        raise _ForbiddenName(f"{module}.{name}")
+            return lambda *arguments: _latin1(*arguments)
+        raise _ForbiddenNameError(f"{module}.{name}")
 
 
 def is_pickle(start: bytes) -> bool:
@@ -81,9 +129,11 @@ def scan_gensim_vectors(
     path = Path(path)
     attributes = vars(_unpickled(path))
     names = attributes.get("index_to_key", attributes.get("index2word"))
-    vectors = attributes.get("vectors")
+    vectors: Any = attributes.get("vectors")
     if vectors is None:
         vectors = _array_beside(path, attributes)
+    elif isinstance(vectors, _Array):
+        vectors = vectors.array
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise DataError(path, f"expected a list of words in it, found none. {_REMEDY}")
     if np.ndim(vectors) != 2 or vectors.dtype.kind != "f" or len(vectors) != len(names):
@@ -92,16 +142,21 @@ def scan_gensim_vectors(
             f"expected a vector for each of its {len(names):,} words, found an array "
             f"{np.shape(vectors)}. Get the files again.",
         )
-    for name, vector in zip(names, vectors, strict=True):
-        wanted = words is None or name in words
-        yield name, np.array(vector, np.float32) if wanted else None
+    for name, row in zip(names, vectors, strict=True):
+        vector = None
+        if words is None or name in words:
+            with np.errstate(over="ignore"):
+                vector = np.array(row, np.float32)
+            if not np.isfinite(vector).all():
+                raise DataError(path, f"the vector of '{name}' is not finite")
+        yield name, vector
 
 
 def _unpickled(path: Path) -> _Attributes:
     try:
         with open(path, "rb") as file:
             loaded = _Unpickler(file).load()
-    except _ForbiddenName as error:
+    except _ForbiddenNameError as error:
         raise DataError(
             path, f"is a pickle that names {error}, which word vectors do not need. {_REMEDY}"
         ) from error
@@ -120,5 +175,5 @@ def _array_beside(path: Path, attributes: dict[str, Any]) -> Any:
         raise DataError(path, f"has no vectors in it. {_REMEDY}")
     try:
         return np.load(beside, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except Exception as error:  # A damaged header may raise anything.
         raise DataError(beside, f"the vectors of {path.name} cannot be read: {error}") from error

@@ -46,7 +46,7 @@ def read_vectors(path: str | Path) -> np.ndarray:
 def _read_npy(path: Path) -> np.ndarray:
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except Exception as error:  # A damaged header may raise anything.
         raise DataError(path, f"is no array of NumPy, or is cut short ({error})") from error
 
 
@@ -61,7 +61,9 @@ def _read_parquet(path: Path) -> np.ndarray:
                 path, f"expected one column of lists of numbers, found {names or 'none'}"
             )
         column = parquet.read_table(path, columns=names)[names[0]].combine_chunks()
-    except (OSError, arrow.ArrowException) as error:
+    except DataError:
+        raise
+    except Exception as error:  # A damaged file may raise anything.
         raise DataError(path, f"cannot be read as Parquet: {error}") from error
     if column.null_count:
         raise DataError(path, f"{column.null_count} rows of the column '{names[0]}' are empty")

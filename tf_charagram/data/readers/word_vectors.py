@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
+import re
 from collections.abc import Collection, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +19,9 @@ from tf_charagram.errors import DataError
 
 logger = logging.getLogger(__name__)
 
+# Longer ones are no counts, and Python would not convert some thousand digits.
+_COUNT = re.compile(r"[0-9]{1,18}")
+_LARGEST = float(np.finfo(np.float32).max)
 _EMPTY = "expected lines of a word and its numbers, found none"
 
 
@@ -178,7 +182,7 @@ class _Reader:
 
     def _is_header(self, text: str) -> bool:
         fields = _fields(text)
-        if len(fields) != 2 or not all(field.isascii() and field.isdigit() for field in fields):
+        if len(fields) != 2 or not all(map(_COUNT.fullmatch, fields)):
             return False
         self._num_announced, self.dim = map(int, fields)
         if not self.dim:
@@ -215,7 +219,7 @@ def _vector(fields: list[str]) -> np.ndarray:
     vector = []
     for field in fields:
         value = float(field) if is_number(field) else math.nan
-        if not math.isfinite(value):
+        if not abs(value) <= _LARGEST:
             raise ValueError(f"expected finite numbers, found '{field}'")
         vector.append(value)
     return np.array(vector, np.float32)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from tf_charagram.data.teachers.teacher import Teacher
 from tf_charagram.errors import DataError, RunError
-from tf_charagram.files import partial_folder, write_json, write_problem
+from tf_charagram.files import partial_folder, read_json, write_json, write_problem
 
 _FORMAT_VERSION = 1
 _BATCH = 256
@@ -109,7 +108,7 @@ class VectorCache:
                 (partial / _VECTORS).touch()
                 partial.rename(self.folder)
         try:
-            about = json.loads(path.read_text(encoding="utf-8"))
+            about = read_json(path)
         except (OSError, ValueError) as error:
             raise DataError(path, f"is damaged ({error}). Delete its folder.") from error
         if about != self._about:

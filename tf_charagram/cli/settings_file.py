@@ -1,0 +1,66 @@
+"""Files of settings, `--config FILE`: what is in them is checked before a parser sees it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tf_charagram.errors import ConfigError
+
+_MAX_BYTES = 1 << 20
+#: Flags of which a file cannot say anything.
+_NO_SETTINGS = ("config", "help", "help_all", "print_config")
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain YAML without aliases, of which a few lines can stand for gigabytes."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark
+            raise ValueError(f"line {mark.line + 1} has an alias, which settings do not need")
+        return super().compose_node(parent, index)
+
+
+def read_settings(path: str | Path) -> dict[str, Any]:
+    """Returns the settings of a file, YAML or JSON, by name; none of a file that is none of them.
+
+    Args:
+        path: The file. That it is missing, is no YAML, or holds no names with values, is for the
+            parser to say.
+
+    Raises:
+        ConfigError: It is no file of settings.
+    """
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(_MAX_BYTES + 1)
+        if len(raw) > _MAX_BYTES:
+            raise ValueError(f"it has more than {_MAX_BYTES:,} bytes")
+        settings = yaml.load(raw.decode("utf-8"), _Loader)
+    except (OSError, yaml.YAMLError):
+        return {}
+    except RecursionError as error:
+        raise _error(path, "it is nested too deep") from error
+    except ValueError as error:
+        raise _error(path, str(error)) from error
+    if not isinstance(settings, dict):
+        return {}
+    for name, value in settings.items():
+        if not isinstance(name, str) or name in _NO_SETTINGS:
+            raise _error(path, f"{name!r:.100} is no setting")
+        if not _is_plain(value):
+            raise _error(path, f"{name!r:.100} is no number, text, yes or no, or list of them")
+    return settings
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(_is_plain(part) and not isinstance(part, list) for part in value)
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _error(path: str | Path, problem: str) -> ConfigError:
+    return ConfigError(f"`--config` must be a file of settings. Received: {path}: {problem}")
