@@ -154,7 +154,8 @@ def test_no_permission(command, tmp_path, monkeypatch, capsys):
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "mkdir", refused)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"cat\n")))
+    stdin = io.BufferedReader(io.BytesIO(b"cat\n"))  # type: ignore[arg-type]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(stdin))
     out = tmp_path / "there" / "v.npy"
     assert call(*command, out) == 1
     printed = capsys.readouterr().err

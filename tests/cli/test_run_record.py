@@ -151,7 +151,7 @@ class TestShow:
 class TestRuns:
     def test_side_by_side(self, write, search, capsys):
         scores = ({"A": 9, "B": 1}, {"A": 8, "B": 1})
-        records = [{"epoch": 1, "scores": scores[0]}, {"epoch": 2, "scores": scores[1]}]
+        records = [{"step": n, "epoch": n, "scores": scores[n - 1]} for n in (1, 2)]
         settings = {"task": "words", "encoder": "charagram", "epochs": 2}
         first = write("first", {**settings, "select": "A"}, records, {"scores": {"A": 9}})
         write("second", {**settings, "select": "B"}, records[:1])

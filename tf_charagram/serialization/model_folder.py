@@ -129,7 +129,7 @@ def load_model(
         with open_arrays(path / FILES.weights) as weights:
             make_layers = _layers(config, head_class, len(weights.infos))
             # Shapes only: what a file says of sizes must not take memory that its arrays do not.
-            with tf.Graph().as_default():
+            with tf.Graph().as_default(), unfilled_tables():
                 _check_shapes(Parts(None, *make_layers()).weights, weights)
             with unfilled_tables():
                 encoder, head = make_layers()
