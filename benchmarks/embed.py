@@ -7,8 +7,8 @@ process of its own; they take turns, and each gets as many texts as it embeds in
 `encode` and the SavedModel have a vocabulary of the words and 300 dimensions, like fastText and
 gensim, which are trained on the words for an epoch, only for their tables. `english` is the model
 that ships. fastText knows all words, gensim none of them: it would look up whole words. The
-SavedModel gets batches of 1,000 from one thread, `SavedModel-2` from two; fastText and gensim get
-a text per call.
+SavedModel gets batches of 4,000 from one thread, `SavedModel-2` from two, whose operations have one
+each, as those of `encode`; fastText and gensim get a text per call.
 
 A model of model2vec that is not there is distilled from the MiniLM first, which takes minutes.
 """

@@ -24,15 +24,17 @@ import processes
 #: A matrix, or a list of the vectors or matrices that a package gives for one text or batch.
 Embed = Callable[[list[str]], Any]
 
-BATCH = 1000
+BATCH = 4000
 #: Of packages that are trained or fitted here: only their speed counts, and this does for it.
 NGRAMS, DIM, BUCKETS = (2, 4), 300, 200_000
 
 
 def charagram(model: str, kind: str) -> Embed:
-    """Returns `encode` of this package."""
+    """Returns `encode` of this package, with the threads that `charagram embed` has."""
     from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.training.threads import limit_threads
 
+    limit_threads(1)
     return TextEmbedder.load(model, folded=True).encode
 
 
@@ -42,6 +44,8 @@ def saved_model(model: str, kind: str, num_callers: int = 1) -> Embed:
 
     import tensorflow as tf
 
+    if num_callers > 1:  # They keep the cores busy; so do the threads of an operation for one.
+        tf.config.threading.set_intra_op_parallelism_threads(1)
     served = tf.saved_model.load(model)
     signature = served.signatures["serving_default"]
     pool = ThreadPoolExecutor(num_callers)
