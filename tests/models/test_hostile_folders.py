@@ -6,21 +6,17 @@ nobody thought of are for `tests.campaigns.fuzz`.
 
 from __future__ import annotations
 
-import io
-import json
-import marshal
 import os
 import resource
 import shutil
 import zipfile
-from base64 import b64encode
 from pathlib import Path
 
-import keras
 import numpy as np
 import pytest
 
 from tests.models.answers import parts
+from tests.models.hostile import code, edit, edit_arrays, header, pickled
 from tf_charagram.errors import RunError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.serialization.registry import load_any
@@ -36,7 +32,6 @@ def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved")
     TextEmbedder(*parts(dim=4)).save(folder / "ngrams")
     TextEmbedder(*parts("cse")).save(folder / "words")
-    TextEmbedder(*parts(dim=4)).save(folder / "model.keras")
     return folder
 
 
@@ -64,21 +59,6 @@ def little_memory():
         resource.setrlimit(resource.RLIMIT_AS, (before, hard))
 
 
-def edit(path, change):
-    """Changes the JSON of a file."""
-    value = json.loads(path.read_text())
-    change(value)
-    path.write_text(json.dumps(value))
-
-
-def edit_arrays(path, change):
-    """Changes the arrays of a file."""
-    with np.load(path) as stored:
-        arrays = dict(stored)
-    change(arrays)
-    np.savez(path, **arrays)
-
-
 def set_encoder(**settings):
     return lambda config: config["encoder"]["config"].update(settings)
 
@@ -99,24 +79,6 @@ def assert_refused(model, message):
 
 def listing(folder):
     return sorted((str(path), path.lstat().st_mtime_ns) for path in folder.rglob("*"))
-
-
-def code(canary):
-    """Returns what Keras makes a function of that writes a file."""
-    compiled = compile(f"lambda *_: open({str(canary)!r}, 'w')", "x", "eval").co_consts[0]
-    return {"class_name": "__lambda__", "config": {
-        "code": b64encode(marshal.dumps(compiled)).decode(), "defaults": None, "closure": None,
-    }}  # fmt: skip
-
-
-class Canary:
-    """Writes a file when it is unpickled."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return open, (str(self.path), "w")
 
 
 CONFIGS = {
@@ -178,20 +140,6 @@ def test_settings(model, name, monkeypatch, tmp_path):
 def test_an_encoder_of_a_million_parts(words):
     edit(words / CONFIG, set_encoder(widths=list(range(1, 1_000_000))))
     assert_refused(words, "`widths` of the Cse has 999,999 elements")
-
-
-def header(shape, descr="<f4"):
-    """Returns an array that is nothing but its header."""
-    file = io.BytesIO()
-    fields = {"descr": descr, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_2_0(file, fields)
-    return file.getvalue()
-
-
-def pickled(canary):
-    file = io.BytesIO()
-    np.save(file, np.array([Canary(canary)], object), allow_pickle=True)
-    return file.getvalue()
 
 
 MEMBERS = {
@@ -349,66 +297,3 @@ def test_other_files_are_not_looked_at(model, tmp_path):
     (model / "pytorch_model.bin").write_bytes(pickled(tmp_path / "canary"))
     assert TextEmbedder.load(model).dim == 4
     assert not (tmp_path / "canary").exists()
-
-
-def archive_with(saved, path, change):
-    """Writes the Keras archive with a changed config."""
-    with (
-        zipfile.ZipFile(saved / "model.keras") as old,
-        zipfile.ZipFile(path, "w") as new,
-    ):
-        for name in old.namelist():
-            data = old.read(name)
-            if name == "config.json":
-                config = json.loads(data)
-                change(config)
-                data = json.dumps(config).encode()
-            new.writestr(name, data)
-
-
-@pytest.mark.parametrize(
-    "hostile",
-    [
-        {"module": "keras.layers", "class_name": "Lambda", "config": {"name": "x"}},
-        {"module": "os", "class_name": "system", "config": "touch canary"},
-        {"module": "builtins", "class_name": "eval", "config": "open('canary', 'w')"},
-    ],
-    ids=["lambda", "system", "eval"],
-)
-def test_archive(saved, tmp_path, monkeypatch, hostile):
-    monkeypatch.chdir(tmp_path)
-    if hostile["class_name"] == "Lambda":
-        hostile["config"]["function"] = code("canary")
-    hostile["registered_name"] = hostile["class_name"]
-    for name in ("encoder", "vectorizer"):
-        archive_with(saved, "a.keras", lambda config, n=name: config["config"].update({n: hostile}))
-        with pytest.raises((TypeError, ValueError)):
-            keras.models.load_model("a.keras")
-    assert not Path("canary").exists()
-
-
-def test_archive_with_another_vocabulary(saved, tmp_path):
-    """Whose checksum is right, so that only its numbers tell."""
-    from tf_charagram.text.assets import checksum
-
-    with zipfile.ZipFile(saved / "model.keras") as old:
-        (member,) = (name for name in old.namelist() if name.endswith(VOCABULARY))
-        with np.load(io.BytesIO(old.read(member))) as stored:
-            arrays = {**stored, "alphabet": np.array([2**30])}
-        with zipfile.ZipFile(tmp_path / "a.keras", "w") as new:
-            for name in old.namelist():
-                data = old.read(name)
-                if name == member:
-                    file = io.BytesIO()
-                    np.savez(file, **arrays)
-                    data = file.getvalue()
-                if name == "config.json":
-                    config = json.loads(data)
-                    config["config"]["vectorizer"]["config"]["saved_vocabulary"]["sha256"] = (
-                        checksum(arrays)
-                    )
-                    data = json.dumps(config).encode()
-                new.writestr(name, data)
-    # Keras tries again without the vocabulary, and says what that gave.
-    with pytest.raises(ValueError, match=r"1 objects could not be loaded.*NgramVectorizer"):
-        keras.models.load_model(tmp_path / "a.keras")

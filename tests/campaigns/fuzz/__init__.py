@@ -34,6 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     logging.getLogger("tf_charagram").setLevel(logging.ERROR)
     from tests.campaigns.fuzz import report
     from tests.campaigns.fuzz.watch import watched
+    from tests.campaigns.fuzz.with_tensorflow import import_tensorflow
 
     targets = all_targets(arguments.targets)
     whole = sum(target.share for target in targets)
@@ -41,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     all_findings = []
     for target in sorted(targets, key=lambda target: target.needs_tensorflow):
         if target.needs_tensorflow:
-            importlib.import_module("tests.campaigns.fuzz.with_tensorflow")
+            import_tensorflow()
         findings = watched(target, arguments.seed, int(arguments.bytes * target.share / whole))
         all_findings.append(findings)
         print(report.line(findings), flush=True)

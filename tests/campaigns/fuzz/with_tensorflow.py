@@ -1,14 +1,24 @@
-"""Imports what cases with TensorFlow need, once for all processes, and runs no operation yet."""
+"""What cases with TensorFlow need, imported once for all processes."""
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from tf_charagram.cli.quiet import quiet_tensorflow
 
-quiet_tensorflow()
+_MODULES = (
+    "tensorflow_text",
+    "tf_charagram.models.embedder",
+    "tf_charagram.models.pair_models",
+    "tf_charagram.models.tagger",
+    "tf_charagram.models.text_classifier",
+)
 
-import tensorflow  # noqa: E402
 
-import tf_charagram.serialization.registry  # noqa: E402, F401
-from tf_charagram.models import embedder, pair_models, tagger, text_classifier  # noqa: E402, F401
-
-tensorflow.get_logger().setLevel("ERROR")
+def import_tensorflow() -> None:
+    """Imports it, and runs no operation: its threads would be lost where a process forks."""
+    quiet_tensorflow()
+    tensorflow = import_module("tensorflow")
+    for name in _MODULES:
+        import_module(name)
+    tensorflow.get_logger().setLevel("ERROR")
