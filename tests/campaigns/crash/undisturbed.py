@@ -1,0 +1,90 @@
+"""What each command leaves if nothing happens to it, made once in a campaign."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tests.campaigns.crash.inputs import write_inputs
+from tests.campaigns.crash.processes import Launch, Process
+from tests.campaigns.crash.scenarios import OUT, RUN, SCENARIOS
+
+_PATIENCE_S = 600.0
+# A model for the commands that need one, and two versions of it that are served already.
+_FIRST = (
+    "train --data pairs.tsv --eval-data scored.tsv --dim 8 --epochs 1 --batch-size 50 "
+    f"--seed 3 --out {RUN}",
+    f"export {RUN} --to models/words --dtype int8",
+    f"export {RUN} --to models/words --dtype int8",
+)
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """A run that was left alone.
+
+    Attributes:
+        folder: Where it ran.
+        seconds: How long it took.
+        num_changes: How often it changed a file.
+    """
+
+    folder: str
+    seconds: float
+    num_changes: int
+
+    @property
+    def out(self) -> Path:
+        """What it left."""
+        return Path(self.folder) / OUT
+
+
+def make_inputs(folder: Path) -> Path:
+    """Writes what commands read, and returns its folder."""
+    folder.mkdir()
+    write_inputs(folder)
+    for line in _FIRST:
+        _run_to_the_end(Launch(line.split(), folder, folder / "log.txt"))
+    return folder
+
+
+def undisturbed_run(name: str, inputs: Path, folder: Path) -> Undisturbed:
+    """Returns the run of a scenario in a folder of such runs; the first to ask makes it."""
+    folder = folder / name.replace(" ", "-")
+    folder.mkdir(parents=True, exist_ok=True)
+    facts, scenario = folder / "facts.json", SCENARIOS[name]
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if facts.exists():
+            return Undisturbed(**json.loads(facts.read_text()))
+        work = folder / "disk"
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir()
+        scenario.before(inputs, work)
+        arguments = scenario.arguments(inputs, again=False)
+        launch = Launch(arguments, work, folder / "log.txt", prepare=scenario.prepare)
+        seconds, num_changes = _run_to_the_end(launch)
+        run = Undisturbed(str(work), seconds, num_changes)
+        facts.write_text(json.dumps(asdict(run)))
+        return run
+
+
+def _run_to_the_end(launch: Launch) -> tuple[float, int]:
+    """Returns seconds and changes of files.
+
+    Raises:
+        RuntimeError: It failed, so that there is nothing to compare with.
+    """
+    process = Process(launch)
+    try:
+        has_ended = process.wait(_PATIENCE_S)
+        seconds, changes = time.monotonic() - process.started, process.num_changes
+    finally:
+        process.close()
+    if not has_ended or process.status:
+        raise RuntimeError(f"charagram {' '.join(launch.arguments)}: {process.said()[-2000:]}")
+    return seconds, changes
