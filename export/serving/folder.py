@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from tf_charagram.errors import RunError
@@ -78,9 +79,11 @@ class ServingFolder:
         old = self.versions[:-keep]
         for number in old:
             # Renamed first: half a version must not be there for a moment.
-            hidden = self.path / f".{number}.{os.getpid()}.old"
-            os.rename(self.path / str(number), hidden)
-            shutil.rmtree(hidden)
+            with suppress(FileNotFoundError):  # Another export was faster.
+                os.rename(self.path / str(number), self.path / f".{number}.old")
+        # Also what an export that was killed meant to delete.
+        for hidden in self.path.glob(".*.old"):
+            shutil.rmtree(hidden, ignore_errors=True)
         return old
 
 

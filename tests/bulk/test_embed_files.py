@@ -240,7 +240,7 @@ class TestFolder:
 
     def test_a_file(self, make_job, tmp_path):
         (tmp_path / "out").write_text("x")
-        with pytest.raises(RunError, match=r"out is a file\. Give a folder with --output\."):
+        with pytest.raises(RunError, match=r"out is a file\. Give a folder\."):
             embed_files(make_job())
 
     def test_no_model_leaves_no_folder(self, make_job, tmp_path):

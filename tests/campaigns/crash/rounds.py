@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import time
 from dataclasses import dataclass, field, replace
@@ -218,7 +219,7 @@ class Round:
             self.problems.append(f"the first of two ended with {first.status}")
         if is_early and second.status == 0:
             self.problems.append("two at once: both went on")
-        if second.status and f"error: {OUT}" not in second.said():
+        if second.status and not re.search(f"error: .*{OUT}", second.said()):
             self.problems.append(f"two at once: no word why: {second.said()[-300:]}")
         self._note(stroke, elapsed, second.status, is_alive, True)
 
@@ -245,5 +246,5 @@ class Round:
 
     def _strangers(self) -> list[str]:
         """Says what lies beside the output."""
-        known = {OUT, "cache"}
-        return [f"{path.name} is left over" for path in self._folder.iterdir() if path.name not in known]  # fmt: skip
+        names = {path.name for path in self._folder.iterdir()} - {OUT, "cache"}
+        return [f"{name} is left over beside {OUT}" for name in sorted(names)]

@@ -45,7 +45,7 @@ def summary(records: list[Record]) -> str:
         rows.append([name, rounds, *(died[name, way] for way in ways),
                      results[name, "lost"] + results[name, "broken"],
                      results[name, "different"]])  # fmt: skip
-    rows.append(["all", *(sum(row[column] for row in rows[1:]) for column in range(1, len(rows[0])))])
+    rows.append(["all", *map(sum, zip(*(row[1:] for row in rows[1:]), strict=True))])
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
     lines.insert(1, "|---|" + "---:|" * (len(rows[0]) - 1))
     return "\n".join(lines)
