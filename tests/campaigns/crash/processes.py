@@ -91,7 +91,7 @@ class Launch:
 
 
 class Process:
-    """A running command, in a session of its own.
+    """A running command, in a process group of its own.
 
     Attributes:
         status: Its exit status, the number of a signal negative; `None` while it runs.
@@ -123,7 +123,7 @@ class Process:
             with open(self._launch.log, "ab") as log:
                 child = subprocess.Popen(
                     line, cwd=self._launch.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                    start_new_session=True,
+                    process_group=0,
                 )  # fmt: skip
         finally:
             signal.signal(signal.SIGINT, before)
@@ -192,7 +192,7 @@ def _become(launch: Launch, counter: mmap.mmap, tell: int, wait: int) -> None:
     """Runs the command in this process, which was just forked, and ends it."""
     status = 70
     try:
-        os.setsid()
+        os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _redirect(launch.log)
