@@ -77,14 +77,18 @@ class ServingFolder:
     def prune(self, keep: int) -> list[int]:
         """Deletes all but the last `keep` versions; returns the numbers of those deleted."""
         old = self.versions[:-keep]
+        # What an export that was killed meant to delete.
+        self._delete_hidden()
         for number in old:
             # Renamed first: half a version must not be there for a moment.
             with suppress(FileNotFoundError):  # Another export was faster.
                 os.rename(self.path / str(number), self.path / f".{number}.old")
-        # Also what an export that was killed meant to delete.
+        self._delete_hidden()
+        return old
+
+    def _delete_hidden(self) -> None:
         for hidden in self.path.glob(".*.old"):
             shutil.rmtree(hidden, ignore_errors=True)
-        return old
 
 
 def _is_version(path: Path) -> bool:

@@ -20,6 +20,7 @@ from tf_charagram.bulk.folder import ShardFolder
 from tf_charagram.bulk.inputs import InputFile
 from tf_charagram.bulk.run import embed_files
 from tf_charagram.errors import ConfigError, DataError, RunError
+from tf_charagram.locks import FolderLock
 from tf_charagram.models.embedder import TextEmbedder
 
 
@@ -237,6 +238,11 @@ class TestFolder:
         with pytest.raises(RunError, match="is not a folder of shards, so nothing is written"):
             embed_files(make_job(), **flags)
         assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.tex"]
+
+    def test_another_process_is_at_work(self, make_job, tmp_path):
+        with FolderLock(tmp_path / "out"), pytest.raises(RunError, match="out is in use"):
+            embed_files(make_job(), resume=True)
+        assert not list((tmp_path / "out").iterdir())
 
     def test_a_file(self, make_job, tmp_path):
         (tmp_path / "out").write_text("x")
