@@ -44,6 +44,8 @@ class Way:
         at_change: Whether it may strike at a change of a file, where the command has stopped.
         in_interpreter: Whether it may strike a new interpreter.
         changes_clock: Whether the clock goes wrong before.
+        patience_s: How long to wait for the end before the process is killed; `None` for as long
+            as for a process that nothing happens to.
     """
 
     strike: Callable[[Victim], object]
@@ -52,6 +54,7 @@ class Way:
     at_change: bool = True
     in_interpreter: bool = True
     changes_clock: bool = False
+    patience_s: float | None = None
 
 
 def _kill(victim: Victim) -> None:
@@ -103,7 +106,8 @@ WAYS: dict[str, Way] = {
     "interrupt": Way(_interrupt, 1.5, _judge_interrupt),
     "interrupt twice": Way(_interrupt_twice, 1, _judge_interrupt),
     "full disk": Way(_fill_disk, 1.5, _judge_full_disk),
-    "no memory": Way(_limit_memory, 1),
+    # A thread may be waited for that could not be started.
+    "no memory": Way(_limit_memory, 1, patience_s=60),
     "clock set back": Way(_kill, 1, in_interpreter=False, changes_clock=True),
 }
 

@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,7 @@ from tests.campaigns.crash.undisturbed import Undisturbed
 #: The way in which nothing dies: a second process in the same folder.
 RIVAL = "two at once"
 #: A process that has not ended after so long hangs. Others may use the machine meanwhile.
-_PATIENCE_S = 300.0
-# What a limit on memory leaves may wait for a thread that could not be started.
-_PATIENCE_AFTER_STRIKE_S = 60.0
+_PATIENCE_S = 1200.0
 _NEW_INTERPRETER_S = 4.5
 _SHARE_FRESH, _SHARE_RIVAL, _SHARE_AT_CHANGE = 0.1, 0.08, 0.5
 _NUM_DEATHS = {1: 0.75, 2: 0.18, 3: 0.07}
@@ -34,7 +33,8 @@ class Stroke:
 
     Attributes:
         way: Name in `WAYS`, or `RIVAL`.
-        moment: When, as a share of the time or of the changes of files of an undisturbed run.
+        moment: When, as a share of what an undisturbed run has of processor time, or of changes of
+            files.
         at_change: Whether of the changes.
     """
 
@@ -175,22 +175,21 @@ class Round:
     def _strike(self, stroke: Stroke, *, is_first: bool) -> None:
         way = WAYS[stroke.way]
         launch = self._launch(again=not is_first)
-        seconds = self._seconds(stroke)
         if stroke.at_change:
             at_change = 1 + int(stroke.moment * self.undisturbed.num_changes)
             launch = replace(launch, at_change=at_change)
         if way.changes_clock:
             launch = replace(
-                launch, clock=Clock(self._clock_hours, -3.0, seconds * self._random.random())
+                launch, clock=Clock(self._clock_hours, -3.0, stroke.moment * self._random.random())
             )
         process = Process(launch)
         try:
-            is_alive = process.wait_for_moment(seconds)
+            is_alive = process.wait_for(self._moment(stroke, process))
             elapsed = time.monotonic() - process.started
             if is_alive:
                 way.strike(Victim(process, self._disk, self._random))
                 process.go_on()
-            has_ended = process.wait(_PATIENCE_AFTER_STRIKE_S)
+            has_ended = process.wait(way.patience_s or _PATIENCE_S)
         finally:
             process.close()
         self._disk.free()
@@ -205,7 +204,7 @@ class Round:
     def _race(self, stroke: Stroke) -> None:
         """Starts a second process while the first is at work; one of them is to win."""
         first = Process(self._launch(again=True))
-        is_alive = first.wait_for_moment(self._seconds(stroke))
+        is_alive = first.wait_for(self._moment(stroke, first))
         elapsed = time.monotonic() - first.started
         second = Process(replace(self._launch(again=True), log=self.place / "second.txt"))
         try:
@@ -223,9 +222,16 @@ class Round:
             self.problems.append(f"two at once: no word why: {second.said()[-300:]}")
         self._note(stroke, elapsed, second.status, is_alive, True)
 
-    def _seconds(self, stroke: Stroke) -> float:
+    def _moment(self, stroke: Stroke, process: Process) -> Callable[[], bool]:
+        """Returns a function that says whether the moment of a stroke has come."""
+        if stroke.at_change:
+            return process.has_stopped
         extra = _NEW_INTERPRETER_S if self.plan.is_fresh else 0.0
-        return stroke.moment * (self.undisturbed.seconds + extra)
+        if self._scenario.starts_others:
+            end = process.started + stroke.moment * (self.undisturbed.seconds + extra)
+            return lambda: time.monotonic() >= end
+        used = stroke.moment * (self.undisturbed.processor_s + extra)
+        return lambda: process.processor_s >= used
 
     def _note(
         self, stroke: Stroke, elapsed: float, status: int | None, is_alive: bool, has_ended: bool

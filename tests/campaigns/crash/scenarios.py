@@ -31,6 +31,8 @@ class Scenario:
         is_final: Whether the command refuses to run once its output is there.
         num_kept: How many of the numbered folders under `out` the command leaves.
         in_interpreter: Whether it can run in a new interpreter.
+        starts_others: Whether other processes do the work, so that its own processor time does not
+            say how far it is.
     """
 
     line: str
@@ -42,6 +44,7 @@ class Scenario:
     is_final: bool = False
     num_kept: int | None = None
     in_interpreter: bool = True
+    starts_others: bool = False
 
     def arguments(self, inputs: Path, *, again: bool) -> list[str]:
         """Returns the arguments of `charagram`."""
@@ -104,9 +107,13 @@ SCENARIOS: dict[str, Scenario] = {
     "distill, teacher": _train(
         f"{_DISTILL} {_TEACHER} --batch-size 100", 1.5, prepare=stand_in, in_interpreter=False
     ),
-    "train, 2 workers": _train(f"{_PAIRS} --dim 8 --epochs 1 --batch-size 50 --workers 2", 0.15),
+    "train, 2 workers": _train(
+        f"{_PAIRS} --dim 8 --epochs 1 --batch-size 50 --workers 2", 0.15, starts_others=True
+    ),
     "tune": Scenario(_TUNE, 1, resume="--resume"),
-    "tune, 2 workers": Scenario(f"{_TUNE} --workers 2", 0.15, resume="--resume"),
+    "tune, 2 workers": Scenario(
+        f"{_TUNE} --workers 2", 0.15, resume="--resume", starts_others=True
+    ),
     "embed, shards": Scenario(
         f"embed {_LINES} --output {OUT}/ --shard-lines 20", 2, resume="--resume"
     ),

@@ -38,8 +38,10 @@ class _SentenceTransformer:
         return vectors_of([]).shape[1]
 
     def encode(self, texts: list[str], **options: Any) -> _Tensor:
-        # A teacher is slow, so that most deaths find it at work.
-        time.sleep(_SECONDS_PER_BATCH)
+        # A teacher is slow, so that many deaths find it at work.
+        end = time.thread_time() + _SECONDS_PER_BATCH
+        while time.thread_time() < end:
+            pass
         return _Tensor(vectors_of(texts))
 
 
