@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import shutil
 import signal
 import subprocess
@@ -24,7 +23,6 @@ from tests.contracts import some_now
 from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.training.loop import TrainingLoop
 from tf_charagram.training.run import TrainingRun
 
 # 60 pairs in batches of 2 are 30 steps per epoch, with 2 checkpoints each.
@@ -105,21 +103,6 @@ def start(arguments, folder, **kwargs):
     return child
 
 
-@pytest.mark.campaign
-@pytest.mark.usefixtures("unexported")
-def test_killed(arguments, whole, tmp_path):
-    folder = tmp_path / "run"
-    wait = random.Random()
-    with start(arguments, folder) as child:
-        time.sleep(wait.uniform(0, 0.5))
-        child.send_signal(signal.SIGKILL)
-        child.communicate()
-    assert child.returncode == -signal.SIGKILL
-    assert not (folder / "metrics.json").exists()
-    assert call("train", *arguments, "--out", folder, "--resume") == 0
-    assert_same_run(folder, whole)
-
-
 @pytest.mark.usefixtures("unexported")
 def test_interrupted(arguments, whole, tmp_path):
     folder = tmp_path / "run"
@@ -146,23 +129,6 @@ def test_interrupted_at_any_step(arguments, whole, tmp_path, monkeypatch, step):
     monkeypatch.undo()
     assert call("train", *arguments, "--out", folder, "--resume") == 0
     assert_same_run(folder, whole)
-
-
-@pytest.mark.campaign
-@pytest.mark.usefixtures("unexported")
-def test_interrupted_in_an_evaluation(arguments, whole, tmp_path, monkeypatch):
-    evaluate = TrainingLoop.evaluate
-
-    def interrupted(self):
-        if self.step >= 40:
-            raise KeyboardInterrupt
-        return evaluate(self)
-
-    monkeypatch.setattr(TrainingLoop, "evaluate", interrupted)
-    assert call("train", *arguments, "--out", tmp_path / "run") == 130
-    monkeypatch.undo()
-    assert call("train", *arguments, "--out", tmp_path / "run", "--resume") == 0
-    assert_same_run(tmp_path / "run", whole)
 
 
 @pytest.mark.usefixtures("unexported")

@@ -84,8 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
         is_mounted = mounts_may_be_made()
         preload()
         folder = Path(tempfile.mkdtemp(prefix="charagram-crash-"))
-        inputs = make_inputs(folder / "inputs")
         scenarios = arguments.scenario or list(SCENARIOS)
+        inputs = make_inputs(folder / "inputs", scenarios)
         campaign = Campaign(arguments.seed, scenarios, folder, inputs, is_mounted)
         new = []
         for record in _records(campaign, numbers, arguments.jobs):

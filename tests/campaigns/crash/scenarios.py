@@ -15,6 +15,8 @@ INPUTS = "INPUTS"
 OUT = "out"
 #: In the folder of the inputs: a finished run, for the commands that need a model.
 RUN = "run"
+#: Likewise: versions of that model as they are served.
+VERSIONS = "models"
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ _TUNE = (
 
 
 def _copy_versions(inputs: Path, folder: Path) -> None:
-    shutil.copytree(inputs / "models", folder / OUT)
+    shutil.copytree(inputs / VERSIONS, folder / OUT)
 
 
 SCENARIOS: dict[str, Scenario] = {

@@ -6,21 +6,21 @@ import fcntl
 import json
 import shutil
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tests.campaigns.crash.inputs import write_inputs
 from tests.campaigns.crash.processes import Launch, Process
-from tests.campaigns.crash.scenarios import OUT, RUN, SCENARIOS
+from tests.campaigns.crash.scenarios import INPUTS, OUT, RUN, SCENARIOS, VERSIONS
 
 _PATIENCE_S = 3600.0
-# A model for the commands that need one, and two versions of it that are served already.
-_FIRST = (
-    "train --data pairs.tsv --eval-data scored.tsv --dim 8 --epochs 1 --batch-size 50 "
-    f"--seed 3 --out {RUN}",
-    f"export {RUN} --to models/words --dtype int8",
-    f"export {RUN} --to models/words --dtype int8",
+# A model for the commands that need one, and a version of it as it is served.
+_TRAIN = (
+    "train --data pairs.tsv --eval-data scored.tsv --dim 8 --epochs 1 --batch-size 50 --seed 3 "
+    f"--out {RUN}"
 )
+_EXPORT = f"export {RUN} --to {VERSIONS}/words --dtype int8"
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,14 @@ class Undisturbed:
         return Path(self.folder) / OUT
 
 
-def make_inputs(folder: Path) -> Path:
-    """Writes what commands read, and returns its folder."""
+def make_inputs(folder: Path, names: Iterable[str]) -> Path:
+    """Writes what the commands of some scenarios read, and returns its folder."""
     folder.mkdir()
     write_inputs(folder)
-    for line in _FIRST:
+    scenarios = [SCENARIOS[name] for name in names]
+    needs_versions = any(scenario.num_kept for scenario in scenarios)
+    needs_run = any(f"{INPUTS}/{RUN}" in scenario.line for scenario in scenarios)
+    for line in [_TRAIN] * needs_run + [_EXPORT] * 2 * needs_versions:
         _run_to_the_end(Launch(line.split(), folder, folder / "log.txt"))
     return folder
 
