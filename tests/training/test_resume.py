@@ -96,7 +96,7 @@ def start(arguments, folder, **kwargs):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **kwargs,
     )  # fmt: skip
     deadline = time.monotonic() + 120
-    while not (folder / "checkpoints" / "checkpoint").exists():
+    while not list(folder.glob("checkpoints/*.index")):
         assert child.poll() is None, child.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.005)
@@ -176,14 +176,19 @@ class TestDamagedCheckpoints:
         assert "trying an older" in caplog.text
         assert_same_run(stopped, whole)
 
-    def test_index_of_checkpoints_lost(self, stopped):
-        (stopped / "checkpoints" / "checkpoint").write_text("")
-        saved = json.loads((stopped / "config.json").read_text())
-        run = TrainingRun(
-            ParaphraseConfig.from_dict(saved["settings"]), resume=True, overwrite=False
-        )
-        run.loop.resume()
-        assert run.loop.step == TOTAL
+    def test_what_a_killed_process_left_is_deleted(self, arguments, stopped, whole):
+        """Parts of a checkpoint, and older ones that it had no time to delete."""
+        checkpoints = stopped / "checkpoints"
+        for path in checkpoints.glob(f"ckpt-{TOTAL}.*"):
+            path.rename(path.with_name(path.name.replace(str(TOTAL), "7")))
+        (checkpoints / "ckpt-50_temp").mkdir()
+        (checkpoints / "ckpt-50_temp" / "part-00000-of-00001.data-00000-of-00001").write_text("x")
+        (checkpoints / "ckpt-50.data-00000-of-00001").write_text("x")
+        (checkpoints / "checkpoint").write_text("the list that TensorFlow kept before")
+        assert call("train", *arguments, "--out", stopped, "--resume") == 0
+        names = {path.name for path in checkpoints.iterdir()}
+        assert names == {path.name for path in (whole / "checkpoints").iterdir()}
+        assert_same_run(stopped, whole)
 
     def test_none_can_be_read(self, arguments, stopped, capsys):
         self.cut(stopped, "ckpt-*")

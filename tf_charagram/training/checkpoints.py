@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tf_charagram.files import write_problem
 
 logger = logging.getLogger(__name__)
 
+_PREFIX = "ckpt-"
 # What TensorFlow raises for a file that was cut short depends on where it was cut.
 _UNREADABLE = (tf.errors.OpError, AssertionError, LookupError, ValueError, OSError, RuntimeError)
 
@@ -31,7 +33,8 @@ class Checkpoints:
 
     def __init__(self, folder: Path, variables: Sequence[tf.Variable], keep: int = 2) -> None:
         self._checkpoint = tf.train.Checkpoint(variables=list(variables))
-        self._manager = tf.train.CheckpointManager(self._checkpoint, str(folder), max_to_keep=keep)
+        self._folder = folder
+        self._keep = keep
 
     def save(self, step: int) -> None:
         """Writes a checkpoint.
@@ -40,7 +43,9 @@ class Checkpoints:
             RunError: It cannot be written; the ones before are untouched.
         """
         try:
-            self._manager.save(checkpoint_number=step)
+            # Not a `CheckpointManager`: if the clock was set back, that keeps all there are.
+            self._checkpoint.write(str(self._folder / f"{_PREFIX}{step}"))
+            self._delete_older()
         except OSError as error:
             raise RunError(f"Cannot save a checkpoint: {write_problem(error)}") from error
         except tf.errors.OpError as error:
@@ -61,7 +66,7 @@ class Checkpoints:
         paths = self._newest_first()
         for path in paths:
             try:
-                self._checkpoint.restore(path).assert_existing_objects_matched()
+                self._checkpoint.read(path).assert_existing_objects_matched()
             except _UNREADABLE as error:
                 reason = str(error).split("\n", 1)[0][:200]
                 logger.warning("checkpoint %s cannot be read (%s); trying an older", path, reason)
@@ -69,14 +74,26 @@ class Checkpoints:
             return path
         if paths:
             raise RunError(
-                f"None of the {len(paths)} checkpoints in {self._manager.directory} can be read. "
+                f"None of the {len(paths)} checkpoints in {self._folder} can be read. "
                 "Start again with --overwrite."
             )
         return None
 
     def _newest_first(self) -> list[str]:
-        """Returns the checkpoints in the folder, also if the list that TensorFlow keeps is lost."""
-        files = Path(self._manager.directory).glob("ckpt-*.index")
-        numbers = (file.stem.removeprefix("ckpt-") for file in files)
+        """Returns the paths of the checkpoints in the folder, as TensorFlow names them."""
+        # The index is written last.
+        names = (file.stem for file in self._folder.glob(f"{_PREFIX}*.index"))
+        numbers = (name.removeprefix(_PREFIX) for name in names)
         steps = sorted((int(number) for number in numbers if number.isdigit()), reverse=True)
-        return [str(Path(self._manager.directory) / f"ckpt-{number}") for number in steps]
+        return [str(self._folder / f"{_PREFIX}{step}") for step in steps]
+
+    def _delete_older(self) -> None:
+        """Deletes all but the newest, and parts of others that a killed process left."""
+        kept = {Path(path).name for path in self._newest_first()[: self._keep]}
+        for path in self._folder.iterdir():
+            if path.name.split(".")[0] in kept:
+                continue
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()

@@ -105,9 +105,7 @@ def _stray_checkpoints(folder: Path) -> list[str]:
         if len(whole) > 2:
             problems.append(f"{len(whole)} checkpoints are left")
         problems += [
-            f"checkpoints/{name} is left over"
-            for name in names
-            if name != "checkpoint" and name.split(".")[0] not in whole
+            f"checkpoints/{name} is left over" for name in names if name.split(".")[0] not in whole
         ]
     return problems
 

@@ -95,6 +95,12 @@ def _judge_interrupt(status: int, said: str) -> str | None:
     return _clean(status, said, (0, 130))
 
 
+def _judge_interrupt_twice(status: int, said: str) -> str | None:
+    # In a destructor or a callback, Python says that it drops the second one.
+    dropped = said.count("Exception ignored in")
+    return _judge_interrupt(status, said.replace("Traceback", "", dropped))
+
+
 def _judge_full_disk(status: int, said: str) -> str | None:
     problem = _clean(status, said, (0, 1))
     return "did not say why" if problem is None and status and "error: " not in said else problem
@@ -104,7 +110,7 @@ WAYS: dict[str, Way] = {
     "kill": Way(_kill, 4),
     "terminate": Way(_terminate, 1.5),
     "interrupt": Way(_interrupt, 1.5, _judge_interrupt),
-    "interrupt twice": Way(_interrupt_twice, 1, _judge_interrupt),
+    "interrupt twice": Way(_interrupt_twice, 1, _judge_interrupt_twice),
     "full disk": Way(_fill_disk, 1.5, _judge_full_disk),
     # A thread may be waited for that could not be started.
     "no memory": Way(_limit_memory, 1, patience_s=60),
