@@ -7,9 +7,11 @@ import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from tests.commands import (
     call,
@@ -23,6 +25,7 @@ from tests.contracts import some_now
 from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.training.checkpoints import Checkpoints
 from tf_charagram.training.run import TrainingRun
 
 # 60 pairs in batches of 2 are 30 steps per epoch, with 2 checkpoints each.
@@ -190,6 +193,30 @@ class TestDamagedCheckpoints:
         assert names == {path.name for path in (whole / "checkpoints").iterdir()}
         assert_same_run(stopped, whole)
 
+    def test_the_end_of_a_run_that_could_not_clean_up(self, arguments, whole, tmp_path):
+        """The newest checkpoint is that of the last step, so none is written."""
+        folder = Path(shutil.copytree(whole, tmp_path / "run"))
+        (folder / "checkpoints" / "ckpt-7.data-00000-of-00001").write_text("x")
+        assert call("train", *arguments, "--out", folder, "--resume") == 0
+        assert not list(folder.glob("checkpoints/ckpt-7*"))
+        assert_same_run(folder, whole)
+
+    def test_newer_ones_that_cannot_be_read_do_not_push_out_what_is_written(self, tmp_path):
+        """One is fallen back to, and the next is written, while two newer ones are damaged."""
+        for step in (3, 6, 9):
+            Checkpoints(tmp_path, [tf.Variable(float(step))], keep=3).save(step)
+        for step in (6, 9):
+            (tmp_path / f"ckpt-{step}.index").write_bytes(b"")
+        value = tf.Variable(0.0)
+        checkpoints = Checkpoints(tmp_path, [value])
+        assert checkpoints.restore_latest() == str(tmp_path / "ckpt-3")
+        assert len(list(tmp_path.glob("*.index"))) == 3
+        checkpoints.save(4)
+        value.assign(0.0)
+        assert checkpoints.restore_latest() == str(tmp_path / "ckpt-4")
+        assert value.numpy() == 3.0
+        assert {path.stem for path in tmp_path.iterdir()} == {"ckpt-3", "ckpt-4"}
+
     def test_none_can_be_read(self, arguments, stopped, capsys):
         self.cut(stopped, "ckpt-*")
         before = (stopped / "history.jsonl").read_bytes()
@@ -214,6 +241,25 @@ def test_full_disk(arguments, whole, tmp_path, bytes_allowed, capsys):
     assert not (folder / "metrics.json").exists()
     assert call("train", *arguments, "--out", folder, "--resume") == 0
     assert_same_run(folder, whole)
+
+
+def test_a_checkpoint_that_the_disk_has_no_room_for_is_not_there(tmp_path):
+    """TensorFlow opens the index, and may then find no room for what is to be in it."""
+    value = tf.Variable(np.zeros(1000))
+    for allowed in range(0, 12_000, 400):
+        folder = tmp_path / str(allowed)
+        checkpoints = Checkpoints(folder, [value])
+        try:
+            with full_disk(allowed):
+                checkpoints.save(1)
+        except RunError as error:
+            assert str(error).startswith("Cannot ")
+            assert checkpoints.restore_latest() is None
+            assert not list(folder.iterdir())
+        else:
+            assert checkpoints.restore_latest() is not None
+            break
+    assert 8000 < allowed
 
 
 @pytest.mark.usefixtures("unexported")

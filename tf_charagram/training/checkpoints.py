@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import tensorflow as tf
 
 from tf_charagram.errors import RunError
-from tf_charagram.files import write_problem
+from tf_charagram.files import partial_folder, write_problem
 
 logger = logging.getLogger(__name__)
 
@@ -42,10 +43,17 @@ class Checkpoints:
         Raises:
             RunError: It cannot be written; the ones before are untouched.
         """
+        name = f"{_PREFIX}{step}"
         try:
-            # Not a `CheckpointManager`: if the clock was set back, that keeps all there are.
-            self._checkpoint.write(str(self._folder / f"{_PREFIX}{step}"))
-            self._delete_older()
+            # Not a `CheckpointManager`: if the clock was set back, that keeps all there are. And
+            # TensorFlow opens the index under its name before there is anything in it.
+            with partial_folder(self._folder / name) as partial:
+                self._checkpoint.write(str(partial / name))
+                # A checkpoint is there if its index is. One of the same step is replaced.
+                (self._folder / f"{name}.index").unlink(missing_ok=True)
+                for file in sorted(partial.glob(f"{name}.*")):
+                    os.replace(file, self._folder / file.name)
+            self._delete_all_but(step)
         except OSError as error:
             raise RunError(f"Cannot save a checkpoint: {write_problem(error)}") from error
         except tf.errors.OpError as error:
@@ -71,6 +79,8 @@ class Checkpoints:
                 reason = str(error).split("\n", 1)[0][:200]
                 logger.warning("checkpoint %s cannot be read (%s); trying an older", path, reason)
                 continue
+            if path == paths[0]:
+                self._delete_all_but(self._steps()[0])
             return path
         if paths:
             raise RunError(
@@ -81,15 +91,21 @@ class Checkpoints:
 
     def _newest_first(self) -> list[str]:
         """Returns the paths of the checkpoints in the folder, as TensorFlow names them."""
-        # The index is written last.
+        return [str(self._folder / f"{_PREFIX}{step}") for step in self._steps()]
+
+    def _steps(self) -> list[int]:
+        """Returns the steps of the checkpoints in the folder, the last first."""
         names = (file.stem for file in self._folder.glob(f"{_PREFIX}*.index"))
         numbers = (name.removeprefix(_PREFIX) for name in names)
-        steps = sorted((int(number) for number in numbers if number.isdigit()), reverse=True)
-        return [str(self._folder / f"{_PREFIX}{step}") for step in steps]
+        return sorted((int(number) for number in numbers if number.isdigit()), reverse=True)
 
-    def _delete_older(self) -> None:
-        """Deletes all but the newest, and parts of others that a killed process left."""
-        kept = {Path(path).name for path in self._newest_first()[: self._keep]}
+    def _delete_all_but(self, step: int) -> None:
+        """Deletes all but the checkpoint of a step and those before it that are kept.
+
+        What is newer could not be read. Of others there may be parts that a killed process left.
+        """
+        steps = [earlier for earlier in self._steps() if earlier <= step][: self._keep]
+        kept = {f"{_PREFIX}{earlier}" for earlier in steps}
         for path in self._folder.iterdir():
             if path.name.split(".")[0] in kept:
                 continue
