@@ -13,6 +13,7 @@ from tests.commands import QUICK, call
 from tests.texts import words
 from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import ConfigError
+from tf_charagram.locks import FolderLock
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.serialization.model_folder import FORMAT_VERSION
 
@@ -246,6 +247,14 @@ class TestOutputFolder:
         result = train(GOOD)
         assert_error(result, f"{old} exists. Add --resume to go on with it, --overwrite to start")
         assert (old / "metrics.json").read_bytes() == before
+
+    @pytest.mark.parametrize("flag", ["--resume", "--overwrite"])
+    def test_another_process_is_at_work(self, trained, old, capsys, flag):
+        before = sorted(old.rglob("*"))
+        with FolderLock(old):
+            result = call("train", *trained.arguments, "--out", old, flag), capsys.readouterr().err
+        assert_error(result, f"{old} is in use: another process writes to it")
+        assert sorted(old.rglob("*")) == before
 
     def test_resume_with_other_settings(self, trained, old, capsys):
         arguments = [*trained.arguments, "--out", old, "--resume", "--margin", "0.5", "--dim", 9]

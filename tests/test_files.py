@@ -12,6 +12,7 @@ import pytest
 from tf_charagram.errors import RunError
 from tf_charagram.files import (
     parse_json,
+    partial_folder,
     read_json,
     sha256_of,
     whole_file,
@@ -49,6 +50,60 @@ def test_an_error_within_leaves_the_old_file_and_nothing_else(tmp_path, error):
         raise error
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_process_left_is_written_over(tmp_path):
+    (tmp_path / ".file.part").write_text("much that was cut sho")
+    with whole_file(tmp_path / "file", "w") as file:
+        file.write("new")
+    (tmp_path / ".folder.part" / "inner").mkdir(parents=True)
+    (tmp_path / ".folder.part" / "inner" / "half").write_text("x")
+    with partial_folder(tmp_path / "folder") as partial:
+        assert list(partial.iterdir()) == []
+        (partial / "whole").write_text("y")
+        partial.rename(tmp_path / "folder")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder", "whole"]
+    assert (tmp_path / "file").read_text() == "new"
+
+
+def test_two_at_once_do_not_mix(tmp_path):
+    """Each has a name of its own while it writes; the last to end is what is there."""
+    with whole_file(tmp_path / "file", "w") as first, whole_file(tmp_path / "file", "w") as second:
+        first.write("first")
+        second.write("second")
+        assert len(list(tmp_path.iterdir())) == 2
+    assert (tmp_path / "file").read_text() == "first"
+    with partial_folder(tmp_path / "new") as one, partial_folder(tmp_path / "new") as two:
+        (one / "a").write_text("")
+        (two / "b").write_text("")
+        one.rename(tmp_path / "1")
+        two.rename(tmp_path / "2")
+    names = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*"))
+    assert names == ["1", "1/a", "2", "2/b", "file"]
+
+
+def test_a_name_that_was_freed_while_it_was_opened(tmp_path, monkeypatch):
+    """Another process has opened the file, given it its final name, and let go of it."""
+    monkeypatch.setattr("tf_charagram.files.os.open", open_after(published := [], tmp_path))
+    with whole_file(tmp_path / "file", "w") as file:
+        file.write("second")
+        assert (tmp_path / "file").read_text() == "first"
+    assert published and (tmp_path / "file").read_text() == "second"
+
+
+def open_after(published, folder):
+    """Returns `os.open` that publishes, once, what it has opened."""
+    open_ = os.open
+
+    def opened(path, *args):
+        descriptor = open_(path, *args)
+        if not published:
+            published.append(path)
+            Path(path).write_text("first")
+            os.replace(path, folder / "file")
+        return descriptor
+
+    return opened
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])

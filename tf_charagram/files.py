@@ -8,18 +8,24 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from tf_charagram.errors import RunError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 #: What to do about a full disk.
 MAKE_ROOM = (
     "Free some space and give the same command, with --resume if it has that; nothing was lost."
 )
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_TAKEN = (errno.EACCES, errno.EAGAIN)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 #: Numbers of errors that say that a place cannot be written to.
 UNWRITABLE = (*_FULL, *_FORBIDDEN)
@@ -38,38 +44,109 @@ def whole_file(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
         RunError: The disk is full or the file cannot be written; what was there is untouched.
     """
     path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(partial, mode, **text) as file:  # type: ignore[call-overload]
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
+        with _claimed(path, _open_file) as partial:
+            with open(partial, mode, **text) as file:  # type: ignore[call-overload]
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(partial, path)
     except OSError as error:
         raise RunError(f"Cannot write {path}: {write_problem(error)}") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink()
 
 
 @contextmanager
 def partial_folder(path: str | Path) -> Iterator[Path]:
-    """Gives the name of a folder to fill, beside `path`; removed at the end unless it was renamed.
+    """Makes an empty folder beside `path` to fill; removed at the end unless it was renamed.
 
     Raises:
         RunError: It cannot be written.
     """
     path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        yield partial
+        with _claimed(path, _open_folder) as partial:
+            yield partial
     except OSError as error:
         raise RunError(f"Cannot write {path}: {write_problem(error)}") from error
+
+
+@contextmanager
+def _claimed(path: Path, open_: Callable[[Path], int]) -> Iterator[Path]:
+    """Gives a name beside `path` that no other process writes to; deletes what is there at the end.
+
+    The name is the same each time, so what a killed process left is written over by the next. If a
+    process that lives has it, this one takes a name of its own.
+    """
+    partial = path.with_name(f".{path.name}.part")
+    descriptor = _claim(partial, open_)
+    if descriptor is None:
+        partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+        descriptor = open_(partial)
+    try:
+        yield partial
     finally:
-        shutil.rmtree(partial, ignore_errors=True)
+        if _is_at(descriptor, partial):
+            _remove(partial)
+        os.close(descriptor)
+
+
+def _claim(partial: Path, open_: Callable[[Path], int]) -> int | None:
+    """Opens and locks what is to become a file or folder; `None` if another process has it."""
+    while True:
+        descriptor = open_(partial)
+        if not try_lock(descriptor):
+            os.close(descriptor)
+            return None
+        # Between the two, the other process may have given it its final name.
+        if _is_at(descriptor, partial):
+            if partial.is_dir():
+                for child in partial.iterdir():
+                    _remove(child)
+            return descriptor
+        os.close(descriptor)
+
+
+def _open_file(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+
+
+def _open_folder(path: Path) -> int:
+    path.mkdir(exist_ok=True)
+    return os.open(path, os.O_RDONLY)
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def try_lock(descriptor: int) -> bool:
+    """Locks an open file or folder until it is closed; returns whether no one else has it locked.
+
+    Where nothing can be locked, as on some network file systems, nobody has.
+    """
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in _TAKEN
+    return True
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Returns whether an open file or folder is still the one at a path."""
+    try:
+        there = os.stat(path)
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(os.fstat(descriptor), there)
 
 
 def write_problem(error: OSError) -> str:

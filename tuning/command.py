@@ -83,7 +83,8 @@ def _tune(config: RunConfig, settings: TuneConfig, values: dict[str, Any], given
     if not is_quiet():
         console.print(f"{which_trials(search)} -> {folder.path}")
     try:
-        _run(console, search, settings, folder, own_role)
+        with folder.lock:
+            _run(console, search, settings, folder, own_role)
     except KeyboardInterrupt:
         console.print(
             f"Stopped; what was done is in {folder.path}. Go on with the same command and "

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from tf_charagram.errors import RunError
@@ -76,12 +77,18 @@ class ServingFolder:
     def prune(self, keep: int) -> list[int]:
         """Deletes all but the last `keep` versions; returns the numbers of those deleted."""
         old = self.versions[:-keep]
+        # What an export that was killed meant to delete.
+        self._delete_hidden()
         for number in old:
             # Renamed first: half a version must not be there for a moment.
-            hidden = self.path / f".{number}.{os.getpid()}.old"
-            os.rename(self.path / str(number), hidden)
-            shutil.rmtree(hidden)
+            with suppress(FileNotFoundError):  # Another export was faster.
+                os.rename(self.path / str(number), self.path / f".{number}.old")
+        self._delete_hidden()
         return old
+
+    def _delete_hidden(self) -> None:
+        for hidden in self.path.glob(".*.old"):
+            shutil.rmtree(hidden, ignore_errors=True)
 
 
 def _is_version(path: Path) -> bool:

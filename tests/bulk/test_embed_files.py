@@ -20,6 +20,7 @@ from tf_charagram.bulk.folder import ShardFolder
 from tf_charagram.bulk.inputs import InputFile
 from tf_charagram.bulk.run import embed_files
 from tf_charagram.errors import ConfigError, DataError, RunError
+from tf_charagram.locks import FolderLock
 from tf_charagram.models.embedder import TextEmbedder
 
 
@@ -238,9 +239,14 @@ class TestFolder:
             embed_files(make_job(), **flags)
         assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.tex"]
 
+    def test_another_process_is_at_work(self, make_job, tmp_path):
+        with FolderLock(tmp_path / "out"), pytest.raises(RunError, match="out is in use"):
+            embed_files(make_job(), resume=True)
+        assert not list((tmp_path / "out").iterdir())
+
     def test_a_file(self, make_job, tmp_path):
         (tmp_path / "out").write_text("x")
-        with pytest.raises(RunError, match=r"out is a file\. Give a folder with --output\."):
+        with pytest.raises(RunError, match=r"out is a file\. Give a folder\."):
             embed_files(make_job())
 
     def test_no_model_leaves_no_folder(self, make_job, tmp_path):

@@ -1,4 +1,4 @@
-"""Runs a campaign by its name: `python -m tests.campaigns fuzz --bytes 1000000 --seed 0`."""
+"""`python -m tests.campaigns NAME ...`: long hunts for what no single test finds."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ import argparse
 import sys
 from importlib import import_module
 
-#: Name -> module, which has `add_arguments(parser)` and `run(arguments)`.
-CAMPAIGNS = {"fuzz": "tests.campaigns.fuzz"}
+#: What a campaign is called, its module, and what it does. The module has `add_arguments(parser)`
+#: and `run(arguments) -> int`, which returns the exit status.
+CAMPAIGNS = {
+    "crash": ("tests.campaigns.crash.command", "end commands at random moments, and resume them"),
+    "fuzz": ("tests.campaigns.fuzz", "give changed and random bytes to all that reads some"),
+}
 
 
 def main() -> int:
-    """Returns the exit status: 0 if nothing was found."""
-    parser = argparse.ArgumentParser(prog="python -m tests.campaigns")
-    commands = parser.add_subparsers(dest="campaign", required=True)
-    for name, module in CAMPAIGNS.items():
-        campaign = import_module(module)
-        campaign.add_arguments(commands.add_parser(name, help=campaign.__doc__))
+    parser = argparse.ArgumentParser(prog="python -m tests.campaigns", description=__doc__)
+    names = parser.add_subparsers(dest="name", required=True, metavar="NAME")
+    for name, (module, purpose) in CAMPAIGNS.items():
+        campaign = names.add_parser(name, help=purpose, description=purpose.capitalize() + ".")
+        import_module(module).add_arguments(campaign)
     arguments = parser.parse_args()
-    return import_module(CAMPAIGNS[arguments.campaign]).run(arguments)
+    return import_module(CAMPAIGNS[arguments.name][0]).run(arguments)
 
 
 if __name__ == "__main__":

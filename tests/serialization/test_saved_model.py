@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import sys
 
 import numpy as np
@@ -20,6 +21,7 @@ from tests.texts import NASTY
 from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import RunError
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.serialization.saved_model import replaced_folder
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.training.run import TrainingRun
 
@@ -191,3 +193,25 @@ class TestExport:
         with pytest.raises(RunError, match=r"Cannot write .*file"):
             models["exact"][0].export(tmp_path / "file" / "1")
         assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_kill_while_a_folder_is_replaced(tmp_path, monkeypatch):
+    """Either the old folder is there, or the new one, or none; the next time cleans up."""
+
+    class Killed(BaseException):
+        pass
+
+    path, rename = tmp_path / "1", os.rename
+    path.mkdir()
+    (path / "old").write_text("")
+
+    def die(source, target):
+        rename(source, target)
+        raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed), replaced_folder(path):
+        patch.setattr("tf_charagram.serialization.saved_model.os.rename", die)
+    assert not path.exists() and (tmp_path / ".1.old" / "old").is_file()
+    with replaced_folder(path) as partial:
+        (partial / "new").write_text("")
+    assert [file.name for file in tmp_path.rglob("*")] == ["1", "new"]

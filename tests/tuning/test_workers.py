@@ -57,29 +57,6 @@ def check_complete(folder, number):
         assert len(re.findall(r"^epoch 1.00", said, re.MULTILINE)) <= 1
 
 
-def said_by(folder):
-    """Returns what trials have said so far; it grows while they run."""
-    return "".join(path.read_text() for path in folder.trials.glob("*/log.txt"))
-
-
-@pytest.mark.campaign
-def test_kill_9_at_any_moment(data, tmp_path):
-    folder = SearchFolder(tmp_path / "search")
-    rng = random.Random(0)
-    for _ in range(5):
-        before = said_by(folder)
-        child = start(command(data, folder.path, "--resume"), tmp_path)
-        # Until the trial that was running, or a new one, is gone on with.
-        while child.poll() is None and said_by(folder) == before:
-            time.sleep(0.05)
-        time.sleep(1.5 * rng.random())
-        child.kill()
-        child.wait()
-    child = start(command(data, folder.path, "--resume"), tmp_path)
-    assert child.wait(300) == 0, (tmp_path / "log").read_text()
-    check_complete(folder, 6)
-
-
 def test_a_local_worker(search, folder):
     search = dataclasses.replace(search, max_trials=1)
     oracle = open_oracle(search, folder)

@@ -9,6 +9,7 @@ from tf_charagram.bulk.job import EmbedJob, run_local
 from tf_charagram.bulk.progress import EmbedProgress
 from tf_charagram.bulk.ray_engine import check_ray, run_ray
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.locks import FolderLock
 from tf_charagram.models.embedder import TextEmbedder
 
 ENGINES = ("local", "ray")
@@ -33,7 +34,8 @@ def embed_files(
     Raises:
         ConfigError: The engine does not exist or lacks what it needs.
         DataError: An input cannot be read, or has changed.
-        RunError: The model cannot be loaded, or the folder cannot be used as asked.
+        RunError: The model cannot be loaded, the folder cannot be used as asked, or another process
+            writes to it.
     """
     if engine not in ENGINES:
         raise ConfigError(unknown_name("engine", engine, ENGINES))
@@ -46,16 +48,17 @@ def embed_files(
         run = partial(run_ray, workers=workers)
     else:
         run = partial(run_local, embedder=TextEmbedder.load(job.model, folded=True))
-    folder = job.open_folder(resume=resume, overwrite=overwrite)
-    done = dict(folder.records)
-    bytes_done = sum(record["text_bytes"] for record in done.values())
-    with EmbedProgress(job.inputs, bytes_done) as progress:
-        for problem in folder.damaged:
-            progress.say(f"{problem}; embedding it again")
-        for record in run(job, done):
-            folder.add(record)
-            progress.advance(record["num_lines"], record["text_bytes"])
-    folder.complete()
-    before = f"; {len(done):,} shards were there" if done else ""
-    progress.say(f"{progress.summary()} -> {folder.path}{before}")
+    with FolderLock(job.output):
+        folder = job.open_folder(resume=resume, overwrite=overwrite)
+        done = dict(folder.records)
+        bytes_done = sum(record["text_bytes"] for record in done.values())
+        with EmbedProgress(job.inputs, bytes_done) as progress:
+            for problem in folder.damaged:
+                progress.say(f"{problem}; embedding it again")
+            for record in run(job, done):
+                folder.add(record)
+                progress.advance(record["num_lines"], record["text_bytes"])
+        folder.complete()
+        before = f"; {len(done):,} shards were there" if done else ""
+        progress.say(f"{progress.summary()} -> {folder.path}{before}")
     return folder

@@ -113,7 +113,6 @@ class TextIndex:
         check_free(path)
         faiss = extra_module("faiss", "search")
         with partial_folder(path) as partial:
-            partial.mkdir()
             try:
                 faiss.write_index(self._graph, str(partial / _GRAPH))
             except RuntimeError as error:
@@ -127,6 +126,7 @@ class TextIndex:
                 "sha256": {name: sha256_of(partial / name) for name in (_GRAPH, _TEXTS)},
             }
             write_json(partial / _SETTINGS, settings)
+            check_free(path)  # Another process may have been faster.
             partial.rename(path)
 
     @classmethod

@@ -42,11 +42,15 @@ def replaced_folder(path: str | Path) -> Iterator[Path]:
         RunError: The folder cannot be written.
     """
     path = Path(path)
+    # A process may end between any two of these: half of the old folder must not be found.
+    old = path.with_name(f".{path.name}.old")
     with partial_folder(path) as partial:
         yield partial
+        shutil.rmtree(old, ignore_errors=True)
         if path.exists():
-            shutil.rmtree(path)
-        os.replace(partial, path)
+            os.rename(path, old)
+        os.rename(partial, path)
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def write_saved_model(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import logging
+import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import tensorflow as tf
 
 from tf_charagram.errors import RunError
-from tf_charagram.files import write_problem
+from tf_charagram.files import partial_folder, write_problem
 
 logger = logging.getLogger(__name__)
 
+_PREFIX = "ckpt-"
 # What TensorFlow raises for a file that was cut short depends on where it was cut.
 _UNREADABLE = (tf.errors.OpError, AssertionError, LookupError, ValueError, OSError, RuntimeError)
 
@@ -31,7 +34,8 @@ class Checkpoints:
 
     def __init__(self, folder: Path, variables: Sequence[tf.Variable], keep: int = 2) -> None:
         self._checkpoint = tf.train.Checkpoint(variables=list(variables))
-        self._manager = tf.train.CheckpointManager(self._checkpoint, str(folder), max_to_keep=keep)
+        self._folder = folder
+        self._keep = keep
 
     def save(self, step: int) -> None:
         """Writes a checkpoint.
@@ -39,8 +43,17 @@ class Checkpoints:
         Raises:
             RunError: It cannot be written; the ones before are untouched.
         """
+        name = f"{_PREFIX}{step}"
         try:
-            self._manager.save(checkpoint_number=step)
+            # Not a `CheckpointManager`: if the clock was set back, that keeps all there are. And
+            # TensorFlow opens the index under its name before there is anything in it.
+            with partial_folder(self._folder / name) as partial:
+                self._checkpoint.write(str(partial / name))
+                # A checkpoint is there if its index is. One of the same step is replaced.
+                (self._folder / f"{name}.index").unlink(missing_ok=True)
+                for file in sorted(partial.glob(f"{name}.*")):
+                    os.replace(file, self._folder / file.name)
+            self._delete_all_but(step)
         except OSError as error:
             raise RunError(f"Cannot save a checkpoint: {write_problem(error)}") from error
         except tf.errors.OpError as error:
@@ -61,22 +74,42 @@ class Checkpoints:
         paths = self._newest_first()
         for path in paths:
             try:
-                self._checkpoint.restore(path).assert_existing_objects_matched()
+                self._checkpoint.read(path).assert_existing_objects_matched()
             except _UNREADABLE as error:
                 reason = str(error).split("\n", 1)[0][:200]
                 logger.warning("checkpoint %s cannot be read (%s); trying an older", path, reason)
                 continue
+            if path == paths[0]:
+                self._delete_all_but(self._steps()[0])
             return path
         if paths:
             raise RunError(
-                f"None of the {len(paths)} checkpoints in {self._manager.directory} can be read. "
+                f"None of the {len(paths)} checkpoints in {self._folder} can be read. "
                 "Start again with --overwrite."
             )
         return None
 
     def _newest_first(self) -> list[str]:
-        """Returns the checkpoints in the folder, also if the list that TensorFlow keeps is lost."""
-        files = Path(self._manager.directory).glob("ckpt-*.index")
-        numbers = (file.stem.removeprefix("ckpt-") for file in files)
-        steps = sorted((int(number) for number in numbers if number.isdigit()), reverse=True)
-        return [str(Path(self._manager.directory) / f"ckpt-{number}") for number in steps]
+        """Returns the paths of the checkpoints in the folder, as TensorFlow names them."""
+        return [str(self._folder / f"{_PREFIX}{step}") for step in self._steps()]
+
+    def _steps(self) -> list[int]:
+        """Returns the steps of the checkpoints in the folder, the last first."""
+        names = (file.stem for file in self._folder.glob(f"{_PREFIX}*.index"))
+        numbers = (name.removeprefix(_PREFIX) for name in names)
+        return sorted((int(number) for number in numbers if number.isdigit()), reverse=True)
+
+    def _delete_all_but(self, step: int) -> None:
+        """Deletes all but the checkpoint of a step and those before it that are kept.
+
+        What is newer could not be read. Of others there may be parts that a killed process left.
+        """
+        steps = [earlier for earlier in self._steps() if earlier <= step][: self._keep]
+        kept = {f"{_PREFIX}{earlier}" for earlier in steps}
+        for path in self._folder.iterdir():
+            if path.name.split(".")[0] in kept:
+                continue
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()

@@ -195,17 +195,18 @@ class TrainingRun:
                 short run costs less.
         """
         start = time.perf_counter()
-        if resume:
-            self.loop.resume()
-        self.stream.open()
-        try:
-            self.loop.run()
-        finally:
-            self.stream.close()
-        if not self.exchange.is_chief:
-            self.exchange.wait()
-            return {}
-        metrics = self._finish(start, num_resamples, export=export)
+        with self.folder.lock:
+            if resume:
+                self.loop.resume()
+            self.stream.open()
+            try:
+                self.loop.run()
+            finally:
+                self.stream.close()
+            if not self.exchange.is_chief:
+                self.exchange.wait()
+                return {}
+            metrics = self._finish(start, num_resamples, export=export)
         self.exchange.wait()
         return metrics
 

@@ -21,6 +21,7 @@ from tf_charagram.files import (
     write_json,
     write_problem,
 )
+from tf_charagram.locks import FolderLock
 
 #: Settings that a resumed run may change: they change no weights, but for rounding where a machine
 #: has other cores. A run can be moved, too.
@@ -47,6 +48,7 @@ class RunFolder:
         self.tensorboard = self.path / "tensorboard"
         self.texts = self.path / "texts.txt"
         self.pairs = self.path / "pairs"
+        self.lock = FolderLock(self.path)
         self._replaces = False
 
     @classmethod
@@ -62,7 +64,8 @@ class RunFolder:
             overwrite: Let `begin` delete the run in the folder.
 
         Raises:
-            RunError: The folder has files and neither flag was given, or is no run folder.
+            RunError: The folder has files and neither flag was given, or is no run folder; or
+                another process writes to it.
         """
         if path is None:
             if resume:
@@ -83,6 +86,10 @@ class RunFolder:
             if not folder.config.is_file():
                 raise RunError(f"{folder.path} is not a run folder, so it is not overwritten.")
             folder._replaces = True
+        if folder.path.is_dir():
+            # Reading and building may take long, so the user hears of it now.
+            with folder.lock:
+                pass
         return folder
 
     def check_config(self, config: dict[str, Any], canonical: Canonical) -> None:
@@ -113,13 +120,18 @@ class RunFolder:
     def begin(self, config: dict[str, Any]) -> None:
         """Makes the folder and writes the configuration; a run to be overwritten is deleted.
 
+        It keeps other processes out until `lock` is released.
+
         Raises:
-            RunError: The folder cannot be written.
+            RunError: The folder cannot be written, or another process writes to it.
         """
         try:
-            if self._replaces:
-                shutil.rmtree(self.path)
-            self.path.mkdir(parents=True, exist_ok=True)
+            self.lock.acquire()
+            for path in self.path.iterdir() if self._replaces else ():
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
         except OSError as error:
             raise RunError(f"Cannot write {self.path}: {write_problem(error)}") from error
         self._replaces = False

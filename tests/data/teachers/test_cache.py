@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -76,6 +78,21 @@ def test_full_disk(tmp_path):
     with full_disk(2000), pytest.raises(RunError, match="Free some space"):
         cache.vectors()
     check(cache.vectors(), LINES)
+
+
+def test_two_at_once_compute_each_vector_once(tmp_path, capsys):
+    class Slow(Lengths):
+        def encode(self, texts):
+            time.sleep(0.1)
+            return super().encode(texts)
+
+    teachers = Slow(), Slow()
+    with ThreadPoolExecutor(2) as pool:
+        caches = [VectorCache(tmp_path, teacher, LINES) for teacher in teachers]
+        for cached in pool.map(VectorCache.vectors, caches):
+            check(cached, LINES)
+    assert sorted(teachers[0].texts + teachers[1].texts) == sorted(set(LINES))
+    assert "Another process computes these vectors" in capsys.readouterr().err
 
 
 def test_damaged(tmp_path):

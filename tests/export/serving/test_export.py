@@ -115,6 +115,18 @@ class TestVersion:
         assert json.loads(capsys.readouterr().out)["deleted"] == [2, 9]
         assert sorted(os.listdir(tmp_path / "words")) == ["10", "11"]
 
+    def test_pruning_ends_what_a_killed_export_began(self, tmp_path):
+        for name in ("1", "2", ".1.old", ".7.old"):
+            version_like(tmp_path / "words" / name)
+        assert ServingFolder(tmp_path / "words").prune(1) == [1]
+        assert os.listdir(tmp_path / "words") == ["2"]
+
+    def test_another_export_prunes_too(self, tmp_path, monkeypatch):
+        version_like(tmp_path / "words" / "3")
+        monkeypatch.setattr(ServingFolder, "versions", property(lambda self: [1, 3]))
+        assert ServingFolder(tmp_path / "words").prune(1) == [1]
+        assert os.listdir(tmp_path / "words") == ["3"]
+
     def test_two_at_once(self, tmp_path):
         folder = ServingFolder(tmp_path / "words")
         partials = [version_like(tmp_path / "words" / f".{name}") for name in range(20)]

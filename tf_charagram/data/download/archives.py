@@ -65,7 +65,6 @@ def _unpack_one(archive: Path, member: str, target: Path) -> None:
 def _unpack_folder(archive: Path, target: Path) -> None:
     """Writes all files of an archive into one folder, by their file names."""
     with partial_folder(target) as partial:
-        partial.mkdir()
         for name, stream in _files(archive):
             with open(partial / name, "wb") as file:
                 shutil.copyfileobj(stream, file)

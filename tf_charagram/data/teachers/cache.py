@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from tf_charagram.data.teachers.teacher import Teacher
 from tf_charagram.errors import DataError, RunError
 from tf_charagram.files import partial_folder, read_json, write_json, write_problem
+from tf_charagram.locks import FolderLock
 
 _FORMAT_VERSION = 1
 _BATCH = 256
@@ -94,7 +95,10 @@ class VectorCache:
         """
         self._open()
         if self.num_done < len(self._texts):
-            self._compute(show_progress)
+            lock = FolderLock(self.folder)
+            lock.acquire(on_wait=self._say_that_it_waits)
+            with lock:
+                self._compute(show_progress)
         path = self.folder / _VECTORS
         vectors = np.memmap(path, np.float16, "r", shape=(len(self._texts), self.teacher.dim))
         return CachedVectors(vectors, self.rows)
@@ -106,7 +110,11 @@ class VectorCache:
             with partial_folder(self.folder) as partial:
                 write_json(partial / _SETTINGS, self._about)
                 (partial / _VECTORS).touch()
-                partial.rename(self.folder)
+                try:
+                    partial.rename(self.folder)
+                except OSError:
+                    if not self.folder.exists():  # Else another process was faster.
+                        raise
         try:
             about = read_json(path)
         except (OSError, ValueError) as error:
@@ -115,6 +123,12 @@ class VectorCache:
             raise DataError(path, "is the cache of other lines. Delete its folder.")
         if self.num_done > len(self._texts):
             raise DataError(self.folder / _VECTORS, "has too many rows. Delete its folder.")
+
+    def _say_that_it_waits(self) -> None:
+        Console(stderr=True).print(
+            f"Another process computes these vectors in {self.folder}; waiting for them.",
+            soft_wrap=True, markup=False,
+        )  # fmt: skip
 
     def _compute(self, show_progress: bool) -> None:
         done = self.num_done
