@@ -23,7 +23,7 @@ from tests.export.serving import versions
 
 ROOT = Path(__file__).parents[2]
 PLAN = Plan(
-    seconds=4, num_clients=10, rate=60, share_bad=0.3, switch_s=1.5,
+    seconds=4, num_clients=10, rate=60, share_bad=0.3, switch_s=1.5, num_exports=2,
     runtimes=("c_library", "python_here"),
 )  # fmt: skip
 
@@ -34,7 +34,8 @@ def short(tmp_path_factory):
     folder = tmp_path_factory.mktemp("load")
     log = Log(folder / "log.jsonl")
     report = run_load(PLAN, folder, server_here, log)
-    return report, log, [json.loads(line) for line in (folder / "log.jsonl").open()]
+    lines = (folder / "log.jsonl").read_text().splitlines()
+    return report, log, [json.loads(line) for line in lines]
 
 
 def test_nothing_is_wrong(short):
@@ -83,7 +84,7 @@ class Wrong:
 def test_wrong_answers_are_found(tmp_path, monkeypatch):
     load = versions.RUNTIMES["c_library"]
     monkeypatch.setitem(versions.RUNTIMES, "wrong", lambda folder: Wrong(load(folder)))
-    plan = Plan(seconds=1, num_clients=6, rate=60, share_bad=0, runtimes=("wrong",))
+    plan = Plan(seconds=1, num_clients=6, rate=60, share_bad=0, num_exports=1, runtimes=("wrong",))
     log = Log()
     report = run_load(plan, tmp_path, server_here, log)
     tallies = report.tallies()

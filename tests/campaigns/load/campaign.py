@@ -26,7 +26,6 @@ from tf_charagram.export.serving.folder import ServingFolder
 
 DIRECT = "direct, c_library"
 LEGS = {"rest": RestLeg, "grpc": GrpcLeg}
-NUM_EXPORTS = 4
 _SAMPLE_S = 10.0
 
 #: Serves the versions in a folder by a runtime.
@@ -73,7 +72,7 @@ def run_load(plan: Plan, folder: Path, serve: Serve, log: Log) -> Report:
     """
     pool = make_pool(plan.seed)
     models = folder / NAME
-    switching = Switching(models, export_models(folder, pool, NUM_EXPORTS))
+    switching = Switching(models, export_models(folder, pool, plan.num_exports))
     ways = Ways()
     with ExitStack() as stack:
         for runtime in plan.runtimes:

@@ -28,6 +28,7 @@ class Plan:
     """What a campaign is told; see `add_arguments` of `tests.campaigns.load`.
 
     Attributes:
+        num_exports: Models that differ; versions are copies of one after the other.
         runtimes: What the servers run the model by, one server each.
     """
 
@@ -37,6 +38,7 @@ class Plan:
     rate: float = 60.0
     share_bad: float = 0.05
     switch_s: float = 60.0
+    num_exports: int = 4
     runtimes: tuple[str, ...] = ("c_library", "python")
 
 
