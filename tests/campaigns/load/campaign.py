@@ -17,6 +17,7 @@ from tests.campaigns.load.clients import Client, Tally
 from tests.campaigns.load.legs import DirectLeg, GrpcLeg, Leg, RestLeg
 from tests.campaigns.load.measures import memory_mb
 from tests.campaigns.load.models import export_models, make_pool
+from tests.campaigns.load.pauses import Pauses
 from tests.campaigns.load.report import Log, Plan, Report, Sample
 from tests.campaigns.load.services import Service
 from tests.campaigns.load.switching import PATIENCE_S, Available, Switching
@@ -80,6 +81,7 @@ def run_load(plan: Plan, folder: Path, serve: Serve, log: Log) -> Report:
         direct = Versions(ServingFolder(models), RUNTIMES["c_library"])
         ways.add_direct(stack.enter_context(direct))
         switching.switch(ways.available)
+        pauses = stack.enter_context(Pauses())
         clients = [
             (
                 name,
@@ -87,6 +89,7 @@ def run_load(plan: Plan, folder: Path, serve: Serve, log: Log) -> Report:
                     ways.legs[name](),
                     pool,
                     switching,
+                    pauses,
                     random.Random(f"{plan.seed} {number}"),
                     mean_pause_s=plan.num_clients / plan.rate,
                     share_bad=plan.share_bad,
@@ -101,11 +104,14 @@ def run_load(plan: Plan, folder: Path, serve: Serve, log: Log) -> Report:
             client.start()
         try:
             _watch(report, switching, ways, log)
+        except (OSError, RuntimeError) as error:
+            report.ended = f"{type(error).__name__}: {error}"
         finally:
             for _, client in clients:
                 client.stop()
             for _, client in clients:
                 client.join()
+            report.paused_s = pauses.seconds
     return report
 
 
@@ -114,20 +120,22 @@ def _watch(report: Report, switching: Switching, ways: Ways, log: Log) -> None:
     start = time.monotonic()
     sample_at, switch_at = start, start + report.plan.switch_s
     end = start + report.plan.seconds
-    while (now := time.monotonic()) < end:
-        if now >= switch_at:
-            switching.switch(ways.available)
-            report.num_switches += 1
+    try:
+        while (now := time.monotonic()) < end:
             # All may have been stopped for a while: what was missed is not made up for.
-            switch_at = max(switch_at + report.plan.switch_s, time.monotonic())
-        elif now >= sample_at:
-            memory = {name: memory_mb(pid) for name, pid in ways.processes.items()}
-            report.add(Sample(now - start, switching.newest, memory))
-            log.write(report.progress())
-            sample_at = max(sample_at + _SAMPLE_S, now)
-        else:
-            time.sleep(min(switch_at, sample_at, end) - now)
-    report.seconds = time.monotonic() - start
+            if now >= switch_at:
+                switching.switch(ways.available)
+                report.num_switches += 1
+                switch_at = max(switch_at + report.plan.switch_s, time.monotonic())
+            elif now >= sample_at:
+                memory = {name: memory_mb(pid) for name, pid in ways.processes.items()}
+                report.add(Sample(now - start, switching.newest, memory))
+                log.write(report.progress())
+                sample_at = max(sample_at + _SAMPLE_S, now)
+            else:
+                time.sleep(min(switch_at, sample_at, end) - now)
+    finally:
+        report.seconds = time.monotonic() - start
 
 
 def _tallies(clients: list[tuple[str, Client]]) -> dict[str, Tally]:

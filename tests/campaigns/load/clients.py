@@ -15,6 +15,7 @@ import numpy as np
 from tests.campaigns.load.legs import DESERVED, Leg
 from tests.campaigns.load.measures import Latencies
 from tests.campaigns.load.models import TOLERANCE, Exported, Pool, differs
+from tests.campaigns.load.pauses import Pauses
 from tests.campaigns.load.switching import Switching
 
 #: How often each kind of text is asked for, and how many at most at once.
@@ -33,7 +34,7 @@ class Tally:
         bad: Bad requests of each kind that were refused as they deserve.
         wrong: Those that were not.
         difference: Largest difference of an answer; see `models.differs`.
-        latencies: Of good requests that were answered right.
+        latencies: Of good requests that were answered right, and not held up by a pause.
     """
 
     good: int = 0
@@ -61,6 +62,7 @@ class Client(threading.Thread):
         leg: The way to the model.
         pool: Texts to ask about.
         switching: Tells which versions may answer.
+        pauses: Tells when nothing ran.
         rng: Decides what is asked when.
         mean_pause_s: Between requests, drawn from an exponential distribution.
         share_bad: Share of bad requests.
@@ -68,11 +70,12 @@ class Client(threading.Thread):
     """
 
     def __init__(
-        self, leg: Leg, pool: Pool, switching: Switching, rng: random.Random, *,
+        self, leg: Leg, pool: Pool, switching: Switching, pauses: Pauses, rng: random.Random, *,
         mean_pause_s: float, share_bad: float, tell: Tell,
     ) -> None:  # fmt: skip
         super().__init__()
         self._leg, self._pool, self._switching, self._rng = leg, pool, switching, rng
+        self._pauses = pauses
         self._mean_pause_s, self._share_bad, self._tell = mean_pause_s, share_bad, tell
         self._bad = leg.bad()
         self._stop_asking = threading.Event()
@@ -129,7 +132,8 @@ class Client(threading.Thread):
             return self._tell(f"{number} {kind}", f"differs by {difference:.2g} at {rows}")
         self.tally.good += 1
         self.tally.difference = max(self.tally.difference, difference)
-        self.tally.latencies.add(seconds)
+        if not self._pauses.any_since(start):
+            self.tally.latencies.add(seconds)
 
     def _latest(self, rows: list[int]) -> tuple[float, float]:
         return self._compared(
@@ -168,7 +172,8 @@ class Client(threading.Thread):
         answer = ask()
         end = time.monotonic()
         models = [self._switching.export(n) for n in self._switching.may_answer(start, end)]
-        return min(differs(answer, expected(model)) for model in models), end - start
+        nearest = min((differs(answer, expected(model)) for model in models), default=np.inf)
+        return nearest, end - start
 
 
 def _is_deserved(kind: str, answer: tuple[str, str] | None) -> bool:

@@ -88,6 +88,8 @@ class Report:
         samples: Of memory.
         num_switches: New versions.
         seconds: How long the clients asked.
+        paused_s: How much of it nothing ran, which latencies leave out.
+        ended: Why it ended too early, if it did.
     """
 
     plan: Plan
@@ -95,6 +97,8 @@ class Report:
     samples: list[Sample] = field(default_factory=list)
     num_switches: int = 0
     seconds: float = 0.0
+    paused_s: float = 0.0
+    ended: str | None = None
 
     def progress(self) -> dict[str, Any]:
         """Returns the last sample, and what the requests came to so far."""
@@ -125,7 +129,8 @@ class Report:
     def problems(self) -> list[str]:
         """What is not as it must be."""
         total = sum_of(self.tallies())
-        problems = [
+        problems = [f"ended too early: {self.ended}"] if self.ended else []
+        problems += [
             f"{name}: memory grows by {slope:.2f} MB an hour"
             for name, (slope, _) in self.slopes().items()
             if slope >= STEEPEST
@@ -142,6 +147,7 @@ class Report:
         return {
             "plan": asdict(self.plan),
             "seconds": self.seconds,
+            "paused_s": self.paused_s,
             "switches": self.num_switches,
             "slopes": self.slopes(),
             "legs": {name: _numbers(tally) for name, tally in tallies.items()},
@@ -162,6 +168,7 @@ class Report:
         rate = (total["good"] + sum(total["bad"].values())) / self.seconds
         lines += [
             f"{rate:.1f} requests/s for {self.seconds:,.0f} s, {self.num_switches} new versions",
+            f"nothing ran for {self.paused_s:.0f} s of these; latencies leave them out",
             f"largest difference of an answer {total['difference']:.1e}",
             *(
                 f"{name}: memory {slope:+.2f} MB an hour (standard error {error:.2f})"

@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.campaigns.load.models import Exported
 from tf_charagram.export.serving.folder import ServingFolder
 
-#: Until a server has loaded a version or dropped it; it may be stopped for a while.
+#: For an answer, or a version to be loaded or dropped; a server may be stopped for a while.
 PATIENCE_S = 180.0
 _POLL_S = 0.1
 
