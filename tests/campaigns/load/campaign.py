@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import time
@@ -11,7 +10,6 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from urllib.request import urlopen
 
 from tests.campaigns.load.clients import Client, Tally
 from tests.campaigns.load.legs import DirectLeg, GrpcLeg, Leg, RestLeg
@@ -20,7 +18,7 @@ from tests.campaigns.load.models import export_models, make_pool
 from tests.campaigns.load.pauses import Pauses
 from tests.campaigns.load.report import Log, Plan, Report, Sample
 from tests.campaigns.load.services import Service
-from tests.campaigns.load.switching import PATIENCE_S, Available, Switching
+from tests.campaigns.load.switching import Loaded, Switching
 from tests.export.serving.servers import NAME
 from tests.export.serving.versions import RUNTIMES, Versions
 from tf_charagram.export.serving.folder import ServingFolder
@@ -39,27 +37,30 @@ class Ways:
 
     Attributes:
         legs: Name -> makes a client's leg.
-        available: Server -> the versions it has.
         processes: What runs -> its process.
     """
 
     legs: dict[str, Callable[[], Leg]] = field(default_factory=dict)
-    available: dict[str, Available] = field(default_factory=dict)
     processes: dict[str, int] = field(default_factory=dict)
 
     def add_service(self, service: Service) -> None:
         """Adds the legs to a server."""
         for kind, url in service.urls.items():
             self.legs[f"{kind}, {service.runtime}"] = partial(LEGS[kind], url)
-        self.available[service.runtime] = partial(_available, service.urls["rest"])
         if service.pid != os.getpid():
             self.processes[f"server, {service.runtime}"] = service.pid
 
     def add_direct(self, versions: Versions) -> None:
         """Adds the C library in this process."""
         self.legs[DIRECT] = partial(DirectLeg, versions)
-        self.available[DIRECT] = lambda: set(versions.states(NAME))
         self.processes["clients and C library"] = os.getpid()
+
+    def loaded(self, stack: ExitStack) -> dict[str, Loaded]:
+        """Returns what tells which versions each leg says are loaded."""
+        watchers = {name: make() for name, make in self.legs.items()}
+        for leg in watchers.values():
+            stack.callback(leg.close)
+        return {name: leg.versions for name, leg in watchers.items()}
 
 
 def run_load(plan: Plan, folder: Path, serve: Serve, log: Log) -> Report:
@@ -80,7 +81,8 @@ def run_load(plan: Plan, folder: Path, serve: Serve, log: Log) -> Report:
             ways.add_service(stack.enter_context(serve(models, runtime)))
         direct = Versions(ServingFolder(models), RUNTIMES["c_library"])
         ways.add_direct(stack.enter_context(direct))
-        switching.switch(ways.available)
+        loaded = ways.loaded(stack)
+        switching.switch(loaded)
         pauses = stack.enter_context(Pauses())
         clients = [
             (
@@ -103,7 +105,7 @@ def run_load(plan: Plan, folder: Path, serve: Serve, log: Log) -> Report:
         for _, client in clients:
             client.start()
         try:
-            _watch(report, switching, ways, log)
+            _watch(report, switching, loaded, ways.processes, log)
         except (OSError, RuntimeError) as error:
             report.ended = f"{type(error).__name__}: {error}"
         finally:
@@ -115,7 +117,13 @@ def run_load(plan: Plan, folder: Path, serve: Serve, log: Log) -> Report:
     return report
 
 
-def _watch(report: Report, switching: Switching, ways: Ways, log: Log) -> None:
+def _watch(
+    report: Report,
+    switching: Switching,
+    loaded: dict[str, Loaded],
+    processes: dict[str, int],
+    log: Log,
+) -> None:
     """Switches versions and samples memory until the time is over."""
     start = time.monotonic()
     sample_at, switch_at = start, start + report.plan.switch_s
@@ -124,11 +132,11 @@ def _watch(report: Report, switching: Switching, ways: Ways, log: Log) -> None:
         while (now := time.monotonic()) < end:
             # All may have been stopped for a while: what was missed is not made up for.
             if now >= switch_at:
-                switching.switch(ways.available)
+                switching.switch(loaded)
                 report.num_switches += 1
                 switch_at = max(switch_at + report.plan.switch_s, time.monotonic())
             elif now >= sample_at:
-                memory = {name: memory_mb(pid) for name, pid in ways.processes.items()}
+                memory = {name: memory_mb(pid) for name, pid in processes.items()}
                 report.add(Sample(now - start, switching.newest, memory))
                 log.write(report.progress())
                 sample_at = max(sample_at + _SAMPLE_S, now)
@@ -144,10 +152,3 @@ def _tallies(clients: list[tuple[str, Client]]) -> dict[str, Tally]:
     for name, client in clients:
         tallies[name] = tallies.get(name, Tally()) + client.tally
     return tallies
-
-
-def _available(url: str) -> set[int]:
-    """Returns the versions that a server has loaded, as its REST API says."""
-    with urlopen(url, timeout=PATIENCE_S) as response:
-        statuses = json.load(response)["model_version_status"]
-    return {int(status["version"]) for status in statuses if status["state"] != "END"}

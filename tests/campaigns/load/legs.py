@@ -11,11 +11,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import grpc
 import numpy as np
 import tensorflow as tf
-from tensorflow_serving.apis import predict_pb2
+from tensorflow_serving.apis import (
+    get_model_status_pb2,
+    model_service_pb2_grpc,
+    predict_pb2,
+)
 
 from tests.campaigns.load.switching import PATIENCE_S
 from tests.export.serving.servers import NAME, Refused
@@ -57,6 +62,10 @@ class Leg(ABC):
         """Returns the cosines of pairs of texts, by the latest version."""
 
     @abstractmethod
+    def versions(self) -> set[int]:
+        """Returns the versions that are loaded."""
+
+    @abstractmethod
     def bad(self) -> dict[str, Callable[[random.Random], Answer | None]]:
         """Returns what sends a bad request and returns how it was refused."""
 
@@ -80,6 +89,9 @@ class DirectLeg(Leg):
     def similarity(self, left, right):
         inputs = {"texts_a": left, "texts_b": right}
         return self._predict(NAME, None, "similarity", inputs)["cosine"]
+
+    def versions(self):
+        return _loaded(self._versions.states(NAME))
 
     def _predict(self, *arguments):
         return self._versions.predict(*arguments)[1]
@@ -127,6 +139,11 @@ class RestLeg(Leg):
 
     def similarity(self, left, right):
         return self._client.similarity(left, right)
+
+    def versions(self):
+        with urlopen(self._url, timeout=PATIENCE_S) as response:
+            statuses = json.load(response)["model_version_status"]
+        return _loaded({int(status["version"]): status["state"] for status in statuses})
 
     def bad(self):
         path = urlsplit(self._url).path
@@ -195,6 +212,14 @@ class GrpcLeg(Leg):
     def similarity(self, left, right):
         return self._client.similarity(left, right)
 
+    def versions(self):
+        request = get_model_status_pb2.GetModelStatusRequest()
+        request.model_spec.name = NAME
+        stub = model_service_pb2_grpc.ModelServiceStub(self._channel)
+        statuses = stub.GetModelStatus(request, timeout=PATIENCE_S).model_version_status
+        names = get_model_status_pb2.ModelVersionStatus.State
+        return _loaded({status.version: names.Name(status.state) for status in statuses})
+
     def bad(self):
         def broken_tensor(rng):
             message = predict_pb2.PredictRequest.FromString(make_message([b"a", b"b"]))
@@ -233,6 +258,10 @@ class GrpcLeg(Leg):
     def _cut(self, rng: random.Random) -> None:
         preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3])
         hang_up(self._url, preface[: rng.randrange(1, len(preface))], rng)
+
+
+def _loaded(states: dict[int, str]) -> set[int]:
+    return {version for version, state in states.items() if state != "END"}
 
 
 def make_message(

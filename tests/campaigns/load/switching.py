@@ -18,8 +18,8 @@ from tf_charagram.export.serving.folder import ServingFolder
 PATIENCE_S = 180.0
 _POLL_S = 0.1
 
-#: Returns the versions that a server says are available.
-Available = Callable[[], set[int]]
+#: Returns the versions that a server says are loaded.
+Loaded = Callable[[], set[int]]
 
 
 class Switching:
@@ -82,7 +82,7 @@ class Switching:
         self._folder.publish(partial)
         return number
 
-    def switch(self, servers: Mapping[str, Available]) -> None:
+    def switch(self, servers: Mapping[str, Loaded]) -> None:
         """Publishes a version, waits until it is served, and deletes the one before.
 
         Raises:
@@ -90,24 +90,24 @@ class Switching:
         """
         self.is_under_way = True
         number = self.publish()
-        _wait_for(servers, lambda available: number in available, f"serve version {number}")
+        _wait_for(servers, lambda loaded: number in loaded, f"serve version {number}")
         with self._lock:
             self._everywhere[number] = time.monotonic()
             before, self.newest = self.newest, number
         free = {"a client": lambda: {self._users[before]}}
         _wait_for(free, lambda users: users == {0}, f"let go of version {before}")
         self._folder.prune(1)
-        _wait_for(servers, lambda available: available == {number}, f"drop version {before}")
+        _wait_for(servers, lambda loaded: loaded == {number}, f"drop version {before}")
         self.is_under_way = False
         self.count += 1
 
 
 def _wait_for(
-    servers: Mapping[str, Available], is_done: Callable[[set[int]], bool], what: str
+    servers: Mapping[str, Loaded], is_done: Callable[[set[int]], bool], what: str
 ) -> None:
     deadline = time.monotonic() + PATIENCE_S
-    for name, available in servers.items():
-        while not is_done(available()):
+    for name, loaded in servers.items():
+        while not is_done(loaded()):
             if time.monotonic() > deadline:
                 raise RuntimeError(f"{name} did not {what} within {PATIENCE_S:g} s.")
             time.sleep(_POLL_S)
