@@ -15,7 +15,7 @@ from tests.campaigns.load.models import Exported
 from tf_charagram.export.serving.folder import ServingFolder
 
 #: For an answer, or a version to be loaded or dropped; a server may be stopped for a while.
-PATIENCE_S = 180.0
+PATIENCE_S = 600.0
 _POLL_S = 0.1
 
 #: Returns the versions that a server says are loaded.

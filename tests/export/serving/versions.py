@@ -55,9 +55,11 @@ class PythonProcess:
     """
 
     def __init__(self, folder: Path) -> None:
-        spawn = multiprocessing.get_context("spawn")
-        self._connection, theirs = spawn.Pipe()
-        self._process = spawn.Process(target=_answer, args=(folder, theirs), daemon=True)
+        # Forked from a process that has imported TensorFlow, and done nothing else.
+        fork = multiprocessing.get_context("forkserver")
+        fork.set_forkserver_preload([__name__])
+        self._connection, theirs = fork.Pipe()
+        self._process = fork.Process(target=_answer, args=(folder, theirs), daemon=True)
         self._process.start()
         theirs.close()
         self._lock = threading.Lock()
