@@ -169,6 +169,7 @@ class Report:
         lines += [
             f"{rate:.1f} requests/s for {self.seconds:,.0f} s, {self.num_switches} new versions",
             f"nothing ran for {self.paused_s:.0f} s of these; latencies leave them out",
+            f"{total['interrupted']} requests were interrupted by that, and asked again if good",
             f"largest difference of an answer {total['difference']:.1e}",
             *(
                 f"{name}: memory {slope:+.2f} MB an hour (standard error {error:.2f})"
@@ -189,6 +190,7 @@ def _numbers(tally: Tally) -> dict[str, Any]:
         "failed": tally.failed,
         "bad": dict(Counter(tally.bad)),
         "wrong": tally.wrong,
+        "interrupted": tally.interrupted,
         "difference": tally.difference,
         "ms": {percent: tally.latencies.percentile_ms(percent) for percent in PERCENTILES},
     }

@@ -27,8 +27,6 @@ class Switching:
 
     Attributes:
         newest: The largest version that all servers have.
-        is_under_way: Whether there is, or was until just now, more than one version.
-        count: Switches so far.
     """
 
     def __init__(self, folder: Path, exports: Sequence[Exported]) -> None:
@@ -39,8 +37,6 @@ class Switching:
         self._everywhere: dict[int, float] = {}
         self._users: Counter[int] = Counter()
         self.newest = 0
-        self.is_under_way = False
-        self.count = 0
 
     def export(self, version: int) -> Exported:
         """Returns what a version is a copy of; that of the next version differs."""
@@ -88,7 +84,6 @@ class Switching:
         Raises:
             RuntimeError: A server does not follow.
         """
-        self.is_under_way = True
         number = self.publish()
         _wait_for(servers, lambda loaded: number in loaded, f"serve version {number}")
         with self._lock:
@@ -98,8 +93,6 @@ class Switching:
         _wait_for(free, lambda users: users == {0}, f"let go of version {before}")
         self._folder.prune(1)
         _wait_for(servers, lambda loaded: loaded == {number}, f"drop version {before}")
-        self.is_under_way = False
-        self.count += 1
 
 
 def _wait_for(
