@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,15 +18,17 @@ pytest.importorskip("tensorflow_serving.apis")
 
 from tests.campaigns.load import switching
 from tests.campaigns.load.campaign import run_load
+from tests.campaigns.load.clients import Client
 from tests.campaigns.load.legs import CUT, DESERVED
 from tests.campaigns.load.measures import Latencies, memory_mb, slope_per_hour
-from tests.campaigns.load.models import Exported, differs
+from tests.campaigns.load.models import Exported, Pool, differs
 from tests.campaigns.load.pauses import Pauses
 from tests.campaigns.load.report import Log, Plan, Report, Sample, sum_of
 from tests.campaigns.load.services import server_here
 from tests.campaigns.load.switching import Switching
 from tests.commands import run
 from tests.export.serving import versions
+from tf_charagram.export.serving.client import ServerError
 
 ROOT = Path(__file__).parents[2]
 PLAN = Plan(
@@ -97,6 +102,70 @@ def test_wrong_answers_are_found(tmp_path, monkeypatch):
     assert all(tally.failed > tally.good for tally in tallies.values())
     assert report.problems == [f"{sum_of(tallies).failed} good requests failed"]
     assert "differs by 2e-05" in log.failures[0]
+
+
+class TestClient:
+    """A seed with which one text is asked for, whose vector is 1; the leg answers as told."""
+
+    @pytest.fixture
+    def make(self):
+        model = Exported(Path(), np.ones((1, 1)), np.ones((1, 1)))
+        always_1 = SimpleNamespace(
+            export=lambda version: model,
+            may_answer=lambda sent, answered: [1],
+            use=lambda: nullcontext(1),
+        )
+
+        def make(answers, *, is_paused):
+            def answer(*_):
+                value = answers.pop(0)
+                if isinstance(value, Exception):
+                    raise value
+                return value
+
+            leg = SimpleNamespace(
+                embed=answer,
+                similarity=lambda *_: answer()[:, 0],
+                bad=lambda: {"missing model": answer},
+            )
+            pauses = SimpleNamespace(any_since=lambda start: is_paused)
+            pool = Pool([b"a"], dict.fromkeys(("words", "sentences", "odd"), range(1)))
+            settings = {"mean_pause_s": 1, "share_bad": 0, "tell": lambda *_: None}
+            return Client(leg, pool, always_1, pauses, random.Random(3), **settings)
+
+        return make
+
+    @pytest.mark.parametrize(
+        ("is_paused", "counts"), [(True, (1, 0, 1)), (False, (0, 1, 0))], ids=["paused", "not"]
+    )
+    def test_a_connection_that_breaks(self, make, is_paused, counts):
+        client = make([ServerError("no connection"), np.ones((1, 1))], is_paused=is_paused)
+        client._ask()
+        tally = client.tally
+        assert (tally.good, tally.failed, tally.interrupted) == counts
+
+    @pytest.mark.parametrize("is_paused", [True, False])
+    def test_a_wrong_answer(self, make, is_paused):
+        client = make([np.full((1, 1), 1.1)], is_paused=is_paused)
+        client._ask()
+        assert (client.tally.good, client.tally.failed) == (0, 1)
+
+    @pytest.mark.parametrize(
+        ("answer", "is_paused", "counts"),
+        [
+            (("NOT_FOUND", "Latest(nope)"), False, (1, 0, 0)),
+            (("NOT_FOUND", "Latest(nope)"), True, (1, 0, 0)),
+            (("NOT_FOUND", "another"), False, (0, 1, 0)),
+            (("UNAVAILABLE", "nope"), False, (0, 1, 0)),
+            (("UNAVAILABLE", "nope"), True, (0, 0, 1)),
+            (None, False, (0, 1, 0)),
+        ],
+    )
+    def test_a_bad_request(self, make, answer, is_paused, counts):
+        client = make([answer], is_paused=is_paused)
+        client._ask_badly()
+        tally = client.tally
+        assert (tally.bad["missing model"], tally.wrong, tally.interrupted) == counts
 
 
 def test_a_version_that_is_not_served_is_found(tmp_path, monkeypatch):

@@ -143,7 +143,7 @@ class Client(threading.Thread):
     def _unless_interrupted(
         self, ask: Callable[[list[int]], tuple[float, float]], rows: list[int]
     ) -> tuple[float, float]:
-        """Asks again what a pause interrupted: gRPC gives up a connection after a minute's silence."""
+        """Asks again what a pause interrupted: gRPC gives up what is silent for a minute."""
         start = time.monotonic()
         try:
             return ask(rows)
