@@ -19,7 +19,7 @@ pytest.importorskip("tensorflow_serving.apis")
 from tests.campaigns.load import switching
 from tests.campaigns.load.campaign import run_load
 from tests.campaigns.load.clients import Client
-from tests.campaigns.load.legs import CUT, DESERVED
+from tests.campaigns.load.legs import CANCELLED, CUT, DESERVED
 from tests.campaigns.load.measures import Latencies, memory_mb, slope_per_hour
 from tests.campaigns.load.models import Exported, Pool, differs
 from tests.campaigns.load.pauses import Pauses
@@ -116,7 +116,7 @@ class TestClient:
             use=lambda: nullcontext(1),
         )
 
-        def make(answers, *, is_paused):
+        def make(answers, *, is_paused, bad="missing model"):
             def answer(*_):
                 value = answers.pop(0)
                 if isinstance(value, Exception):
@@ -126,7 +126,7 @@ class TestClient:
             leg = SimpleNamespace(
                 embed=answer,
                 similarity=lambda *_: answer()[:, 0],
-                bad=lambda: {"missing model": answer},
+                bad=lambda: {bad: answer},
             )
             pauses = SimpleNamespace(any_since=lambda start: is_paused)
             pool = Pool([b"a"], dict.fromkeys(("words", "sentences", "odd"), range(1)))
@@ -166,6 +166,13 @@ class TestClient:
         client._ask_badly()
         tally = client.tally
         assert (tally.bad["missing model"], tally.wrong, tally.interrupted) == counts
+
+    @pytest.mark.parametrize("kind", [CUT, CANCELLED])
+    @pytest.mark.parametrize(("answer", "counts"), [(None, (1, 0)), (("OK", ""), (0, 1))])
+    def test_a_bad_request_without_an_answer(self, make, kind, answer, counts):
+        client = make([answer], is_paused=False, bad=kind)
+        client._ask_badly()
+        assert (client.tally.bad[kind], client.tally.wrong) == counts
 
 
 def test_a_version_that_is_not_served_is_found(tmp_path, monkeypatch):

@@ -31,6 +31,7 @@ from tf_charagram.export.serving.client import GrpcClient, RestClient
 #: Status as gRPC names it, and message.
 Answer = tuple[str, str]
 NO_VERSION = 99_999_999
+CUT, CANCELLED = "cut connection", "cancelled"
 #: What each kind of bad request must be answered: the status, and what the message must say.
 DESERVED = {
     "wrong type": ("INVALID_ARGUMENT", "takes str or bytes|dtype string|no columns of texts"),
@@ -44,10 +45,10 @@ DESERVED = {
     "broken path": ("INVALID_ARGUMENT", "Malformed request"),
     "broken tensor": ("INVALID_ARGUMENT", "Malformed tensor"),
     "truncated message": ("INTERNAL", "deserializing"),
-    "cancelled": ("CANCELLED", "cancelled"),
+    CANCELLED: ("CANCELLED", "cancelled"),
 }
-#: Nobody waits for an answer to it; those who ask next get theirs.
-CUT = "cut connection"
+#: Bad requests that may end without an answer to judge; those who ask next get theirs.
+UNANSWERED = {CUT, CANCELLED}
 
 
 class Leg(ABC):
@@ -239,7 +240,7 @@ class GrpcLeg(Leg):
             "missing version": lambda rng: self._refusal(make_message([b"a"], version=NO_VERSION)),
             "broken tensor": broken_tensor,
             "truncated message": truncated,
-            "cancelled": self._cancel,
+            CANCELLED: self._cancel,
             CUT: self._cut,
         }
 
@@ -250,10 +251,12 @@ class GrpcLeg(Leg):
             return error.code().name, error.details()
         return "OK", ""
 
-    def _cancel(self, rng: random.Random) -> Answer:
+    def _cancel(self, rng: random.Random) -> Answer | None:
         call = self._predict.future(make_message([rng.randbytes(10_000)] * 20))
-        call.cancel()
-        return call.code().name, call.details().lower()
+        if call.cancel():
+            return call.code().name, call.details().lower()
+        call.result()  # Cancelled too late, it was answered.
+        return None
 
     def _cut(self, rng: random.Random) -> None:
         preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3])
