@@ -27,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    from tests.campaigns.load.allocator import return_memory
+    from tests.export.serving.allocator import return_large_blocks
 
-    return_memory()
+    return_large_blocks()
     from tests.campaigns.load.campaign import run_load
     from tests.campaigns.load.report import Log, Plan
     from tests.campaigns.load.services import server_process

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import tensorflow as tf
 
+from tests.export.serving.allocator import return_free_pages
 from tests.export.serving.servers import Inputs, Refused, inputs_of, not_found, predictor
 from tf_charagram.errors import CharagramError
 from tf_charagram.export.runtime.c_runtime import CRuntime
@@ -211,5 +212,6 @@ class Versions:
             self._leaving.add(number)
             self._lock.wait_for(lambda: not loaded.num_users)
         loaded.runtime.close()
+        return_free_pages()
         with self._lock:
             self._leaving.remove(number)
