@@ -11,6 +11,7 @@ from importlib import import_module
 CAMPAIGNS = {
     "crash": ("tests.campaigns.crash.command", "end commands at random moments, and resume them"),
     "fuzz": ("tests.campaigns.fuzz", "give changed and random bytes to all that reads some"),
+    "load": ("tests.campaigns.load", "ask exported models from many clients while versions change"),
 }
 
 

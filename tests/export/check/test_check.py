@@ -15,7 +15,7 @@ import pytest
 import tensorflow as tf
 
 from tests.commands import call
-from tests.export.serving.servers import NAME, SERVERS, predictor
+from tests.export.serving.servers import NAME, SERVERS, OneVersion, predictor
 from tests.texts import words
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import RunError
@@ -197,7 +197,7 @@ def serve(version):
     def serve(kind):
         if kind == "grpc":
             pytest.importorskip("tensorflow_serving.apis")
-        return SERVERS[kind](predictor(version))
+        return SERVERS[kind](OneVersion(predictor(version)))
 
     return serve
 

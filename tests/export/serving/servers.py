@@ -1,22 +1,74 @@
-"""Servers that speak as TensorFlow Serving does, with a SavedModel behind them."""
+"""Servers that speak as TensorFlow Serving does, over REST and over gRPC."""
 
 from __future__ import annotations
 
 import base64
 import json
 import re
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import tensorflow as tf
 
 NAME = "words"
-Predict = Callable[[str, Mapping[str, list[bytes]]], dict[str, np.ndarray]]
+Inputs = Mapping[str, list[Any]]
+Predict = Callable[[str, Inputs], dict[str, np.ndarray]]
+
+
+class Refused(Exception):
+    """A request that cannot be answered.
+
+    Attributes:
+        status: Why, as gRPC names it.
+    """
+
+    def __init__(self, status: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Models(Protocol):
+    """What a server serves; what it cannot answer is `Refused`."""
+
+    def predict(
+        self, name: str, version: int | None, signature: str, inputs: Inputs
+    ) -> tuple[int, dict[str, np.ndarray]]:
+        """Calls a signature of a version, by default the latest; returns which one, and outputs."""
+
+    def states(self, name: str) -> dict[int, str]:
+        """Returns the versions of a model, and what becomes of them."""
+
+
+def not_found(name: str, version: int | None) -> Refused:
+    which = f"Latest({name})" if version is None else f"Specific({name}, {version})"
+    return Refused("NOT_FOUND", f"Servable not found for request: {which}")
+
+
+class OneVersion:
+    """A model of one version, which is a function."""
+
+    def __init__(self, predict: Predict) -> None:
+        self._predict = predict
+
+    def predict(self, name, version, signature, inputs):
+        if name != NAME or version not in (None, 1):
+            raise not_found(name, version)
+        try:
+            return 1, self._predict(signature, inputs)
+        except KeyError as error:
+            message = f'Serving signature name: "{signature}" not found in signature def'
+            raise Refused("INVALID_ARGUMENT", message) from error
+
+    def states(self, name):
+        if name != NAME:
+            raise not_found(name, None)
+        return {1: "AVAILABLE"}
 
 
 def predictor(folder: Any) -> Predict:
@@ -32,9 +84,18 @@ def predictor(folder: Any) -> Predict:
     return predict
 
 
+class _RestServer(ThreadingHTTPServer):
+    # As many as may connect at once; the default is 5.
+    request_queue_size = 128
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exception(), ConnectionError):  # A client may leave at any time.
+            super().handle_error(request, client_address)
+
+
 @contextmanager
-def rest_server(predict: Predict) -> Iterator[str]:
-    """Serves `predict` in columns over HTTP; gives the address of the model.
+def rest_server(models: Models) -> Iterator[str]:
+    """Serves models in columns over HTTP; gives the address of the one called `NAME`.
 
     The JSON is that of TensorFlow Serving's `json_tensor.cc`: the one output has no name, several
     have theirs, and numbers that are not finite are written `NaN`, `Infinity`.
@@ -42,24 +103,21 @@ def rest_server(predict: Predict) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            path = re.fullmatch(r"/v1/models/([^/:]+)(?:/versions/(\d+))?:predict", self.path)
-            if path is None:
-                return self._answer(400, {"error": f"Malformed request: POST {self.path}"})
-            if path[1] != NAME or path[2] not in (None, "1"):
-                return self._answer(404, {"error": f"Servable not found for request: {path[1]}"})
-            request = json.loads(body)
-            name = request["signature_name"]
-            try:
-                outputs = predict(name, {k: _decode(v) for k, v in request["inputs"].items()})
-            except KeyError:
-                message = f'Serving signature name: "{name}" not found in signature def'
-                return self._answer(400, {"error": message})
-            lists = {key: value.tolist() for key, value in outputs.items()}
-            self._answer(200, {"outputs": lists if len(lists) > 1 else next(iter(lists.values()))})
+            length = int(self.headers["Content-Length"])
+            body = self.rfile.read(length)
+            if len(body) == length:  # Else nobody is there to be answered.
+                self._answer(lambda: _rest_predict(models, self.path, body))
 
-        def _answer(self, status, answer):
-            body = json.dumps(answer).encode()
+        def do_GET(self):
+            self._answer(lambda: _rest_states(models, self.path))
+
+        def _answer(self, answer):
+            try:
+                status, value = 200, answer()
+            except Refused as refused:
+                status = {"NOT_FOUND": 404, "INVALID_ARGUMENT": 400}[refused.status]
+                value = {"error": str(refused)}
+            body = json.dumps(value).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
@@ -69,7 +127,7 @@ def rest_server(predict: Predict) -> Iterator[str]:
         def log_message(self, *arguments):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = _RestServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
@@ -78,6 +136,38 @@ def rest_server(predict: Predict) -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def _rest_predict(models: Models, path: str, body: bytes) -> dict[str, Any]:
+    parts = re.fullmatch(r"/v1/models/([^/:]+)(?:/versions/(\d+))?:predict", path)
+    if parts is None:
+        raise Refused("INVALID_ARGUMENT", f"Malformed request: POST {path}")
+    try:
+        request = json.loads(body)
+    except ValueError as error:
+        raise Refused("INVALID_ARGUMENT", f"JSON Parse error: {error}") from error
+    try:
+        signature = request.get("signature_name", "serving_default")
+        inputs = {key: _decode(texts) for key, texts in request["inputs"].items()}
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        problem = f"Missing 'inputs', or they are no columns of texts: {error!r}"
+        raise Refused("INVALID_ARGUMENT", problem) from error
+    version = None if parts[2] is None else int(parts[2])
+    _, outputs = models.predict(parts[1], version, signature, inputs)
+    lists = {key: value.tolist() for key, value in outputs.items()}
+    return {"outputs": lists if len(lists) > 1 else next(iter(lists.values()))}
+
+
+def _rest_states(models: Models, path: str) -> dict[str, Any]:
+    parts = re.fullmatch(r"/v1/models/([^/:]+)", path)
+    if parts is None:
+        raise Refused("INVALID_ARGUMENT", f"Malformed request: GET {path}")
+    return {
+        "model_version_status": [
+            {"version": str(version), "state": state, "status": {"error_code": "OK"}}
+            for version, state in sorted(models.states(parts[1]).items(), reverse=True)
+        ]
+    }
 
 
 def _decode(texts: list[Any]) -> list[bytes]:
@@ -89,38 +179,73 @@ def _decode(texts: list[Any]) -> list[bytes]:
 
 
 @contextmanager
-def grpc_server(predict: Predict) -> Iterator[str]:
-    """Serves `predict` as TensorFlow Serving's `PredictionService`; gives the address."""
-    import grpc
-    from tensorflow_serving.apis import predict_pb2, prediction_service_pb2_grpc
+def grpc_server(models: Models) -> Iterator[str]:
+    """Serves models as TensorFlow Serving's `PredictionService` and `ModelService` do.
 
-    class Service(prediction_service_pb2_grpc.PredictionServiceServicer):
+    Gives the address of the model called `NAME`.
+    """
+    import grpc
+    from tensorflow_serving.apis import (
+        get_model_status_pb2,
+        model_service_pb2_grpc,
+        predict_pb2,
+        prediction_service_pb2_grpc,
+    )
+
+    def refuse(context, refused):
+        context.abort(grpc.StatusCode[refused.status], str(refused))
+
+    class Prediction(prediction_service_pb2_grpc.PredictionServiceServicer):
         def Predict(self, request, context):
-            name, signature = request.model_spec.name, request.model_spec.signature_name
-            if name != NAME:
-                context.abort(grpc.StatusCode.NOT_FOUND, f"Servable not found for request: {name}")
-            inputs = {key: list(tf.make_ndarray(value)) for key, value in request.inputs.items()}
-            try:
-                outputs = predict(signature, inputs)
-            except KeyError:
-                message = f'Serving signature name: "{signature}" not found in signature def'
-                context.abort(grpc.StatusCode.INVALID_ARGUMENT, message)
             response = predict_pb2.PredictResponse()
+            try:
+                version, outputs = _grpc_predict(models, request)
+            except Refused as refused:
+                refuse(context, refused)
+            response.model_spec.CopyFrom(request.model_spec)
+            response.model_spec.version.value = version
             for key, value in outputs.items():
                 response.outputs[key].CopyFrom(tf.make_tensor_proto(value))
             return response
 
+    class Status(model_service_pb2_grpc.ModelServiceServicer):
+        def GetModelStatus(self, request, context):
+            response = get_model_status_pb2.GetModelStatusResponse()
+            try:
+                states = models.states(request.model_spec.name)
+            except Refused as refused:
+                refuse(context, refused)
+            for version, state in sorted(states.items(), reverse=True):
+                response.model_version_status.add(version=version, state=state)
+            return response
+
     # TensorFlow Serving takes messages of any length, too.
     server = grpc.server(
-        ThreadPoolExecutor(2), options=[("grpc.max_receive_message_length", 2**31 - 1)]
+        ThreadPoolExecutor(8), options=[("grpc.max_receive_message_length", 2**31 - 1)]
     )
-    prediction_service_pb2_grpc.add_PredictionServiceServicer_to_server(Service(), server)
+    prediction_service_pb2_grpc.add_PredictionServiceServicer_to_server(Prediction(), server)
+    model_service_pb2_grpc.add_ModelServiceServicer_to_server(Status(), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     try:
         yield f"grpc://127.0.0.1:{port}/{NAME}"
     finally:
         server.stop(None).wait()
+
+
+def inputs_of(request: Any) -> dict[str, list[Any]]:
+    """Returns the inputs of a `PredictRequest`."""
+    return {key: tf.make_ndarray(value).tolist() for key, value in request.inputs.items()}
+
+
+def _grpc_predict(models: Models, request: Any) -> tuple[int, dict[str, np.ndarray]]:
+    spec = request.model_spec
+    version = spec.version.value if spec.HasField("version") else None
+    try:
+        inputs = inputs_of(request)
+    except (TypeError, ValueError) as error:
+        raise Refused("INVALID_ARGUMENT", f"Malformed tensor: {error}") from error
+    return models.predict(spec.name, version, spec.signature_name or "serving_default", inputs)
 
 
 SERVERS = {"rest": rest_server, "grpc": grpc_server}

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.export.serving.servers import NAME, SERVERS, predictor
+from tests.export.serving.servers import NAME, SERVERS, OneVersion, predictor
 from tests.texts import NASTY, words
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
@@ -40,7 +40,7 @@ def serve(kind, predict):
     """Returns the server of a kind, as a context manager that gives its address."""
     if kind == "grpc":
         pytest.importorskip("tensorflow_serving.apis")
-    return SERVERS[kind](predict)
+    return SERVERS[kind](OneVersion(predict))
 
 
 @pytest.fixture(scope="module", params=SERVERS)
@@ -106,7 +106,9 @@ class TestErrors:
 
     def test_wrong_model(self, url):
         with connected(url.replace(NAME, "nope")) as client:
-            message = r"/nope: Servable not found for request: nope \(status (404|NOT_FOUND)\)"
+            message = (
+                r"/nope: Servable not found for request: Latest\(nope\) \(status (404|NOT_FOUND)\)"
+            )
             with pytest.raises(ServerError, match=message):
                 client.embed(["a"])
 
@@ -171,12 +173,12 @@ def test_one_of_several_outputs(predict):
     def several(signature, inputs):
         return {**predict(signature, inputs), "more": np.zeros(1)}
 
-    with SERVERS["rest"](several) as url:
+    with SERVERS["rest"](OneVersion(several)) as url:
         assert connect(url).embed(["a"]).shape == (1, DIM)
 
 
 def test_a_version(predict):
-    with SERVERS["rest"](predict) as url:
+    with SERVERS["rest"](OneVersion(predict)) as url:
         assert connect(f"{url}/versions/1").embed(["a"]).shape == (1, DIM)
         with pytest.raises(ServerError, match="versions/2: Servable not found"):
             connect(f"{url}/versions/2").embed(["a"])
