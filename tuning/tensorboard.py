@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 from tensorboard.plugins.hparams import api
 
+from tf_charagram.training.tensorboard import writing_events
 from tf_charagram.tuning.results import Result
 from tf_charagram.tuning.search import Search
 from tf_charagram.tuning.spaces import label
@@ -21,16 +22,20 @@ def write_hparams(folder: Path, search: Search, result: Result) -> None:
         folder: The log folder of the trial; what is there is replaced.
         search: The search.
         result: What came of the trial.
+
+    Raises:
+        RunError: It cannot be written, for instance because the disk is full.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    writer = tf.summary.create_file_writer(str(folder))
-    with writer.as_default(step=0):
-        values = {name: _plain(result.values[name]) for name in search.space}
-        api.hparams(values, trial_id=result.id)
-        for name, score in {"score": result.score, **result.scores}.items():
-            if score is not None:
-                tf.summary.scalar(name, score)
-    writer.close()
+    with writing_events(folder):
+        writer = tf.summary.create_file_writer(str(folder))
+        with writer.as_default(step=0):
+            values = {name: _plain(result.values[name]) for name in search.space}
+            api.hparams(values, trial_id=result.id)
+            for name, score in {"score": result.score, **result.scores}.items():
+                if score is not None:
+                    tf.summary.scalar(name, score)
+        writer.close()
 
 
 def _plain(value: Any) -> bool | int | float | str:

@@ -11,6 +11,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 from tensorboard.util.tensor_util import make_ndarray
 
+from tests.commands import full_disk
+from tf_charagram.errors import RunError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.training.tensorboard import Scalars, write_projector
 
@@ -32,6 +34,15 @@ def test_scalars(tmp_path):
         "loss": {3: 0.5, 7: 0.25},
         "SL999": {7: pytest.approx(70.6)},
     }
+
+
+def test_full_disk(tmp_path):
+    with full_disk(0), pytest.raises(RunError, match=r"Cannot write .*logs: .* Free some space"):
+        Scalars(tmp_path / "logs").write(1, {"loss": 0.5})
+    scalars = Scalars(tmp_path / "more")
+    with full_disk(200), pytest.raises(RunError, match=r"Cannot write .*more: .* Free some space"):
+        for step in range(100):
+            scalars.write(step, {"loss": 0.5})
 
 
 def test_scalars_of_a_run_are_its_history(trained):

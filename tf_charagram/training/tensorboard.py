@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.files import whole_file
+from tf_charagram.errors import RunError
+from tf_charagram.files import MAKE_ROOM, whole_file
 
 
 class Scalars:
@@ -16,18 +18,42 @@ class Scalars:
 
     Args:
         folder: The log folder.
+
+    Raises:
+        RunError: It cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._writer = tf.summary.create_file_writer(str(folder))
+        self._folder = folder
+        with writing_events(folder):
+            self._writer = tf.summary.create_file_writer(str(folder))
 
     def write(self, step: int, values: Mapping[str, float | None]) -> None:
-        """Writes named values; `None` is left out."""
-        with self._writer.as_default(step=step):
+        """Writes named values; `None` is left out.
+
+        Raises:
+            RunError: They cannot be written, for instance because the disk is full.
+        """
+        with writing_events(self._folder), self._writer.as_default(step=step):
             for name, value in values.items():
                 if value is not None:
                     tf.summary.scalar(name, value)
-        self._writer.flush()
+            self._writer.flush()
+
+
+@contextmanager
+def writing_events(folder: Path) -> Iterator[None]:
+    """Says what a full disk is where TensorFlow writes events for TensorBoard.
+
+    Raises:
+        RunError: They cannot be written.
+    """
+    try:
+        yield
+    except tf.errors.OpError as error:
+        reason = " ".join(error.message.split())
+        problem = f"{reason}. Is the disk full? {MAKE_ROOM}"
+        raise RunError(f"Cannot write {folder}: {problem}") from error
 
 
 def write_projector(folder: Path, texts: Sequence[str], vectors: np.ndarray) -> None:

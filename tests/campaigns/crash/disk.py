@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import resource
 from pathlib import Path
@@ -57,11 +58,19 @@ class Disk:
         if not self._is_mounted:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (bytes_left, resource.RLIM_INFINITY))
             return
-        room = os.statvfs(self.folder)
-        taken = room.f_bavail * room.f_frsize - bytes_left
-        if taken > 0:
-            with open(self._ballast, "wb") as file:
-                os.posix_fallocate(file.fileno(), 0, taken)
+        with open(self._ballast, "wb") as file:
+            while True:
+                room = os.statvfs(self.folder)
+                taken = room.f_bavail * room.f_frsize - bytes_left
+                if taken <= 0:
+                    return
+                try:
+                    os.posix_fallocate(file.fileno(), 0, taken)
+                    return
+                except OSError as error:
+                    # The process has written meanwhile, so that there is less room.
+                    if error.errno != errno.ENOSPC:
+                        raise
 
     def free(self) -> None:
         """Makes room again."""
