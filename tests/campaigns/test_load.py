@@ -183,6 +183,12 @@ def test_a_version_that_is_not_served_is_found(tmp_path, monkeypatch):
     with pytest.raises(RuntimeError, match=r"rest did not serve version 1 within 0\.2 s"):
         found.switch({"rest": set})
 
+    def gone():
+        raise OSError("nobody there")
+
+    with pytest.raises(RuntimeError, match=r"grpc did not serve version 2 .*: nobody there"):
+        found.switch({"grpc": gone})
+
 
 def test_what_ended_too_early_is_a_problem():
     report = Report(PLAN, tallies=dict, ended="OSError: gone")
@@ -198,6 +204,7 @@ def test_pauses():
             time.sleep(0.01)
         assert pauses.seconds == pytest.approx(100, abs=5)
         assert not pauses.any_since(time.monotonic())
+        assert time.monotonic() - pauses.clock() == pytest.approx(pauses.seconds, abs=5)
 
 
 class TestMeasures:
