@@ -68,7 +68,19 @@ def test_every_way_was_asked_while_versions_changed(short):
 @pytest.mark.campaign
 def test_a_minute(tmp_path):
     log = tmp_path / "log.jsonl"
-    command = ("load", "--minutes", "1", "--seed", "1", "--bad", "0.2", "--switch-s", "15")
+    command = (
+        "load",
+        "--minutes",
+        "1",
+        "--seed",
+        "1",
+        "--bad",
+        "0.2",
+        "--switch-s",
+        "15",
+        "--log",
+        str(log),
+    )
     done = run([sys.executable, "-m", "tests.campaigns", *command], cwd=ROOT, timeout=1200)
     assert done.returncode == 0, done.stdout + done.stderr
     last = json.loads(log.read_text().splitlines()[-1])
@@ -183,6 +195,12 @@ def test_a_version_that_is_not_served_is_found(tmp_path, monkeypatch):
     with pytest.raises(RuntimeError, match=r"rest did not serve version 1 within 0\.2 s"):
         found.switch({"rest": set})
 
+    def gone():
+        raise OSError("nobody there")
+
+    with pytest.raises(RuntimeError, match=r"grpc did not serve version 2 .*: nobody there"):
+        found.switch({"grpc": gone})
+
 
 def test_what_ended_too_early_is_a_problem():
     report = Report(PLAN, tallies=dict, ended="OSError: gone")
@@ -198,6 +216,7 @@ def test_pauses():
             time.sleep(0.01)
         assert pauses.seconds == pytest.approx(100, abs=5)
         assert not pauses.any_since(time.monotonic())
+        assert time.monotonic() - pauses.clock() == pytest.approx(pauses.seconds, abs=5)
 
 
 class TestMeasures:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--minutes", type=float, default=1, help="how long to ask [%(default)s]")
+    add("--minutes", type=float, default=1, help="how long to ask, pauses left out [%(default)s]")
     add("--seed", type=int, default=0, help="of texts, requests and pauses [%(default)s]")
     add("--clients", type=int, default=64, help="[%(default)s]")
     add("--rate", type=float, default=60, help="requests per second of all clients [%(default)s]")

@@ -105,7 +105,7 @@ def run_load(plan: Plan, folder: Path, serve: Serve, log: Log) -> Report:
         for _, client in clients:
             client.start()
         try:
-            _watch(report, switching, loaded, ways.processes, log)
+            _watch(report, switching, loaded, ways.processes, log, pauses.clock)
         except (OSError, RuntimeError) as error:
             report.ended = f"{type(error).__name__}: {error}"
         finally:
@@ -123,18 +123,19 @@ def _watch(
     loaded: dict[str, Loaded],
     processes: dict[str, int],
     log: Log,
+    clock: Callable[[], float],
 ) -> None:
     """Switches versions and samples memory until the time is over."""
-    start = time.monotonic()
+    start = clock()
     sample_at, switch_at = start, start + report.plan.switch_s
     end = start + report.plan.seconds
     try:
-        while (now := time.monotonic()) < end:
-            # All may have been stopped for a while: what was missed is not made up for.
+        while (now := clock()) < end:
+            # Switching may take long: what was missed is not made up for.
             if now >= switch_at:
                 switching.switch(loaded)
                 report.num_switches += 1
-                switch_at = max(switch_at + report.plan.switch_s, time.monotonic())
+                switch_at = max(switch_at + report.plan.switch_s, clock())
             elif now >= sample_at:
                 memory = {name: memory_mb(pid) for name, pid in processes.items()}
                 report.add(Sample(now - start, switching.newest, memory))
@@ -143,7 +144,7 @@ def _watch(
             else:
                 time.sleep(min(switch_at, sample_at, end) - now)
     finally:
-        report.seconds = time.monotonic() - start
+        report.seconds = clock() - start
 
 
 def _tallies(clients: list[tuple[str, Client]]) -> dict[str, Tally]:

@@ -38,6 +38,10 @@ class Pauses(threading.Thread):
                 self._last_end = self._tick
                 self.seconds += self._tick - before
 
+    def clock(self) -> float:
+        """Returns a time in seconds that stands still while nothing runs."""
+        return time.monotonic() - self.seconds
+
     def any_since(self, start: float) -> bool:
         """Returns whether there was a pause since a time of `time.monotonic`."""
         return self._last_end > start or time.monotonic() - self._tick > _LONGEST_S

@@ -71,7 +71,10 @@ class Log:
 
 @dataclass(frozen=True)
 class Sample:
-    """The memory of each process in MB, after some seconds, while one version was served."""
+    """The memory of each process in MB, after some seconds, while one version was served.
+
+    Seconds in which nothing ran do not count.
+    """
 
     seconds: float
     version: int
@@ -88,7 +91,7 @@ class Report:
         samples: Of memory.
         num_switches: New versions.
         seconds: How long the clients asked.
-        paused_s: How much of it nothing ran, which latencies leave out.
+        paused_s: How long nothing ran meanwhile, which is left out of the time and of latencies.
         ended: Why it ended too early, if it did.
     """
 
@@ -168,7 +171,7 @@ class Report:
         rate = (total["good"] + sum(total["bad"].values())) / self.seconds
         lines += [
             f"{rate:.1f} requests/s for {self.seconds:,.0f} s, {self.num_switches} new versions",
-            f"nothing ran for {self.paused_s:.0f} s of these; latencies leave them out",
+            f"nothing ran for another {self.paused_s:.0f} s",
             f"{total['interrupted']} requests were interrupted by that, and asked again if good",
             f"largest difference of an answer {total['difference']:.1e}",
             *(

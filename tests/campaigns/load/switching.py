@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import grpc
+
 from tests.campaigns.load.models import Exported
 from tf_charagram.export.serving.folder import ServingFolder
 
 #: For an answer, or a version to be loaded or dropped; a server may be stopped for a while.
-PATIENCE_S = 600.0
+PATIENCE_S = 300.0
 _POLL_S = 0.1
 
 #: Returns the versions that a server says are loaded.
@@ -98,9 +100,15 @@ class Switching:
 def _wait_for(
     servers: Mapping[str, Loaded], is_done: Callable[[set[int]], bool], what: str
 ) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    """Waits for each server in turn; in polls, for none is made while nothing runs."""
     for name, loaded in servers.items():
-        while not is_done(loaded()):
-            if time.monotonic() > deadline:
-                raise RuntimeError(f"{name} did not {what} within {PATIENCE_S:g} s.")
+        problem = ""
+        for _ in range(int(PATIENCE_S / _POLL_S)):
+            try:
+                if is_done(loaded()):
+                    break
+            except (OSError, grpc.RpcError) as error:
+                problem = f": {error}"
             time.sleep(_POLL_S)
+        else:
+            raise RuntimeError(f"{name} did not {what} within {PATIENCE_S:g} s{problem}")
