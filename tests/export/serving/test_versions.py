@@ -8,9 +8,10 @@ import time
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from tests.export.serving.servers import NAME, Refused
-from tests.export.serving.versions import Versions
+from tests.export.serving.versions import Versions, read_records
 from tf_charagram.export.serving.folder import ServingFolder
 
 
@@ -99,6 +100,14 @@ def test_a_version_that_does_not_load_leaves_the_others(folder):
         publish(folder)
         until(lambda: versions.states(NAME) == {1: "AVAILABLE", 2: "END"})
         assert ask(versions)[0] == 1
+
+
+def test_records_are_read_as_tensorflow_wrote_them(tmp_path):
+    records = [b"", b"a", bytes(range(256)) * 5]
+    with tf.io.TFRecordWriter(str(tmp_path / "records")) as writer:
+        for record in records:
+            writer.write(record)
+    assert list(read_records((tmp_path / "records").read_bytes())) == records
 
 
 def test_what_is_refused(folder):

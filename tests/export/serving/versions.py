@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -111,10 +112,22 @@ def warm_up(folder: Path, runtime: Runtime) -> None:
     from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
     path = folder / EXTRA / WARMUP
-    records = tf.data.TFRecordDataset(str(path)) if path.exists() else ()
-    for record in records:
-        request = PredictionLog.FromString(record.numpy()).predict_log.request
+    for record in read_records(path.read_bytes()) if path.exists() else ():
+        request = PredictionLog.FromString(record).predict_log.request
         runtime.run(request.model_spec.signature_name, inputs_of(request))
+
+
+def read_records(content: bytes) -> Iterator[bytes]:
+    """Yields the records of a TFRecord file.
+
+    `tf.data` reads them too, but keeps some memory each time, 50 kB of TensorFlow 2.21.
+    """
+    at = 0
+    while at < len(content):
+        # The length, its checksum, the record, and its checksum.
+        (length,) = struct.unpack_from("<Q", content, at)
+        yield content[at + 12 : at + 12 + length]
+        at += 16 + length
 
 
 @dataclass
