@@ -362,7 +362,7 @@ class TestLoadErrors:
 
     def test_unknown_encoder(self, saved):
         edit_config(saved, encoder={"name": "charagrm", "config": {}})
-        with pytest.raises(ConfigError, match=r"Unknown encoder 'charagrm'\. Did you mean"):
+        with pytest.raises(RunError, match=r"is damaged: Unknown encoder 'charagrm'\. Did you"):
             TextEmbedder.load(saved)
 
     @pytest.mark.parametrize("name", ["weights.npz", "vocabulary.npz"])
@@ -405,10 +405,10 @@ class TestLoadErrors:
         with np.load(saved / "weights.npz") as arrays:
             kept = {name: arrays[name][..., :3] for name in arrays}
         np.savez(saved / "weights.npz", **kept)
-        with pytest.raises(RunError, match=r"is damaged: .*[Ss]hape"):
+        with pytest.raises(RunError, match=r"is damaged: .* where \(\d+, 6\) is expected"):
             TextEmbedder.load(saved)
 
     def test_no_pickles(self, saved):
         np.savez(saved / "weights.npz", **{"charagram/bias": np.array([{}], object)})
-        with pytest.raises(RunError, match=r"is damaged: .*pickle"):
+        with pytest.raises(RunError, match=r"is damaged: .* holds object, no numbers"):
             TextEmbedder.load(saved)
