@@ -156,15 +156,20 @@ def _trial_length(settings: TuneConfig, config: RunConfig, default: float) -> Tr
 
 def _open(search: Search, out: str | None, resume: bool, overwrite: bool) -> SearchFolder:
     """Returns the folder of a search, with what is searched in it."""
-    from tf_charagram.training.run_folder import run_config
-
     name = f"tune-{search.config.task}-{search.config.encoder}"
     folder = SearchFolder.open(out, name, resume=resume, overwrite=overwrite)
+    folder.begin(_checked(search, folder))  # type: ignore[arg-type]
+    return folder  # type: ignore[return-value]
+
+
+def _checked(search: Search, folder: SearchFolder) -> dict[str, Any]:
+    """Returns what identifies a search, once the folder is known to have no other."""
+    from tf_charagram.training.run_folder import run_config
+
     files = task_class(search.config.task).input_files(search.config)
     identity = run_config(search.settings(), files)
     folder.check_config(identity, canonical_settings)
-    folder.begin(identity)
-    return folder  # type: ignore[return-value]
+    return identity
 
 
 def _work(own_role: Role, search: Search, out: str | None) -> int:
@@ -174,8 +179,10 @@ def _work(own_role: Role, search: Search, out: str | None) -> int:
     if out is None:
         raise ConfigError("A worker needs --out, the folder of the chief.")
     wait_for_chief(own_role)
-    SearchFolder(out).read_search()
-    folder = _open(search, out, resume=True, overwrite=False)
+    # The chief keeps the folder.
+    folder = SearchFolder(out)
+    folder.read_search()
+    _checked(search, folder)
     run_worker(own_role, search, folder)
     return 0
 
