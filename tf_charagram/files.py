@@ -185,6 +185,18 @@ def read_json(path: str | Path) -> Any:
     return parse_json(Path(path).read_text(encoding="utf-8"))
 
 
+def read_json_lines(path: Path) -> Iterator[Any]:
+    """Yields the values of the lines of a file, but of those cut short; none if it is not there."""
+    if not path.is_file():
+        return
+    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
+        try:
+            value = parse_json(line)
+        except ValueError:
+            continue
+        yield value
+
+
 def write_json(path: str | Path, value: Any) -> None:
     """Writes a value as indented JSON."""
     with whole_file(path, "w") as file:

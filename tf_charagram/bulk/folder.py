@@ -9,8 +9,8 @@ from typing import Any
 
 from tf_charagram.errors import RunError
 from tf_charagram.files import (
-    parse_json,
     read_json,
+    read_json_lines,
     sha256_of,
     whole_file,
     write_json,
@@ -133,15 +133,8 @@ class ShardFolder:
         return None if sha256_of(path) == record["sha256"] else "has another checksum"
 
     def _read_records(self) -> Iterator[Record]:
-        """Yields the records but truncated ones, whose shards are embedded again."""
-        if not self.shards.is_file():
-            return
-        for line in self.shards.read_text(encoding="utf-8", errors="replace").split("\n"):
-            try:
-                record = parse_json(line)
-            except ValueError:
-                continue
-            yield record
+        """Returns the records but truncated ones, whose shards are embedded again."""
+        return read_json_lines(self.shards)
 
     def _write_records(self) -> None:
         with whole_file(self.shards, "w") as file:

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 from tf_charagram._version import __version__
 from tf_charagram.errors import DataError, RunError
 from tf_charagram.files import (
-    parse_json,
     read_json,
+    read_json_lines,
     sha256_of,
     whole_file,
     write_json,
@@ -152,17 +152,11 @@ class RunFolder:
 
     def read_history(self) -> list[dict[str, Any]]:
         """Returns the records of the history; a line that was cut short is left out."""
-        if not self.history.is_file():
-            return []
-        records = []
-        for line in self.history.read_text(encoding="utf-8", errors="replace").split("\n"):
-            try:
-                record = parse_json(line)
-            except ValueError:
-                continue
-            if isinstance(record, dict) and isinstance(record.get("step"), int):
-                records.append(record)
-        return records
+        return [
+            record
+            for record in read_json_lines(self.history)
+            if isinstance(record, dict) and isinstance(record.get("step"), int)
+        ]
 
     def trim_history(self, step: int) -> list[dict[str, Any]]:
         """Drops what was recorded after `step`, and returns the rest."""
