@@ -34,6 +34,11 @@ class Encoder(Float32Layer):
         return keras.KerasTensor((ids.shape[0], self.dim), "float32")
 
 
+def is_padded(encoder: keras.layers.Layer | type[keras.layers.Layer]) -> bool:
+    """Returns whether an encoder, or a class of them, pads the texts of a batch to the longest."""
+    return getattr(encoder, "is_padded", False)
+
+
 def check_num_ids(num_ids: int | None, encoder: keras.layers.Layer) -> None:
     """Checks that an encoder has a row for every id of its vectorizer.
 

@@ -53,8 +53,7 @@ class AnsweringModel(HeadedModel):
     def call(self, texts: Any, training: bool = False) -> tf.Tensor:
         """Returns the answers about texts, or about pairs."""
         sides = texts if isinstance(texts, list | tuple) else [texts]
-        vectors = self.encoder(self.vectorizer(tf.concat(sides, axis=0)), training=training)
-        return self.answers(vectors)
+        return self.answers(self.embedder.call(tf.concat(sides, axis=0), training))
 
     def compute_output_spec(self, texts: Any, **kwargs: Any) -> keras.KerasTensor:
         """Returns symbolic answers for symbolic texts."""

@@ -11,9 +11,11 @@ import numpy as np
 import tensorflow as tf
 from keras.layers import Layer
 
+from tf_charagram.encoders.base import is_padded
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.huge_pages import use_huge_pages
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel
+from tf_charagram.models.encoding import encoded
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.objectives.similarity import paired_cosine
 from tf_charagram.serialization.model_folder import EMBEDDER
@@ -72,7 +74,7 @@ class TextEmbedder(TextModel):
 
     def call(self, texts: tf.Tensor, training: bool = False) -> tf.Tensor:
         """Embeds a string tensor `(batch,)`; returns float32 `(batch, dim)`."""
-        return self.encoder(self.vectorizer(texts), training=training)
+        return encoded(self.encoder, self.vectorizer(texts), training)
 
     def compute_output_spec(self, texts: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
         """Returns symbolic embeddings, float32 `(batch, dim)`, for symbolic texts."""
@@ -145,7 +147,7 @@ class TextEmbedder(TextModel):
 
     @property
     def _pads(self) -> bool:
-        return getattr(self.encoder, "is_padded", False)
+        return is_padded(self.encoder)
 
     @property
     def _largest_batch(self) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Any, NamedTuple, Self
 
 import keras
@@ -16,14 +15,15 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.layers.by_length import by_length
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.models.base import TEXTS, HeadedModel
+from tf_charagram.models.encoding import encoded
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.capitals import has_capital
 from tf_charagram.text.parallel import in_threads
 from tf_charagram.text.tokens import split_tokens
 
 _STYLE = "penn"
-# Most characters of words, and most words of sentences, that are padded at a time.
-_MAX_CHAR_STEPS, _MAX_WORD_STEPS = 32_768, 2_048
+# Most words of sentences that are padded at a time.
+_MAX_WORD_STEPS = 2_048
 # Most characters, or tokens, in a batch of `tag`.
 _MAX_BATCH_LENGTH = 500_000
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -116,11 +116,7 @@ class Tagger(HeadedModel):
         with tf.device("CPU:0"):
             distinct, word_indices = tf.unique(tokens.values)
             ids, capitals = self.vectorizer(distinct), has_capital(distinct)
-        compose = partial(self.encoder, training=False)
-        if getattr(self.encoder, "is_padded", False):
-            vectors = by_length(compose, ids, _MAX_CHAR_STEPS, self.encoder.dim, per_value=False)
-        else:
-            vectors = compose(ids)
+        vectors = encoded(self.encoder, ids)
         logits = by_length(
             lambda positions: self.head(vectors, capitals, positions, training=False),
             tokens.with_values(word_indices),

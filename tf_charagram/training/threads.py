@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from tf_charagram.config import RunConfig
 from tf_charagram.encoders import encoder_class
+from tf_charagram.encoders.base import is_padded
 
 
 def default_threads(config: RunConfig) -> int | None:
@@ -23,7 +24,7 @@ def default_threads(config: RunConfig) -> int | None:
         return 1
     encoder = encoder_class(config.encoder)
     is_small = config.task == "words" or encoder.vectorizer == "words"
-    return 1 if is_small and not getattr(encoder, "is_padded", False) else None
+    return 1 if is_small and not is_padded(encoder) else None
 
 
 def set_threads(config: RunConfig, num_processes: int = 1) -> None:

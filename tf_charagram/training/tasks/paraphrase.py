@@ -16,6 +16,7 @@ from tf_charagram.data.pipeline.sources import pair_corpus
 from tf_charagram.data.pipeline.store import IdFilter
 from tf_charagram.data.pipeline.training_pairs import TrainingPairs
 from tf_charagram.encoders import encoder_class
+from tf_charagram.encoders.base import is_padded
 from tf_charagram.layers.cut_table import cut_tables
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.trainers.paraphrase import ParaphraseModel
@@ -116,8 +117,7 @@ class ParaphraseTask(EmbedderTask):
             max_ids_in_memory=config.max_ids_in_memory,
             seed=config.seed,
             file_order_first=config.file_order_first,
-            bucket_by_length=config.batches_by_length
-            and getattr(model.encoder, "is_padded", False),
+            bucket_by_length=config.batches_by_length and is_padded(model.encoder),
             exchange=self.exchange,
             keep=self._own_ids(model.encoder),
         )

@@ -24,6 +24,7 @@ from tf_charagram.data.readers.labelled import (
     check_classes,
     check_known_labels,
 )
+from tf_charagram.encoders.base import is_padded
 from tf_charagram.evaluation.classification import ClassificationScore, score_labels
 from tf_charagram.models.answering import AnsweringModel, distinct
 from tf_charagram.models.embedder import TextEmbedder
@@ -112,7 +113,7 @@ class SupervisedTask(LabelledTask):
             ids = ids_function(model.vectorizer)(texts)
             take = lambda rows: gather_ragged(ids, rows)  # noqa: E731
             self._sample = ids[:_NUM_ADAPTED]
-            if getattr(model.encoder, "is_padded", False):
+            if is_padded(model.encoder):
                 lengths = ids.row_lengths().numpy()[positions].reshape(len(self._texts), -1).max(0)
         rows = tf.constant(positions.reshape(len(self._texts), -1))
 
