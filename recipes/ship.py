@@ -19,7 +19,8 @@ from typing import Any
 import yaml
 
 from tf_charagram._version import __version__
-from tf_charagram.cli.flags import FlagParser, run_command
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import FlagParser
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.files import sha256_of, whole_file, write_json

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet, repeatable, run_command
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet, repeatable
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.progress import quiet
 

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, run_command
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser
 from tf_charagram.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet, repeatable, run_command
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet, repeatable
 from tf_charagram.data.readers.tagged import COLUMNS
 from tf_charagram.data.writers.conllu import to_conllu
 from tf_charagram.errors import ConfigError, unknown_name

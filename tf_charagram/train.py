@@ -10,7 +10,8 @@ from typing import Any
 
 import jsonargparse
 
-from tf_charagram.cli.flags import FlagParser, add_quiet, run_command
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import FlagParser, add_quiet
 from tf_charagram.cli.run_flags import add_run_flags, parse_run
 from tf_charagram.config import RunConfig
 from tf_charagram.distribution.cluster import VARIABLE, Cluster, cluster_of

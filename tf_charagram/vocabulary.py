@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import (
     FlagParser,
     add_fields,
@@ -16,7 +17,6 @@ from tf_charagram.cli.flags import (
     from_flags,
     repeatable,
     repeatable_flags,
-    run_command,
 )
 from tf_charagram.config.vocabulary import VocabularyConfig
 from tf_charagram.reporting.progress import quiet

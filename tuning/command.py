@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import jsonargparse
 from rich.console import Console
 
-from tf_charagram.cli.flags import FlagParser, add_fields, add_quiet, from_flags, run_command
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import FlagParser, add_fields, add_quiet, from_flags
 from tf_charagram.cli.run_flags import add_run_flags, parse_run
 from tf_charagram.config import RunConfig
 from tf_charagram.encoders import ENCODERS

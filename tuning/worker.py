@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import grpc
 from keras_tuner.src.distribute import oracle_client
 
-from tf_charagram.cli.flags import run_command
+from tf_charagram.cli.commands import run_command
 from tf_charagram.errors import RunError
 from tf_charagram.training.threads import set_threads
 from tf_charagram.tuning.chief import IP, PORT, Role, role

@@ -14,7 +14,8 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from tf_charagram.cli.flags import FlagParser, repeatable, run_command
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import FlagParser, repeatable
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.console import table_console
 

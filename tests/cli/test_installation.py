@@ -12,7 +12,7 @@ import pytest
 
 from tests.commands import call, run
 from tf_charagram.cli import installation
-from tf_charagram.cli.flags import run_command
+from tf_charagram.cli.commands import run_command
 from tf_charagram.errors import InstallationError
 from tf_charagram.text import splitting
 

@@ -19,7 +19,7 @@ class config:
 """
 COMMAND = """
 import sys
-from tf_charagram.cli.flags import run_command
+from tf_charagram.cli.commands import run_command
 
 def command(arguments):
     import tensorflow

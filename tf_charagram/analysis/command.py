@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram.bad_lines import BadLines
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, run_command
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.reporting.console import table_console
 

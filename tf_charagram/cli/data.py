@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
-from tf_charagram.cli.flags import FlagParser, run_command
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import FlagParser
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.reporting.console import make_table, number, table_console
 

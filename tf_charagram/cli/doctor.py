@@ -14,7 +14,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram._version import __version__
-from tf_charagram.cli.flags import FlagParser, run_command
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import FlagParser
 from tf_charagram.cli.needs import Need, needs
 from tf_charagram.data.download.fetch import cache_folder, cached
 from tf_charagram.data.download.sources import SOURCES

@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import difflib
-import io
 import json
-import os
 import re
 import sys
 from collections.abc import Callable, Collection, Sequence
@@ -16,17 +14,13 @@ from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 import jsonargparse
 
 from tf_charagram.cli.help import FlagHelpFormatter, HelpAllAction, short_groups
-from tf_charagram.cli.installation import missing, watch_versions
-from tf_charagram.cli.quiet import quiet_tensorflow
 from tf_charagram.cli.settings_file import read_settings
 from tf_charagram.config.fields import Group, described, typed
-from tf_charagram.errors import CharagramError, ConfigError
-from tf_charagram.files import UNWRITABLE, write_problem
+from tf_charagram.errors import ConfigError
 
 T = TypeVar("T")
 
 #: Level of TensorFlow's messages at which its first lines are kept aside, too.
-_QUIET = "2"
 #: What every command says of the model it is given.
 MODEL_HELP = "run folder, model folder, or a name that charagram models lists"
 #: Fields whose flag may be given several times, if they are tuples.
@@ -267,42 +261,3 @@ def file_first(arguments: Sequence[str], flag: str = "--config") -> list[str]:
         else:
             rest.append(argument)
     return front + rest
-
-
-def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None) -> int:
-    """Runs a command; an error the package raises becomes one line and exit status 1 or 2."""
-    # TensorFlow greets every process with lines on CPUs and GPUs that help nobody here. A command
-    # that was started by another finds the level that this one set.
-    if os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", _QUIET) == _QUIET:
-        quiet_tensorflow()
-    watch_versions()
-    for stream in (sys.stdin, sys.stdout):
-        # Broken UTF-8, in what is piped in or in an argument, must not end a command.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-    try:
-        status = command(sys.argv[1:] if arguments is None else arguments)
-        sys.stdout.flush()
-        return status
-    except CharagramError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
-    except KeyboardInterrupt:
-        sys.stderr.write("Interrupted.\n")
-        return 130
-    except BrokenPipeError:
-        # The reader of our output, `head` say, has enough; Python would complain on exit.
-        sys.stdout = None
-        return 0
-    except ImportError as error:
-        if (advice := missing(error)) is None:
-            raise
-        sys.stderr.write(f"error: {advice}\n")
-        return 1
-    except OSError as error:
-        if error.errno not in UNWRITABLE:
-            raise
-        sys.stderr.write(f"error: {error.filename or 'the output'}: {write_problem(error)}\n")
-        if error.filename is None:
-            sys.stdout = None  # Python would write to it again on exit, and complain.
-        return 1

@@ -10,7 +10,8 @@ from typing import Any
 
 from rich.table import Table
 
-from tf_charagram.cli.flags import FlagParser, run_command
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import FlagParser
 from tf_charagram.errors import RunError
 from tf_charagram.reporting.console import make_table, table_console
 from tf_charagram.serialization.locations import CARD, read_card, read_config, shipped_models

@@ -6,7 +6,8 @@ import sys
 import webbrowser
 from collections.abc import Sequence
 
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, run_command
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser
 from tf_charagram.errors import ConfigError
 
 

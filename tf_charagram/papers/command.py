@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tf_charagram.cli.flags import FlagParser, run_command
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import FlagParser
 from tf_charagram.errors import CharagramError, ConfigError, unknown_name
 from tf_charagram.reporting.console import make_table, table_console
 

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet, run_command
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet
 
 
 def add_model_and_texts(parser: FlagParser, unit: str) -> None:
