@@ -66,21 +66,10 @@ def test_every_way_was_asked_while_versions_changed(short):
 
 
 @pytest.mark.campaign
-def test_a_minute(tmp_path):
+def test_half_a_minute(tmp_path):
     log = tmp_path / "log.jsonl"
-    command = (
-        "load",
-        "--minutes",
-        "1",
-        "--seed",
-        "1",
-        "--bad",
-        "0.2",
-        "--switch-s",
-        "15",
-        "--log",
-        str(log),
-    )
+    command = ("load", "--minutes", "0.5", "--seed", "1", "--bad", "0.2", "--switch-s", "8",
+               "--log", str(log))  # fmt: skip
     done = run([sys.executable, "-m", "tests.campaigns", *command], cwd=ROOT, timeout=1200)
     assert done.returncode == 0, done.stdout + done.stderr
     last = json.loads(log.read_text().splitlines()[-1])
