@@ -209,17 +209,20 @@ class Round:
         second = Process(replace(self._launch(again=True), log=self.place / "second.txt"))
         try:
             second.wait(_PATIENCE_S)
-            is_early = not first.wait(0)
+            are_both = not first.wait(0) and second.status == 0
             first.wait(_PATIENCE_S)
         finally:
             second.close()
             first.close()
-        if first.status:
-            self.problems.append(f"the first of two ended with {first.status}")
-        if is_early and second.status == 0:
+        # The second may win, if the first has only begun to begin.
+        losers = [process for process in (first, second) if process.status]
+        if are_both and not losers:
             self.problems.append("two at once: both went on")
-        if second.status and not re.search(f"error: .*{OUT}", second.said()):
-            self.problems.append(f"two at once: no word why: {second.said()[-300:]}")
+        if len(losers) == 2:
+            self.problems.append(f"two at once: none went on: {first.said()[-300:]}")
+        for loser in losers:
+            if not re.search(f"error: .*{OUT}", loser.said()):
+                self.problems.append(f"two at once: no word why: {loser.said()[-300:]}")
         self._note(stroke, elapsed, second.status, is_alive, True)
 
     def _moment(self, stroke: Stroke, process: Process) -> Callable[[], bool]:
