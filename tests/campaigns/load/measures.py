@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +47,8 @@ def memory_mb(pid: int) -> float:
     children: list[str] = []
     if pid != os.getpid():
         for path in Path(f"/proc/{pid}/task").glob("*/children"):
-            children += path.read_text().split()
+            with suppress(OSError):  # The thread may have ended since.
+                children += path.read_text().split()
     return int(own.split()[1]) * 1024 / 1e6 + sum(memory_mb(int(child)) for child in children)
 
 
