@@ -66,14 +66,14 @@ def test_every_way_was_asked_while_versions_changed(short):
 
 
 @pytest.mark.campaign
-def test_half_a_minute(tmp_path):
+def test_some_seconds(tmp_path):
     log = tmp_path / "log.jsonl"
-    command = ("load", "--minutes", "0.5", "--seed", "1", "--bad", "0.2", "--switch-s", "8",
+    command = ("load", "--minutes", "0.3", "--seed", "1", "--bad", "0.2", "--switch-s", "4",
                "--log", str(log))  # fmt: skip
     done = run([sys.executable, "-m", "tests.campaigns", *command], cwd=ROOT, timeout=1200)
     assert done.returncode == 0, done.stdout + done.stderr
     last = json.loads(log.read_text().splitlines()[-1])
-    assert last["all"]["good"] > 300 and last["switches"] >= 1
+    assert last["all"]["good"] > 100 and last["switches"] >= 1
     assert set(last["all"]["bad"]) == {*DESERVED, CUT}
 
 

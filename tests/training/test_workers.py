@@ -57,9 +57,7 @@ def test_weights_of_two_are_those_of_one(tmp_path):
     "flags",
     [
         ("--task", "pos", "--encoder", "char_cnn"),
-        ("--mega-batches", "3"),
-        ("--encoder", "word_average", "--negatives", "random"),
-        ("--table-devices", "2"),
+        ("--mega-batches", "3", "--table-devices", "2", "--negatives", "random"),
     ],
     ids=str,
 )
@@ -102,7 +100,7 @@ def test_a_worker_is_killed_at_a_random_moment(seed, left_alone, tmp_path):
         with subprocess.Popen(
             command, env=environment(), stderr=subprocess.PIPE, text=True
         ) as run_:
-            time.sleep(draw.uniform(5.0, 25.0))
+            time.sleep(draw.uniform(4.0, 14.0))
             if workers := children_of(run_.pid):
                 os.kill(draw.choice(workers), signal.SIGKILL)
             _, errors = run_.communicate(timeout=120)
