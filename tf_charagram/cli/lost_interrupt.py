@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _thread
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def interrupts_not_lost() -> Iterator[None]:
         if not issubclass(unraisable.exc_type, KeyboardInterrupt):
             return before(unraisable)
         # From a thread, because here it would be dropped as well.
-        again = threading.Timer(_AGAIN_S, _thread.interrupt_main)
+        again = threading.Timer(_AGAIN_S, _interrupt)
         again.daemon = True
         again.start()
 
@@ -38,3 +38,8 @@ def interrupts_not_lost() -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = before
+
+
+def _interrupt() -> None:
+    # Not `_thread.interrupt_main`, which wakes no call that waits.
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
