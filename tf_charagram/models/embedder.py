@@ -109,7 +109,7 @@ class TextEmbedder(TextModel):
             for_each_core = len(texts) // (2 * num_threads())
             batch_size = min(max(for_each_core, _BATCH), self._largest_batch)
         order = None
-        if self._pads:
+        if is_padded(self.encoder):
             # Batches of like length need little padding.
             order = np.argsort([len(text) for text in texts], kind="stable")
             texts = [texts[index] for index in order]
@@ -146,13 +146,9 @@ class TextEmbedder(TextModel):
         return self._encode_batches(texts, batch_size)
 
     @property
-    def _pads(self) -> bool:
-        return is_padded(self.encoder)
-
-    @property
     def _largest_batch(self) -> int:
         """Texts in a batch, if nothing else is said: what is padded takes memory."""
-        return _BATCH if self._pads else 4 * _BATCH
+        return _BATCH if is_padded(self.encoder) else 4 * _BATCH
 
     def _encode_batches(
         self, texts: Iterable[T], batch_size: int
