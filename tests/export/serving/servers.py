@@ -185,46 +185,55 @@ def grpc_server(models: Models) -> Iterator[str]:
     Gives the address of the model called `NAME`.
     """
     import grpc
-    from tensorflow_serving.apis import (
-        get_model_status_pb2,
-        model_service_pb2_grpc,
-        predict_pb2,
-        prediction_service_pb2_grpc,
+    from google.protobuf.message import DecodeError
+    from tensorflow_serving.apis.get_model_status_pb2 import (
+        GetModelStatusRequest,
+        GetModelStatusResponse,
     )
+    from tensorflow_serving.apis.predict_pb2 import PredictRequest, PredictResponse
 
-    def refuse(context, refused):
-        context.abort(grpc.StatusCode[refused.status], str(refused))
+    def predict(request):
+        version, outputs = _grpc_predict(models, request)
+        response = PredictResponse(model_spec=request.model_spec)
+        response.model_spec.version.value = version
+        for key, value in outputs.items():
+            response.outputs[key].CopyFrom(tf.make_tensor_proto(value))
+        return response
 
-    class Prediction(prediction_service_pb2_grpc.PredictionServiceServicer):
-        def Predict(self, request, context):
-            response = predict_pb2.PredictResponse()
+    def get_model_status(request):
+        response = GetModelStatusResponse()
+        for version, state in sorted(models.states(request.model_spec.name).items(), reverse=True):
+            response.model_version_status.add(version=version, state=state)
+        return response
+
+    def handler(request_type, answer):
+        def handle(message, context):
+            # Messages are parsed here: gRPC keeps 16 kB of each that it fails to parse itself.
             try:
-                version, outputs = _grpc_predict(models, request)
-            except Refused as refused:
-                refuse(context, refused)
-            response.model_spec.CopyFrom(request.model_spec)
-            response.model_spec.version.value = version
-            for key, value in outputs.items():
-                response.outputs[key].CopyFrom(tf.make_tensor_proto(value))
-            return response
-
-    class Status(model_service_pb2_grpc.ModelServiceServicer):
-        def GetModelStatus(self, request, context):
-            response = get_model_status_pb2.GetModelStatusResponse()
+                request = request_type.FromString(message)
+            except DecodeError:
+                context.abort(grpc.StatusCode.INTERNAL, "Exception deserializing request!")
             try:
-                states = models.states(request.model_spec.name)
+                return answer(request).SerializeToString()
             except Refused as refused:
-                refuse(context, refused)
-            for version, state in sorted(states.items(), reverse=True):
-                response.model_version_status.add(version=version, state=state)
-            return response
+                context.abort(grpc.StatusCode[refused.status], str(refused))
+
+        return grpc.unary_unary_rpc_method_handler(handle)
 
     # TensorFlow Serving takes messages of any length, too.
     server = grpc.server(
         ThreadPoolExecutor(8), options=[("grpc.max_receive_message_length", 2**31 - 1)]
     )
-    prediction_service_pb2_grpc.add_PredictionServiceServicer_to_server(Prediction(), server)
-    model_service_pb2_grpc.add_ModelServiceServicer_to_server(Status(), server)
+    services = {
+        "PredictionService": {"Predict": handler(PredictRequest, predict)},
+        "ModelService": {"GetModelStatus": handler(GetModelStatusRequest, get_model_status)},
+    }
+    server.add_generic_rpc_handlers(
+        [
+            grpc.method_handlers_generic_handler(f"tensorflow.serving.{name}", methods)
+            for name, methods in services.items()
+        ]
+    )
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     try:
