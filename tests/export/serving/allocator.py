@@ -6,7 +6,7 @@ import ctypes
 import os
 from typing import Any
 
-_NUM_ARENAS = 2
+_NUM_ARENAS = 1
 _LARGE = 128 * 1024
 # Numbers of the parameters, as `malloc.h` has them.
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
