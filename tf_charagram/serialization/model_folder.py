@@ -21,6 +21,7 @@ from tf_charagram.encoders.base import check_num_ids
 from tf_charagram.errors import ConfigError, RunError, unknown_name
 from tf_charagram.files import sha256_of, whole_file, write_json
 from tf_charagram.layers.embedding_table import embedding_tables, unfilled_tables
+from tf_charagram.layers.huge_pages import aligned_empty, shared_tensor
 from tf_charagram.layers.placement import beside
 from tf_charagram.serialization.locations import FILES, FORMAT_VERSION, model_folder, read_config
 from tf_charagram.serialization.plain_settings import plain_settings
@@ -202,18 +203,17 @@ def _stored(name: str, stored: ArrayFile) -> StoredTable:
 
 
 def _restore(weight: keras.Variable, stored: StoredTable) -> None:
-    """Assigns a stored table; one of integers without a second one in float32."""
+    """Assigns a stored table, which is in memory only once in float32."""
+    table = aligned_empty(weight.shape)
     if stored.scales is None:
-        weight.assign(stored.restored())
-        return
-    with beside(weight.value):
+        table[...] = stored.rows
+    else:
         for first in range(0, len(stored.rows), _BLOCK_ROWS):
             block = slice(first, first + _BLOCK_ROWS)
-            rows = StoredTable(stored.rows[block], stored.scales[block]).restored(weight.shape[-1])
-            positions = tf.range(first, first + len(rows))
-            weight.value.scatter_update(tf.IndexedSlices(tf.cast(rows, weight.dtype), positions))
-        # Updates of rows leave the table so that whoever reads it gets a copy.
-        tf.raw_ops.DisableCopyOnRead(resource=weight.value.handle)
+            rows = StoredTable(stored.rows[block], stored.scales[block])
+            table[block] = rows.restored(weight.shape[-1])
+    with beside(weight.value):
+        weight.assign(shared_tensor(table))
 
 
 def _stored_weights(parts: Parts, table_dtype: str) -> dict[str, np.ndarray]:
