@@ -45,8 +45,7 @@ def use_huge_pages(table: tf.Variable) -> None:
 def aligned_empty(shape: Sequence[int]) -> np.ndarray:
     """Returns an uninitialized float32 array that `shared_tensor` takes.
 
-    NumPy asks for huge pages itself, before any page is there: a table of 92 MB that is filled in
-    an array and shared takes a twentieth of the time of one that is assigned and moved.
+    NumPy asks for huge pages itself, before any page is there, so that none is moved to one later.
     """
     size, spare = math.prod(shape), _ALIGNMENT // np.dtype(np.float32).itemsize
     room = np.empty(size + spare, np.float32)
