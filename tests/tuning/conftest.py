@@ -6,7 +6,6 @@ import gc
 import weakref
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,13 +18,6 @@ from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.trials import TrialRunner
 
 SPACE = {"batch_size": (10, 20), "l2": (1e-4, 1e-5)}
-
-
-@pytest.fixture(autouse=True)
-def no_collections(request, monkeypatch):
-    """Leaves garbage alone between trials: pytest's processes hold much that would be looked at."""
-    if "weights_in_memory" not in request.fixturenames:
-        monkeypatch.setattr("tf_charagram.tuning.trials.gc", SimpleNamespace(collect=int))
 
 
 @pytest.fixture

@@ -203,7 +203,7 @@ def _stored(name: str, stored: ArrayFile) -> StoredTable:
 
 
 def _restore(weight: keras.Variable, stored: StoredTable) -> None:
-    """Assigns a stored table, which is in memory only once in float32."""
+    """Assigns a stored table; one of integers without a second one in float32."""
     table = aligned_empty(weight.shape)
     if stored.scales is None:
         table[...] = stored.rows
