@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -35,11 +36,9 @@ def similarity_loss(student: np.ndarray, teacher: np.ndarray, temperature: float
 
 
 def correlation_loss(
-    student: np.ndarray, teacher: np.ndarray, pairs: list[tuple[int, int]]
+    student: np.ndarray, cosines: Sequence[float], pairs: Sequence[tuple[int, int]]
 ) -> float:
-    """Returns 1 - Pearson correlation over pairs (i, j) of cosine(student i, student j) and of
-    cosine(teacher i, teacher j).
+    """Returns 1 - Pearson correlation over pairs (i, j) of cosine(student i, student j) and of the
+    teacher's cosine.
     """
-    found = [cosine(student[i], student[j]) for i, j in pairs]
-    expected = [cosine(teacher[i], teacher[j]) for i, j in pairs]
-    return 1.0 - pearson(found, expected)
+    return 1.0 - pearson([cosine(student[i], student[j]) for i, j in pairs], cosines)

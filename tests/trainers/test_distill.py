@@ -16,6 +16,7 @@ LINES = [[0, 1], [2], [3, 3, 4]]
 LEFTS, RIGHTS = [[0], [1, 2]], [[4, 5], [5]]
 VECTORS = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
 NEIGHBORS = [(0, 2), (1, 0), (2, 1)]
+COSINES = np.array([0.3, -0.6, 0.5], np.float32)
 KEYS = [1, 2, 3, 4]
 
 
@@ -35,7 +36,8 @@ def compiled(encoder, **options):
 def batch(with_pairs=True):
     texts = LINES + (LEFTS + RIGHTS if with_pairs else [])
     keys = tf.constant(KEYS if with_pairs else [], tf.int64)
-    return ragged(texts), tf.constant(VECTORS), tf.constant(NEIGHBORS), keys
+    neighbors = (tf.constant(NEIGHBORS), tf.constant(COSINES))
+    return ragged(texts), tf.constant(VECTORS), *neighbors, keys
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ def test_loss_is_the_weighted_sum(encoder, weights):
     expected = (
         first * distillation.cosine_loss(lines, VECTORS)
         + second * distillation.similarity_loss(lines, VECTORS, 0.2)
-        + third * distillation.correlation_loss(lines, VECTORS, NEIGHBORS)
+        + third * distillation.correlation_loss(lines, COSINES, NEIGHBORS)
         + fourth * paraphrase.margin_loss(lefts, rights, chosen[:2], chosen[2:], 0.4)
     )
     assert float(model.loss_of(*batch(), training=True)) == pytest.approx(expected, rel=1e-5)

@@ -14,6 +14,7 @@ from tests.texts import write_pairs, write_scored
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 
 WORDS = "red green blue old new big small fast slow warm cold loud".split()
+NEIGHBORS = ("--neighbor-batch-size", "9", "--num-neighbors", "4")
 LINES = [f"{first} {second}" for first in WORDS for second in WORDS] + [""]
 
 
@@ -68,9 +69,11 @@ def test_the_student_lives_in_the_space_of_its_teacher(files, tmp_path, monkeypa
 
 def test_a_stopped_run_goes_on_to_the_same_weights(files, tmp_path, monkeypatch, capsys):
     leave_out_export(monkeypatch)
+    second = np.random.default_rng(1).normal(size=(len(LINES), 3))
+    np.save(tmp_path / "second.npy", second)
     options = (
-        "--epochs", 2, "--dim", 8, "--ngram-dropout", 0.1, "--neighbor-batch-size", 9,
-        "--num-neighbors", 4,
+        "--epochs", 2, "--dim", 8, "--ngram-dropout", 0.1, *NEIGHBORS,
+        "--second-teacher", tmp_path / "second.npy",
     )  # fmt: skip
     assert train(files, tmp_path / "whole", *options) == 0
     with monkeypatch.context() as patch:
@@ -95,7 +98,10 @@ def test_a_stopped_run_goes_on_to_the_same_weights(files, tmp_path, monkeypatch,
      (["--pair-weights", "1,2"], "one number for each --pairs"),
      (["--misspellings", "none.tsv"], "none.tsv: no such file"),
      (["--neighbor-batch-size", "30"], "`neighbor_batch_size` must be at most `batch_size`"),
-     (["--num-neighbors", "0"], "`num_neighbors` must be at least 1")],
+     (["--num-neighbors", "0"], "`num_neighbors` must be at least 1"),
+     (["--second-teacher", "a.npy"], "no batch has lines near to each other"),
+     ([*NEIGHBORS, "--second-teacher", "a.npy", "--second-teacher", "b.npy"], "`second_teacher` must have one file"),
+     ([*NEIGHBORS, "--second-teacher", "gpt"], "sentence-transformers:NAME_OR_FOLDER. Received: ")],
 )  # fmt: skip
 def test_what_is_wrong_is_said(files, tmp_path, capsys, arguments, problem):
     assert train(files, tmp_path / "run", *arguments) == 1

@@ -24,7 +24,7 @@ T = TypeVar("T")
 #: What every command says of the model it is given.
 MODEL_HELP = "run folder, model folder, or a name that charagram models lists"
 #: Fields whose flag may be given several times, if they are tuples.
-REPEATABLE = ("data", "eval_data", "teacher", "pairs", "input")
+REPEATABLE = ("data", "eval_data", "teacher", "second_teacher", "pairs", "input")
 
 
 # What jsonargparse says of a value that is not of the type of its flag, or of one of its types.

@@ -29,6 +29,12 @@ class DistillConfig(RunConfig):
         "sentence-transformers:NAME_OR_FOLDER, which embeds them once; repeatable",
         "data",
     )
+    second_teacher: tuple[str, ...] = option(
+        (),
+        "another teacher, given like --teacher, with vectors of any width: which lines are near, "
+        "and how near, is then the mean of both; repeatable",
+        "data",
+    )
     teacher_cache: str | None = option(
         None, "folder where vectors that a teacher computed are kept [the user's cache]", "data"
     )
@@ -125,6 +131,11 @@ class DistillConfig(RunConfig):
             raise ConfigError(
                 "`neighbor_batch_size` must be at most `batch_size`, for each line brings one "
                 f"along. Received: {self.neighbor_batch_size} and {self.batch_size}"
+            )
+        if self.second_teacher and not self.neighbor_batch_size:
+            raise ConfigError(
+                "`second_teacher` says how near lines are to each other, and no batch has lines "
+                "near to each other: `neighbor_batch_size` is 0."
             )
         if not 0.0 < self.temperature < math.inf:
             raise ConfigError(

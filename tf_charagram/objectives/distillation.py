@@ -50,24 +50,21 @@ def similarity_loss(student: tf.Tensor, teacher: tf.Tensor, temperature: float) 
     return _mean(divergences)
 
 
-def correlation_loss(student: tf.Tensor, teacher: tf.Tensor, pairs: tf.Tensor) -> tf.Tensor:
+def correlation_loss(student: tf.Tensor, cosines: tf.Tensor, pairs: tf.Tensor) -> tf.Tensor:
     """Computes how far the cosines of some pairs are from a line through those of the teacher.
 
     Args:
         student: float32 `(batch, dim)`.
-        teacher: float32 `(batch, dim)`.
+        cosines: Those of the teacher, float32 `(num_pairs,)`.
         pairs: The two rows of each pair, int32 `(num_pairs, 2)`.
 
     Returns:
         1 less the Pearson correlation of student's and teacher's cosines, a scalar in `[0, 2]`; 1,
         without a gradient, where one of them does not vary.
     """
-    found, expected = (
-        paired_cosine(tf.gather(vectors, pairs[:, 0]), tf.gather(vectors, pairs[:, 1]))
-        for vectors in (student, teacher)
-    )
-    found, expected = found - _mean(found), expected - _mean(expected)
-    squares = [tf.reduce_sum(tf.square(cosines)) for cosines in (found, expected)]
+    found = paired_cosine(tf.gather(student, pairs[:, 0]), tf.gather(student, pairs[:, 1]))
+    found, expected = found - _mean(found), cosines - _mean(cosines)
+    squares = [tf.reduce_sum(tf.square(values)) for values in (found, expected)]
     vary = tf.minimum(*squares) > _LEAST_SQUARES
     length = tf.sqrt(tf.where(vary, squares[0] * squares[1], 1.0))
     return 1.0 - tf.where(vary, tf.reduce_sum(found * expected) / length, 0.0)

@@ -68,7 +68,7 @@ class DistillModel(StepModel):
 
     def loss_of(self, *batch: Any, training: bool) -> tf.Tensor:
         """Returns the loss of a batch of a `DistillStream`, without the penalty."""
-        ids, vectors, neighbors, keys = batch
+        ids, vectors, neighbors, cosines, keys = batch
         embeddings = self.encode(ids, training=training)
         num_lines = tf.shape(vectors)[0]
         lines, pairs = embeddings[:num_lines], embeddings[num_lines:]
@@ -78,7 +78,7 @@ class DistillModel(StepModel):
         if self.similarity_weight:
             loss += self.similarity_weight * similarity_loss(lines, vectors, self.temperature)
         if self.neighbors_weight:
-            loss += self.neighbors_weight * correlation_loss(lines, vectors, neighbors)
+            loss += self.neighbors_weight * correlation_loss(lines, cosines, neighbors)
         if self.pairs_weight:
             normalized = normalize_rows(tf.stop_gradient(pairs))
             chosen, exists = self.negatives(normalized, keys, self.step)

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.pipeline.distill_stream import DistillStream, PairTexts
 from tf_charagram.data.pipeline.nearest import nearest_lines
-from tf_charagram.data.pipeline.teacher_lines import TeacherLines
+from tf_charagram.data.pipeline.teacher_lines import MeanOfTeachers, TeacherLines
 from tf_charagram.data.pipeline.typing_errors import TypingErrors
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.vectorizer import NgramVectorizer
@@ -22,15 +22,18 @@ LINES = [f"line number {number}" for number in range(NUM_LINES)]
 PAIRS = [(f"left {number}", f"Right  {number}") for number in range(NUM_PAIRS)]
 
 
-@pytest.fixture(scope="module")
-def lines(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("lines")
+def lines_with(vectors, folder):
     (folder / "a.txt").write_text("".join(f"{line}\n" for line in LINES))
-    vectors = np.random.default_rng(0).normal(size=(NUM_LINES, 4)) * 3
     np.save(folder / "a.npy", vectors)
     return TeacherLines(
-        [folder / "a.txt"], [folder / "a.npy"], cache_folder=folder, bad_lines=BadLines()
+        [folder / "a.txt"], [folder / "a.npy"], cache_folder=folder, bad_lines=BadLines("skip")
     )
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory):
+    vectors = np.random.default_rng(0).normal(size=(NUM_LINES, 4)) * 3
+    return lines_with(vectors, tmp_path_factory.mktemp("lines"))
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +80,7 @@ def test_every_epoch_visits_every_line_once_with_its_vector(make, lines, vectori
     orders = []
     for epoch in range(2):
         seen = []
-        for ids, vectors, _, keys in batches(stream, 5 * epoch, 5):
+        for ids, vectors, _, _, keys in batches(stream, 5 * epoch, 5):
             assert keys.shape == (0,)
             texts = names(ids, vectorizer, LINES)
             expected = lines.vectors(np.array([LINES.index(text) for text in texts]))
@@ -92,7 +95,7 @@ def test_every_epoch_visits_every_line_once_with_its_vector(make, lines, vectori
 def test_pairs_come_in_epochs_of_their_own(make, vectorizer):
     stream = make()
     lefts = []
-    for ids, vectors, _, keys in batches(stream, 0, 9):
+    for ids, vectors, _, _, keys in batches(stream, 0, 9):
         texts = names(ids[len(vectors) :], vectorizer, [text for pair in PAIRS for text in pair])
         left, right = texts[:4], texts[4:]
         assert all(pair in PAIRS for pair in zip(left, right, strict=True))
@@ -146,19 +149,47 @@ def test_neighbors_come_along(make, lines, vectorizer):
     stream = make(neighbor_batch_size=3, num_neighbors=2)
     nearest = nearest_lines(lines, 2, seed=1)
     seen = Counter()
-    for index, (ids, vectors, neighbors, _) in enumerate(batches(stream, 0, 50)):
+    for index, (ids, vectors, neighbors, cosines, _) in enumerate(batches(stream, 0, 50)):
         num_lines = 3 if index % 5 == 4 else 5
         assert_array_equal(neighbors, [[0, num_lines], [1, num_lines + 1], [2, num_lines + 2]])
         assert len(vectors) == num_lines + 3
         texts = names(ids[: len(vectors)], vectorizer, LINES)
         expected = lines.vectors(np.array([LINES.index(text) for text in texts]))
         assert_allclose(vectors, expected / np.linalg.norm(expected, axis=1)[:, None], rtol=1e-5)
+        left, right = (vectors.numpy()[side] for side in neighbors.numpy().T)
+        assert_allclose(cosines, np.sum(left * right, axis=1), atol=1e-6)
         for line, neighbor in neighbors.numpy().tolist():
             number, other = LINES.index(texts[line]), LINES.index(texts[neighbor])
             assert other in nearest[number]
             seen[number, other] += 1
     drawn = Counter(number for number, _ in seen)
     assert sum(drawn.values()) > 1.6 * len(drawn)
+
+
+def test_two_teachers_say_together_what_is_near(make, lines, vectorizer, tmp_path):
+    """The student learns the vectors of the first; a neighbor's cosine is the mean of both."""
+    other = np.random.default_rng(5).normal(size=(NUM_LINES, 7))
+    judge = MeanOfTeachers(lines, lines_with(other, tmp_path))
+    first = lines.vectors(np.arange(NUM_LINES))
+    unit = other / np.linalg.norm(other, axis=1, keepdims=True)
+    means = (first @ first.T + unit @ unit.T) / 2
+    stream = make(neighbor_batch_size=5, num_neighbors=3, judge=judge)
+    near = np.argsort(-(means - 9 * np.eye(NUM_LINES)), axis=1)[:, :3]
+    for ids, vectors, neighbors, cosines, _ in batches(stream, 0, 10):
+        texts = names(ids[: len(vectors)], vectorizer, LINES)
+        numbers = np.array([LINES.index(text) for text in texts])
+        assert_allclose(vectors, first[numbers], rtol=1e-5)
+        left, right = numbers[neighbors.numpy().T]
+        assert_allclose(cosines, means[left, right], atol=1e-6)
+        assert all(b in near[a] for a, b in zip(left, right, strict=True))
+
+
+def test_teachers_of_different_lines(lines, tmp_path):
+    """One has no vector for a line, which is left out; the other has one."""
+    vectors = np.ones((NUM_LINES, 3))
+    vectors[4] = 0
+    with pytest.raises(ConfigError, match="leave out different lines"):
+        MeanOfTeachers(lines, lines_with(vectors, tmp_path))
 
 
 def test_too_few_pairs(make):

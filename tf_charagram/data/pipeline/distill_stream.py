@@ -12,7 +12,7 @@ import tensorflow as tf
 from tf_charagram.data.pipeline.nearest import nearest_lines
 from tf_charagram.data.pipeline.store import text_keys
 from tf_charagram.data.pipeline.stream import Segment, Stream, shuffled, split_batches
-from tf_charagram.data.pipeline.teacher_lines import TeacherLines
+from tf_charagram.data.pipeline.teacher_lines import LineVectors, TeacherLines
 from tf_charagram.data.pipeline.typing_errors import TypingErrors
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.batches import to_bytes
@@ -47,10 +47,10 @@ class PairTexts(NamedTuple):
 class DistillStream(Stream):
     """The batches of a training run with a teacher.
 
-    Each is `(ids, vectors, neighbors, keys)`: the ids of the lines, then of the lefts and of the
-    rights of the pairs, `tf.RaggedTensor` int32 `(n + 2p, None)`; the vectors of the lines, of unit
-    length, float32 `(n, dim)`; which two lines are neighbors, int32 `(m, 2)`; and equal numbers for
-    equal texts of the pairs, int64 `(2p,)`.
+    Each is `(ids, vectors, neighbors, cosines, keys)`: the ids of the lines, then of the lefts and
+    of the rights of the pairs, `tf.RaggedTensor` int32 `(n + 2p, None)`; the vectors of the lines,
+    of unit length, float32 `(n, dim)`; which two lines are neighbors, int32 `(m, 2)`, and their
+    cosines, float32 `(m,)`; and equal numbers for equal texts of the pairs, int64 `(2p,)`.
 
     An epoch visits every line once. With some of the lines of a batch, one of those that the
     teacher finds nearest comes along, another one in every epoch. Pairs come along in epochs of
@@ -67,6 +67,7 @@ class DistillStream(Stream):
         errors: Adds typing errors to lines and to one side of pairs.
         neighbor_batch_size: Lines per batch that bring a neighbor along, if they have one.
         num_neighbors: How many nearest lines it is drawn from, see `nearest_lines`.
+        judge: Says which lines are neighbors and what their cosines are. Default: `lines`.
         dim: Width of the vectors: those of the teacher are projected where it is smaller.
         dropout: Share of the ids of a text that are left out, others at each step.
         seed: Seed of the orders, the errors and the dropout.
@@ -87,6 +88,7 @@ class DistillStream(Stream):
         dim: int,
         neighbor_batch_size: int = 0,
         num_neighbors: int = 32,
+        judge: LineVectors | None = None,
         dropout: float = 0.0,
         seed: int = 0,
     ) -> None:
@@ -101,6 +103,7 @@ class DistillStream(Stream):
         self._num_pairs, self._pair_batch_size = num_pairs, pair_batch_size
         self._vectorizer, self._errors = vectorizer, errors
         self._neighbor_batch_size, self._num_neighbors = neighbor_batch_size, num_neighbors
+        self._judge: LineVectors = lines if judge is None else judge
         self._nearest: np.ndarray | None = None
         self._dim, self._dropout = dim, dropout
         self._projection = None if dim == lines.dim else lines.principal_directions(dim)
@@ -108,7 +111,7 @@ class DistillStream(Stream):
     def open(self) -> None:
         """Finds the nearest lines of all lines, if batches are to have them."""
         if self._neighbor_batch_size and self._nearest is None:
-            self._nearest = nearest_lines(self._lines, self._num_neighbors, seed=self.seed)
+            self._nearest = nearest_lines(self._judge, self._num_neighbors, seed=self.seed)
 
     def _rows(self, segment: Segment) -> list[np.ndarray]:
         """Returns the numbers of the lines and of the pairs of each step; pairs come after all."""
@@ -141,31 +144,33 @@ class DistillStream(Stream):
         )
 
     def _assembler(self, segment: Segment) -> Callable[[tf.Tensor], Any]:
-        types = (tf.string, tf.float32, tf.int32, tf.int64, tf.int64)
+        types = (tf.string, tf.float32, tf.int32, tf.float32, tf.int64, tf.int64)
 
-        def assemble(rows: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor, tf.Tensor, tf.Tensor]:
-            texts, vectors, neighbors, keys, seed = tf.numpy_function(
+        def assemble(rows: tf.Tensor) -> tuple[tf.RaggedTensor | tf.Tensor, ...]:
+            texts, vectors, neighbors, cosines, keys, seed = tf.numpy_function(
                 lambda rows: self._examples(rows, segment.epoch), [rows], types
             )
             texts.set_shape([None])
             vectors.set_shape([None, self._dim])
             neighbors.set_shape([None, 2])
+            cosines.set_shape([None])
             keys.set_shape([None])
             ids = self._vectorizer(texts)
             if self._dropout:
                 seed.set_shape([2])
                 draws = tf.random.stateless_uniform(tf.shape(ids.values), seed)
                 ids = tf.ragged.boolean_mask(ids, ids.with_values(draws >= self._dropout))
-            return ids, vectors, neighbors, keys
+            return ids, vectors, neighbors, cosines, keys
 
         return assemble
 
     def _examples(self, rows: np.ndarray, epoch: int) -> tuple[np.ndarray, ...]:
-        """Returns texts, vectors, neighbors and keys of a batch, and a seed for its dropout."""
+        """Returns texts and what else a batch has, in its order, and a seed for its dropout."""
         random = np.random.default_rng([self.seed, epoch, int(rows[0])])
         numbers, neighbors = self._with_neighbors(rows[rows < self.size], random)
         vectors = self._lines.vectors(numbers)
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        left, right = (self._judge.vectors(numbers[side]) for side in neighbors.T)
+        cosines = np.einsum("ij,ij->i", left, right)
         if self._projection is not None:
             vectors = vectors @ self._projection
             vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
@@ -179,7 +184,7 @@ class DistillStream(Stream):
             texts += sides[0] + sides[1]
             keys = self._pairs.keys[chosen].T.reshape(-1)
         encoded = np.array([to_bytes(text) for text in texts], object)
-        return encoded, vectors, neighbors, keys, random.integers(2**62, size=2)
+        return encoded, vectors, neighbors, cosines, keys, random.integers(2**62, size=2)
 
     def _with_neighbors(
         self, numbers: np.ndarray, random: np.random.Generator

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tf_charagram.data.pipeline.teacher_lines import TeacherLines
+from tf_charagram.data.pipeline.teacher_lines import LineVectors
 
 _CLUSTER_SIZE = 2_500
 _SAMPLED_PER_CLUSTER = 40
@@ -16,7 +16,7 @@ _CHUNK = 20_000
 _ROWS = 2_000
 
 
-def nearest_lines(lines: TeacherLines, number: int, *, seed: int = 0) -> np.ndarray:
+def nearest_lines(lines: LineVectors, number: int, *, seed: int = 0) -> np.ndarray:
     """Finds lines whose vectors have a large cosine with that of each line.
 
     They are searched in the cluster of the line alone, so they are near, but not always the
@@ -34,20 +34,16 @@ def nearest_lines(lines: TeacherLines, number: int, *, seed: int = 0) -> np.ndar
     """
     centers = _centers(lines, seed)
     parts = np.array_split(np.arange(len(lines)), -(-len(lines) // _CHUNK))
-    clusters = np.concatenate([_nearest_centers(_unit(lines, part), centers) for part in parts])
+    clusters = np.concatenate([_nearest_centers(lines.vectors(part), centers) for part in parts])
     order = np.argsort(clusters, kind="stable")
     bounds = np.searchsorted(clusters[order], np.arange(len(centers) + 1))
     nearest = np.full((len(lines), number), -1, np.int32)
     for first, last in pairwise(bounds):
         members = order[first:last]
         if len(members) > 1:
-            chosen = members[_nearest_rows(_unit(lines, members), number)]
+            chosen = members[_nearest_rows(lines.vectors(members), number)]
             nearest[members, : chosen.shape[1]] = chosen
     return nearest
-
-
-def _unit(lines: TeacherLines, numbers: np.ndarray) -> np.ndarray:
-    return _normalized(lines.vectors(numbers))
 
 
 def _normalized(vectors: np.ndarray) -> np.ndarray:
@@ -58,12 +54,12 @@ def _nearest_centers(vectors: np.ndarray, centers: np.ndarray) -> np.ndarray:
     return (vectors @ centers.T).argmax(axis=1)
 
 
-def _centers(lines: TeacherLines, seed: int) -> np.ndarray:
+def _centers(lines: LineVectors, seed: int) -> np.ndarray:
     """Returns the centers of the clusters, of unit length, float32 `(num_clusters, dim)`."""
     num_clusters = max(1, len(lines) // _CLUSTER_SIZE)
     random = np.random.default_rng(seed)
     size = min(len(lines), num_clusters * _SAMPLED_PER_CLUSTER)
-    sample = _unit(lines, np.sort(random.choice(len(lines), size, replace=False)))
+    sample = lines.vectors(np.sort(random.choice(len(lines), size, replace=False)))
     centers = sample[random.choice(size, num_clusters, replace=False)]
     for _ in range(_ROUNDS):
         nearest = _nearest_centers(sample, centers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -17,6 +18,47 @@ from tf_charagram.errors import ConfigError, DataError
 _CHUNK = 50_000
 # Texts from which the principal directions are computed.
 _NUM_SAMPLED = 100_000
+
+
+class LineVectors(Protocol):
+    """What says how similar lines are."""
+
+    def __len__(self) -> int:
+        """Returns the number of lines."""
+
+    def vectors(self, numbers: np.ndarray) -> np.ndarray:
+        """Returns the vectors of lines, of unit length, float32 `(len(numbers), dim)`.
+
+        Args:
+            numbers: Of the lines, an integer each.
+        """
+
+
+class MeanOfTeachers:
+    """The vectors of several teachers side by side: their cosines are the means of the teachers'.
+
+    Args:
+        teachers: The same lines with the vectors of each.
+
+    Raises:
+        ConfigError: Some lines have a vector of one teacher alone.
+    """
+
+    def __init__(self, *teachers: TeacherLines) -> None:
+        if any(teacher.texts != teachers[0].texts for teacher in teachers):
+            raise ConfigError(
+                "The teachers leave out different lines, of which they have no vector that can be "
+                "learnt. Take these lines out of the data, and their vectors."
+            )
+        self._teachers = teachers
+
+    def __len__(self) -> int:
+        return len(self._teachers[0])
+
+    def vectors(self, numbers: np.ndarray) -> np.ndarray:
+        """Returns vectors of unit length; see `LineVectors`."""
+        vectors = [teacher.vectors(numbers) for teacher in self._teachers]
+        return np.concatenate(vectors, axis=1) / np.sqrt(np.float32(len(vectors)))
 
 
 class TeacherLines:
@@ -80,8 +122,9 @@ class TeacherLines:
         return len(self.texts)
 
     def vectors(self, numbers: np.ndarray) -> np.ndarray:
-        """Returns the vectors of the texts of these numbers, float32 `(len(numbers), dim)`."""
-        return self._gather(self._rows[numbers])
+        """Returns vectors of unit length; see `LineVectors`."""
+        vectors = self._gather(self._rows[numbers])
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
     def principal_directions(self, dim: int) -> np.ndarray:
         """Returns the directions in which the vectors have most of their length.
@@ -105,7 +148,6 @@ class TeacherLines:
         numbers = np.arange(0, len(self), step)
         for chunk in np.array_split(numbers, -(-len(numbers) // _CHUNK)):
             vectors = self.vectors(chunk)
-            vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
             product += vectors.T @ vectors
         _, directions = np.linalg.eigh(product)
         return directions[:, ::-1][:, :dim].astype(np.float32)

@@ -16,11 +16,11 @@ from tf_charagram.data.download.fetch import cache_folder
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.pipeline.distill_stream import DistillStream, PairTexts
 from tf_charagram.data.pipeline.sources import pair_corpus, pairs_files
-from tf_charagram.data.pipeline.teacher_lines import TeacherLines
+from tf_charagram.data.pipeline.teacher_lines import MeanOfTeachers, TeacherLines
 from tf_charagram.data.pipeline.typing_errors import TypingErrors
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.readers.teacher_vectors import read_vectors
-from tf_charagram.data.teachers.teacher import SENTENCE_TRANSFORMERS, Teacher, find_teacher
+from tf_charagram.data.teachers.teacher import SENTENCE_TRANSFORMERS, find_teacher
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.models.embedder import TextEmbedder
@@ -54,6 +54,7 @@ class Distill(EmbedderTask):
     def __init__(self, config: DistillConfig, bad_lines: BadLines) -> None:
         super().__init__(config, bad_lines)
         self._lines: TeacherLines | None = None
+        self._judge: MeanOfTeachers | None = None
         self._pairs: PairTexts | None = None
         negative_sampler(config, self.exchange)  # What is wrong is said before anything is read.
 
@@ -72,7 +73,8 @@ class Distill(EmbedderTask):
     @classmethod
     def input_files(cls, config: Any) -> list[Path]:
         """Returns all files that decide what the weights become; see `Task.input_files`."""
-        names = (*cls.data_names(config), *_vector_files(config), config.misspellings)
+        vectors = (*_vector_files(config, "teacher"), *_vector_files(config, "second_teacher"))
+        names = (*cls.data_names(config), *vectors, config.misspellings)
         files = [Path(name) for name in names if name is not None]
         for path in files:
             if not path.is_file():
@@ -85,13 +87,9 @@ class Distill(EmbedderTask):
         if self._lines is not None:
             return
         config = self.config
-        self._lines = TeacherLines(
-            self.data_names(config),
-            _vector_files(config) or _teacher(config),
-            cache_folder=config.teacher_cache or cache_folder() / "teachers",
-            bad_lines=self.bad_lines,
-            show_progress=sys.stderr.isatty() and not is_quiet(),
-        )
+        self._lines = self._taught_by("teacher")
+        if config.second_teacher:
+            self._judge = MeanOfTeachers(self._lines, self._taught_by("second_teacher"))
         if config.pairs:
             corpus = self._corpus()
             for _ in corpus.survey():
@@ -99,6 +97,16 @@ class Distill(EmbedderTask):
             self._pairs = PairTexts.of(example.original for example in corpus)
         self._errors = TypingErrors(config.typos, self._misspellings())
         self._vectorizer = make_vectorizer(config, self._texts_to_count())
+
+    def _taught_by(self, name: str) -> TeacherLines:
+        """Returns the lines with the vectors of a teacher, the value of the setting `name`."""
+        return TeacherLines(
+            self.data_names(self.config),
+            _vector_files(self.config, name) or find_teacher(getattr(self.config, name)[0]),
+            cache_folder=self.config.teacher_cache or cache_folder() / "teachers",
+            bad_lines=self.bad_lines,
+            show_progress=sys.stderr.isatty() and not is_quiet(),
+        )
 
     def _corpus(self) -> PairCorpus:
         config = self.config
@@ -152,6 +160,7 @@ class Distill(EmbedderTask):
             errors=self._errors,
             neighbor_batch_size=config.neighbor_batch_size,
             num_neighbors=config.num_neighbors,
+            judge=self._judge,
             dim=model.dim,
             dropout=config.ngram_dropout,
             seed=config.seed,
@@ -191,31 +200,32 @@ class Distill(EmbedderTask):
         }
 
 
-def _vector_files(config: DistillConfig) -> tuple[str, ...]:
+def _vector_files(config: DistillConfig, name: str) -> tuple[str, ...]:
     """Returns the files of vectors, one per file of texts; none if a teacher computes them.
 
+    Args:
+        config: The settings.
+        name: Of the setting that names them.
+
     Raises:
-        ConfigError: There is no teacher, or none for each file.
+        ConfigError: There is no first teacher, or not one file for each file of texts.
     """
-    if not config.teacher:
+    names: tuple[str, ...] = getattr(config, name)
+    if name == "teacher" and not names:
         raise ConfigError(
             "The task 'distill' needs --teacher: files of vectors, .npy or .parquet, or "
             f"{SENTENCE_TRANSFORMERS}NAME_OR_FOLDER."
         )
-    if len(config.teacher) == 1 and not config.teacher[0].endswith((".npy", ".parquet")):
+    if len(names) == 1 and not names[0].endswith((".npy", ".parquet")):
         return ()
-    if len(config.teacher) != len(config.data):
+    if names and len(names) != len(config.data):
         raise ConfigError(
-            "`teacher` must have one file of vectors for each --data, in the same order. Received: "
-            f"{len(config.teacher)} for {len(config.data)} --data."
+            f"`{name}` must have one file of vectors for each --data, in the same order. Received: "
+            f"{len(names)} for {len(config.data)} --data."
         )
-    return config.teacher
-
-
-def _teacher(config: DistillConfig) -> Teacher:
-    return find_teacher(config.teacher[0])
+    return names
 
 
 def _width(config: Any) -> int:
-    files = _vector_files(config)
-    return int(read_vectors(files[0]).shape[1]) if files else _teacher(config).dim
+    files = _vector_files(config, "teacher")
+    return int(read_vectors(files[0]).shape[1]) if files else find_teacher(config.teacher[0]).dim
