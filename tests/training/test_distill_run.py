@@ -100,7 +100,8 @@ def test_a_stopped_run_goes_on_to_the_same_weights(files, tmp_path, monkeypatch,
      (["--neighbor-batch-size", "30"], "`neighbor_batch_size` must be at most `batch_size`"),
      (["--num-neighbors", "0"], "`num_neighbors` must be at least 1"),
      (["--second-teacher", "a.npy"], "no batch has lines near to each other"),
-     ([*NEIGHBORS, "--second-teacher", "a.npy", "--second-teacher", "b.npy"], "`second_teacher` must have one file"),
+     ([*NEIGHBORS, *(f"--second-teacher={name}.npy" for name in "ab")],
+      "`second_teacher` must have one file"),
      ([*NEIGHBORS, "--second-teacher", "gpt"], "sentence-transformers:NAME_OR_FOLDER. Received: ")],
 )  # fmt: skip
 def test_what_is_wrong_is_said(files, tmp_path, capsys, arguments, problem):
