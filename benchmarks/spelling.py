@@ -29,6 +29,7 @@ from tf_charagram.evaluation.misspellings import MisspellingQueries, score_ranks
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.scoring.misspellings import cosine_blocks
 from tf_charagram.search.spelling import (
+    NUM_CANDIDATES,
     WEIGHTS,
     SpellingCorrector,
     Weights,
@@ -127,7 +128,7 @@ def main() -> None:
     parser.add_argument("--misspellings")
     parser.add_argument("--vocabulary")
     parser.add_argument("--made-up", type=int, default=20_000, help="words that get an error")
-    parser.add_argument("--candidates", type=int, default=50)
+    parser.add_argument("--candidates", type=int, default=NUM_CANDIDATES)
     arguments = parser.parse_args()
     models = arguments.model or ["english"]
     words = read_words(arguments.vocabulary, models[0])

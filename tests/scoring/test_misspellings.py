@@ -71,7 +71,7 @@ def test_one_model(evaluate, models):
     details = {part["method"]: part for part in result["details"]}
     assert list(details)[:2] == [VECTORS, CORRECTED]
     assert details[VECTORS]["recall_at_1"] < details[CORRECTED]["recall_at_1"]
-    assert details[VECTORS]["recall_at_50"] == details[CORRECTED]["recall_at_50"]
+    assert details[VECTORS]["recall_at_50"] <= details[CORRECTED]["recall_at_50"]
     for part in details.values():
         low, high = part["intervals"]["recall_at_10"]
         assert low <= part["recall_at_10"] <= high

@@ -18,29 +18,33 @@ from tf_charagram.search.spelling import (
     SpellingCorrector,
     Weights,
     candidate_features,
-    edit_share,
+    edit_shares,
     nearest,
     ordered,
-    osa_distance,
+    osa_distances,
 )
 
 SHORT = st.text("abc", max_size=9)
 
 
 @settings(max_examples=300, deadline=None)
-@given(SHORT, SHORT, st.integers(0, 10))
-def test_osa_distance_equals_reference(left, right, most):
-    expected = min(reference.osa_distance(left, right), most + 1)
-    assert osa_distance(left, right, most) == osa_distance(right, left, most) == expected
+@given(SHORT, st.lists(SHORT, max_size=5), st.integers(0, 10))
+def test_osa_distances_equal_reference(word, others, most):
+    expected = [min(reference.osa_distance(word, other), most + 1) for other in others]
+    assert osa_distances(word, others, most).tolist() == expected
+    assert [int(osa_distances(other, [word], most)[0]) for other in others] == expected
 
 
-def test_osa_distance_of_huge_words():
-    """Only a band around the diagonal is looked at, and that only until all of it is too far."""
-    huge = "ab" * 10_000
-    assert osa_distance(huge, "x") == osa_distance("x" * 1_000_000, huge) == 11
-    assert osa_distance(f"ca{huge}d", f"ac{huge}") == 2
-    assert edit_share("x", huge) == edit_share("x" * 20, "y" * 20) == 1
-    assert edit_share("", "") == 0 and edit_share("teh", "the") == 1 / 3
+def test_distances_of_odd_and_huge_words():
+    huge = "ab" * 300
+    assert osa_distances(huge, ["x", f"{huge}ba"]).tolist() == [11, 2]
+    assert osa_distances("x" * 1_000_000, [huge, ""]).tolist() == [11, 11]
+    assert osa_distances(f"ca{huge}d", [f"ac{huge}"]).tolist() == [2]
+    assert osa_distances("a\0", ["a", "a\0\0", "\0a", "\ud800", ""]).tolist() == [1, 1, 1, 2, 2]
+    assert edit_shares("x", [huge, "teh"]).tolist() == [1, 1]
+    assert edit_shares("x" * 20, ["y" * 20]).tolist() == [1]
+    assert edit_shares("", ["", "a"]).tolist() == [0, 1]
+    assert edit_shares("teh", ["the"]).tolist() == [1 / 3]
 
 
 @pytest.mark.parametrize("seed", range(5))
