@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from zipfile import ZIP_STORED, ZipFile
 
 import keras
 import numpy as np
@@ -165,8 +166,15 @@ def test_tables_of_several_blocks(tmp_path):
 
 
 def test_the_bytes_of_float32_folders_stay(tmp_path):
-    """Those of a folder that the first version wrote."""
+    """Those of a folder that the first version wrote, array by array.
+
+    The headers before them are the business of Python's `zipfile`, whose versions differ.
+    """
     old = Path(__file__).parents[1] / "data_of_0_1" / "words" / "model"
     TextEmbedder.load(old).save(tmp_path)
     for name in ("vocabulary.npz", "weights.npz"):
-        assert (tmp_path / name).read_bytes() == (old / name).read_bytes()
+        with ZipFile(tmp_path / name) as now, ZipFile(old / name) as before:
+            assert now.namelist() == before.namelist()
+            for array in before.namelist():
+                assert now.read(array) == before.read(array)
+                assert now.getinfo(array).compress_type == ZIP_STORED

@@ -219,7 +219,7 @@ def osa_distances(word: str, others: Sequence[str], most: int = MOST_EDITS) -> N
     near = np.flatnonzero(np.abs(lengths - len(word)) <= most)
     if not near.size:
         return distances
-    letters = _code_points([others[index] for index in near])
+    letters = _code_points([others[index] for index in near.tolist()])
     edits = np.arange(letters.shape[1] + 1)
     last = np.broadcast_to(edits, (len(near), len(edits)))
     before_last, swaps = last, np.zeros((len(near), letters.shape[1] - 1), bool)
