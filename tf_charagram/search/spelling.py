@@ -199,8 +199,8 @@ def osa_distances(word: str, others: Sequence[str], most: int = MOST_EDITS) -> N
     """Returns the optimal string alignment distances of a word to others, at most `most + 1`.
 
     That is how many letters must be inserted, deleted, replaced, or swapped with the next, where no
-    letter is edited twice: Damerau's distance in its restricted form. All others are compared at a
-    time, letter by letter of the word.
+    letter is edited twice: Damerau's distance in its restricted form. All others are compared at
+    once, letter by letter of the word.
 
     Args:
         word: The word.
