@@ -15,7 +15,7 @@ from tf_charagram.search.texts import read_vocabulary
 #: Words that are looked at, those with the largest cosines.
 NUM_CANDIDATES = 2000
 #: Edits are counted in so many first letters of a word.
-MAX_CHARS = 100
+MAX_CHARS = 1000
 #: More edits than this are as if no letter were right.
 MOST_EDITS = 10
 
@@ -204,7 +204,7 @@ def osa_distances(word: str, others: Sequence[str], most: int = MOST_EDITS) -> N
 
     Args:
         word: The word.
-        others: The others; time and memory grow with the longest that is not too long to be near.
+        others: The others; time grows with `most` and the word, not with their length.
         most: Distances above it do not matter.
 
     Returns:
@@ -219,22 +219,25 @@ def osa_distances(word: str, others: Sequence[str], most: int = MOST_EDITS) -> N
     near = np.flatnonzero(np.abs(lengths - len(word)) <= most)
     if not near.size:
         return distances
-    letters = _code_points([others[index] for index in near.tolist()])
-    edits = np.arange(letters.shape[1] + 1)
-    last = np.broadcast_to(edits, (len(near), len(edits)))
-    before_last, swaps = last, np.zeros((len(near), letters.shape[1] - 1), bool)
-    for row, letter in enumerate(_code_points([word])[0, : len(word)], start=1):
-        is_letter = letters == letter
-        current = np.empty_like(last)
-        current[:, 0] = row
-        np.minimum(last[:, 1:] + 1, last[:, :-1] + ~is_letter, out=current[:, 1:])
-        # `swaps` is true where the letter before this one comes second.
-        swapped = np.where(swaps & is_letter[:, :-1], before_last[:, :-2] + 1, current[:, 2:])
-        np.minimum(current[:, 2:], swapped, out=current[:, 2:])
+    # Cells more than `most` off the diagonal do not matter; a row holds the others.
+    offsets = np.arange(-most, most + 1)
+    letters = np.zeros([len(near), len(word) + 2 * most], np.uint32)
+    points = _code_points([others[index] for index in near.tolist()])
+    letters[:, most : most + points.shape[1]] = points
+    last = np.tile(np.where(offsets < 0, most + 1, offsets), (len(near), 1))
+    before_last, was_letter = last, np.zeros(last.shape, bool)
+    for row, letter in enumerate(_code_points([word])[0, : len(word)]):
+        is_letter = letters[:, row : row + len(offsets)] == letter
+        current = last + ~is_letter
+        np.minimum(current[:, :-1], last[:, 1:] + 1, out=current[:, :-1])
+        is_swapped = is_letter[:, :-2] & was_letter[:, 2:]
+        swapped = np.where(is_swapped, before_last[:, 1:-1] + 1, current[:, 1:-1])
+        np.minimum(current[:, 1:-1], swapped, out=current[:, 1:-1])
         # A letter more costs one: from each cell to all on its right.
-        current = np.minimum.accumulate(current - edits, axis=1) + edits
-        before_last, last, swaps = last, current, is_letter[:, 1:]
-    distances[near] = np.minimum(last[np.arange(len(near)), lengths[near]], most + 1)
+        current = np.minimum.accumulate(current - offsets, axis=1) + offsets
+        before_last, last, was_letter = last, current, is_letter
+    ends = lengths[near] - len(word) + most
+    distances[near] = np.minimum(last[np.arange(len(near)), ends], most + 1)
     return distances
 
 
