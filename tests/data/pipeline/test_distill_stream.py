@@ -22,11 +22,12 @@ LINES = [f"line number {number}" for number in range(NUM_LINES)]
 PAIRS = [(f"left {number}", f"Right  {number}") for number in range(NUM_PAIRS)]
 
 
-def lines_with(vectors, folder):
+def lines_with(vectors, folder, on_bad_line="error"):
     (folder / "a.txt").write_text("".join(f"{line}\n" for line in LINES))
     np.save(folder / "a.npy", vectors)
+    bad_lines = BadLines(on_bad_line)
     return TeacherLines(
-        [folder / "a.txt"], [folder / "a.npy"], cache_folder=folder, bad_lines=BadLines("skip")
+        [folder / "a.txt"], [folder / "a.npy"], cache_folder=folder, bad_lines=bad_lines
     )
 
 
@@ -189,7 +190,7 @@ def test_teachers_of_different_lines(lines, tmp_path):
     vectors = np.ones((NUM_LINES, 3))
     vectors[4] = 0
     with pytest.raises(ConfigError, match="leave out different lines"):
-        MeanOfTeachers(lines, lines_with(vectors, tmp_path))
+        MeanOfTeachers(lines, lines_with(vectors, tmp_path, "skip"))
 
 
 def test_too_few_pairs(make):

@@ -169,8 +169,8 @@ class DistillStream(Stream):
         random = np.random.default_rng([self.seed, epoch, int(rows[0])])
         numbers, neighbors = self._with_neighbors(rows[rows < self.size], random)
         vectors = self._lines.vectors(numbers)
-        left, right = (self._judge.vectors(numbers[side]) for side in neighbors.T)
-        cosines = np.einsum("ij,ij->i", left, right)
+        judged = vectors if self._judge is self._lines else self._judge.vectors(numbers)
+        cosines = np.einsum("ij,ij->i", *judged[neighbors.T])
         if self._projection is not None:
             vectors = vectors @ self._projection
             vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
