@@ -98,6 +98,8 @@ class TestEveryEncoder:
         assert len(expected) == grown.num_rows == encoder.num_rows
         expected[rows] = table_of(old.encoder)[1]
         fresh = np.setdiff1d(np.arange(grown.num_rows), rows)
+        if isinstance(grown, NgramVectorizer):
+            expected[fresh] *= np.float32(0.1)  # most texts have new n-grams beside known ones
         assert len(fresh) and np.all(np.any(expected[fresh], axis=1))
         weights = {weight.path: weight.numpy() for weight in old.encoder.weights}
         for weight in encoder.weights:

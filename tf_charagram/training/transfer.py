@@ -23,12 +23,16 @@ from tf_charagram.layers.placement import beside
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.serialization.model_folder import read_config
 from tf_charagram.text.growing import settings_of
+from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.words import WordVectorizer
 
 ConfigT = TypeVar("ConfigT", bound=RunConfig)
 
 #: Settings that a second stage may change, as it may what only training sees.
 _MAY_DIFFER_FROM_INIT = ("num_rows", "num_words", "seed")
+#: Small, so that texts nearly keep their embeddings; not 0, from where texts of new n-grams alone
+#: would have no direction to go.
+_SCALE_OF_NEW_NGRAMS = 0.1
 #: Settings that are given in other words than by a flag of their name.
 _FLAGS = {"orders": "--ngrams"}
 
@@ -41,7 +45,8 @@ def grow_from(
     """Returns the vectorizer and the encoder of a saved model, with room for new texts.
 
     Units that the model knows keep their vectors, and texts of such units their embeddings. New
-    units have the vectors that `make_encoder` gave them.
+    words and characters have the vectors that `make_encoder` gave them, new n-grams a tenth of
+    theirs: most texts have some of them beside known ones, which say already what the text means.
 
     Args:
         path: Run or model folder.
@@ -62,6 +67,8 @@ def grow_from(
         raise
     encoder = make_encoder(grown)
     check_same_settings(path, old, vectorizer, encoder)
+    if isinstance(grown, NgramVectorizer):
+        _scale_rows(encoder, np.setdiff1d(np.arange(grown.num_rows), rows), _SCALE_OF_NEW_NGRAMS)
     transfer(old.encoder, encoder, rows)
     return grown, encoder
 
@@ -217,6 +224,11 @@ def transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray)
             weight.value.scatter_update(tf.IndexedSlices(source, tf.constant(rows)))
         else:
             weight.assign(source)
+
+
+def _scale_rows(encoder: keras.layers.Layer, rows: np.ndarray, scale: float) -> None:
+    for table in embedding_tables(encoder):
+        table.value.scatter_mul(tf.IndexedSlices(tf.cast(scale, table.dtype), tf.constant(rows)))
 
 
 def _shapes(encoder: keras.layers.Layer, tables: set[str]) -> dict[str, tuple[int | None, ...]]:
