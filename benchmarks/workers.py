@@ -3,34 +3,27 @@
     python benchmarks/workers.py [--data FILE ...] [--batch-size 500] [--encoder charagram]
 
 Trains on the same pairs as `charagram train` does, one after the other, in turn, and prints the
-time of a step, the ratio, and what the two exchanged a step, as the loopback device of the machine
-counts it, beside what the rows that a batch touches would be, there and back.
+time of a step, the ratio, and what each of the two sent per step, beside what the rows that a batch
+touches would be, there and back.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
+from contextlib import ExitStack
 
 import common
 
-from tf_charagram.distribution.cluster import VARIABLE, cluster_of, local_clusters
-from tf_charagram.distribution.launcher import free_ports
+from tf_charagram.distribution.cluster import cluster_of
+from tf_charagram.distribution.launcher import linked_clusters, start_worker
 
 _WARM_UP = 20
-
-
-def bytes_of_loopback() -> int:
-    """Returns the bytes that this machine has sent to itself."""
-    lines = Path("/proc/net/dev").read_text().splitlines()
-    return next(int(line.split()[9]) for line in lines if line.strip().startswith("lo:"))
 
 
 def work(arguments: argparse.Namespace) -> None:
@@ -55,14 +48,14 @@ def work(arguments: argparse.Namespace) -> None:
         run.stream.open()
         model = run.loop.model
         fitting.train(model, run.stream, _WARM_UP)
-        sent, times, busy = bytes_of_loopback(), [], []
+        sent, times, busy = getattr(run.exchange, "num_bytes_sent", 0), [], []
         for _ in range(arguments.rounds):
             start, used = time.perf_counter(), time.process_time()
             fitting.train(model, run.stream, arguments.steps)
             times.append((time.perf_counter() - start) / arguments.steps)
             busy.append((time.process_time() - used) / arguments.steps)
         steps = arguments.rounds * arguments.steps
-        exchanged = (bytes_of_loopback() - sent) / steps
+        exchanged = (getattr(run.exchange, "num_bytes_sent", 0) - sent) / steps
         segment = next(run.stream.segments(int(model.step.numpy()), 5))
         touched = [len(np.unique(batch[0].values)) for batch in run.stream.dataset(segment)]
         dim = model.encoder.dim
@@ -79,15 +72,12 @@ def work(arguments: argparse.Namespace) -> None:
 
 def measured(size: int) -> dict[str, float]:
     """Returns what the chief of some workers measures."""
-    clusters = local_clusters(free_ports(size)) if size > 1 else [None]
-    processes = [
-        subprocess.Popen(
-            [sys.executable, __file__, *sys.argv[1:], "--worker"], text=True,
-            stdout=subprocess.PIPE, stderr=None,
-            env={**os.environ, VARIABLE: "" if cluster is None else cluster.to_json()},
-        )
-        for cluster in clusters
-    ]  # fmt: skip
+    command = [sys.executable, __file__, *sys.argv[1:], "--worker"]
+    with ExitStack() as stack:
+        processes = [
+            start_worker(command, cluster, text=True, stdout=subprocess.PIPE)
+            for cluster in linked_clusters(size, stack)
+        ]
     outputs = [process.communicate()[0] for process in processes]
     return json.loads(outputs[0].splitlines()[-1])
 

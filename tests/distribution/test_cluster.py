@@ -39,6 +39,9 @@ def test_workers_of_one_machine():
     first, second = local_clusters([10, 11])
     assert found(second.to_json()) == second == Cluster(("localhost:10", "localhost:11"), 1, 2)
     assert first.size == 2
+    linked = local_clusters([10, 11], [[5], [6]])[1]
+    assert linked.sockets == (6,)
+    assert found(linked.to_json()) == linked
 
 
 @pytest.mark.parametrize(

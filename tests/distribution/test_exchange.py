@@ -3,28 +3,41 @@
 import json
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from tests.commands import environment
+from tf_charagram.distribution.cluster import VARIABLE, local_clusters
+from tf_charagram.distribution.connection import connect
 from tf_charagram.distribution.exchange import ALONE
-from tf_charagram.distribution.launcher import free_ports
+from tf_charagram.distribution.launcher import free_ports, linked_clusters
+from tf_charagram.errors import ConfigError
 
 
-@pytest.fixture(scope="module")
-def results():
-    """What each of two workers printed, lines of JSON."""
-    ports = [str(port) for port in free_ports(2)]
-    script = str(Path(__file__).parent / "workers.py")
+def started(clusters, command):
+    """Starts workers; returns the processes."""
     root = str(Path(__file__).parents[2])
-    processes = [
+    return [
         subprocess.Popen(
-            [sys.executable, script, str(rank), *ports], text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, env=environment(PYTHONPATH=root),
+            [sys.executable, *command], text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, pass_fds=cluster.sockets,
+            env=environment(PYTHONPATH=root, **{VARIABLE: cluster.to_json()}),
         )
-        for rank in range(2)
+        for cluster in clusters
     ]  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=["sockets", "addresses"])
+def results(request):
+    """What each of two workers printed, lines of JSON."""
+    with ExitStack() as stack:
+        if request.param == "sockets":
+            clusters = linked_clusters(2, stack)
+        else:
+            clusters = local_clusters(free_ports(2))
+        processes = started(clusters, [str(Path(__file__).parent / "workers.py")])
     outputs = [process.communicate(timeout=240)[0] for process in processes]
     return [[json.loads(line) for line in output.splitlines()] for output in outputs]
 
@@ -66,3 +79,40 @@ def test_alone():
     assert ALONE.any(True)
     assert not ALONE.any(False)
     ALONE.wait()
+
+
+SEVERAL = """
+import json, sys
+import numpy as np
+import tensorflow as tf
+from tf_charagram.distribution.cluster import cluster_of
+from tf_charagram.distribution.connection import connect
+
+tf.config.threading.set_inter_op_parallelism_threads(1)
+exchange = connect(cluster_of())
+large = tf.range(2_000_000, dtype=tf.float32) + exchange.rank  # more than sockets hold
+
+@tf.function
+def both():
+    # Neither needs the other, and all have to send them in the same order.
+    return exchange.sum(large), exchange.gather(tf.fill([2, 1], exchange.rank))
+
+for _ in range(3):
+    total, rows = both()
+    assert total[0] == 3 and total[-1] == 3 * 1_999_999 + 3
+print(json.dumps(rows[:, 0].numpy().tolist()))
+exchange.wait()
+"""
+
+
+def test_large_messages_of_several():
+    with ExitStack() as stack:
+        processes = started(linked_clusters(3, stack), ["-c", SEVERAL])
+    outputs = [process.communicate(timeout=240)[0] for process in processes]
+    assert [json.loads(output) for output in outputs] == [[0, 0, 1, 1, 2, 2]] * 3
+
+
+def test_sockets_that_are_not_open():
+    (cluster, _) = local_clusters(free_ports(2), [[1000], [1000]])
+    with pytest.raises(ConfigError, match=r"Worker 0 has no socket to another one .*Leave it out"):
+        connect(cluster)

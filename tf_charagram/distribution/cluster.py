@@ -28,11 +28,14 @@ class Cluster:
         rank: Number of this one.
         num_local: How many of them were started together on this machine, by `--workers`; 0 if
             they were not.
+        sockets: File descriptors of the sockets to the others, in order of rank, that such workers
+            were started with; none for those that speak through their addresses.
     """
 
     addresses: tuple[str, ...]
     rank: int
     num_local: int = 0
+    sockets: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:
@@ -43,13 +46,24 @@ class Cluster:
         """Returns the value of `TF_CONFIG` for this worker."""
         task = {"type": "worker", "index": self.rank}
         cluster = {"worker": list(self.addresses)}
-        return json.dumps({"cluster": cluster, "task": task, "num_local": self.num_local})
+        local = {"num_local": self.num_local, "sockets": self.sockets}
+        return json.dumps({"cluster": cluster, "task": task, **local})
 
 
-def local_clusters(ports: Sequence[int]) -> list[Cluster]:
-    """Returns what each of some workers on this machine is to know, one worker a port."""
+def local_clusters(
+    ports: Sequence[int], sockets: Sequence[Sequence[int]] | None = None
+) -> list[Cluster]:
+    """Returns what each of some workers on this machine is to know.
+
+    Args:
+        ports: One for each worker.
+        sockets: For each worker the file descriptors of its sockets to the others, if it has some.
+    """
     addresses = tuple(f"localhost:{port}" for port in ports)
-    return [Cluster(addresses, rank, len(ports)) for rank in range(len(ports))]
+    return [
+        Cluster(addresses, rank, len(ports), tuple(sockets[rank]) if sockets else ())
+        for rank in range(len(ports))
+    ]
 
 
 def cluster_of(environment: Mapping[str, str] = os.environ) -> Cluster | None:
@@ -70,9 +84,8 @@ def cluster_of(environment: Mapping[str, str] = os.environ) -> Cluster | None:
     members = _members(config)
     if len(members) < 2:
         return None
-    return Cluster(
-        tuple(address for *_, address in members), _rank(config, members), _num_local(config)
-    )
+    addresses = tuple(address for *_, address in members)
+    return Cluster(addresses, _rank(config, members), _num_local(config), _sockets(config, members))
 
 
 def _members(config: Any) -> list[tuple[str, int, str]]:
@@ -127,3 +140,10 @@ def _rank(config: dict[str, Any], members: Sequence[tuple[str, int, str]]) -> in
 def _num_local(config: dict[str, Any]) -> int:
     number = config.get("num_local", 0)
     return number if isinstance(number, int) else 0
+
+
+def _sockets(config: dict[str, Any], members: Sequence[Any]) -> tuple[int, ...]:
+    numbers = config.get("sockets", [])
+    if not isinstance(numbers, list) or len(numbers) != len(members) - 1:
+        return ()
+    return tuple(numbers) if all(type(number) is int for number in numbers) else ()

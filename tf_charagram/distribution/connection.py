@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import signal
+import socket
 import threading
 
 import tensorflow as tf
 
 from tf_charagram.distribution.cluster import Cluster
 from tf_charagram.distribution.exchange import ALONE, Exchange
+from tf_charagram.distribution.local_exchange import LocalExchange
 from tf_charagram.distribution.parent import end_with_parent
 from tf_charagram.errors import ConfigError
 
 
 def connect(cluster: Cluster | None) -> Exchange:
-    """Starts the server of this worker and waits for the others; `TF_CONFIG` is set.
+    """Connects this worker with the others, and waits for them; `TF_CONFIG` is set.
+
+    Workers that were started together on a machine without GPUs have sockets to each other. Else
+    TensorFlow's servers connect them.
 
     Has to come before anything that makes TensorFlow begin to work.
 
@@ -22,10 +27,14 @@ def connect(cluster: Cluster | None) -> Exchange:
         cluster: The workers; `None` for a process that trains alone.
 
     Raises:
-        ConfigError: The port is in use, or TensorFlow has begun to work.
+        ConfigError: The port is in use, a socket is not open, or TensorFlow has begun to work.
     """
     if cluster is None:
         return ALONE
+    if cluster.sockets and not tf.config.list_physical_devices("GPU"):
+        exchange = _linked(cluster)
+        end_with_parent()
+        return exchange
     if cluster.num_local:
         end_with_parent()
         _take_gpu(cluster)
@@ -47,6 +56,18 @@ def connect(cluster: Cluster | None) -> Exchange:
         # TensorFlow takes SIGTERM for news of a machine that will be gone, and goes on.
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
     return _Connected(cluster, strategy)
+
+
+def _linked(cluster: Cluster) -> LocalExchange:
+    others = [rank for rank in range(cluster.size) if rank != cluster.rank]
+    try:
+        sockets = [socket.socket(fileno=number) for number in cluster.sockets]
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"Worker {cluster.rank} has no socket to another one ({error}). `sockets` in TF_CONFIG "
+            "is for workers that `--workers` starts. Leave it out."
+        ) from error
+    return LocalExchange(cluster.rank, dict(zip(others, sockets, strict=True)))
 
 
 class _Connected(Exchange):

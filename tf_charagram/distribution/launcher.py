@@ -11,10 +11,11 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
+from itertools import combinations
 from types import FrameType
-from typing import IO
+from typing import IO, Any
 
-from tf_charagram.distribution.cluster import VARIABLE, local_clusters
+from tf_charagram.distribution.cluster import VARIABLE, Cluster, local_clusters
 from tf_charagram.errors import ConfigError
 
 _SECONDS_BETWEEN_LOOKS = 0.05
@@ -55,21 +56,23 @@ class Launcher:
             return self._report(failed)
 
     def _start(self, stack: ExitStack) -> None:
-        for cluster in local_clusters(free_ports(self._size)):
-            is_chief = cluster.rank == 0
-            errors = None if is_chief else stack.enter_context(tempfile.TemporaryFile())
-            self._errors.append(errors)
-            self._processes.append(
-                subprocess.Popen(
+        # The workers have their own copies of the sockets. Once these here are closed, each hears
+        # when another one has ended.
+        with ExitStack() as sockets:
+            for cluster in linked_clusters(self._size, sockets):
+                is_chief = cluster.rank == 0
+                errors = None if is_chief else stack.enter_context(tempfile.TemporaryFile())
+                self._errors.append(errors)
+                process = start_worker(
                     self._command,
-                    env={**os.environ, VARIABLE: cluster.to_json()},
+                    cluster,
                     stdin=subprocess.DEVNULL,
                     stdout=None if is_chief else subprocess.DEVNULL,
                     stderr=errors,
                     # A terminal's Ctrl-C would come to all, and to the chief a second time.
                     start_new_session=True,
                 )
-            )
+                self._processes.append(process)
 
     def _wait(self) -> int | None:
         """Waits until all have ended, or one badly, which is returned."""
@@ -120,6 +123,26 @@ class Launcher:
                 process.kill()
         for process in self._processes:
             process.wait()
+
+
+def linked_clusters(size: int, stack: ExitStack) -> list[Cluster]:
+    """Returns what each of some workers on this machine is to know; a socket links each two.
+
+    Args:
+        size: Number of workers.
+        stack: Closes the sockets here, which is to happen once the workers have started.
+    """
+    numbers: list[list[int]] = [[] for _ in range(size)]
+    for pair in combinations(range(size), 2):
+        for rank, end in zip(pair, socket.socketpair(), strict=True):
+            numbers[rank].append(stack.enter_context(end).fileno())
+    return local_clusters(free_ports(size), numbers)
+
+
+def start_worker(command: Sequence[str], cluster: Cluster, **options: Any) -> subprocess.Popen[Any]:
+    """Starts one of the workers of a cluster on this machine; options are those of `Popen`."""
+    environment = {**os.environ, VARIABLE: cluster.to_json()}
+    return subprocess.Popen(command, env=environment, pass_fds=cluster.sockets, **options)
 
 
 def free_ports(number: int) -> list[int]:
