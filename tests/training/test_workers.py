@@ -111,6 +111,15 @@ def test_a_worker_is_killed_at_a_random_moment(seed, left_alone, tmp_path):
     assert difference(left_alone, folder) == 0
 
 
+@pytest.mark.campaign
+def test_as_on_two_machines(left_alone, tmp_path):
+    """They exchange through addresses, not through sockets, and the weights are the same."""
+    command = process("train", *KILLED, "--out", tmp_path / "run", "--quiet")
+    codes, errors = ended_by_addresses([command] * 2)
+    assert codes == [0, 0], errors
+    assert difference(left_alone, tmp_path / "run") == 0
+
+
 def children_of(number):
     """Returns the processes that a process has started and that still run."""
     path = f"/proc/{number}/task/{number}/children"
@@ -155,8 +164,15 @@ def test_workers_with_other_settings_say_so(tmp_path):
 
 
 def errors_of_chief(folder, *flags):
-    """Returns what the chief of two workers says that were started one by one."""
+    """Returns what the chief of two workers says that were started one by one, and fail."""
     commands = [process("train", *STARTER, "--out", folder / "run", *more) for more in flags]
+    codes, errors = ended_by_addresses(commands)
+    assert codes == [1, 1]
+    return errors[0]
+
+
+def ended_by_addresses(commands):
+    """Starts two workers as on two machines; returns their exit statuses and what they say."""
     processes = [
         subprocess.Popen(
             command, env=environment(**{VARIABLE: cluster.to_json()}), text=True,
@@ -165,8 +181,7 @@ def errors_of_chief(folder, *flags):
         for command, cluster in zip(commands, local_clusters(free_ports(2)), strict=True)
     ]  # fmt: skip
     errors = [one.communicate(timeout=200)[1] for one in processes]
-    assert [one.returncode for one in processes] == [1, 1]
-    return errors[0]
+    return [one.returncode for one in processes], errors
 
 
 def test_nothing_is_shared_with_a_frozen_encoder(tmp_path):
