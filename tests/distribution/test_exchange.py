@@ -82,8 +82,7 @@ def test_alone():
 
 
 SEVERAL = """
-import json, sys
-import numpy as np
+import json
 import tensorflow as tf
 from tf_charagram.distribution.cluster import cluster_of
 from tf_charagram.distribution.connection import connect

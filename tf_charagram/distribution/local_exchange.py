@@ -6,7 +6,6 @@ the vectors of a step that takes several times as much of the processor's time.
 
 from __future__ import annotations
 
-import selectors
 import socket
 import struct
 from collections.abc import Callable, Mapping
@@ -27,7 +26,7 @@ class LocalExchange(Exchange):
 
     Args:
         rank: Number of this worker.
-        sockets: Those to the others, by their rank.
+        sockets: Those to the others, by their rank, lowest first.
 
     Attributes:
         num_bytes_sent: How many bytes went to others.
@@ -38,7 +37,6 @@ class LocalExchange(Exchange):
         self.num_bytes_sent = 0
         self._sockets = dict(sockets)
         for each in self._sockets.values():
-            each.setblocking(False)
             each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
         self._turn = tf.Variable(0, trainable=False, dtype=tf.int64)
 
@@ -70,64 +68,41 @@ class LocalExchange(Exchange):
         return result
 
     def _of_all(self, own: np.ndarray, turn: int) -> list[np.ndarray]:
-        """Sends an array to the others and returns those of all."""
+        """Sends an array to the others and returns those of all.
+
+        Raises:
+            ConnectionError: Another worker has ended.
+            RuntimeError: It is at another exchange.
+        """
         header = _HEADER.pack(turn, own.nbytes)
-        outgoing = header + own.reshape(-1).view(np.uint8).data
-        transfers = {rank: _Transfer(outgoing) for rank in self._sockets}
-        with selectors.DefaultSelector() as selector:
-            for rank, each in self._sockets.items():
-                selector.register(each, transfers[rank].awaited, (each, transfers[rank]))
-            while selector.get_map():
-                for key, events in selector.select():
-                    each, transfer = key.data
-                    transfer.go_on(each, events)
-                    if not transfer.awaited:
-                        selector.unregister(each)
-                    elif transfer.awaited != key.events:
-                        selector.modify(each, transfer.awaited, key.data)
-        self.num_bytes_sent += len(outgoing) * len(transfers)
+        message = header + own.reshape(-1).view(np.uint8).data
         arrays = [own] * self.size
-        for rank, transfer in transfers.items():
-            if transfer.received[: _HEADER.size].tobytes() != header:
+        # Of two the lower one sends first, and both come to those below before those above: nobody
+        # waits in a circle. Each call waits for all bytes, for between two calls another thread of
+        # Python may be long.
+        for rank, each in self._sockets.items():
+            if self.rank < rank:
+                each.sendall(message)
+            received = _received(each, len(message))
+            if self.rank > rank:
+                each.sendall(message)
+            if received[: _HEADER.size].tobytes() != header:
                 raise RuntimeError(f"Worker {rank} is at another exchange than worker {self.rank}.")
-            arrays[rank] = transfer.received[_HEADER.size :].view(own.dtype).reshape(own.shape)
+            arrays[rank] = received[_HEADER.size :].view(own.dtype).reshape(own.shape)
+        self.num_bytes_sent += len(message) * len(self._sockets)
         return arrays
 
 
-class _Transfer:
-    """Bytes on their way to another worker, and as many from there.
-
-    Args:
-        outgoing: What is sent.
-
-    Attributes:
-        received: What has come, uint8 `(len(outgoing),)`.
-    """
-
-    def __init__(self, outgoing: bytes) -> None:
-        self.received = np.empty(len(outgoing), np.uint8)
-        self._unsent, self._missing = memoryview(outgoing), self.received.data
-
-    @property
-    def awaited(self) -> int:
-        """What is to come yet, as `selectors` has it; 0 when both ways are done."""
-        return bool(self._unsent) * selectors.EVENT_WRITE | (
-            bool(self._missing) * selectors.EVENT_READ
-        )
-
-    def go_on(self, connection: socket.socket, events: int) -> None:
-        """Sends and receives what can be at once.
-
-        Raises:
-            ConnectionError: The other worker has ended.
-        """
-        if events & selectors.EVENT_WRITE:
-            self._unsent = self._unsent[connection.send(self._unsent) :]
-        if events & selectors.EVENT_READ:
-            number = connection.recv_into(self._missing)
-            if not number:
-                raise ConnectionResetError("Another worker has ended.")
-            self._missing = self._missing[number:]
+def _received(connection: socket.socket, size: int) -> np.ndarray:
+    """Returns what comes from another worker, uint8 `(size,)`."""
+    received = np.empty(size, np.uint8)
+    missing = received.data
+    while missing:
+        number = connection.recv_into(missing, 0, socket.MSG_WAITALL)
+        if not number:
+            raise ConnectionResetError("Another worker has ended.")
+        missing = missing[number:]
+    return received
 
 
 def _added(arrays: list[np.ndarray]) -> np.ndarray:
