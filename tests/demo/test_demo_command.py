@@ -74,9 +74,10 @@ def test_errors(model, texts_file, tmp_path, capsys):
 
 @pytest.mark.campaign
 def test_ctrl_c_ends_a_process(model, texts_file, tmp_path):
+    # The level that commands choose themselves; campaigns before may have left another one.
     command = process("cli", "demo", model, "--vocabulary", texts_file, "--threads", 1)
     with subprocess.Popen(
-        command, cwd=tmp_path, env=environment(), text=True,
+        command, cwd=tmp_path, env=environment(TF_CPP_MIN_LOG_LEVEL="2"), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as child:  # fmt: skip
         url = re.search(r"http://\S+", child.stdout.readline())[0]
