@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -30,11 +31,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves the campaigns out unless `-m` speaks of them."""
-    if "campaign" not in config.option.markexpr:
-        campaigns = [item for item in items if item.get_closest_marker("campaign")]
-        config.hook.pytest_deselected(items=campaigns)
-        items[:] = [item for item in items if item not in campaigns]
+    """Leaves campaigns and variants out, each unless `-m` speaks of them."""
+    unnamed = {"campaign", "variant"} - set(re.findall(r"\w+", config.option.markexpr))
+    left_out = [item for item in items if unnamed & {mark.name for mark in item.iter_markers()}]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
 
 
 def pytest_collection_finish() -> None:
@@ -59,18 +60,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
     The package has no Python branches or loops on tensors that AutoGraph would have to convert, and
     converting takes a fifth of the time. Most tests run a graph once or twice, and TensorFlow takes
-    longer to optimize it than to run it. In campaigns, and in processes of their own, both are done
-    as users have it.
+    longer to optimize it than to run it. In campaigns and variants, and in processes of their own,
+    both are done as users have it.
     """
     if (tensorflow := sys.modules.get("tensorflow")) is None:
         return (yield)
-    is_campaign = item.get_closest_marker("campaign") is not None
-    is_optimized = is_campaign or "optimized_graphs" in getattr(item, "fixturenames", ())
+    is_as_users = any(map(item.get_closest_marker, ("campaign", "variant")))
+    is_optimized = is_as_users or "optimized_graphs" in getattr(item, "fixturenames", ())
     tensorflow.config.optimizer.set_experimental_options(
         {"disable_meta_optimizer": not is_optimized}
     )
     with pytest.MonkeyPatch.context() as patch:
-        if not is_campaign:
+        if not is_as_users:
             module = "tensorflow.python.eager.polymorphic_function.autograph_util"
             as_it_is = lambda function, *_, **__: function  # noqa: E731
             patch.setattr(import_module(module), "py_func_from_autograph", as_it_is)

@@ -25,7 +25,7 @@ Make = Callable[[], keras.layers.Layer]
 
 
 def some_now(names, *now):
-    """Returns test parameters: names that stand for all, and the others, which are for campaigns.
+    """Returns test parameters: names that stand for all, and the others, which are variants.
 
     For what the code that encoders share does; what is an encoder's own is always tested. Each name
     may be a tuple, of as many parameters.
@@ -34,7 +34,7 @@ def some_now(names, *now):
 
     def later(name):
         values = name if isinstance(name, tuple) else (name,)
-        return pytest.param(*values, marks=pytest.mark.campaign)
+        return pytest.param(*values, marks=pytest.mark.variant)
 
     return [name if name in now else later(name) for name in names]
 

@@ -69,11 +69,11 @@ def test_pull_back_targets_are_the_initial_weights():
     [
         pytest.param(
             lambda: Rnn(num_rows=9, dim=5, activation="relu", seed=3),
-            id="rnn", marks=pytest.mark.campaign,
+            id="rnn", marks=pytest.mark.variant,
         ),
         pytest.param(
             lambda: Lstm(num_rows=9, dim=5, use_output_gate=False, seed=3),
-            id="lstm", marks=pytest.mark.campaign,
+            id="lstm", marks=pytest.mark.variant,
         ),
         pytest.param(
             lambda: Lstm(num_rows=9, dim=5, use_peepholes=False, seed=3),
@@ -90,8 +90,8 @@ def test_contract_with_other_settings(make, check, tmp_path):
     ("cls", "arguments"),
     [
         (Rnn, {}),
-        pytest.param(IdentityRnn, {}, marks=pytest.mark.campaign),
-        pytest.param(Lstm, {}, marks=pytest.mark.campaign),
+        pytest.param(IdentityRnn, {}, marks=pytest.mark.variant),
+        pytest.param(Lstm, {}, marks=pytest.mark.variant),
         (Lstm, {"use_peepholes": False}),
     ],
 )

@@ -224,7 +224,7 @@ def exported(tagger, tmp_path_factory):
 
 @pytest.mark.parametrize(
     "names",
-    [["charagram"], pytest.param(["char_cnn", "char_lstm"], marks=pytest.mark.campaign)],
+    [["charagram"], pytest.param(["char_cnn", "char_lstm"], marks=pytest.mark.variant)],
     ids=str,
 )
 def test_served_by_a_fresh_process(taggers, exported, names):

@@ -75,7 +75,7 @@ def test_grown_is_the_union(texts, new_texts, orders):
     ids=["overflow", "old", "other", "both"],
 )
 @pytest.mark.parametrize(
-    "orders", [pytest.param((8,), marks=pytest.mark.campaign), (1, 2, 8)], ids=str
+    "orders", [pytest.param((8,), marks=pytest.mark.variant), (1, 2, 8)], ids=str
 )
 def test_mixed_keys(texts, new_texts, orders, caplog):
     one, other = (NgramVocabulary.from_texts(some, orders=orders) for some in (texts, new_texts))

@@ -102,7 +102,7 @@ def test_examples(has_lengths, expected):
         ("pools", 301, [4230993495, 3882977105, 798867812, 254283258]),
     ],
 )
-@pytest.mark.parametrize("count", [1, pytest.param(4, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("count", [1, pytest.param(4, marks=pytest.mark.variant)])
 def test_many_pairs(tmp_path, name, block_size, expected, count):
     checksums = [
         checksum(

@@ -68,7 +68,7 @@ def test_shrink_takes_the_budget(vectorizer, linear):
     assert saved_model_bytes(small, encoder) <= 0.8e6
 
 
-@pytest.mark.parametrize("max_mb", [0.66, pytest.param(0.75, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("max_mb", [0.66, pytest.param(0.75, marks=pytest.mark.variant)])
 def test_a_hundred_ngrams_a_dimension(vectorizer, linear, max_mb):
     options = check(vectorizer, linear, max_mb)
     assert options.dtype == "int8"
@@ -102,7 +102,7 @@ def test_words():
     assert options.max_ngrams is None and 150 < options.dim < 250
 
 
-@pytest.mark.parametrize("activation", ["linear", pytest.param("tanh", marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("activation", ["linear", pytest.param("tanh", marks=pytest.mark.variant)])
 def test_the_smallest_size_is_named_and_holds(vectorizer, activation):
     encoder = Charagram(num_rows=vectorizer.num_rows, dim=80, activation=activation)
     with pytest.raises(ConfigError, match=r"5,000 rows of \d+ int8. Received: max_mb=0.1") as error:
