@@ -79,7 +79,16 @@ def test_each_benchmark_knows_its_settings(name, monkeypatch):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("name", ["train_step", "ids", "startup", "supervised"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ids",
+        *(
+            pytest.param(name, marks=pytest.mark.variant)
+            for name in ("train_step", "startup", "supervised")
+        ),
+    ],
+)
 def test_what_has_aims_runs(name, tmp_path):
     running.write_small_data(tmp_path)
     record = running.run(name, _places(tmp_path), 2, True, 500)

@@ -150,7 +150,7 @@ def test_goes_on_with_a_cut_table(words, tmp_path, monkeypatch):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("optimizer", some_now(OPTIMIZERS, "adam"))
 def test_goes_on_with_every_optimizer_and_penalty(optimizer, words, tmp_path, monkeypatch):
     more = (
         *MIXED, "--encoder", "word_average", "--optimizer", optimizer, "--l2", 1e-3, "--l2-words",

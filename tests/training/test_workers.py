@@ -56,7 +56,7 @@ def test_weights_of_two_are_those_of_one(tmp_path):
 @pytest.mark.parametrize(
     "flags",
     [
-        ("--task", "pos", "--encoder", "char_cnn"),
+        pytest.param(("--task", "pos", "--encoder", "char_cnn"), marks=pytest.mark.variant),
         ("--mega-batches", "3", "--table-devices", "2", "--negatives", "random"),
     ],
     ids=str,
