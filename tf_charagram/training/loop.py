@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import tensorflow as tf
@@ -19,12 +19,12 @@ from tf_charagram.errors import TrainingError
 from tf_charagram.trainers.base import StepModel
 from tf_charagram.training.checkpoints import Checkpoints
 from tf_charagram.training.interrupt import Interrupt
+from tf_charagram.training.kept_model import KeptModel, Savable
 from tf_charagram.training.precision import products_in
 from tf_charagram.training.progress import TrainingProgress
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tensorboard import Scalars
 
-LAST = "last"
 #: Steps run without going back to Python; the bar moves, and Ctrl-C is heard, this often.
 STEPS_PER_EXECUTION = 50
 # Sums of weights are squared for a cosine; single precision ends at 3.4e38.
@@ -33,13 +33,6 @@ _LARGEST_WEIGHT = 1e15
 
 #: Score of each set by its name; `None` where there is none.
 Scores: TypeAlias = dict[str, float | None]
-
-
-class Savable(Protocol):
-    """What is trained, as a user will hold it."""
-
-    def save(self, path: Any) -> None:
-        """Writes its folder."""
 
 
 def total_steps(stream: Stream, epochs: float) -> int:
@@ -106,6 +99,7 @@ class TrainingLoop:
     def __post_init__(self) -> None:
         """Collects what a checkpoint holds."""
         self._interrupt = Interrupt()
+        self._kept = KeptModel(self.product, self.folder, self.select)
         self._seconds = tf.Variable(0.0, dtype=tf.float64, trainable=False)
         state = [*self.model.checkpoint_variables, self._seconds]
         self.checkpoints = Checkpoints(self.folder.checkpoints, state)
@@ -151,12 +145,14 @@ class TrainingLoop:
         with progress, self._saved_on_interrupt(progress), self._interrupt:
             for stop in self._stops():
                 if progress.is_out_of_time and self.step == self._recorded_step():
-                    self._keep_last()
+                    if self.exchange.is_chief:
+                        self._kept.end_early()
                     break
                 loss = self._train_until(stop, progress)
                 is_last = self.step >= self.total_steps or progress.is_out_of_time
                 record = self._record(loss, progress.seconds)
-                self._keep(record, is_last)
+                if self.exchange.is_chief:
+                    self._kept.update(record, is_last)
                 self.folder.append_history(record)
                 (waited,) = self.exchange.of_chief(time.monotonic() - saved)
                 is_due = waited >= self.checkpoint_every_s
@@ -286,25 +282,3 @@ class TrainingLoop:
                 f"The weights have grown up to {largest:.3g} at step {self.step}, too large to "
                 "compute with. Try a smaller --learning-rate, or --clip-norm 1."
             )
-
-    def _keep(self, record: dict[str, Any], is_last: bool) -> None:
-        """Writes the model if it is the best so far by the set that selects, or the last."""
-        if not self.exchange.is_chief:
-            return
-        if self.select == LAST:
-            if not is_last:
-                return
-        else:
-            score = record["scores"][self.select]
-            before = [old["scores"][self.select] for old in self.folder.read_history()]
-            best = max((value for value in before if value is not None), default=-np.inf)
-            if self.folder.model.is_dir() and (score is None or score <= best):
-                return
-        self.product.save(self.folder.model)
-
-    def _keep_last(self) -> None:
-        """Writes the model of a run that was stopped before and is not to go on."""
-        if not self.exchange.is_chief:
-            return
-        if self.select == LAST or not self.folder.model.is_dir():
-            self.product.save(self.folder.model)

@@ -22,7 +22,8 @@ from tf_charagram.layers.embedding_table import tables_on
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.training.building import check_options
 from tf_charagram.training.devices import HOST, table_devices
-from tf_charagram.training.loop import LAST, Scores, TrainingLoop
+from tf_charagram.training.kept_model import LAST
+from tf_charagram.training.loop import Scores, TrainingLoop
 from tf_charagram.training.metrics import loop_metrics
 from tf_charagram.training.run_folder import RunFolder, run_config
 from tf_charagram.training.tasks import canonical_settings, settings_class, task_class
