@@ -48,10 +48,12 @@ def pytest_collection_finish() -> None:
 def _no_garbage() -> Iterator[None]:
     """Frees the models of a module, which are cycles: Python counts objects, and theirs are large.
 
-    Without, a process comes to hold gigabytes, and each collection then takes seconds.
+    Without, a process comes to hold gigabytes, and each collection then takes seconds. What is left is
+    not looked at again: most of it was imported or is kept by TensorFlow.
     """
     yield
     gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
