@@ -103,7 +103,7 @@ def ship(
 
     if not _NAME.fullmatch(name):
         raise ConfigError(f"`name` must be small letters, digits and hyphens. Received: {name}")
-    with replaced_folder(Path(folder) / name) as partial:
+    with replaced_folder(Path(folder) / name, "config.json") as partial:
         model.save(partial, table_dtype=table_dtype)
         with whole_file(partial / WORDS) as file:
             text = "".join(f"{word}\n" for word in words).encode()

@@ -48,8 +48,8 @@ def pytest_collection_finish() -> None:
 def _no_garbage() -> Iterator[None]:
     """Frees the models of a module, which are cycles: Python counts objects, and theirs are large.
 
-    Without, a process comes to hold gigabytes, and each collection then takes seconds. What is left is
-    not looked at again: most of it was imported or is kept by TensorFlow.
+    Without, a process comes to hold gigabytes, and each collection then takes seconds. What is left
+    is not looked at again: most of it was imported or is kept by TensorFlow.
     """
     yield
     gc.collect()

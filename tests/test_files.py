@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,21 @@ def test_two_at_once_do_not_mix(tmp_path):
         two.rename(tmp_path / "2")
     names = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*"))
     assert names == ["1", "1/a", "2", "2/b", "file"]
+
+
+def test_many_threads_at_once(tmp_path):
+    """Each version is whole, whoever else writes at the time."""
+
+    def write(number):
+        for _ in range(50):
+            with whole_file(tmp_path / "file") as file:
+                file.write(bytes([number]) * 50_000)
+            content = (tmp_path / "file").read_bytes()
+            assert len(content) == 50_000 and len(set(content)) == 1
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_name_that_was_freed_while_it_was_opened(tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain, count
 from pathlib import Path
 from typing import IO, Any
 
@@ -75,16 +76,18 @@ def partial_folder(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def _claimed(path: Path, open_: Callable[[Path], int]) -> Iterator[Path]:
-    """Gives a name beside `path` that no other process writes to; deletes what is there at the end.
+    """Gives a name beside `path` that nobody else writes to; deletes what is there at the end.
 
     The name is the same each time, so what a killed process left is written over by the next. If a
-    process that lives has it, this one takes a name of its own.
+    process that lives has it, or another thread of this one, this takes the next name that is free.
     """
-    partial = path.with_name(f".{path.name}.part")
-    descriptor = _claim(partial, open_)
-    if descriptor is None:
-        partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-        descriptor = open_(partial)
+    names = chain([""], (f".{os.getpid()}-{number}" for number in count(1)))
+    partials = (path.with_name(f".{path.name}{name}.part") for name in names)
+    partial, descriptor = next(
+        (partial, descriptor)
+        for partial in partials
+        if (descriptor := _claim(partial, open_)) is not None
+    )
     try:
         yield partial
     finally:
@@ -94,13 +97,13 @@ def _claimed(path: Path, open_: Callable[[Path], int]) -> Iterator[Path]:
 
 
 def _claim(partial: Path, open_: Callable[[Path], int]) -> int | None:
-    """Opens and locks what is to become a file or folder; `None` if another process has it."""
+    """Opens and locks what is to become a file or folder; `None` if somebody else has it."""
     while True:
         descriptor = open_(partial)
         if not try_lock(descriptor):
             os.close(descriptor)
             return None
-        # Between the two, the other process may have given it its final name.
+        # Between the two, who had it before may have given it its final name.
         if _is_at(descriptor, partial):
             if partial.is_dir():
                 for child in partial.iterdir():
@@ -200,8 +203,12 @@ def read_json_lines(path: Path) -> Iterator[Any]:
 def write_json(path: str | Path, value: Any) -> None:
     """Writes a value as indented JSON."""
     with whole_file(path, "w") as file:
-        json.dump(value, file, indent=2, ensure_ascii=False, default=str)
-        file.write("\n")
+        file.write(to_json(value))
+
+
+def to_json(value: Any) -> str:
+    """Returns a value as indented JSON with a line end."""
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n"
 
 
 def sha256_of(path: str | Path) -> str:

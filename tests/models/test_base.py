@@ -9,9 +9,10 @@ import pytest
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  (registers the operations of exported taggers)
 
+from tests.commands import full_disk
 from tests.contracts import some_now
 from tests.models.answers import TOLERANCE, parts, randomized
-from tf_charagram.errors import RunError
+from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.export.serving.inputs import sample_texts
 from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
 from tf_charagram.layers.tagging_head import TaggingHead
@@ -121,3 +122,23 @@ def test_facts(kind):
     assert cls.kind == kind
     assert cls.purpose and cls.score_title
     assert all(text.strip() for text in sample_texts(kind))
+
+
+def test_what_save_and_export_do_not_take(model, tmp_path):
+    with pytest.raises(ConfigError, match=r"`save` does not take tabledtype='int8'"):
+        model.save(tmp_path / "a", tabledtype="int8")
+    with pytest.raises(ConfigError, match=r"`save` does not take overwrite=False"):
+        model.save(tmp_path / "a", overwrite=False)
+    with pytest.raises(ConfigError, match=r"`export` does not take format='onnx'"):
+        model.export(tmp_path / "a", format="onnx")
+    assert not [*tmp_path.iterdir()]
+    model.save(tmp_path / "a", overwrite=True)
+
+
+def test_an_archive_the_disk_has_no_room_for(model, tmp_path):
+    path = tmp_path / "a.keras"
+    model.save(path)
+    before = path.read_bytes()
+    with full_disk(len(before) // 2), pytest.raises(RunError, match=r"Cannot write .*a\.keras"):
+        model.save(path)
+    assert path.read_bytes() == before and [*tmp_path.iterdir()] == [path]

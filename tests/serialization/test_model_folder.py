@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import shutil
 from pathlib import Path
 from zipfile import ZIP_STORED, ZipFile
 
@@ -163,6 +166,66 @@ def test_tables_of_several_blocks(tmp_path):
     stored = stored_table(encoder.ngram_table.numpy(), "int8")
     table = TextEmbedder.load(tmp_path).encoder.ngram_table
     np.testing.assert_array_equal(table.numpy(), stored.restored())
+
+
+def two_models():
+    """Returns models with as many rows each, so that the table of one fits the other."""
+    embedders = []
+    for seed, text in enumerate(["abc", "uvw"]):
+        vectorizer = NgramVectorizer.from_texts([text])
+        encoder = randomized(Charagram(num_rows=vectorizer.num_rows, dim=3), seed=seed)
+        embedders.append(TextEmbedder(vectorizer, encoder))
+    return embedders
+
+
+@pytest.mark.parametrize("name", ["vocabulary.npz", "weights.npz"])
+def test_files_of_two_models(tmp_path, name):
+    for place, embedder in zip("ab", two_models(), strict=True):
+        embedder.save(tmp_path / place)
+    shutil.copy(tmp_path / "b" / name, tmp_path / "a" / name)
+    with pytest.raises(RunError, match=r"its files are those of two models"):
+        TextEmbedder.load(tmp_path / "a")
+
+
+def test_files_of_a_version_that_did_not_compare_them(tmp_path):
+    embedder = two_models()[0]
+    embedder.save(tmp_path)
+    config = config_of(tmp_path)
+    del config["arrays"]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    np.testing.assert_array_equal(TextEmbedder.load(tmp_path).encode(TEXTS), embedder.encode(TEXTS))
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_disk_that_is_full_leaves_the_model_before(tmp_path, monkeypatch, number):
+    """Whichever file it has no room for."""
+    old, new = two_models()
+    old.save(tmp_path)
+    fsync, calls = os.fsync, []
+
+    def full(descriptor):
+        calls.append(descriptor)
+        if len(calls) == number:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fsync(descriptor)
+
+    with monkeypatch.context() as patch, pytest.raises(RunError, match="No space left"):
+        patch.setattr("tf_charagram.serialization.model_folder.os.fsync", full)
+        new.save(tmp_path)
+    np.testing.assert_array_equal(TextEmbedder.load(tmp_path).encode(TEXTS), old.encode(TEXTS))
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "config.json", "vocabulary.npz", "weights.npz",
+    }  # fmt: skip
+
+
+def test_integers_that_are_no_table(embedder, tmp_path):
+    embedder.save(tmp_path)
+    stored = arrays(tmp_path)
+    bias = stored["charagram/bias"]
+    stored |= {"charagram/bias": bias.astype(np.uint8), "charagram/bias/scales": bias[:, None]}
+    np.savez(tmp_path / "weights.npz", **stored)
+    with pytest.raises(RunError, match=r"'charagram/bias' is of integers, and no table"):
+        TextEmbedder.load(tmp_path)
 
 
 def test_the_bytes_of_float32_folders_stay(tmp_path):

@@ -194,6 +194,24 @@ class TestExport:
             models["exact"][0].export(tmp_path / "file" / "1")
         assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
+    def test_what_is_no_export_is_not_replaced(self, models, tmp_path):
+        notes = tmp_path / "folder" / "notes.txt"
+        notes.parent.mkdir()
+        notes.write_text("mine")
+        for path, message in ((notes.parent, "holds other files and no saved_model.pb"),
+                              (notes, "is a file. Give a folder")):  # fmt: skip
+            with pytest.raises(RunError, match=message):
+                models["exact"][0].export(path)
+        assert [*tmp_path.rglob("*")] == [notes.parent, notes]
+
+    def test_a_link_stays(self, models, tmp_path):
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "link").symlink_to("folder")
+        for _ in range(2):
+            models["exact"][0].export(tmp_path / "link")
+        assert {path.name for path in tmp_path.iterdir()} == {"folder", "link"}
+        assert (tmp_path / "folder" / "saved_model.pb").is_file()
+
 
 def test_a_kill_while_a_folder_is_replaced(tmp_path, monkeypatch):
     """Either the old folder is there, or the new one, or none; the next time cleans up."""
@@ -209,9 +227,9 @@ def test_a_kill_while_a_folder_is_replaced(tmp_path, monkeypatch):
         rename(source, target)
         raise Killed
 
-    with monkeypatch.context() as patch, pytest.raises(Killed), replaced_folder(path):
+    with monkeypatch.context() as patch, pytest.raises(Killed), replaced_folder(path, "old"):
         patch.setattr("tf_charagram.serialization.saved_model.os.rename", die)
     assert not path.exists() and (tmp_path / ".1.old" / "old").is_file()
-    with replaced_folder(path) as partial:
+    with replaced_folder(path, "old") as partial:
         (partial / "new").write_text("")
     assert [file.name for file in tmp_path.rglob("*")] == ["1", "new"]

@@ -44,7 +44,7 @@ def folder(tmp_path):
         ([1.0, 3.0, 2.0, 4.0], [1, 2, 4]),
         ([1.0, 1.0], [1]),
         ([None, -1.0, None], [1, 2]),
-        ([None, None], [1]),
+        ([None, None, None], [1, 2, 3]),
     ],
     ids=str,
 )

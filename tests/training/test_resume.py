@@ -154,6 +154,15 @@ def test_an_unnamed_run_goes_on_as_its_message_says(arguments, tmp_path, monkeyp
     assert call("train", *arguments, "--epochs", "1", "--out", out, "--resume") == 0
 
 
+def test_a_finished_run_without_checkpoints(arguments, whole, tmp_path, capsys):
+    """It would begin anew, and write over what it came to."""
+    folder = Path(shutil.copytree(whole, tmp_path / "run"))
+    shutil.rmtree(folder / "checkpoints")
+    assert call("train", *arguments, "--out", folder, "--resume") == 1
+    assert "has ended, and its checkpoints are gone" in " ".join(capsys.readouterr().err.split())
+    assert_same_run(folder, whole)
+
+
 @pytest.mark.usefixtures("unexported")
 class TestDamagedCheckpoints:
     @pytest.fixture
@@ -188,9 +197,10 @@ class TestDamagedCheckpoints:
         (checkpoints / "ckpt-50_temp" / "part-00000-of-00001.data-00000-of-00001").write_text("x")
         (checkpoints / "ckpt-50.data-00000-of-00001").write_text("x")
         (checkpoints / "checkpoint").write_text("the list that TensorFlow kept before")
+        (checkpoints / "notes.txt").write_text("of somebody else")
         assert call("train", *arguments, "--out", stopped, "--resume") == 0
         names = {path.name for path in checkpoints.iterdir()}
-        assert names == {path.name for path in (whole / "checkpoints").iterdir()}
+        assert names == {path.name for path in (whole / "checkpoints").iterdir()} | {"notes.txt"}
         assert_same_run(stopped, whole)
 
     def test_the_end_of_a_run_that_could_not_clean_up(self, arguments, whole, tmp_path):

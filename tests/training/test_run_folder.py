@@ -7,6 +7,8 @@ import pytest
 from tf_charagram.errors import RunError
 from tf_charagram.training.run_folder import RunFolder
 
+CONFIG = {"settings": {"dim": 3}, "data_files": {}}
+
 GOOD = '{"step": 1, "loss": 0.5}\n{"step": 4, "loss": 0.25}\n'
 
 
@@ -29,3 +31,36 @@ def test_config(tmp_path, text):
     folder.config.write_text(text)
     with pytest.raises(RunError, match=r"config.json is damaged"):
         folder.check_config({"settings": {}, "data_files": {}}, dict)
+
+
+def opened(path, **flags):
+    return RunFolder.open(path, "name", **{"resume": False, "overwrite": False, **flags})
+
+
+@pytest.mark.parametrize("name", ["checkpoints", "history.jsonl"])
+def test_no_run_goes_on_among_other_files(tmp_path, name):
+    (tmp_path / name).mkdir()
+    with pytest.raises(RunError, match=r"is not a run folder, so no run goes on in it"):
+        opened(tmp_path, resume=True)
+
+
+@pytest.mark.parametrize("names", [[], [".config.json.part", "log.txt"]], ids=str)
+def test_a_run_that_was_killed_before_it_began_goes_on(tmp_path, names):
+    for name in names:
+        (tmp_path / name).write_text("")
+    folder = opened(tmp_path, resume=True)
+    folder.begin(CONFIG)
+    assert folder.config.is_file()
+
+
+def test_two_that_open_the_same_folder(tmp_path):
+    """The second to begin would mix its files with those of the first."""
+    first, second = opened(tmp_path / "run"), opened(tmp_path / "run")
+    first.begin(CONFIG)
+    first.lock.release()
+    for _ in range(2):
+        with pytest.raises(RunError, match=r"Another run began in .*run meanwhile"):
+            second.begin(CONFIG | {"settings": {"dim": 4}})
+    again = opened(tmp_path / "run", resume=True)
+    again.begin(CONFIG)
+    assert '"dim": 3' in again.config.read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -12,6 +13,7 @@ from keras.saving import deserialize_keras_object, serialize_keras_object
 
 from tf_charagram.encoders.base import check_num_ids
 from tf_charagram.errors import ConfigError
+from tf_charagram.files import partial_folder
 from tf_charagram.serialization.locations import read_config
 from tf_charagram.serialization.model_folder import Parts, load_model, save_model
 from tf_charagram.serialization.prefix_sums import fold, fold_into, foldable_prefixes
@@ -21,6 +23,10 @@ from tf_charagram.text.growing import settings_of
 #: Inputs of the signatures: any number of texts, or of pairs of texts.
 TEXTS = [tf.TensorSpec([None], tf.string, name="texts")]
 TEXT_PAIRS = [tf.TensorSpec([None], tf.string, name=name) for name in ("texts_a", "texts_b")]
+
+
+# The file that makes a folder a SavedModel.
+_SAVED_MODEL = "saved_model.pb"
 
 
 class TextModel(keras.Model):
@@ -113,15 +119,17 @@ class TextModel(keras.Model):
         Args:
             path: The folder. A name that ends in `.keras` gives a Keras archive instead, to be read
                 by `keras.models.load_model`.
-            *args: For an archive, what `keras.Model.save` takes besides, and so are `**kwargs`.
+            *args: For an archive, what `keras.Model.save` takes besides, and so are `**kwargs`. A
+                folder takes `overwrite=True` alone, for callbacks of Keras say that.
             table_dtype: `"float16"`, `"int8"` or `"int4"` for a folder of half, a quarter or an
                 eighth of the size, or less: see `save_model`. What `load` makes of it is float32
                 again, and rounded.
             **kwargs: See `*args`.
 
         Raises:
-            ConfigError: There is no such `table_dtype`, or the model cannot be stored in it.
-            RunError: It cannot be written.
+            ConfigError: There is no such `table_dtype`, or the model cannot be stored in it; or an
+                argument is not one of those.
+            RunError: It cannot be written; what was there is untouched.
         """
         if str(path).endswith(".keras"):
             if table_dtype != "float32":
@@ -129,9 +137,22 @@ class TextModel(keras.Model):
                     "`table_dtype` must be float32 for a .keras archive. Received: "
                     f"table_dtype={table_dtype}. Save a folder, or write the archive as it is."
                 )
-            super().save(path, *args, **kwargs)
+            self._save_archive(Path(path), *args, **kwargs)
             return
+        _check_nothing_else("save", args, kwargs, overwrite=True)
         save_model(path, self.parts, self.kind, self.task, table_dtype)
+
+    def _save_archive(
+        self, path: Path, overwrite: bool = True, zipped: bool | None = None, **kwargs: Any
+    ) -> None:
+        """Writes a Keras archive, which appears only once it is complete."""
+        if zipped is False or (path.exists() and not overwrite):
+            # A folder, or a question: both are for Keras.
+            super().save(path, overwrite, zipped, **kwargs)
+            return
+        with partial_folder(path) as partial:
+            super().save(partial / path.name, overwrite, zipped, **kwargs)
+            os.replace(partial / path.name, path)
 
     @classmethod
     def load(cls, path: str | Path, *, folded: bool = False) -> Self:
@@ -167,13 +188,22 @@ class TextModel(keras.Model):
     def export(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
         """Writes a SavedModel with `signatures()`, and `model_card.json` in it.
 
-        The folder appears only once it is complete. An existing one is replaced.
+        The folder appears only once it is complete. It replaces an older SavedModel, and nothing
+        else.
+
+        Args:
+            path: The folder.
+            *args: For `keras.Model.export`, which has a format and what to print; and so are
+                `**kwargs`.
+            **kwargs: See `*args`.
 
         Raises:
-            RunError: It cannot be written, for instance because the disk is full.
+            ConfigError: Another format is asked for, or what it does not have.
+            RunError: It cannot be written, for instance because the disk is full; or there is a
+                folder with other files.
         """
-        del args, kwargs
-        with replaced_folder(path) as partial:
+        _check_nothing_else("export", args, kwargs, format="tf_saved_model", verbose=None)
+        with replaced_folder(path, _SAVED_MODEL) as partial:
             self.write_saved_model(partial)
 
     def write_saved_model(self, path: str | Path, about: dict[str, Any] | None = None) -> None:
@@ -258,3 +288,26 @@ class HeadedModel(TextModel):
     def card(self) -> dict[str, Any]:
         """Returns what the card of an exported model says besides the usual."""
         return {"kind": self.kind, "head": settings_of(self.head)}
+
+
+def _check_nothing_else(
+    method: str, args: tuple[Any, ...], kwargs: dict[str, Any], **allowed: Any
+) -> None:
+    """Checks that a method was given no more than Keras may say, where it means what is done.
+
+    Args:
+        method: Its name, for the message.
+        args: What it was given by place.
+        kwargs: What it was given by name.
+        **allowed: What it may be given by name, and the value that does; `None` for any.
+
+    Raises:
+        ConfigError: It was given more, or another value.
+    """
+    others = [str(value) for value in args] + [
+        f"{name}={value!r}"
+        for name, value in kwargs.items()
+        if name not in allowed or (allowed[name] is not None and value != allowed[name])
+    ]
+    if others:
+        raise ConfigError(f"`{method}` does not take {', '.join(others)}.")

@@ -6,9 +6,11 @@ A model is a vectorizer, an encoder and, except for an embedder, a head on top o
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
+from zipfile import ZipFile
 
 import keras
 import numpy as np
@@ -19,7 +21,7 @@ from tf_charagram.arrays import ArrayFile, open_arrays, read_arrays
 from tf_charagram.encoders import encoder_class, encoder_from_config, encoder_name
 from tf_charagram.encoders.base import check_num_ids
 from tf_charagram.errors import ConfigError, RunError, unknown_name
-from tf_charagram.files import sha256_of, whole_file, write_json
+from tf_charagram.files import sha256_of, to_json, whole_file
 from tf_charagram.layers.embedding_table import embedding_tables, unfilled_tables
 from tf_charagram.layers.huge_pages import aligned_empty, shared_tensor
 from tf_charagram.layers.placement import beside
@@ -36,6 +38,8 @@ _PLAIN_VERSION = 1
 _SCALES = "/scales"
 # Rows of a table of integers that are made float32 at a time; they stay in the cache of a core.
 _BLOCK_ROWS = 1024
+# What the settings say of the files of arrays, so that they are known to belong together.
+_ARRAYS = "arrays"
 #: Weights beyond it sum to infinity; those of a model that learned anything are far below.
 _LARGEST = 1e20
 
@@ -100,10 +104,34 @@ def save_model(
         "encoder": {"name": encoder_name(encoder), "config": encoder.get_config()},
         **({} if head is None else {"head": head.get_config()}),
     }
-    for name, arrays in ((FILES.vocabulary, parts.vectorizer.state()), (FILES.weights, weights)):
-        with whole_file(path / name) as file:
-            (np.savez_compressed if is_small else np.savez)(file, **arrays)
-    write_json(path / FILES.config, config)
+    write_arrays = np.savez_compressed if is_small else np.savez
+    # All are written before the first one is where it belongs.
+    with (
+        whole_file(path / FILES.config, "w") as settings,
+        whole_file(path / FILES.weights) as table,
+        whole_file(path / FILES.vocabulary) as vocabulary,
+    ):
+        for file, arrays in ((vocabulary, parts.vectorizer.state()), (table, weights)):
+            write_arrays(file, **arrays)
+            _flush(file)
+        config[_ARRAYS] = _fingerprint(vocabulary.name, table.name)
+        settings.write(to_json(config))
+        _flush(settings)
+
+
+def _flush(file: IO[Any]) -> None:
+    """Has what was written on disk, which may be found full only then."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _fingerprint(*paths: str | Path) -> str:
+    """Returns what tells the arrays of files from others: a checksum of those that zip keeps."""
+    members = []
+    for path in paths:
+        with ZipFile(path) as file:
+            members += [(member.filename, member.CRC) for member in file.infolist()]
+    return hashlib.sha256(repr(members).encode()).hexdigest()
 
 
 def load_model(
@@ -141,6 +169,10 @@ def load_model(
             parts = Parts(vectorizer, encoder, head)
             for weight in parts.weights:
                 _restore(weight, _stored(weight.path, weights))
+        # Models of earlier versions say nothing of their files.
+        files = path / FILES.vocabulary, path / FILES.weights
+        if _ARRAYS in config and config[_ARRAYS] != _fingerprint(*files):
+            raise ValueError("its files are those of two models, one written over the other")
     except RunError as problem:
         raise RunError(f"{path / FILES.weights} {problem}") from problem
     except (ConfigError, *DAMAGES) as problem:
@@ -176,6 +208,8 @@ def _check_shapes(layers: Sequence[keras.Variable], stored: ArrayFile) -> None:
         if weight.path not in stored.infos:
             raise RunError(f"lacks the array '{weight.path}'.")
         info, expected = stored.infos[weight.path], tuple(weight.shape)
+        if info.dtype.kind in "iu" and len(expected) != 2:
+            raise ValueError(f"the array '{weight.path}' is of integers, and no table")
         if info.dtype.kind in "iu":
             scales = stored.infos[weight.path + _SCALES]
             if scales.shape != (expected[0], 1):

@@ -35,13 +35,23 @@ class ServedModel(tf.Module):
 
 
 @contextmanager
-def replaced_folder(path: str | Path) -> Iterator[Path]:
+def replaced_folder(path: str | Path, holds: str) -> Iterator[Path]:
     """Yields a path to write a folder to; once complete, the folder replaces the old one.
 
+    Args:
+        path: The folder, or a link to it.
+        holds: Name of a file that it holds; an old folder without is somebody else's, unless empty.
+
     Raises:
-        RunError: The folder cannot be written.
+        RunError: The folder cannot be written; or what is there is no such folder.
     """
-    path = Path(path)
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_dir():
+        raise RunError(f"{path} is a file. Give a folder.")
+    if path.is_dir() and any(path.iterdir()) and not (path / holds).is_file():
+        raise RunError(
+            f"{path} holds other files and no {holds}, so it is not replaced. Give another folder."
+        )
     # A process may end between any two of these: half of the old folder must not be found.
     old = path.with_name(f".{path.name}.old")
     with partial_folder(path) as partial:

@@ -16,6 +16,8 @@ from tf_charagram.files import partial_folder, write_problem
 logger = logging.getLogger(__name__)
 
 _PREFIX = "ckpt-"
+# What TensorFlow kept beside the checkpoints of earlier versions.
+_OLD_LIST = "checkpoint"
 # What TensorFlow raises for a file that was cut short depends on where it was cut.
 _UNREADABLE = (tf.errors.OpError, AssertionError, LookupError, ValueError, OSError, RuntimeError)
 
@@ -107,7 +109,9 @@ class Checkpoints:
         steps = [earlier for earlier in self._steps() if earlier <= step][: self._keep]
         kept = {f"{_PREFIX}{earlier}" for earlier in steps}
         for path in self._folder.iterdir():
-            if path.name.split(".")[0] in kept:
+            name = path.name.removeprefix(".")
+            is_ours = name.startswith(_PREFIX) or name == _OLD_LIST
+            if not is_ours or name.split(".")[0] in kept:
                 continue
             if path.is_dir():
                 shutil.rmtree(path)

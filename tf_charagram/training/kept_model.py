@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
-
 from tf_charagram.training.run_folder import RunFolder
+
+logger = logging.getLogger(__name__)
 
 LAST = "last"
 
@@ -42,6 +43,8 @@ class KeptModel:
         """
         if is_last if self.select == LAST else self._is_best(record["scores"][self.select]):
             self.product.save(self.folder.model)
+        if is_last and self.select != LAST and self._best(record) is None:
+            logger.warning("`%s` never had a score; the last weights are kept", self.select)
 
     def end_early(self) -> None:
         """Writes the last weights of a run that ends where no evaluation was due."""
@@ -49,9 +52,13 @@ class KeptModel:
             self.product.save(self.folder.model)
 
     def _is_best(self, score: float | None) -> bool:
-        """Returns whether a score is above those before, or there is no model yet."""
-        if not self.folder.model.is_dir():
+        """Returns whether a score is above those before, or none has been found to compare with."""
+        best = self._best()
+        if best is None or not self.folder.model.is_dir():
             return True
-        before = [record["scores"][self.select] for record in self.folder.read_history()]
-        best = max((value for value in before if value is not None), default=-np.inf)
         return score is not None and score > best
+
+    def _best(self, *more: dict[str, Any]) -> float | None:
+        """Returns the best score of the history and of more records; `None` if none has one."""
+        scores = [record["scores"][self.select] for record in (*self.folder.read_history(), *more)]
+        return max((score for score in scores if score is not None), default=None)

@@ -15,7 +15,7 @@ import tensorflow as tf
 from tf_charagram.config import RunConfig
 from tf_charagram.data.pipeline.stream import Segment, Stream
 from tf_charagram.distribution.exchange import ALONE, Exchange
-from tf_charagram.errors import TrainingError
+from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.trainers.base import StepModel
 from tf_charagram.training.checkpoints import Checkpoints
 from tf_charagram.training.interrupt import Interrupt
@@ -117,7 +117,13 @@ class TrainingLoop:
     def resume(self) -> bool:
         """Goes back to the newest checkpoint; returns whether there was one."""
         is_chief = self.exchange.is_chief
-        is_restored = self.exchange.any(is_chief and self.checkpoints.restore_latest() is not None)
+        has_checkpoint = is_chief and self.checkpoints.restore_latest() is not None
+        if is_chief and not has_checkpoint and self._has_ended():
+            raise RunError(
+                f"The run in {self.folder.path} has ended, and its checkpoints are gone, so it "
+                "cannot go on. Start again with --overwrite, or go on from its model with --init."
+            )
+        is_restored = self.exchange.any(has_checkpoint)
         if is_restored:
             self.model.take_over_state()
             self.exchange.copy_from_chief([self._seconds])
@@ -165,6 +171,10 @@ class TrainingLoop:
                 if is_last:
                     break
         return progress
+
+    def _has_ended(self) -> bool:
+        """Returns whether the folder holds a whole run, whose checkpoint was the last it wrote."""
+        return self.checkpoint_at_end and self.folder.metrics.is_file()
 
     def release(self) -> None:
         """Gives back the memory of the optimizer, two more tables for Adam; no step can follow."""

@@ -27,6 +27,9 @@ from tf_charagram.locks import FolderLock
 #: has other cores. A run can be moved, too.
 _MAY_CHANGE_ON_RESUME = ("out", "checkpoint_every_s", "max_minutes", "threads", "table_devices")
 
+# What may be in the folder of a run before it begins: the log of a trial.
+_BEFORE_A_RUN = ("log.txt",)
+
 Canonical: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 
 
@@ -50,6 +53,7 @@ class RunFolder:
         self.pairs = self.path / "pairs"
         self.lock = FolderLock(self.path)
         self._replaces = False
+        self._goes_on = False
 
     @classmethod
     def open(
@@ -86,11 +90,19 @@ class RunFolder:
             if not folder.config.is_file():
                 raise RunError(f"{folder.path} is not a run folder, so it is not overwritten.")
             folder._replaces = True
+        if resume and not folder.config.is_file() and folder._holds_other_files():
+            raise RunError(f"{folder.path} is not a run folder, so no run goes on in it.")
+        folder._goes_on = resume
         if folder.path.is_dir():
             # Reading and building may take long, so the user hears of it now.
             with folder.lock:
                 pass
         return folder
+
+    def _holds_other_files(self) -> bool:
+        """Returns whether there are files that a run does not begin with."""
+        names = {path.name for path in self.path.iterdir()} if self.path.is_dir() else set()
+        return any(not name.startswith(".") and name not in _BEFORE_A_RUN for name in names)
 
     def check_config(self, config: dict[str, Any], canonical: Canonical) -> None:
         """Compares what `run_config` returned with that of the run to go on with, if any.
@@ -123,10 +135,17 @@ class RunFolder:
         It keeps other processes out until `lock` is released.
 
         Raises:
-            RunError: The folder cannot be written, or another process writes to it.
+            RunError: The folder cannot be written, or another process writes to it, or began a run
+                there since it was opened.
         """
         try:
             self.lock.acquire()
+            if self.config.is_file() and not (self._replaces or self._goes_on):
+                self.lock.release()
+                raise RunError(
+                    f"Another run began in {self.path} meanwhile. Start again, or give another "
+                    "--out."
+                )
             for path in self.path.iterdir() if self._replaces else ():
                 if path.is_dir() and not path.is_symlink():
                     shutil.rmtree(path)
