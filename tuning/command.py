@@ -18,6 +18,7 @@ from tf_charagram.config import RunConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
 from tf_charagram.reporting.progress import is_quiet, quiet
+from tf_charagram.training.kept_model import LAST
 from tf_charagram.training.tasks import TASKS, canonical_settings, task_class
 from tf_charagram.tuning.config import TuneConfig
 from tf_charagram.tuning.lengths import TrialLength, paper_length
@@ -125,6 +126,11 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
     names = task.find_sets()
     if not names:
         raise ConfigError("A search needs --eval-data, and the set of --select in it.")
+    if config.select == LAST:
+        raise ConfigError(
+            "A search needs --select, the set by whose scores it compares trials. Available: "
+            f"{', '.join(names)}."
+        )
     if config.select not in names:
         raise ConfigError(unknown_name("set for --select", config.select, names))
     length = _trial_length(settings, config, task.trial_epochs)

@@ -9,12 +9,12 @@ from typing import Any
 from tf_charagram.config import RunConfig
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.files import read_json
+from tf_charagram.training.kept_model import LAST
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks import settings_class, task_class
 from tf_charagram.tuning.grids import Space
 from tf_charagram.tuning.spaces import combination, label, num_combinations, settings_of
 
-_LAST = "last"
 _DEFAULT_TRIALS = 20
 _HYPERBAND_EPOCHS = 3
 _SPACE = "space."
@@ -102,7 +102,7 @@ class Search:
             **settings_of(values),
             out=str(out),
             epochs=config.epochs if epochs is None else epochs,
-            select=config.select if self.objective == "max" else _LAST,
+            select=config.select if self.objective == "max" else LAST,
         )
 
     def final_config(self, values: dict[str, Any], out: Path, epochs: float) -> RunConfig:

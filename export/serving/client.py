@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 from urllib.request import Request, urlopen
 
 import numpy as np
@@ -20,6 +22,7 @@ from tf_charagram.files import parse_json
 from tf_charagram.text.batches import to_bytes
 
 _MOST_VALUES_PER_BYTE, _MOST_VALUES = 16, 1 << 20
+_PRINTABLE_ASCII = re.compile(r"[!-~]*")
 
 
 class ServerError(CharagramError, RuntimeError):
@@ -114,8 +117,7 @@ class RestClient(ServingClient):
     """
 
     def __init__(self, url: str, *, timeout_s: float = 60) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or "/v1/models/" not in parts.path:
+        if not _is_rest_address(url):
             raise ConfigError(
                 f"`url` must look like http://HOST:8501/v1/models/NAME. Received: {url}"
             )
@@ -142,14 +144,15 @@ class RestClient(ServingClient):
             with urlopen(request, timeout=self.timeout_s) as response:
                 answer = response.read()
         except HTTPError as error:
-            with error:
-                message = _error_in(error.read())
-            raise self._error(f"{message or error.reason} (status {error.code})") from error
+            message = _message_in(error) or error.reason
+            raise self._error(f"{message} (status {error.code})") from error
         except OSError as error:
             reason = error.reason if isinstance(error, URLError) else error
             if isinstance(reason, TimeoutError):
                 raise self._error(f"no answer within {self.timeout_s:g} s") from error
             raise self._error(f"no connection ({reason}). Is the server running?") from error
+        except (HTTPException, ValueError) as error:
+            raise self._error(f"no complete HTTP answer: {repr(error)[:100]}") from error
         try:
             outputs = parse_json(answer)["outputs"]
             # Of several outputs each has its name; one alone has none.
@@ -249,7 +252,7 @@ def connect(url: str) -> ServingClient:
     Raises:
         ConfigError: It is neither.
     """
-    parts = urlsplit(url)
+    parts = _split(url)
     name = parts.path.strip("/")
     if parts.scheme == "grpc" and parts.netloc and name and "/" not in name:
         return GrpcClient(parts.netloc, name)
@@ -258,6 +261,32 @@ def connect(url: str) -> ServingClient:
     raise ConfigError(
         "`url` must look like http://HOST:8501/v1/models/NAME or grpc://HOST:8500/NAME. "
         f"Received: {url}"
+    )
+
+
+def _split(url: str) -> SplitResult:
+    """Returns the parts of an address; empty ones if it is none."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
+
+
+def _is_rest_address(url: str) -> bool:
+    """Returns whether `url` is the address of a model, and one that a request can be sent to."""
+    parts = _split(url)
+    try:
+        # The resolver encodes the name in the same way.
+        host, port = (parts.hostname or "").encode("idna"), parts.port
+    except ValueError:
+        return False
+    return (
+        parts.scheme in ("http", "https")
+        and "/v1/models/" in parts.path
+        and _PRINTABLE_ASCII.fullmatch(url) is not None
+        and host != b""
+        and port != 0
+        and "@" not in parts.netloc
     )
 
 
@@ -273,10 +302,11 @@ def _positive(timeout_s: float) -> float:
     return timeout_s
 
 
-def _error_in(body: bytes) -> str:
-    """Returns the message of `{"error": message}`; empty if the body is something else."""
+def _message_in(error: HTTPError) -> str:
+    """Returns the message of `{"error": message}`; empty if the answer is something else."""
     try:
-        answer: Any = parse_json(body)
-    except ValueError:
+        with error:
+            answer: Any = parse_json(error.read())
+    except (HTTPException, OSError, ValueError):
         return ""
     return str(answer.get("error", "")) if isinstance(answer, dict) else ""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tf_charagram.export.serving.folder import NAME, is_version
 from tf_charagram.files import whole_file
 
 MODELS = "models.config"
@@ -108,11 +109,12 @@ def lists_models(folder: str | Path) -> bool:
 def models_config(folder: str | Path) -> str:
     """Returns the text of `models.config` for all models in a folder, which is mounted as /models.
 
-    A model is a folder with a version, a folder named by a number, in it.
+    A model is a folder with a version, a folder named by a number, in it. One whose name
+    `ServingFolder` does not accept is left out.
     """
-    names = sorted(
-        {path.parent.parent.name for path in Path(folder).glob("*/[0-9]*/saved_model.pb")}
-    )
+    versions = (path.parent for path in Path(folder).glob("*/[0-9]*/saved_model.pb"))
+    models = {version.parent.name for version in versions if is_version(version)}
+    names = sorted(filter(NAME.fullmatch, models))
     configs = "".join(
         f'  config {{ name: "{name}" base_path: "/models/{name}" model_platform: "tensorflow" }}\n'
         for name in names

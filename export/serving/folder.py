@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tf_charagram.errors import RunError
 
-# What may stand in the path of a REST call.
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+#: What may stand in the path of a REST call.
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 class ServingFolder:
@@ -33,14 +33,14 @@ class ServingFolder:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(os.path.abspath(path))
         self.name = self.path.name
-        if not _NAME.fullmatch(self.name):
+        if not NAME.fullmatch(self.name):
             raise RunError(
                 f"'{self.name}' is part of the address of the model: letters, digits, dots, "
                 f"underscores and hyphens only. Received: --to {path}"
             )
         if self.path.exists() and not self.path.is_dir():
             raise RunError(f"{path} is a file. Give a folder with --to, such as models/words.")
-        foreign = [child.name for child in self._children() if not _is_version(child)]
+        foreign = [child.name for child in self._children() if not is_version(child)]
         if foreign:
             raise RunError(
                 f"{path} does not hold versions of a model only, so nothing is added: "
@@ -52,10 +52,13 @@ class ServingFolder:
             return []
         return [child for child in self.path.iterdir() if not child.name.startswith(".")]
 
+    def _version_folders(self) -> list[Path]:
+        return [child for child in self._children() if is_version(child)]
+
     @property
     def versions(self) -> list[int]:
         """The numbers there are, ascending."""
-        return sorted(int(child.name) for child in self._children() if _is_version(child))
+        return sorted({int(child.name) for child in self._version_folders()})
 
     @property
     def next(self) -> Path:
@@ -79,10 +82,11 @@ class ServingFolder:
         old = self.versions[:-keep]
         # What an export that was killed meant to delete.
         self._delete_hidden()
-        for number in old:
-            # Renamed first: half a version must not be there for a moment.
-            with suppress(FileNotFoundError):  # Another export was faster.
-                os.rename(self.path / str(number), self.path / f".{number}.old")
+        for folder in self._version_folders():
+            if int(folder.name) in old:
+                # Renamed first: half a version must not be there for a moment.
+                with suppress(FileNotFoundError):  # Another export was faster.
+                    os.rename(folder, self.path / f".{folder.name}.old")
         self._delete_hidden()
         return old
 
@@ -91,5 +95,6 @@ class ServingFolder:
             shutil.rmtree(hidden, ignore_errors=True)
 
 
-def _is_version(path: Path) -> bool:
+def is_version(path: Path) -> bool:
+    """Returns whether a path is the folder of a version: its name is a number, such as 7 or 007."""
     return path.is_dir() and path.name.isascii() and path.name.isdigit()

@@ -13,8 +13,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from tf_charagram.errors import RunError
 from tf_charagram.export.runtime.wire import field
 from tf_charagram.export.serving.inputs import dtype_of, make_inputs
+from tf_charagram.files import MAKE_ROOM
 
 WARMUP = "tf_serving_warmup_requests"
 # TensorFlow Serving reads no more than this.
@@ -40,6 +42,9 @@ def write_warmup(
 
     Returns:
         The number of requests written.
+
+    Raises:
+        RunError: The file cannot be written.
     """
     path = Path(path)
     path.mkdir(parents=True, exist_ok=True)
@@ -49,12 +54,16 @@ def write_warmup(
     def take(size: int) -> list[bytes]:
         return list(islice(stream, size))
 
-    with tf.io.TFRecordWriter(str(path / WARMUP)) as writer:
-        for index in range(number):
-            signature = names[index % len(names)]
-            size = _SIZES[index // len(names) % len(_SIZES)]
-            inputs = make_inputs(signatures[signature], take(size), take(size))
-            writer.write(prediction_log(name, signature, inputs))
+    try:
+        with tf.io.TFRecordWriter(str(path / WARMUP)) as writer:
+            for index in range(number):
+                signature = names[index % len(names)]
+                size = _SIZES[index // len(names) % len(_SIZES)]
+                inputs = make_inputs(signatures[signature], take(size), take(size))
+                writer.write(prediction_log(name, signature, inputs))
+    except tf.errors.OpError as error:
+        problem = f"{error.message}. Is the disk full? {MAKE_ROOM}"
+        raise RunError(f"Cannot write {path / WARMUP}: {problem}") from error
     return number
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.commands import call
 from tf_charagram.tuning import chief, worker
 from tf_charagram.tuning.lengths import paper_length
-from tf_charagram.tuning.plan import which_trials
+from tf_charagram.tuning.plan import Estimate, which_trials
 
 
 def tune(data, *more):
@@ -27,7 +27,7 @@ def tune(data, *more):
         (["--tuner", "gird"], "Unknown tuner 'gird'. Did you mean 'grid'?"),
         (["--objective", "maximum"], "Unknown objective 'maximum'."),
         (["--select", "scorde"], "Unknown set for --select 'scorde'. Did you mean 'scored'?"),
-        (["--select", "last"], "Unknown set for --select 'last'. Available: scored."),
+        (["--select", "last"], "A search needs --select, the set by whose scores it compares trials. Available: scored."),
         (["--encoder", "char_ccn"], "Unknown encoder 'char_ccn'. Did you mean 'char_cnn'?"),
         (["--encoder", "cse"], "The papers have no grid for the encoder 'cse' on words."),
         (["--data", "startr"], "Unknown file or data set 'startr'. Did you mean 'starter'?"),
@@ -63,7 +63,8 @@ def test_a_folder_that_is_no_search_is_not_overwritten(data, tmp_path, capsys):
 
 def test_plan(data, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert tune(data, "--plan", "--negatives", "max", "--trial-examples", 30) == 0
+    flags = ["--negatives", "max", "--trial-examples", 30, "--max-minutes", 1e-6]
+    assert tune(data, "--plan", *flags) == 0
     said = capsys.readouterr().out
     assert "12 trials, all combinations" in said
     rows = [line.split() for line in said.splitlines() if "tanh" in line or "linear" in line]
@@ -84,6 +85,16 @@ def test_which_part_of_the_space_runs(search, flags, said):
     import dataclasses
 
     assert which_trials(dataclasses.replace(search, **flags)) == said
+
+
+def test_time_of_trials_that_end_early(search):
+    """4 trials of 2 + 100 * 0.5 seconds; of 2 + 30 where they are stopped after half a minute."""
+    import dataclasses
+
+    expected = Estimate(reading=1.0, fixed=2.0, per_example=0.5, num_examples=100, unit="pairs")
+    assert expected.seconds(search) == 1 + 4 * 52
+    config = search.config.replace(max_minutes=0.5)
+    assert expected.seconds(dataclasses.replace(search, config=config)) == 1 + 4 * 32
 
 
 def test_pairs_of_a_trial(data, tmp_path, untrained):

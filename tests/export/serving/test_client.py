@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import sys
 import threading
@@ -184,25 +185,38 @@ def test_a_version(predict):
             connect(f"{url}/versions/2").embed(["a"])
 
 
-@pytest.mark.parametrize("status", [200, 502])
-def test_not_tensorflow_serving(status):
+@contextmanager
+def answering(answer):
+    """Answers one request with bytes as they are; gives the client of that server."""
+
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
             self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(status, "Who are you")
-            self.end_headers()
-            self.wfile.write(b"<html>")
-
-        def log_message(self, *arguments):
-            pass
+            self.wfile.write(answer)
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.handle_request)
         thread.start()
-        message = {200: "in the answer: b'<html>'", 502: r"Who are you \(status 502\)"}[status]
-        with pytest.raises(ServerError, match=message):
-            RestClient(f"http://127.0.0.1:{server.server_port}/v1/models/words").embed(["a"])
+        yield RestClient(f"http://127.0.0.1:{server.server_port}/v1/models/words")
         thread.join()
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (b"HTTP/1.1 200 Who are you\r\n\r\n<html>", "in the answer: b'<html>'"),
+        (b"HTTP/1.1 502 Who are you\r\n\r\n<html>", r"Who are you \(status 502\)"),
+        (b"HTTP/1.1 500 Oops\r\nContent-Length: 9\r\n\r\n{}", r"Oops \(status 500\)"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", "HTTP answer: IncompleteRead"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{}", "IncompleteRead"),
+        (b"HTTP/1.1 200 OK\r\n" + b"Name: value\r\n" * 101 + b"\r\n", "more than 100 headers"),
+        (b"HTTP/1.1 302 Found\r\nLocation: http://[::1/\r\n\r\n", "Invalid IPv6 URL"),
+        (b"hello\r\n", r"no complete HTTP answer: BadStatusLine\('hello"),
+    ],
+)
+def test_not_tensorflow_serving(answer, message):
+    with answering(answer) as client, pytest.raises(ServerError, match=message):
+        client.embed(["a"])
 
 
 def test_a_connection_that_breaks_off():
@@ -223,10 +237,18 @@ def test_a_connection_that_breaks_off():
 
 @pytest.mark.parametrize(
     "url",
-    ["words", "ftp://host/v1/models/words", "grpc://host:8500", "grpc://host/a/b", "grpc:///a"],
-)
+    [
+        "words", "ftp://host/v1/models/words", "grpc://host:8500", "grpc://host/a/b", "grpc:///a",
+        "grpc://[::1/words", "http://[::1/v1/models/words", "http://host:abc/v1/models/words",
+        "http://host:65536/v1/models/words", "http://:8501/v1/models/words",
+        "http://user:password@host/v1/models/words", "http://a..b/v1/models/words",
+        "http://a host/v1/models/words", "http://host/v1/models/two words",
+        "http://host/v1/models/words\n", "http://host/v1/models/w\u00f6rter",
+    ],
+)  # fmt: skip
 def test_an_address_that_is_none(url):
-    with pytest.raises(ConfigError, match=f"`url` must look like http://.* Received: {url}"):
+    message = rf"`url` must look like http://.* Received: {re.escape(url)}\Z"
+    with pytest.raises(ConfigError, match=message):
         connect(url)
 
 
@@ -249,22 +271,9 @@ def test_the_extra_is_missing(monkeypatch):
 
 @pytest.mark.parametrize("body", ['{"outputs": [[1e300]]}', '{"outputs": [[%s]]}' % ("9" * 400)])
 def test_numbers_too_large(body):
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(body.encode())
-
-        def log_message(self, *arguments):
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.handle_request)
-        thread.start()
+    with answering(b"HTTP/1.1 200 OK\r\n\r\n" + body.encode()) as client:
         with pytest.raises(ServerError, match="no output 'embedding' in the answer"):
-            RestClient(f"http://127.0.0.1:{server.server_port}/v1/models/words").embed(["a"])
-        thread.join()
+            client.embed(["a"])
 
 
 @pytest.mark.parametrize(

@@ -121,9 +121,17 @@ class TestVersion:
         assert ServingFolder(tmp_path / "words").prune(1) == [1]
         assert os.listdir(tmp_path / "words") == ["2"]
 
+    def test_pruning_reads_names_as_the_server_does(self, tmp_path):
+        for name in ("007", "7", "08", "9"):
+            version_like(tmp_path / "words" / name)
+        folder = ServingFolder(tmp_path / "words")
+        assert folder.prune(2) == [7] and folder.versions == [8, 9]
+        assert sorted(os.listdir(tmp_path / "words")) == ["08", "9"]
+
     def test_another_export_prunes_too(self, tmp_path, monkeypatch):
         version_like(tmp_path / "words" / "3")
-        monkeypatch.setattr(ServingFolder, "versions", property(lambda self: [1, 3]))
+        folders = [tmp_path / "words" / name for name in ("1", "3")]
+        monkeypatch.setattr(ServingFolder, "_version_folders", lambda self: folders)
         assert ServingFolder(tmp_path / "words").prune(1) == [1]
         assert os.listdir(tmp_path / "words") == ["3"]
 
@@ -224,8 +232,11 @@ class TestServingFiles:
             version_like(tmp_path / name / "3")
         version_like(tmp_path / "words" / "12")
         (tmp_path / "notes").mkdir()
+        for name in ('a"b', ".trash", "a b"):
+            version_like(tmp_path / name / "1")
+        version_like(tmp_path / "other" / "1abc")
         text = models_config(tmp_path)
-        assert text.count("config {") == 2 and "notes" not in text
+        assert text.count("config {") == 2
         assert 'name: "words" base_path: "/models/words"' in text
 
     def test_what_a_person_changed_stays(self, tmp_path):
@@ -278,6 +289,12 @@ class TestWarmup:
                 values = tf.make_ndarray(tensor)
                 assert values.shape == ((1, 1, 8, 32)[index // 2 % 4],)
                 assert set(values.tolist()) <= set(texts)
+
+    @pytest.mark.parametrize("bytes_allowed", [0, 2000])
+    def test_full_disk(self, tmp_path, bytes_allowed):
+        message = f"Cannot write .*{WARMUP}: .*File too large.* Free some space"
+        with full_disk(bytes_allowed), pytest.raises(RunError, match=message):
+            write_warmup(tmp_path, "words", SIGNATURES, [b"x" * 300])
 
     def test_length_of_long_fields(self):
         """A field of 300 bytes has a length of two bytes; the classes are not needed to see it."""
