@@ -27,7 +27,7 @@ def tune(data, *more):
         (["--tuner", "gird"], "Unknown tuner 'gird'. Did you mean 'grid'?"),
         (["--objective", "maximum"], "Unknown objective 'maximum'."),
         (["--select", "scorde"], "Unknown set for --select 'scorde'. Did you mean 'scored'?"),
-        (["--select", "last"], "A search needs --select, the set by whose scores it compares trials. Available: scored."),
+        (["--select", "last"], "A search needs --select, the set by whose scores it compares"),
         (["--encoder", "char_ccn"], "Unknown encoder 'char_ccn'. Did you mean 'char_cnn'?"),
         (["--encoder", "cse"], "The papers have no grid for the encoder 'cse' on words."),
         (["--data", "startr"], "Unknown file or data set 'startr'. Did you mean 'starter'?"),
