@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from contextlib import redirect_stderr
 from pathlib import Path
@@ -67,8 +68,9 @@ class Estimate:
     def seconds(self, search: Search, num_workers: int = 1) -> float:
         """Returns about how long a search takes that runs whole trials."""
         examples = search.config.epochs * self.num_examples
+        limit = math.inf if search.config.max_minutes is None else 60 * search.config.max_minutes
         trials = -(-(search.num_trials or search.size) // num_workers)
-        return self.reading + trials * (self.fixed + self.per_example * examples)
+        return self.reading + trials * (self.fixed + min(self.per_example * examples, limit))
 
 
 def estimate(search: Search) -> Estimate:
@@ -87,6 +89,7 @@ def estimate(search: Search) -> Estimate:
             # One stretch is an evaluation: two of them train about this many steps each.
             stretches = max(1, run.stream.steps_per_epoch // STEPS_PER_EXECUTION)
             run.loop.evaluations_per_epoch, run.loop.epochs = stretches, 2 / stretches
+            run.loop.max_minutes = None
             start = time.perf_counter()
             run.run(resume=False, export=False)
             seconds = time.perf_counter() - start

@@ -63,6 +63,16 @@ def test_nearest_ngrams_compare_their_own_vectors(model):
     assert table.rows == (("ca", nearest), ("zz", None))
 
 
+def test_as_many_neighbors_of_an_ngram_without_length():
+    model = embedder()
+    rows = model.encoder.sum.table.numpy()
+    rows[-1] = 0.0
+    model.encoder.sum.table.assign(rows)
+    names, _ = neighbors.ngram_vectors(model)
+    ((_, nearest),) = neighbors.nearest_ngrams({"m": model}, [names[-1]], k=2).rows
+    assert nearest.split(", ") == [name.replace(" ", "_") for name in names[:2]]
+
+
 def test_models_of_words_have_no_ngrams(averages):
     with pytest.raises(ConfigError, match="has no vectors of single n-grams"):
         neighbors.ngram_vectors(averages)

@@ -121,3 +121,15 @@ def test_amount_of_data(run):
     table = score_by_amount(runs, "SL999")
     assert table.rows == (("random-1", 100, 4.0), ("random-0", 200, 9.0))
     assert table.curves.lines == {"random": [(100.0, 4.0), (200.0, 9.0)]} and table.curves.is_log
+
+
+def test_amount_of_data_in_part_of_an_epoch(run):
+    """Epochs have 4 digits: 3 of 40,000 steps are 0.0001, and 1,000 of 3,000 are 0.3333."""
+    finished, killed, taught = run("a"), run("b"), run("c")
+    for folder, step, epoch in ((finished, 3, 1e-4), (killed, 1000, 0.3333), (taught, 2, 1.0)):
+        record = {"step": step, "epoch": epoch, "examples": 25 * step, "scores": {"SL999": 1.0}}
+        folder.append_history(record)
+    finished.metrics.write_text('{"num_pairs": 1000000}')
+    taught.metrics.write_text('{"num_texts": 50, "num_pairs": 7}')
+    table = score_by_amount({"a": finished, "b": killed, "c": taught}, "SL999")
+    assert [row[:2] for row in table.rows] == [("c", 50), ("b", 75_000), ("a", 1_000_000)]

@@ -113,6 +113,25 @@ def test_unknown_encoder():
         ParaphraseConfig(encoder="ces")
 
 
+@pytest.mark.parametrize(
+    ("config", "name", "value", "message"),
+    [
+        (ParaphraseConfig, "l2", 1e30, "must be at most 1000"),
+        (SupervisedConfig, "l2_words", -1.0, "must not be negative"),
+        (SupervisedConfig, "l2_head", float("inf"), "must be a finite number"),
+        (TaggingConfig, "l2_head", 1e30, "must be at most 1000"),
+        (ParaphraseConfig, "clip_norm", float("inf"), "must be above 0 and finite in float32"),
+        (ParaphraseConfig, "clip_norm", 1e39, "must be above 0 and finite in float32"),
+        (ParaphraseConfig, "clip_norm", 0.0, "must be above 0 and finite in float32"),
+    ],
+)
+def test_numbers_that_no_step_survives(config, name, value, message):
+    with pytest.raises(ConfigError) as raised:
+        config(**{name: value})
+    assert str(raised.value).startswith(f"`{name}` {message}")
+    assert str(raised.value).endswith(f"Received: {name}={value}")
+
+
 def test_settings_without_use():
     assert "hash_buckets" in settings_without_use("lstm")
     assert "ngrams" not in settings_without_use("lstm")

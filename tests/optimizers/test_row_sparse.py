@@ -50,6 +50,12 @@ def test_clip_equals_reference(clip_norm):
         assert_allclose(values, expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("value", [np.inf, np.nan, 1e30])
+def test_a_norm_that_is_not_finite(value):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="norm of the gradient is not finite"):
+        clip_by_global_norm([tf.constant([1.0, value])], 1.0)
+
+
 def test_clipping_zeros():
     (clipped,) = clip_by_global_norm([tf.zeros([3])], 1.0)
     assert_array_equal(clipped, np.zeros(3))

@@ -306,7 +306,8 @@ def test_what_is_not_finite_stops_and_changes_nothing(name, value, frozen):
         ("sentiment", False, {"class_weights": [1.0, -2.0]}, r"not negative.*\[1.0, -2.0\]"),
         ("sentiment", False, {"class_weights": [0.0, 0.0]}, "not all 0"),
         ("sentiment", False, {"class_weights": [np.nan, 1.0]}, "must be finite"),
-        ("sentiment", False, {"clip_norm": 0.0}, "`clip_norm` must be above 0 or None"),
+        ("sentiment", False, {"clip_norm": 0.0}, "`clip_norm` must be above 0 and finite"),
+        ("sentiment", False, {"l2_head": 1e30}, "`l2_head` must be at most 1000"),
     ],
 )
 def test_errors(task, frozen, settings, message):

@@ -89,7 +89,9 @@ def nearest_ngrams(models: Mapping[str, TextEmbedder], ngrams: Sequence[str], k:
                 column.append(None)
                 continue
             nearest = np.argsort(-(unit @ unit[row]), kind="stable")[: k + 1]
-            column.append(", ".join(_visible(names[i]) for i in nearest if i != row))
+            # A vector that is zero is not the nearest to itself.
+            others = [names[i] for i in nearest if i != row]
+            column.append(", ".join(map(_visible, others[:k])))
         columns.append(column)
     rows_of = zip(map(_visible, ngrams), *columns, strict=True)
     return Table("Nearest n-grams by their own vectors", ("n-gram", *models), tuple(rows_of))

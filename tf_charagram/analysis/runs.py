@@ -7,7 +7,11 @@ from typing import Any
 
 from tf_charagram.analysis.table import Curves, Table
 from tf_charagram.errors import ConfigError
+from tf_charagram.files import read_json
 from tf_charagram.training.run_folder import RunFolder
+
+# The history has 4 digits of an epoch.
+_LEAST_EPOCH = 5e-5
 
 
 def convergence(runs: Mapping[str, RunFolder], score: str, unit: str = "epoch") -> Table:
@@ -58,7 +62,7 @@ def score_by_amount(runs: Mapping[str, RunFolder], score: str) -> Table:
     lines: dict[str, list[tuple[float, float]]] = {}
     for name, run in runs.items():
         last = _records(run, score)[-1]
-        pairs = round(last["examples"] / max(last["epoch"], 1e-9))
+        pairs = _num_pairs(run, last)
         rows.append((name, pairs, last["scores"][score]))
         lines.setdefault(name.rpartition("-")[0] or name, []).append(
             (float(pairs), float(last["scores"][score]))
@@ -66,6 +70,22 @@ def score_by_amount(runs: Mapping[str, RunFolder], score: str) -> Table:
     rows.sort(key=lambda row: row[1])
     curves = Curves("pairs", score, {name: sorted(points) for name, points in lines.items()}, True)
     return Table(f"{score} by amount of data", ("run", "pairs", score), tuple(rows), curves=curves)
+
+
+def _num_pairs(run: RunFolder, last: dict[str, Any]) -> int:
+    """Returns how many pairs, or other examples, an epoch of a run has.
+
+    A run that was not finished says it in its history only, whose epochs are rounded.
+    """
+    try:
+        metrics = read_json(run.metrics)
+    except (OSError, ValueError):
+        metrics = {}
+    # With a teacher, examples are texts.
+    if "num_pairs" in metrics and "num_texts" not in metrics:
+        return int(metrics["num_pairs"])
+    steps_per_epoch = max(1, round(last["step"] / max(last["epoch"], _LEAST_EPOCH)))
+    return round(last["examples"] / last["step"] * steps_per_epoch)
 
 
 def _records(run: RunFolder, score: str) -> list[dict[str, Any]]:

@@ -8,6 +8,11 @@ from typing import Any, get_args, get_type_hints
 
 from tf_charagram.errors import ConfigError
 
+# A run stops at weights of 1e15: the square of their penalty's gradient is still finite in float32.
+_LARGEST_PENALTY = 1e3
+# The smallest float32 that is not taken for 0 anywhere, and the largest one.
+_SMALLEST, _LARGEST = 2.0**-126, (2.0 - 2.0**-23) * 2.0**127
+
 
 def check_values(config: Any) -> None:
     """Checks that settings have values, but those that may be `None`.
@@ -36,6 +41,35 @@ def check_at_least(config: Any, least: Mapping[str, float], hint: str = "") -> N
             raise ConfigError(
                 f"`{name}` must be at least {number:g}{hint}. Received: {name}={value}"
             )
+
+
+def check_penalty(name: str, strength: float) -> None:
+    """Checks the strength of an L2 penalty.
+
+    Raises:
+        ConfigError: It is negative, or so large that weights could become NaN.
+    """
+    if not math.isfinite(strength):
+        raise ConfigError(f"`{name}` must be a finite number. Received: {name}={strength}")
+    if strength < 0.0:
+        raise ConfigError(f"`{name}` must not be negative. Received: {name}={strength}")
+    if strength > _LARGEST_PENALTY:
+        raise ConfigError(
+            f"`{name}` must be at most {_LARGEST_PENALTY:g}. Received: {name}={strength}"
+        )
+
+
+def check_clip_norm(clip_norm: float | None) -> None:
+    """Checks the largest norm of the gradient, which is a float32 where it is used.
+
+    Raises:
+        ConfigError: There is no such norm.
+    """
+    if clip_norm is not None and not _SMALLEST <= clip_norm <= _LARGEST:
+        raise ConfigError(
+            "`clip_norm` must be above 0 and finite in float32, or None. "
+            f"Received: clip_norm={clip_norm}"
+        )
 
 
 def check_weights(name: str, weights: Sequence[float], flag: str, files: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self, get_type_hints
 
-from tf_charagram.config.checks import check_at_least, check_values
+from tf_charagram.config.checks import check_at_least, check_clip_norm, check_penalty, check_values
 from tf_charagram.config.fields import option, typed
 from tf_charagram.config.presets import PRESETS, check_preset
 from tf_charagram.encoders.options import (
@@ -209,7 +209,7 @@ class RunConfig:
             raise ConfigError(f"`threads` must be at least 1 or None. Received: {self.threads}")
         if self.max_minutes is not None and not self.max_minutes > 0:
             raise ConfigError(f"`max_minutes` must be above 0. Received: {self.max_minutes}")
-        for name in ("epochs", "learning_rate", *_PENALTIES):
+        for name in ("epochs", "learning_rate"):
             if not math.isfinite(getattr(self, name)):
                 raise ConfigError(
                     f"`{name}` must be a finite number. Received: {name}={getattr(self, name)}"
@@ -217,10 +217,8 @@ class RunConfig:
         if self.seed > _LARGEST_SEED:
             raise ConfigError(f"`seed` must be at most {_LARGEST_SEED}. Received: seed={self.seed}")
         for name in _PENALTIES:
-            if not getattr(self, name) >= 0.0:
-                raise ConfigError(
-                    f"`{name}` must not be negative. Received: {name}={getattr(self, name)}"
-                )
+            check_penalty(name, getattr(self, name))
+        check_clip_norm(self.clip_norm)
         if self.unicode_form not in _UNICODE_FORMS:
             raise ConfigError(
                 "`unicode_form` must be None, NFC, NFD, NFKC or NFKD. "

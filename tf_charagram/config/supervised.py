@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tf_charagram.config.checks import check_at_least
+from tf_charagram.config.checks import check_at_least, check_penalty
 from tf_charagram.config.fields import option
 from tf_charagram.config.run import RunConfig
 from tf_charagram.errors import ConfigError, unknown_name
@@ -59,6 +59,7 @@ class SupervisedConfig(RunConfig):
         """Checks what no other part checks."""
         super().__post_init__()
         check_at_least(self, {"hidden_dim": 1, "num_classes": 2, "l2_head": 0})
+        check_penalty("l2_head", self.l2_head)
         if self.class_weights not in _CLASS_WEIGHTS:
             raise ConfigError(unknown_name("class_weights", self.class_weights, _CLASS_WEIGHTS))
         if self.class_weights != "none" and self.task == "similarity":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tf_charagram.config.checks import check_at_least
+from tf_charagram.config.checks import check_at_least, check_penalty
 from tf_charagram.config.fields import option
 from tf_charagram.config.run import RunConfig
 from tf_charagram.encoders.options import vectorizer_of
@@ -62,6 +62,7 @@ class TaggingConfig(RunConfig):
         """Checks what no other part checks."""
         super().__post_init__()
         check_at_least(self, {"lstm_dim": 1, "hidden_dim": 1, "l2_head": 0})
+        check_penalty("l2_head", self.l2_head)
         if self.column not in _COLUMNS:
             raise ConfigError(unknown_name("column", self.column, _COLUMNS))
 

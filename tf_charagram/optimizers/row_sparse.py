@@ -103,16 +103,20 @@ def clip_by_global_norm(
 
     Args:
         gradients: Dense tensors, or sparse ones with distinct rows.
-        clip_norm: Largest norm, above 0.
+        clip_norm: Largest norm, above 0 and finite.
         is_part: Which of them are of parts of a table whose other parts `exchange` has. Default:
             none.
         exchange: The other workers, which have the same gradients besides.
+
+    Raises:
+        tf.errors.InvalidArgumentError: The norm, whose square is a float32, is not finite.
     """
     whole: list[tf.Tensor] = [tf.zeros([])]
     parts: list[tf.Tensor] = [tf.zeros([])]
     for gradient, belongs in zip(gradients, is_part or [False] * len(gradients), strict=True):
         (parts if belongs else whole).append(_sum_of_squares(gradient))
     norm = tf.sqrt(tf.add_n([*whole, exchange.sum(tf.add_n(parts))]))
+    norm = tf.debugging.check_numerics(norm, "The norm of the gradient is not finite")
     return scaled(gradients, clip_norm / tf.maximum(norm, clip_norm))
 
 

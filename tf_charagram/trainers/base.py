@@ -9,6 +9,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.config.checks import check_clip_norm, check_penalty
 from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.cut_table import CutTable, cut_tables, trained_variables
@@ -76,25 +77,26 @@ class StepModel(keras.Model):
             l2_head: The same for the weights of the head, if there is one.
             pull_back: Whether `l2_composition` pulls weights to what they are now.
             dense_l2: Whether penalties act on all rows at every step, not on touched ones.
-            clip_norm: Largest global norm of the gradient; `None` for no clipping.
+            clip_norm: Largest global norm of the gradient, finite; `None` for no clipping.
             **kwargs: Passed to `keras.Model.compile`, for instance `steps_per_execution`.
 
         Raises:
             ConfigError: An argument is out of range, or no weight is left to train.
         """
+        strengths = {
+            "l2": l2, "l2_words": l2_words, "l2_composition": l2_composition, "l2_head": l2_head,
+        }  # fmt: skip
+        for name, strength in strengths.items():
+            check_penalty(name, strength)
+        check_clip_norm(clip_norm)
         encoder, *heads = self._parts
         penalties = L2Penalties(
             encoder,
-            l2=l2,
-            l2_words=l2_words,
-            l2_composition=l2_composition,
+            **strengths,
             head=heads[0] if heads else None,
-            l2_head=l2_head,
             pull_back=pull_back,
             dense=dense_l2,
         )
-        if clip_norm is not None and not clip_norm > 0.0:
-            raise ConfigError(f"`clip_norm` must be above 0 or None. Received: {clip_norm}")
         if not self.trained_variables:
             raise ConfigError(f"The encoder '{encoder.name}' has no weight that is trained.")
         # XLA can compile neither ragged nor CSR operations; "auto" would try on a GPU.

@@ -100,6 +100,16 @@ class TestFormats:
     def test_a_first_word_that_looks_like_a_comment(self, read):
         assert read("#\tNN\n1\tCD\n") == [[("#", "NN"), ("1", "CD")]]
 
+    @pytest.mark.parametrize("comment", ["# a comment\n", "# text = a\\/b\n#\n"])
+    @pytest.mark.parametrize("content", [COLUMNS, SLASH, TREES])
+    def test_comments(self, read, content, comment):
+        first, rest = content.lstrip("\n").split("\n", 1)
+        assert read(f"{comment}{first}\n{comment}{rest}{comment}") == read(content)
+
+    def test_a_word_that_begins_like_a_comment(self, read):
+        assert read("a\tDT\n# 1\tCD\n") == [[("a", "DT"), ("# 1", "CD")]]
+        assert slashes(read("a/DT\n#/# 5/CD\n")) == ["a/DT", "#/# 5/CD"]
+
     @pytest.mark.parametrize("content", [CONLLU, COLUMNS, SLASH, TREES])
     def test_gzip_bom_line_ends_and_no_final_one(self, read, content):
         expected = read(content)
@@ -120,6 +130,25 @@ class TestFormats:
 
     def test_deep_tree(self, read):
         assert read("(S" * 20_000 + "(NN a)" + ")" * 20_000) == [[("a", "NN")]]
+
+
+POS = "[ The/DT cat/NN ]\nate/VBD\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("x.pos", POS, "The/DT cat/NN ate/VBD"),
+        ("wsj.01.pos.gz", POS, "The/DT cat/NN ate/VBD"),
+        ("x.pos.tsv", "a\tDT\n", "a/DT"),
+        ("en.pos.conllu.gz", conllu(("a", "DET", "DT")), "a/DT"),
+    ],
+)
+def test_names_that_tell_the_format(tmp_path, name, content, expected):
+    raw = content.encode()
+    (tmp_path / name).write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
+    (sentence,) = read_tagged(tmp_path / name)
+    assert slashes([zip(sentence.words, sentence.tags, strict=True)]) == [expected]
 
 
 words = st.text("ab/(#1.'\u00e9\U0001f600", min_size=1, max_size=4)

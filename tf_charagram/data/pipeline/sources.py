@@ -41,17 +41,18 @@ def pair_corpus(
         seed: Seed of all draws.
 
     Raises:
-        ConfigError: A name is unknown.
+        ConfigError: A name is unknown, or stands for pairs without scores and entailment types
+            that are to be filtered by them.
         DataError: A file is missing, or a download failed.
     """
 
     def source(name: str, weight: float) -> PairSource:
         paths = pairs_files(name)
+        if len(paths) != 1 and (min_score is not None or entailment):
+            raise ConfigError(f"`min_score` and `entailment` are for PPDB 2.0, not for {name}.")
         if not paths:
             return PairSource(lambda _: starter.train_pairs(), weight)
         if len(paths) > 1:
-            if min_score is not None or entailment:
-                raise ConfigError(f"`min_score` and `entailment` are for PPDB 2.0, not for {name}.")
             return PairSource(lambda _: read_aligned(*paths), weight)
         return PairSource(
             lambda bad_lines: read_pairs(

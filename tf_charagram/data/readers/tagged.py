@@ -26,6 +26,7 @@ _COMMENT = re.compile(r"#(?!\S*[\t/])")
 _WORD_ID = re.compile(r"[0-9]+")
 # Words of several tokens, and words that are understood.
 _OTHER_ID = re.compile(r"[0-9]+[-.][0-9]+")
+_POS_NAME = re.compile(r".\.pos(\.gz)?$")
 # What stands between the sentences of a file `.pos`.
 _RULE = re.compile(r"=+")
 _ESCAPED = re.compile(r"\\([/*])")
@@ -59,10 +60,11 @@ def read_tagged(
 ) -> Iterator[TaggedSentence]:
     r"""Streams the sentences of one file.
 
-    The first line that is neither blank nor a comment (`# ...`) tells the format:
+    Comments (`# ...`) are left out. The first line that is neither blank nor a comment tells the
+    format:
 
-    * 10 columns, separated by tabs: CoNLL-U. Comments, words of several tokens (`3-4`) and empty
-      nodes (`8.1`) are left out.
+    * 10 columns, separated by tabs: CoNLL-U. Words of several tokens (`3-4`) and empty nodes
+      (`8.1`) are left out.
     * Other lines with a tab: word and tag, a blank line between sentences.
     * A bracket, and no slash before the first space: trees of the Penn Treebank. Empty elements
       (`-NONE-`) are left out.
@@ -95,7 +97,7 @@ def read_tagged(
 def _sentences(path: str | Path, column: str, bad: BadLines) -> Iterator[TaggedSentence]:
     is_empty = True
     lines, report = iter(read_lines(path)), partial(bad.report, path)
-    is_pos = ".pos" in Path(path).suffixes
+    is_pos = _POS_NAME.search(Path(path).name)
     for tokens in _pos_sentences(lines, report) if is_pos else _read(lines, column, report):
         if tokens:
             is_empty = False
@@ -123,8 +125,12 @@ def _read(lines: Iterator[tuple[int, str]], column: str, report: Report) -> Sent
     if num_columns > 1:
         return _column_sentences(lines, _parse_columns, report)
     if re.match(r"\s*\((?!\S*/)", first):
-        return _tree_sentences(lines, report)
-    return _slash_sentences(lines, report)
+        return _tree_sentences(_without_comments(lines), report)
+    return _slash_sentences(_without_comments(lines), report)
+
+
+def _without_comments(lines: Lines) -> Lines:
+    return (line for line in lines if not _COMMENT.match(line[1]))
 
 
 def _checked(word: str, tag: str) -> Token:
@@ -162,8 +168,10 @@ def _column_sentences(
                 is_bad = True
 
 
-def _parse_columns(text: str, position: int) -> Token:
+def _parse_columns(text: str, position: int) -> Token | None:
     cells = text.split("\t")
+    if len(cells) == 1 and _COMMENT.match(text):
+        return None
     if len(cells) != 2:
         raise ValueError(f"expected 2 tab-separated columns, word and tag, found {len(cells)}")
     return cells[0], cells[1]
