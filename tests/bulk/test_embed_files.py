@@ -66,6 +66,10 @@ def test_parquet(make_job, files, model, tmp_path):
     np.testing.assert_allclose([row["embedding"] for row in rows], expected, rtol=0, atol=1e-6)
 
 
+def is_complete(folder):
+    return json.loads((folder / "manifest.json").read_text())["is_complete"]
+
+
 class TestStopped:
     @pytest.mark.parametrize("number", some_now(range(5), 0, 3))
     @pytest.mark.parametrize("when", ["before", "within", "after"])
@@ -123,9 +127,30 @@ class TestStopped:
         embed_files(job, overwrite=True)
         check()
 
+    @pytest.mark.parametrize("flag", ["resume", "overwrite"])
+    def test_a_complete_folder_is_changed(self, make_job, check, monkeypatch, tmp_path, flag):
+        embed_files(make_job())
+        (tmp_path / "out" / "part-00000-00001.npy").unlink()
+        name = {"resume": "_write_records", "overwrite": "_remove"}[flag]
+        change = getattr(ShardFolder, name)
+
+        def stop(self, *patterns):
+            if patterns != (".*.part",):
+                raise Killed
+            change(self, *patterns)
+
+        monkeypatch.setattr(ShardFolder, name, stop)
+        with pytest.raises(Killed):
+            embed_files(make_job(), **{flag: True})
+        monkeypatch.undo()
+        assert not is_complete(tmp_path / "out")
+        embed_files(make_job(), resume=True)
+        check()
+
     def test_nothing_is_embedded_again(self, make_job, check, monkeypatch, capsys):
         embed_files(make_job())
         monkeypatch.setattr(job_module.ShardEmbedder, "__call__", None)
+        monkeypatch.setattr(ShardFolder, "_reopen", None)
         embed_files(make_job(), resume=True)
         check()
         assert "0 lines in " in (message := capsys.readouterr().err)
@@ -153,6 +178,17 @@ class TestDamage:
         error = capsys.readouterr().err
         assert re.search(rf"part-00000-00001\.npy {message}.*; embedding it again\n", error)
         assert "\n10 lines in " in error and "; 4 shards were there" in error
+
+    def test_a_record_that_is_gone(self, make_job, check, monkeypatch, tmp_path):
+        embed_files(make_job())
+        path = tmp_path / "out" / "shards.jsonl"
+        path.write_text("".join(path.read_text().splitlines(keepends=True)[:3]))
+        monkeypatch.setattr(ShardFolder, "complete", lambda self: None)
+        embed_files(make_job(), resume=True)
+        assert not is_complete(tmp_path / "out")
+        monkeypatch.undo()
+        embed_files(make_job(), resume=True)
+        check()
 
     def test_manifest(self, make_job, tmp_path):
         embed_files(make_job())

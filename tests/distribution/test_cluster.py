@@ -1,6 +1,7 @@
 """What `TF_CONFIG` may say."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -42,6 +43,8 @@ def test_workers_of_one_machine():
     linked = local_clusters([10, 11], [[5], [6]])[1]
     assert linked.sockets == (6,)
     assert found(linked.to_json()) == linked
+    started = replace(linked, launcher=7)
+    assert found(started.to_json()) == started
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,22 @@ def test_a_killed_launcher_leaves_nobody():
     assert not is_running(chief)
 
 
+def test_a_launcher_killed_before_the_first_look():
+    """As while TensorFlow is imported: the worker has another parent by then."""
+    process = launch("""
+        from tf_charagram.distribution.connection import connect
+        print(os.getpid(), flush=True)
+        while os.getppid() == cluster_of().launcher:
+            time.sleep(0.1)
+        connect(cluster_of())
+        time.sleep(60)
+    """)
+    chief = int(process.stdout.readline())
+    process.kill()
+    process.communicate(timeout=30)
+    assert not is_running(chief)
+
+
 def is_running(number, seconds=10):
     """Returns whether a process is still there after some time; a zombie is not."""
     end = time.monotonic() + seconds

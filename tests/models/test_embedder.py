@@ -13,6 +13,7 @@ from tests.contracts import some_now
 from tests.texts import NASTY, words
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.models.explanation import BIAS
 from tf_charagram.serialization.model_folder import FORMAT_VERSION
@@ -57,6 +58,12 @@ class TestEncode:
         np.testing.assert_array_equal(embedder.encode(text for text in TEXTS), vectors)
         np.testing.assert_array_equal(embedder.encode(tuple(TEXTS)), vectors)
         np.testing.assert_array_equal(embedder.encode([text.encode() for text in TEXTS]), vectors)
+
+    @pytest.mark.parametrize("kind", [np.array, tf.constant, tf.data.Dataset.from_tensor_slices])
+    def test_array_tensor_and_data_set(self, embedder, kind):
+        np.testing.assert_array_equal(embedder.encode(kind(TEXTS)), embedder.encode(TEXTS))
+        found = embedder.neighbors("caf\u00e9", kind(TEXTS))
+        assert found == embedder.neighbors("caf\u00e9", TEXTS)
 
     @pytest.mark.parametrize("nothing", [[], iter([])])
     def test_nothing(self, embedder, nothing):
@@ -110,6 +117,11 @@ class TestEncode:
     def test_a_single_string_is_an_error(self, embedder, text):
         with pytest.raises(ConfigError, match=r"`texts` must be a list of texts.*single string"):
             embedder.encode(text)
+
+    @pytest.mark.parametrize("text", [None, 1, float("nan"), ["a"]], ids=str)
+    def test_what_is_no_text_is_an_error(self, embedder, text):
+        with pytest.raises(ConfigError, match=r"`texts` must hold strings\. Received: "):
+            embedder.encode(["cat", text])
 
     @pytest.mark.parametrize("batch_size", [0, -3])
     def test_batch_size(self, embedder, batch_size):
@@ -183,6 +195,16 @@ class TestNeighbors:
         before = embedder.neighbors("cast", TEXTS, 5, vectors)
         after = embedder.neighbors("cast", TEXTS, 5)
         assert [text for text, _ in before] == [text for text, _ in after]
+
+    @pytest.mark.parametrize("num_vectors", [2, 5])
+    def test_number_of_vectors(self, embedder, num_vectors):
+        message = rf"Number of vectors \({num_vectors}\) does not match number of texts \(4\)"
+        with pytest.raises(ConfigError, match=message):
+            embedder.neighbors("cat", TEXTS[:4], vectors=embedder.encode(TEXTS[:num_vectors]))
+
+    def test_a_single_string_is_an_error(self, embedder):
+        with pytest.raises(ConfigError, match=r"`vocabulary` must be a list of texts"):
+            embedder.neighbors("cat", "cats")
 
     @pytest.mark.parametrize("vocabulary", [[], None])
     def test_no_vocabulary(self, embedder, vocabulary):
@@ -259,6 +281,18 @@ class TestExplain:
         text = text if isinstance(text, str) else text.decode("utf-8", "replace")
         explanation = any_embedder.explain(text, "cat")
         assert np.isfinite(explanation.contributions).all()
+
+    def test_table_in_bfloat16(self):
+        """The rows of an n-gram are summed without being rounded again."""
+        with tables_in("bfloat16"):
+            embedder = make_embedder("hash")
+        explanation = embedder.explain("hot dog", "a dog")
+        cosine = embedder.similarity(["hot dog"], ["a dog"])[0]
+        np.testing.assert_allclose(explanation.cosine, cosine, atol=1e-6)
+
+    def test_a_folded_model(self):
+        with pytest.raises(ConfigError, match="Use the model that is not folded"):
+            make_embedder().folded().explain("cat", "cats")
 
     def test_another_encoder(self):
         embedder = make_embedder()

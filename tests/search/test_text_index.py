@@ -88,6 +88,11 @@ class TestFolder:
         TextIndex.build(model, texts).save(tmp_path / "index")
         assert TextIndex.load(tmp_path / "index", model).texts == texts
 
+    def test_any_number_of_texts(self, saved, model, monkeypatch):
+        limit = (saved / "texts.json").stat().st_size - 1
+        monkeypatch.setattr("tf_charagram.files._MAX_JSON_BYTES", limit)
+        assert TextIndex.load(saved, model).texts == TEXTS
+
     def test_another_model(self, saved, other_model):
         with pytest.raises(RunError, match=r"was built with another model than .*other"):
             TextIndex.load(saved, other_model)

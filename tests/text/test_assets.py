@@ -56,6 +56,27 @@ def test_adapt(kind):
         vectorizer.adapt("cat")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_adapted_again(kind, tmp_path):
+    """What was saved before keeps the vocabulary it was saved with."""
+    pytest.importorskip("tensorflow_text")
+    cls, options, counting = KINDS[kind]
+    vectorizer = cls(**options)
+    vectorizer.adapt(["the cat", "the dog"], **counting)
+    config, expected = vectorizer.get_config(), checksum(vectorizer.state())
+    assert checksum(cls.from_config(config).state()) == expected
+    texts = keras.Input((), dtype="string")
+    keras.Model(texts, vectorizer(texts)).save(tmp_path / "model.keras")
+    vectorizer.adapt(["other texts", "other"], **counting)
+    clone = cls.from_config(config)
+    assert not clone.is_adapted
+    clone.adapt(["other texts", "other"], **counting)
+    assert checksum(clone.state()) == checksum(vectorizer.state())
+    assert clone.num_rows == vectorizer.num_rows
+    loaded = keras.models.load_model(tmp_path / "model.keras").get_layer("vectorizer")
+    assert checksum(loaded.state()) == expected != checksum(vectorizer.state())
+
+
 def test_hashing_needs_no_vocabulary(tmp_path):
     vectorizer = NgramVectorizer(hash_buckets=8)
     assert vectorizer.num_rows == 8 and "saved_vocabulary" not in vectorizer.get_config()

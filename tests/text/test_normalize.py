@@ -77,6 +77,11 @@ def test_empty_batch():
     assert flat.symbols.numpy().tolist() == [SPACE]
 
 
+@pytest.mark.parametrize("max_chars", [2**31 - 3, 2**31 - 2, 2**31 - 1])
+def test_the_longest_limits(max_chars):
+    assert normalize(["ab", "", "c d"], max_chars=max_chars) == [" ab ", "", " c d "]
+
+
 def test_table_cannot_be_written():
     with pytest.raises(ValueError, match="read-only"):
         normalized_code_points(True)[0] = 1

@@ -1,11 +1,11 @@
-"""Checks of n-gram orders."""
+"""Checks of n-gram orders and of the options of texts."""
 
 from __future__ import annotations
 
 import pytest
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.validation import check_orders
+from tf_charagram.text.validation import check_orders, check_text_options
 
 
 def test_sorted_without_repeats():
@@ -19,3 +19,9 @@ def test_sorted_without_repeats():
 def test_errors(orders, shown):
     with pytest.raises(ConfigError, match=f"must be integers from 1 to 8. Received: .*{shown}"):
         check_orders(orders)
+
+
+def test_largest_max_chars():
+    check_text_options(None, 2**31 - 1)
+    with pytest.raises(ConfigError, match=r"`max_chars` must be below 2\^31, or None .*2147483648"):
+        check_text_options(None, 2**31)

@@ -187,6 +187,14 @@ def test_spans(options):
     assert (0, 1) in spans and (9, 10) in spans and {(4, 6), (7, 9)} <= set(spans)
 
 
+@pytest.mark.parametrize("method", ["ngrams", "spans"])
+def test_no_ngrams_of_longest_only(method):
+    vocabulary = NgramVocabulary.from_texts(["abc"])
+    vectorizer = NgramVectorizer(vocabulary=vocabulary, longest_only=True)
+    with pytest.raises(ConfigError, match=r"folded model \(`longest_only`\) .* that is not folded"):
+        getattr(vectorizer, method)("abc")
+
+
 def test_resources():
     assert NgramVectorizer(hash_buckets=9).resources == []
     (table,) = NgramVectorizer.from_texts(["ab"], orders=[2]).resources

@@ -11,6 +11,7 @@ from tests.reference import text as reference
 from tests.text.strategies import max_chars_or_none, order_sets, slow_property_settings, text_lists
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.keys import mixed_keys
+from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 # With the space and 'a', 125 other characters: as many as exact keys of order 8 hold, and one more.
@@ -166,3 +167,14 @@ def test_errors(arguments, message):
 def test_no_texts():
     with pytest.raises(ConfigError, match=r"occurs 1 times or more\. Lower `min_count` or give"):
         NgramVocabulary.from_texts([])
+
+
+@pytest.mark.parametrize("others", ["", CJK_126])
+def test_given_ngrams_with_nul(others):
+    """NUL is a character like any other, also at the beginning of an n-gram."""
+    ngrams = ["a\0b", "ab", "\0a", "a", "\0", "\0\0", "abcdefgh", *others]
+    vocabulary = NgramVocabulary.from_ngrams(ngrams)
+    assert (vocabulary.alphabet is None) == bool(others)
+    vectorizer = NgramVectorizer(vocabulary=vocabulary)
+    for row, ngram in enumerate(ngrams):
+        assert (ngram, (row,)) in vectorizer.ngrams(ngram)

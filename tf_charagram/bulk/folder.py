@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ class ShardFolder:
         self.shards = self.path / "shards.jsonl"
         self.records: dict[str, Record] = {}
         self.damaged: list[str] = []
+        self._is_complete = False
 
     @classmethod
     def open(
@@ -72,7 +74,7 @@ class ShardFolder:
                     f"{folder.path} is not a folder of shards, so nothing is written there."
                 )
             if overwrite:
-                folder._remove("part-*", folder.shards.name, folder.manifest.name)
+                folder._clear()
         if folder.manifest.is_file():
             folder._go_on(settings)
         else:
@@ -85,6 +87,7 @@ class ShardFolder:
         Raises:
             RunError: It cannot be written, for instance because the disk is full.
         """
+        self._reopen()
         self.records[_key(record)] = record
         try:
             with open(self.shards, "a", encoding="utf-8", newline="\n") as file:
@@ -95,12 +98,30 @@ class ShardFolder:
     def complete(self) -> None:
         """Sorts the records in the order of the input, and marks the folder as complete."""
         self._write_records()
+        self._mark(True)
+
+    def _mark(self, is_complete: bool) -> None:
         settings = read_json(self.manifest)
-        write_json(self.manifest, {**settings, "is_complete": True})
+        write_json(self.manifest, {**settings, "is_complete": is_complete})
+        self._is_complete = is_complete
+
+    def _reopen(self) -> None:
+        """Marks a complete folder as incomplete, before anything else in it changes."""
+        if self._is_complete:
+            self._mark(False)
+
+    def _clear(self) -> None:
+        """Deletes the shards and what is said of them."""
+        # A damaged manifest does not say that the folder is complete.
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            self._is_complete = read_json(self.manifest)["is_complete"]
+            self._reopen()
+        self._remove("part-*", self.shards.name, self.manifest.name)
 
     def _go_on(self, settings: dict[str, Any]) -> None:
         try:
             old = _flat(read_json(self.manifest))
+            self._is_complete = old["is_complete"]
             new = _flat({**settings, "is_complete": old["is_complete"]})
             changed = [
                 f"{name} was {old.get(name)}, is {new.get(name)}"
@@ -120,7 +141,9 @@ class ShardFolder:
                 self.records[_key(record)] = record
             else:
                 self.damaged.append(f"{self.path / record['name']} {problem}")
-        self._write_records()
+        if not self.shards.is_file() or self._lines() != self.shards.read_bytes():
+            self._reopen()
+            self._write_records()
 
     def _problem(self, record: Record) -> str | None:
         """Returns what is wrong with the file of a shard, or `None`."""
@@ -137,8 +160,13 @@ class ShardFolder:
         return read_json_lines(self.shards)
 
     def _write_records(self) -> None:
-        with whole_file(self.shards, "w") as file:
-            file.writelines(json.dumps(self.records[key]) + "\n" for key in sorted(self.records))
+        with whole_file(self.shards) as file:
+            file.write(self._lines())
+
+    def _lines(self) -> bytes:
+        """Returns what `shards.jsonl` holds once it is complete."""
+        records = (self.records[key] for key in sorted(self.records))
+        return "".join(json.dumps(record) + "\n" for record in records).encode()
 
     def _remove(self, *patterns: str) -> None:
         try:

@@ -30,12 +30,14 @@ class Cluster:
             they were not.
         sockets: File descriptors of the sockets to the others, in order of rank, that such workers
             were started with; none for those that speak through their addresses.
+        launcher: Id of the process that started this one, and with which it ends; 0 if unknown.
     """
 
     addresses: tuple[str, ...]
     rank: int
     num_local: int = 0
     sockets: tuple[int, ...] = ()
+    launcher: int = 0
 
     @property
     def size(self) -> int:
@@ -46,7 +48,7 @@ class Cluster:
         """Returns the value of `TF_CONFIG` for this worker."""
         task = {"type": "worker", "index": self.rank}
         cluster = {"worker": list(self.addresses)}
-        local = {"num_local": self.num_local, "sockets": self.sockets}
+        local = {name: getattr(self, name) for name in ("num_local", "sockets", "launcher")}
         return json.dumps({"cluster": cluster, "task": task, **local})
 
 
@@ -85,7 +87,13 @@ def cluster_of(environment: Mapping[str, str] = os.environ) -> Cluster | None:
     if len(members) < 2:
         return None
     addresses = tuple(address for *_, address in members)
-    return Cluster(addresses, _rank(config, members), _num_local(config), _sockets(config, members))
+    return Cluster(
+        addresses,
+        _rank(config, members),
+        _number(config, "num_local"),
+        _sockets(config, members),
+        _number(config, "launcher"),
+    )
 
 
 def _members(config: Any) -> list[tuple[str, int, str]]:
@@ -137,8 +145,8 @@ def _rank(config: dict[str, Any], members: Sequence[tuple[str, int, str]]) -> in
     return tasks.index((role, index))
 
 
-def _num_local(config: dict[str, Any]) -> int:
-    number = config.get("num_local", 0)
+def _number(config: dict[str, Any], name: str) -> int:
+    number = config.get(name, 0)
     return number if isinstance(number, int) else 0
 
 

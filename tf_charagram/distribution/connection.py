@@ -33,10 +33,10 @@ def connect(cluster: Cluster | None) -> Exchange:
         return ALONE
     if cluster.sockets and not tf.config.list_physical_devices("GPU"):
         exchange = _linked(cluster)
-        end_with_parent()
+        end_with_parent(cluster.launcher)
         return exchange
     if cluster.num_local:
-        end_with_parent()
+        end_with_parent(cluster.launcher)
         _take_gpu(cluster)
     own = cluster.addresses[cluster.rank]
     options = tf.distribute.experimental.CommunicationOptions(

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from itertools import combinations
 from types import FrameType
 from typing import IO, Any
@@ -141,6 +142,7 @@ def linked_clusters(size: int, stack: ExitStack) -> list[Cluster]:
 
 def start_worker(command: Sequence[str], cluster: Cluster, **options: Any) -> subprocess.Popen[Any]:
     """Starts one of the workers of a cluster on this machine; options are those of `Popen`."""
+    cluster = replace(cluster, launcher=os.getpid())
     environment = {**os.environ, VARIABLE: cluster.to_json()}
     return subprocess.Popen(command, env=environment, pass_fds=cluster.sockets, **options)
 

@@ -9,9 +9,14 @@ import time
 _SECONDS_BETWEEN_LOOKS = 0.5
 
 
-def end_with_parent() -> None:
-    """Watches the process that started this one, from a thread."""
-    parent = os.getppid()
+def end_with_parent(parent: int = 0) -> None:
+    """Watches the process that started this one, from a thread.
+
+    Args:
+        parent: Its process id, by which one that is gone already is noticed. Default: that of the
+            parent now.
+    """
+    parent = parent or os.getppid()
 
     def watch() -> None:
         while os.getppid() == parent:

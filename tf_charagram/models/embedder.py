@@ -19,6 +19,7 @@ from tf_charagram.models.encoding import encoded
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.objectives.similarity import paired_cosine
 from tf_charagram.serialization.model_folder import EMBEDDER
+from tf_charagram.text.base import texts_of
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.parallel import in_threads, num_threads
 from tf_charagram.text.tensors import string_tensor
@@ -91,7 +92,8 @@ class TextEmbedder(TextModel):
         """Embeds texts.
 
         Args:
-            texts: Any texts; empty ones and broken UTF-8 have a defined embedding too.
+            texts: Any texts, also as an array, a tensor or a `tf.data.Dataset`; empty ones and
+                broken UTF-8 have a defined embedding too.
             batch_size: Texts embedded at a time. Default: 1,000, and up to 4,000 where there are
                 more for every core and the encoder does not pad.
             show_progress: Show a progress bar on standard error.
@@ -100,11 +102,13 @@ class TextEmbedder(TextModel):
             float32 `(num_texts, dim)`.
 
         Raises:
-            ConfigError: `texts` is a single string, or `batch_size` is below 1.
+            ConfigError: `texts` is a single string or holds what is no string, or `batch_size` is
+                below 1.
         """
-        if isinstance(texts, str | bytes):
-            raise ConfigError("`texts` must be a list of texts. Received a single string.")
-        texts = list(texts)
+        texts = list(texts_of(texts, "texts"))
+        if not all(issubclass(kind, str | bytes) for kind in set(map(type, texts))):
+            other = next(text for text in texts if not isinstance(text, str | bytes))
+            raise ConfigError(f"`texts` must hold strings. Received: {other!r}")
         if batch_size is None:
             for_each_core = len(texts) // (2 * num_threads())
             batch_size = min(max(for_each_core, _BATCH), self._largest_batch)
@@ -184,21 +188,31 @@ class TextEmbedder(TextModel):
 
         Args:
             query: A text.
-            vocabulary: The texts to search; the query itself is left out.
+            vocabulary: The texts to search, also as an array or a tensor; the query itself is left
+                out.
             k: How many.
             vectors: Unit-length embeddings of the vocabulary, to save computing them again.
 
         Raises:
-            ConfigError: `k` is below 1.
+            ConfigError: `k` is below 1, `vocabulary` is a single string, or `vectors` has another
+                number of rows.
         """
         if k < 1:
             raise ConfigError(f"`k` must be at least 1. Received: k={k}")
-        vocabulary = list(vocabulary or [])
+        texts = [] if vocabulary is None else list(texts_of(vocabulary, "vocabulary"))
+        texts = [
+            text.decode(errors="replace") if isinstance(text, bytes) else text for text in texts
+        ]
         if vectors is None:
-            vectors = unit_rows(self.encode(vocabulary))
+            vectors = unit_rows(self.encode(texts))
+        if len(vectors) != len(texts):
+            raise ConfigError(
+                f"Number of vectors ({len(vectors)}) does not match number of texts "
+                f"({len(texts)}). Give one vector for each text of the vocabulary."
+            )
         cosines = vectors @ unit_rows(self.encode([query]))[0]
-        candidates = np.argsort(-cosines, kind="stable")[: k + vocabulary.count(query)]
-        neighbors = [Neighbor(vocabulary[i], float(cosines[i])) for i in candidates]
+        candidates = np.argsort(-cosines, kind="stable")[: k + texts.count(query)]
+        neighbors = [Neighbor(texts[i], float(cosines[i])) for i in candidates]
         return [neighbor for neighbor in neighbors if neighbor.text != query][:k]
 
     def explain(self, left: str, right: str) -> Explanation:

@@ -59,7 +59,7 @@ def explain(
     """Explains the cosine of two texts.
 
     Raises:
-        ConfigError: The encoder is not a sum over n-grams.
+        ConfigError: The encoder is not a sum over n-grams, or the model was folded.
     """
     if not isinstance(encoder, Charagram):
         raise ConfigError(f"Only charagram encoders can be explained. Received: {encoder.name}")
@@ -77,7 +77,7 @@ def _parts(
     """Returns the n-grams of a text and the vectors that sum to its embedding, float64."""
     ngrams = vectorizer.ngrams(text)
     ids = np.array([ids for _, ids in ngrams], np.int64).reshape(-1, vectorizer.rows_per_ngram)
-    rows = tf.gather(encoder.sum.table.value, ids).numpy().sum(axis=1)
+    rows = tf.gather(encoder.sum.table.value, ids).numpy().sum(axis=1, dtype=np.float32)
     parts = np.concatenate([rows, encoder.bias.numpy()[np.newaxis]]).astype(np.float64)
     parts = parts * _gain(parts, encoder.activation)
     if encoder.dense is not None:

@@ -10,7 +10,7 @@ from typing import Any
 from tf_charagram._version import __version__
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.extras import extra_module
-from tf_charagram.files import partial_folder, read_json, sha256_of, write_json
+from tf_charagram.files import parse_json, partial_folder, read_json, sha256_of, write_json
 from tf_charagram.models.embedder import Neighbor, TextEmbedder, unit_rows
 from tf_charagram.reporting.progress import ProgressLine
 from tf_charagram.serialization.model_folder import model_sha256
@@ -155,7 +155,8 @@ class TextIndex:
                 # faiss trusts its files, so they are checked first.
                 if sha256_of(path / name) != expected:
                     raise RunError(f"{path / name} is damaged. Build it again: charagram index.")
-            texts = read_json(path / _TEXTS)
+            # Not by `read_json`, which has a limit: there may be any number of texts.
+            texts = parse_json((path / _TEXTS).read_bytes())
             graph = faiss.read_index(str(path / _GRAPH))
         except OSError as error:
             raise RunError(f"Cannot read {path}: {error.strerror or error}.") from error

@@ -149,6 +149,7 @@ class TextVectorizer(keras.layers.Layer):
         from_texts: Callable[..., Self] = type(self).from_texts
         counted = from_texts(texts_of(data), **{**options, **counting})
         self._take(counted.state())
+        self._awaited = None
 
     def compute_output_spec(self, texts: keras.KerasTensor) -> keras.KerasTensor:
         """Returns symbolic ragged ids, int32 `(batch, None)`, for symbolic texts."""
@@ -209,8 +210,10 @@ class TextVectorizer(keras.layers.Layer):
         if config.get(_VOCABULARY) is None:
             return cls(**settings)
         awaited = _Awaited(**config[_VOCABULARY])
-        if (source := _LIVE.get(awaited.sha256)) is not None:
-            return cls.from_state(settings, source.state())
+        source = _LIVE.get(awaited.sha256)
+        # It may have been adapted again since.
+        if source is not None and checksum(state := source.state()) == awaited.sha256:
+            return cls.from_state(settings, state)
         vectorizer = cls(**settings)
         vectorizer._awaited = awaited
         return vectorizer
@@ -261,14 +264,18 @@ class TextVectorizer(keras.layers.Layer):
         """Restores a vectorizer from `settings()` and `state()`."""
 
 
-def texts_of(data: Any) -> Iterator[str | bytes]:
+def texts_of(data: Any, name: str = "data") -> Iterator[str | bytes]:
     """Yields the texts of a list, an array, a tensor or a `tf.data.Dataset`, in order.
+
+    Args:
+        data: The texts; those of a tensor or a data set come as bytes.
+        name: What errors call it.
 
     Raises:
         ConfigError: It is a single string.
     """
     if isinstance(data, str | bytes):
-        raise ConfigError("`data` must be a list of texts. Received a single string.")
+        raise ConfigError(f"`{name}` must be a list of texts. Received a single string.")
     if isinstance(data, tf.data.Dataset):
         for batch in data.as_numpy_iterator():
             yield from np.ravel(batch).tolist()

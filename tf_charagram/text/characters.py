@@ -114,7 +114,7 @@ class CharacterVectorizer(TextVectorizer):
 
     def _num_ids(self) -> int:
         """Returns the number of characters, and three."""
-        return 3 + len(self.alphabet)
+        return 3 + len(self._alphabet)  # type: ignore[arg-type]
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of the characters of each text."""

@@ -144,7 +144,8 @@ def collapse(
     starts, ends = boundaries[:-1], boundaries[1:]
     if max_chars is None:
         return FlatTexts(symbols, starts, ends)
-    ends = tf.minimum(ends, starts + (max_chars + 1))
+    # In this order no sum exceeds int32.
+    ends = starts + tf.minimum(ends - starts, min(max_chars + 1, tf.int32.max))
     before = tf.gather(symbols, tf.maximum(ends - 1, 0))
     cut_at_space = tf.logical_and(ends > starts + 1, tf.equal(before, space))
     ends -= tf.cast(cut_at_space, tf.int32)

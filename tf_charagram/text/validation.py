@@ -27,7 +27,8 @@ def check_text_options(unicode_form: str | None, max_chars: int | None) -> None:
     """Checks the options that all vectorizers have.
 
     Raises:
-        ConfigError: `unicode_form` is not a normalization form, or `max_chars` is below 1.
+        ConfigError: `unicode_form` is not a normalization form, or `max_chars` is not in
+            [1, 2^31).
     """
     if unicode_form not in (None, "NFC", "NFD", "NFKC", "NFKD"):
         raise ConfigError(
@@ -35,6 +36,10 @@ def check_text_options(unicode_form: str | None, max_chars: int | None) -> None:
         )
     if max_chars is not None and max_chars < 1:
         raise ConfigError(f"`max_chars` must be at least 1 or None. Received: {max_chars}")
+    if max_chars is not None and max_chars >= 2**31:
+        raise ConfigError(
+            f"`max_chars` must be below 2^31, or None for no limit. Received: {max_chars}"
+        )
 
 
 def check_counting(min_count: int, **limits: int | None) -> None:

@@ -188,7 +188,11 @@ class NgramVectorizer(TextVectorizer):
         return [] if self.vocabulary is None else [self._table]
 
     def ngrams(self, text: str) -> list[tuple[str, tuple[int, ...]]]:
-        """Returns the n-grams of a text that have rows, in order, each with its ids."""
+        """Returns the n-grams of a text that have rows, in order, each with its ids.
+
+        Raises:
+            ConfigError: With `longest_only`, not every n-gram gives its id.
+        """
         normalized, spans = self.spans(text)
         texts = string_tensor([text])
         ids = self(texts).values.numpy().reshape(-1, self.rows_per_ngram).tolist()
@@ -206,7 +210,15 @@ class NgramVectorizer(TextVectorizer):
         Returns:
             The text as it is read, normalized and with a space at both ends, and the first position
             of each n-gram in it and the one after its last; in the order of `ngrams`.
+
+        Raises:
+            ConfigError: With `longest_only`, not every n-gram gives its id.
         """
+        if self.longest_only:
+            raise ConfigError(
+                "The n-grams of a folded model (`longest_only`) cannot be told apart. Use the "
+                "model that is not folded."
+            )
         texts = self.normalized(string_tensor([text]))
         symbols = texts.symbols.numpy()
         if self._bits is not None:

@@ -128,19 +128,20 @@ class NgramVocabulary:
             ConfigError: There is none, one is too long or empty, or two are the same.
         """
         orders = check_orders([len(ngram) for ngram in ngrams])
-        codes = np.zeros((len(ngrams), orders[-1]), np.int32)
+        # Shorter n-grams are padded with -1, because 0 is a character.
+        codes = np.full((len(ngrams), orders[-1]), -1, np.int32)
         for row, ngram in zip(codes, ngrams, strict=True):
             row[len(row) - len(ngram) :] = list(map(ord, ngram))
         bits = symbol_bits(orders[-1])
-        alphabet = Alphabet().extended(np.setdiff1d(codes, [0]))
+        alphabet = Alphabet().extended(np.setdiff1d(codes, [-1]))
         is_exact = len(alphabet) <= Alphabet.capacity(bits)
         if is_exact:
             table = alphabet.symbol_table(False)
             symbols = table[np.minimum(codes, len(table) - 1)]
-            keys = join_digits(np.where(codes, symbols, 0), bits)
+            keys = join_digits(np.where(codes >= 0, symbols, 0), bits)
         else:
             warn_of_mixed_keys(len(alphabet), orders[-1])
-            keys, lengths = np.zeros(len(ngrams), np.int64), np.count_nonzero(codes, axis=1)
+            keys, lengths = np.zeros(len(ngrams), np.int64), np.count_nonzero(codes >= 0, axis=1)
             for order in orders:
                 keys[lengths == order] = mixed_keys(codes[lengths == order, -order:])
         distinct, first = np.unique(keys, return_index=True)

@@ -33,9 +33,11 @@ from tf_charagram.training.transfer import check_init
 # Settings of one worker that change no weights, or that are names of files, which are compared by
 # what is in them.
 _MAY_DIFFER = (
-    "--out", "--data", "--eval-data", "--init", "--word-vectors", "--teacher", "--pairs",
+    "--out", "--data", "--eval-data", "--init", "--pairs", "--teacher-cache",
     "--checkpoint-every-s", "--max-minutes", "--threads",
 )  # fmt: skip
+# Those of which workers may have other folders.
+_FILES = ("--word-vectors", "--vocabulary", "--teacher", "--second-teacher", "--misspellings")
 _SAME_VERSIONS = ("tf_charagram", "tensorflow", "keras", "numpy")
 _LEFT_BY_ALL = ("model", "saved_model", "history", "metrics", "tensorboard")
 
@@ -244,10 +246,21 @@ class TrainingRun:
 def _comparable(settings: dict[str, Any]) -> dict[str, Any]:
     """Returns what is to be the same for all workers: not the folder, nor where files are."""
     versions = {key: settings["versions"][key] for key in _SAME_VERSIONS}
-    files = {f"{Path(name).name} (sha256)": sha for name, sha in settings["data_files"].items()}
+    files = {
+        f"file {number}, {Path(path).name} (sha256)": sha
+        for number, (path, sha) in enumerate(settings["data_files"].items(), start=1)
+    }
     given = {f"--{k.replace('_', '-')}": v for k, v in settings["settings"].items()}
+    given |= {name: _without_folders(given[name]) for name in _FILES if name in given}
     return (
         {name: value for name, value in given.items() if name not in _MAY_DIFFER}
         | {f"{name} (version)": value for name, value in versions.items()}
         | files
     )
+
+
+def _without_folders(value: Any) -> Any:
+    """Returns names of files, and of teachers such as `sentence-transformers:FOLDER`, alone."""
+    if isinstance(value, str):
+        return Path(value.rpartition(":")[2]).name
+    return value and [_without_folders(each) for each in value]
