@@ -26,7 +26,8 @@ def train(data, tmp_path, capsys):
 
     def run(raw, *arguments, name="pairs.tsv", out="run"):
         (tmp_path / name).write_bytes(raw)
-        common = ["--data", tmp_path / name, "--eval-data", data[1], *QUICK, "--epochs", "1"]
+        eval_data = () if "--eval-data" in arguments else ("--eval-data", data[1])
+        common = ["--data", tmp_path / name, *eval_data, *QUICK, "--epochs", "1"]
         status = call("train", *common, "--out", tmp_path / out, *arguments)
         return status, capsys.readouterr().err
 

@@ -218,6 +218,16 @@ class TestEvaluate:
         score = json.loads((trained.folder / "metrics.json").read_text())["scores"]["scored"]
         assert "scored" in text and f"{score:.2f}" in text
 
+    def test_a_bad_line(self, trained, tmp_path, capsys):
+        """The error names the flag that skips it."""
+        path = tmp_path / "pairs.tsv"
+        path.write_text("cat\tdog\t1\ncat\tcats\t9\ndog\tdogs\tx\n")
+        assert call("evaluate", trained.folder, "--eval-data", path) == 1
+        flags = ["--on-bad-line", "skip"]
+        assert f"skip bad lines with {' '.join(flags)}" in capsys.readouterr().err
+        assert call("evaluate", trained.folder, "--eval-data", path, *flags, "--json") == 0
+        assert "skipped 1 bad line" in capsys.readouterr().err
+
     def test_starter_set(self, trained, capsys):
         assert call("evaluate", trained.folder, "--json") == 0
         found = last_json(capsys.readouterr().out)
@@ -337,6 +347,15 @@ class TestEmbed:
         assert "`batch_size` must be at least 1" in capsys.readouterr().err
         assert out.read_text() == "old" and list(tmp_path.iterdir()) == [out]
 
+    def test_an_input_is_not_overwritten(self, trained, tmp_path, capsys, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "lines.tsv").write_text("cat\n")
+        (tmp_path / "link.tsv").symlink_to("lines.tsv")
+        for out in ("lines.tsv", "./lines.tsv", "link.tsv"):
+            assert call("embed", trained.folder, "--input", "*s.tsv", "--output", out) == 1
+            assert f"error: {out} is read as well" in capsys.readouterr().err
+        assert (tmp_path / "lines.tsv").read_text() == "cat\n"
+
 
 class TestNeighbors:
     def texts(self, trained):
@@ -382,6 +401,9 @@ class TestNeighbors:
         assert "has no texts.txt: name a file with --texts." in capsys.readouterr().err
         assert call("neighbors", trained.folder, "cat", "--texts", tmp_path / "nothing") == 1
         assert "nothing: cannot be read: No such file" in capsys.readouterr().err
+        (tmp_path / "blank").write_text(" \n")
+        assert call("neighbors", trained.folder, "cat", "--texts", tmp_path / "blank") == 1
+        assert "There is no text to search among." in capsys.readouterr().err
 
 
 class TestCharagram:

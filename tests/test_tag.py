@@ -74,6 +74,14 @@ def test_what_is_wrong_is_said(arguments, message, tagger, capsys):
     assert message in capsys.readouterr().err
 
 
+def test_an_input_is_not_overwritten(tmp_path, capsys):
+    path = tmp_path / "lines.txt"
+    path.write_text("one two\n")
+    assert main(["nowhere", "--input", str(path), "--output", str(path)]) == 1
+    assert f"{path} is read as well, and would be overwritten." in capsys.readouterr().err
+    assert path.read_text() == "one two\n"
+
+
 def test_a_model_of_another_kind(tmp_path, capsys, trained):
     assert main([str(trained.folder)]) == 1
     assert "holds a model of the kind 'embedder', where 'tagger' is needed" in (

@@ -50,7 +50,10 @@ class BadLines:
             DataError: The policy is `"error"`.
         """
         if self.on_bad_line == "error":
-            remedy = ". Correct the line, or skip bad lines with on_bad_line='skip'."
+            remedy = (
+                ". Correct the line, or skip bad lines with --on-bad-line skip (in Python, "
+                "on_bad_line='skip')."
+            )
             raise DataError(path, message + remedy, line)
         self.count += 1
         if self.count <= _NUM_KEPT_MESSAGES:

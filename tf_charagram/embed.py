@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet, repeatable
+from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.progress import quiet
 
@@ -60,6 +61,7 @@ def embed(arguments: Sequence[str]) -> int:
     from tf_charagram.bulk.inputs import find_inputs
 
     files = find_inputs(values["input"])
+    check_not_read(values["output"], [file.path for file in files])
     flags = {name: values[name] for name in _JOB_FLAGS + _RUN_FLAGS}
     given = {
         name: value for name, value in flags.items() if value is not None and value is not False

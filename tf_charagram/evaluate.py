@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.table import Table
 
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, FlagParser, flag_of, repeatable
+from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.console import table_console
+
+if TYPE_CHECKING:
+    from tf_charagram.baselines.specs import BaselineSpec
 
 # A thousand take about 2 s for 43,000 pairs; a bound then moves from seed to seed by some 2 % of
 # the interval's width (standard error of the 2.5 % quantile of a normal distribution).
@@ -163,6 +168,7 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
     baselines = baseline_specs(values.baseline, weightings, values.frequencies)
     if values.save_pairs is not None:
         check_rows_file(values.save_pairs)
+        check_not_read(values.save_pairs, _files_read(values.eval_data, baselines))
     num_resamples = values.bootstrap
     if num_resamples is None:
         is_comparison = len(values.model) + len(baselines) == 2 or values.typos
@@ -181,6 +187,20 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
         (note, []) for result in results for note in result.notes
     ]
     return embedder_json(results), [("", embedder_tables(results)), *notes]
+
+
+def _files_read(eval_data: str | None, baselines: Sequence[BaselineSpec]) -> Iterator[str]:
+    """Yields the files of the sets that were named and of the baselines."""
+    from tf_charagram.evaluation.sets import formats
+
+    for spec in baselines:
+        yield from (path for path in (spec.path, spec.frequencies) if path is not None)
+    if eval_data is None:
+        return
+    yield eval_data
+    if (folder := Path(eval_data)).is_dir():
+        for file_format in formats():
+            yield from map(str, file_format.find(folder).values())
 
 
 def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) -> _Output:

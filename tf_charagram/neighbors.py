@@ -77,6 +77,8 @@ def _exact_search(model: str, texts_file: str | None) -> Search:
     from tf_charagram.search.texts import read_vocabulary
 
     texts = read_vocabulary(texts_file, model)
+    if not texts:
+        raise ConfigError("There is no text to search among.")
     embedder = TextEmbedder.load(model)
     vectors = unit_rows(embedder.encode(texts))
     return lambda query, k: embedder.neighbors(query, texts, k, vectors)

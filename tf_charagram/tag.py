@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet, repeatable
+from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.data.readers.tagged import COLUMNS
 from tf_charagram.data.writers.conllu import to_conllu
 from tf_charagram.errors import ConfigError, unknown_name
@@ -52,6 +53,7 @@ def tag(arguments: Sequence[str]) -> int:
     from tf_charagram.text.batches import bounded_batches
 
     files = find_inputs(values.input)
+    check_not_read(values.output, [file.path for file in files])
     tagger = Tagger.load(values.model)
     with (
         quiet(values.quiet),

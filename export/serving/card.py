@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tf_charagram.export.serving.folder import ServingFolder
 from tf_charagram.export.serving.inputs import make_inputs
 from tf_charagram.files import read_json, whole_file
 from tf_charagram.models.base import TextModel
@@ -56,22 +57,24 @@ def class_of(card: Mapping[str, Any]) -> type[TextModel]:
     return cls
 
 
-def write_page(version: str | Path, name: str) -> None:
-    """Writes the card of a version, `model_card.json`, as a page of Markdown beside it.
+def write_page(partial: str | Path, name: str) -> None:
+    """Writes the card of the next version, `model_card.json`, as a page of Markdown beside it.
 
     Args:
-        version: Folder of the version, with its card.
+        partial: Folder with the card, among the versions of the model, to be renamed to the next.
         name: Name of the model.
     """
-    version = Path(version)
-    card = read_json(version / CARD)
-    with whole_file(version / PAGE, "w") as file:
-        file.write(page(card, name))
+    partial = Path(partial)
+    card = read_json(partial / CARD)
+    version = int(ServingFolder(partial.parent).next.name)
+    with whole_file(partial / PAGE, "w") as file:
+        file.write(page(card, name, version))
 
 
-def page(card: dict[str, Any], name: str) -> str:
-    """Returns the page of a card."""
-    calls = _signatures(card, name) if "head" in card else _calls(card, name)
+def page(card: dict[str, Any], name: str, version: int = 1) -> str:
+    """Returns the page of the card of a version."""
+    path = f"models/{name}/{version}"
+    calls = _signatures(card, name, path) if "head" in card else _calls(card, name, path)
     parts = [f"# {name}", _summary(card), "## How to call", calls]
     if "pretrained" in card:
         parts += ["## Data and licences", _licences(card["pretrained"])]
@@ -107,7 +110,7 @@ def _summary(card: dict[str, Any]) -> str:
     )
 
 
-def _calls(card: dict[str, Any], name: str) -> str:
+def _calls(card: dict[str, Any], name: str, path: str) -> str:
     return f"""\
 Any texts, as UTF-8; empty ones and broken bytes have a vector too.
 
@@ -119,12 +122,12 @@ Any texts, as UTF-8; empty ones and broken bytes have a vector too.
 ```python
 import tensorflow as tf{_text_import(card)}
 
-model = tf.saved_model.load("models/{name}/1")
+model = tf.saved_model.load("{path}")
 model.signatures["serving_default"](texts=tf.constant(["colour", "color"]))["embedding"]
 ```"""
 
 
-def _signatures(card: dict[str, Any], name: str) -> str:
+def _signatures(card: dict[str, Any], name: str, path: str) -> str:
     """Returns how to call each signature of a model that is no embedder."""
     rows = ["| signature | takes | gives |", "|---|---|---|"]
     examples = []
@@ -151,7 +154,7 @@ Any texts, as UTF-8; empty ones and broken bytes have an answer too. (n) is any 
 ```python
 import tensorflow as tf{_text_import(card)}
 
-model = tf.saved_model.load("models/{name}/1")
+model = tf.saved_model.load("{path}")
 {examples[0][1]}
 ```"""
 

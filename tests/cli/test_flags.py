@@ -55,6 +55,21 @@ def test_what_may_come_several_times():
     assert found == ['--data=["a"]', '--eval-data=["b"]', "--data+=c"]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "evaluate english",
+        "train --task words",
+        "tuning.command --task words",
+        "train --task distill",
+    ],
+)
+def test_what_may_not_come_several_times(line, capsys):
+    assert call(*line.split(), "--eval-data", "a.tsv", "--eval-data=b.tsv") == 2
+    message = "error: --eval-data takes one value here, and is given 2 times."
+    assert message in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_settings_know_their_task(task):
     assert settings_class(task)(task=task).task == task

@@ -77,6 +77,9 @@ class TestBaselines:
         ]  # fmt: skip
         scores = [part["scores"]["STS"] for part in found["models"]]
         assert len(set(scores)) == 4
+        text = evaluate("--baseline", average, *weightings)
+        lines = [[cell.strip() for cell in line.split("\u2503")] for line in text.splitlines()]
+        assert any(line.count("vectors.txt") == 2 for line in lines) and "\\n" not in text
         zipf = evaluate("--baseline", average, "--weighting", "sif", "--json")
         assert zipf["scores"]["STS"] != scores[1]
 
@@ -146,6 +149,22 @@ class TestPairs:
                 assert (min(values), max(values)) == (0, 5)
         assert [r["right"] for r in rows[:60]] != [r["right"] for r in rows[60:]]
         assert [r["left"] for r in rows[:60]] == [r["left"] for r in rows[60:]]
+
+    @pytest.mark.parametrize(
+        "flag",
+        [
+            "--eval-data=sets/2012.OnWN.tsv",
+            "--eval-data=sets",
+            "--baseline=tfidf:sets/2012.OnWN.tsv",
+        ],
+    )
+    def test_what_is_read_is_not_overwritten(self, place, monkeypatch, capsys, flag):
+        monkeypatch.chdir(place)
+        path = place / "sets" / "2012.OnWN.tsv"
+        before = path.read_text()
+        assert call("evaluate", "model", flag, "--save-pairs", path) == 1
+        assert f"{path} is read as well" in capsys.readouterr().err
+        assert path.read_text() == before
 
     def test_gold_scale(self):
         """The scale is that of the set, else that of its scores; equal cosines get the middle."""

@@ -146,7 +146,7 @@ def test_how_long_it_takes():
     ("flags", "message"),
     [
         (["--task", "poss"], "Unknown task 'poss'. Did you mean 'pos'?"),
-        (["--task", "pos"], "Unknown set for --select 'last'. Available: starter.dev, starter.t"),
+        (["--task", "pos"], "A search needs --select, the set by whose scores it compares"),
         (["--task", "pos", "--encoder", "cse"], "The task 'pos' composes words from characters"),
         (["--task", "pos", "--data", "none.conllu"], "none.conllu: no such file"),
         (["--task", "sentiment", "--eval-data", "none.tsv"], "none.tsv: no such file"),

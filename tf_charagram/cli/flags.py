@@ -23,7 +23,7 @@ T = TypeVar("T")
 #: Level of TensorFlow's messages at which its first lines are kept aside, too.
 #: What every command says of the model it is given.
 MODEL_HELP = "run folder, model folder, or a name that charagram models lists"
-#: Fields whose flag may be given several times, if they are tuples.
+#: Fields whose flag may be given several times if they are tuples; twice is an error if not.
 REPEATABLE = ("data", "eval_data", "teacher", "second_teacher", "pairs", "input")
 
 
@@ -80,10 +80,23 @@ class FlagParser(jsonargparse.ArgumentParser):
 
     def parse_args(self, *args: Any, **kwargs: Any) -> Any:
         """Parses; what a file of settings has wrong is said as of a flag."""
+        if args and args[0] is not None:
+            self._check_repeated(args[0])
         try:
             return super().parse_args(*args, **kwargs)
         except argparse.ArgumentTypeError as error:
             self.error(str(error), error)
+
+    def _check_repeated(self, arguments: Sequence[str]) -> None:
+        """Ends with an error if one of `REPEATABLE` is given twice where it takes one value.
+
+        Where it takes several, `repeatable` has given it another form. Any other flag overrides
+        what was given before.
+        """
+        flags = [argument.partition("=")[0] for argument in arguments]
+        for flag in map(flag_of, REPEATABLE):
+            if (count := flags.count(flag)) > 1:
+                self.error(f"{flag} takes one value here, and is given {count} times.")
 
     def error(self, message: str, ex: Exception | None = None) -> NoReturn:
         """Prints the problem and how to get help, and exits with status 2."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -23,6 +24,7 @@ from tf_charagram.evaluation.papers import PaperScores, paper_scores
 from tf_charagram.evaluation.scores import score_all, set_cosines
 from tf_charagram.evaluation.set_score import SetScore
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.reporting.console import cell
 from tf_charagram.reporting.similarity_tables import comparison_table, score_table
 from tf_charagram.scoring.evaluation_sets import EvaluationSets
 
@@ -166,11 +168,7 @@ def embedder_tables(results: Sequence[EmbedderEvaluation]) -> list[Table]:
         return [
             comparison_table(clean[0], columns, [("difference", differences(clean[0], typos[0]))])
         ]
-    # On several lines: two baselines side by side are wide.
-    labels = [
-        label if result.label is None else label.replace(":", ":\n", 1).replace(" (", "\n(")
-        for label, result in zip(evaluation_labels(results), results, strict=True)
-    ]
+    labels = evaluation_labels(results)
     tables = []
     for title, runs in (("", clean), (", with typing errors", typos)):
         if runs:
@@ -183,7 +181,18 @@ def embedder_tables(results: Sequence[EmbedderEvaluation]) -> list[Table]:
         tables.append(
             comparison_table(clean[0], [], list(zip(labels, changes, strict=True)), title)
         )
+    of_baselines = (result.label is not None for result in results)
+    _break_headers(tables, list(compress(labels, of_baselines)))
     return tables
+
+
+def _break_headers(tables: Sequence[Table], labels: Sequence[str]) -> None:
+    """Puts the labels of baselines on several lines: two side by side are wide."""
+    headers = {cell(label) for label in labels}
+    for table in tables:
+        for column in table.columns:
+            if (header := str(column.header)) in headers:
+                column.header = header.replace(":", ":\n", 1).replace(" (", "\n(")
 
 
 def evaluation_labels(results: Sequence[EmbedderEvaluation]) -> list[str]:
