@@ -19,6 +19,9 @@ from tf_charagram.export.compression.options import ShrinkOptions
 if TYPE_CHECKING:
     from tf_charagram.models.base import TextModel
 
+# What comes into a version besides the SavedModel and its golden vectors.
+_OTHER_BYTES = 50_000
+
 
 def make_parser() -> FlagParser:
     """Returns the command line."""
@@ -96,9 +99,8 @@ def _made_smaller(
 
     vectorizer, encoder, _ = model.parts
     if options.max_mb is not None:
-        # What comes on top of the SavedModel: golden vectors, and a little else.
-        extra_mb = most_golden_bytes(texts, encoder.dim) / 1e6 + 0.05
-        options = fitting_options(vectorizer, encoder, max(options.max_mb - extra_mb, 1e-3))
+        extra_bytes = most_golden_bytes(texts, encoder.dim) + _OTHER_BYTES
+        options = fitting_options(vectorizer, encoder, options.max_mb, extra_bytes)
     return model.from_parts(Parts(*shrink(vectorizer, encoder, options))), options
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tf_charagram.errors import RunError
+from tf_charagram.errors import DataError, RunError
 from tf_charagram.files import (
+    check_is_file,
     parse_json,
     partial_folder,
     read_json,
@@ -150,6 +151,14 @@ def test_write_json(tmp_path):
     raw = (tmp_path / "value.json").read_bytes()
     assert raw.endswith(b"}\n") and "\u00e9".encode() in raw
     assert json.loads(raw) == value | {"path": "x"}
+
+
+def test_check_is_file(tmp_path):
+    check_is_file(__file__)
+    with pytest.raises(DataError, match="is a folder where a file is needed; two"):
+        check_is_file(tmp_path, "; two")
+    with pytest.raises(DataError, match=r"nothing.txt: no such file$"):
+        check_is_file(tmp_path / "nothing.txt")
 
 
 def test_sha256(tmp_path):

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
-_MOST_NAMES = 20
+_MOST_NAMES = 25
 
 
 class CharagramError(Exception):

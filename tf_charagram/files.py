@@ -14,7 +14,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import IO, Any
 
-from tf_charagram.errors import RunError
+from tf_charagram.errors import DataError, RunError
 
 try:
     import fcntl
@@ -159,6 +159,22 @@ def write_problem(error: OSError) -> str:
     if error.errno in _FORBIDDEN:
         return f"{error.strerror}. Choose a place that you may write to, or change its permissions."
     return error.strerror or str(error)
+
+
+def check_is_file(path: str | Path, advice: str = "") -> None:
+    """Checks that there is a file to read.
+
+    Args:
+        path: Where it should be.
+        advice: What to add where there is none.
+
+    Raises:
+        DataError: There is nothing, or a folder.
+    """
+    if Path(path).is_dir():
+        raise DataError(path, f"is a folder where a file is needed{advice}")
+    if not Path(path).is_file():
+        raise DataError(path, f"no such file{advice}")
 
 
 def parse_json(text: str | bytes) -> Any:

@@ -31,7 +31,10 @@ _VOCABULARY_BYTES = 16
 
 
 def fitting_options(
-    vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, max_mb: float
+    vectorizer: keras.layers.Layer,
+    encoder: keras.layers.Layer,
+    max_mb: float,
+    extra_bytes: int = 0,
 ) -> ShrinkOptions:
     """Chooses how to make a model small enough at the least loss.
 
@@ -43,6 +46,7 @@ def fitting_options(
         vectorizer: Of the model, not folded.
         encoder: Of the model.
         max_mb: Largest size of the folder that `TextEmbedder.export` writes, in 10^6 bytes.
+        extra_bytes: What comes into the folder besides.
 
     Returns:
         Options for `shrink`, without `max_mb`.
@@ -51,7 +55,7 @@ def fitting_options(
         ConfigError: The model cannot be made so small.
     """
     if problem := quantization_problem(encoder):
-        size = saved_model_bytes(vectorizer, encoder)
+        size = saved_model_bytes(vectorizer, encoder) + extra_bytes
         if size <= max_mb * 1e6:
             return ShrinkOptions()
         raise ConfigError(
@@ -67,7 +71,8 @@ def fitting_options(
         return min(num_rows, _NGRAMS_PER_DIM * dim if can_project(encoder) else _LEAST_NGRAMS)
 
     smallest = _options(vectorizer, encoder, least_rows(least_dim), least_dim)
-    smallest_bytes = saved_model_bytes(*reduced(vectorizer, encoder, smallest)) + _MARGIN
+    smallest_bytes = saved_model_bytes(*reduced(vectorizer, encoder, smallest))
+    smallest_bytes += _MARGIN + extra_bytes
     # What is left for the table, and what finds its rows.
     room = max_mb * 1e6 - smallest_bytes
     room += least_rows(least_dim) * _row_bytes("int8", least_dim)

@@ -131,3 +131,8 @@ def test_wrong_flags_and_values(arguments, message, capsys):
     assert call("train", *arguments) == 2
     first, last = capsys.readouterr().err.splitlines()
     assert message in first and last == "See charagram train --help"
+
+
+def test_missing_arguments_are_named_as_they_are_given(capsys):
+    assert call("export.command") == 2
+    assert "arguments are required: model, --to\n" in capsys.readouterr().err

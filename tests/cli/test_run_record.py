@@ -143,6 +143,7 @@ class TestShow:
             trained.folder / "tensorboard": "is not a run folder: it has no config.json",
             trained.folder / "model": "It is a model: give the folder of its run.",
             tmp_path: "holds no settings",
+            tmp_path / "config.json": "is a file. Give the folder of a run.",
         }.items():
             assert call("cli.show", folder) == 1
             assert message in capsys.readouterr().err

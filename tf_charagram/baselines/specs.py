@@ -12,7 +12,8 @@ from tf_charagram.baselines.frequencies import WordFrequencies
 from tf_charagram.baselines.stored_vectors import StoredVectors
 from tf_charagram.baselines.tfidf import CharacterTfidf
 from tf_charagram.baselines.word_average import Weighting, WordAverage, load_table
-from tf_charagram.errors import ConfigError, DataError, unknown_name
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.files import check_is_file
 
 #: What each kind is followed by after a colon.
 KINDS = {
@@ -129,8 +130,8 @@ def baseline_specs(
             specs.append(BaselineSpec(kind, path or None, cast(Weighting, weighting), of_words))
     _check_flags(specs, weightings, frequencies)
     for file in (*(spec.path for spec in specs), frequencies):
-        if file is not None and not Path(file).is_file():
-            raise DataError(file, "no such file")
+        if file is not None:
+            check_is_file(file)
     return specs
 
 

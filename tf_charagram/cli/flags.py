@@ -33,6 +33,8 @@ _WRONG_TYPE = re.compile(
     r'key "(\w+)":.*?Expected a <class .(int|float|bool|str).>.*(?:Got|Given) value: (.*)',
     re.DOTALL,
 )
+# What it says of arguments that are not there.
+_MISSING = re.compile(r"are required: (\w+(?:, \w+)*)$")
 
 
 class FlagParser(jsonargparse.ArgumentParser):
@@ -110,6 +112,12 @@ class FlagParser(jsonargparse.ArgumentParser):
         if wrong:
             name, kind, value = wrong.groups()
             message = f"{flag_of(name)} must be {_TYPES[kind]}. Received: {value}"
+        missing = _MISSING.search(message)
+        if missing:
+            positional = {action.dest for action in self._actions if not action.option_strings}
+            names = missing.group(1).split(", ")
+            named = [name if name in positional else flag_of(name) for name in names]
+            message = f"the following arguments are required: {', '.join(named)}"
         message = " ".join(message.split())
         sys.stderr.write(f"{self.prog}: error: {message}\nSee {self.prog} --help\n")
         raise SystemExit(2)

@@ -144,6 +144,8 @@ def read_run(folder: str | Path) -> RunRecord:
     files = RunFolder(folder)
     search = files.path / _SEARCH
     config = search if search.is_file() else files.config
+    if files.path.is_file():
+        raise RunError(f"{folder} is a file. Give the folder of a run.")
     if not files.path.is_dir():
         raise RunError(f"There is no folder {folder}. `charagram runs FOLDER` lists what is there.")
     if not config.is_file():

@@ -111,6 +111,8 @@ def test_the_smallest_size_is_named_and_holds(vectorizer, activation):
     assert check(vectorizer, encoder, smallest).max_ngrams >= 5_000
     with pytest.raises(ConfigError, match="must be at least"):
         fitting_options(vectorizer, encoder, smallest - 0.001)
+    with pytest.raises(ConfigError, match=f"must be at least {smallest + 0.5:.3f} .*max_mb=0.1"):
+        fitting_options(vectorizer, encoder, 0.1, extra_bytes=500_000)
 
 
 def test_a_small_model_stays_as_it_is():

@@ -219,6 +219,10 @@ class TestBadInput:
         assert export("run", "--to", tmp_path / "words", *flags) == 1
         assert message.replace("\\", "") in capsys.readouterr().err
 
+    def test_the_size_that_was_asked_for_is_named(self, trained, tmp_path, capsys):
+        assert export(trained.folder, "--to", tmp_path / "words", "--max-mb", 0.0005) == 1
+        assert "Received: max_mb=0.0005." in capsys.readouterr().err
+
     def test_texts_without_text(self, trained, tmp_path, capsys):
         (tmp_path / "blank.txt").write_text("\n \n")
         arguments = ("--to", tmp_path / "words", "--texts", tmp_path / "blank.txt")

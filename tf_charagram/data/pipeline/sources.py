@@ -14,7 +14,8 @@ from tf_charagram.data.readers.aligned import SEPARATOR, read_aligned
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.scored import SUFFIX
 from tf_charagram.data.starter import STARTER
-from tf_charagram.errors import ConfigError, DataError, unknown_name
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.files import check_is_file
 
 
 def pair_corpus(
@@ -83,8 +84,7 @@ def pairs_files(name: str) -> tuple[Path, ...]:
     if separator:
         files = Path(left), Path(right)
         for path in files:
-            if not path.is_file():
-                raise DataError(path, f"no such file; {name} names two files, line by line")
+            check_is_file(path, f"; {name} names two files, line by line")
         return files
     file = pairs_file(name)
     return () if file is None else (file,)
@@ -105,8 +105,8 @@ def pairs_file(name: str) -> Path | None:
     source = SOURCES.get(name)
     if source is not None and source.kind == "pairs":
         return fetch(name)
-    if path.parent != Path(".") or path.suffix in (".tsv", ".txt", ".gz", ".csv"):
-        raise DataError(path, "no such file")
+    if path.is_dir() or path.parent != Path(".") or path.suffix in (".tsv", ".txt", ".gz", ".csv"):
+        check_is_file(path)
     names = [STARTER, *(key for key, value in SOURCES.items() if value.kind == "pairs")]
     raise ConfigError(unknown_name("file or data set", name, names))
 
@@ -120,10 +120,7 @@ def labelled_file(name: str) -> Path | None:
     if name == STARTER:
         return None
     path = Path(name)
-    if path.is_dir():
-        raise DataError(path, "is a folder. Give its files, one --data or --eval-data each")
-    if not path.is_file():
-        raise DataError(path, "no such file")
+    check_is_file(path)
     return path
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tf_charagram.errors import DataError
 from tf_charagram.extras import extra_module
+from tf_charagram.files import check_is_file
 
 
 def read_vectors(path: str | Path) -> np.ndarray:
@@ -26,8 +27,7 @@ def read_vectors(path: str | Path) -> np.ndarray:
         DataError: The file cannot be read, or holds something else.
     """
     path = Path(path)
-    if not path.is_file():
-        raise DataError(path, "no such file")
+    check_is_file(path)
     if path.suffix == ".npy":
         vectors = _read_npy(path)
     elif path.suffix == ".parquet":

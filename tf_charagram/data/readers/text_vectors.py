@@ -13,6 +13,7 @@ from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.data.readers.teacher_vectors import read_vectors
 from tf_charagram.errors import DataError
 from tf_charagram.extras import extra_module
+from tf_charagram.files import check_is_file
 
 TextVectors = tuple[list[str], NDArray[np.floating[Any]]]
 
@@ -40,8 +41,7 @@ def read_text_vectors(path: str | Path, *, on_bad_line: str | BadLines = "error"
         DataError: A file cannot be read, is none of these, or has more texts than vectors or fewer.
     """
     path = Path(path)
-    if not path.is_file():
-        raise DataError(path, "no such file")
+    check_is_file(path)
     suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if suffix == ".tsv":
         return _read_tsv(path, BadLines.of(on_bad_line))

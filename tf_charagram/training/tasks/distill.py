@@ -22,7 +22,8 @@ from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.readers.teacher_vectors import read_vectors
 from tf_charagram.data.teachers.teacher import SENTENCE_TRANSFORMERS, find_teacher
 from tf_charagram.encoders import encoder_class
-from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.errors import ConfigError
+from tf_charagram.files import check_is_file
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.reporting.progress import is_quiet
 from tf_charagram.trainers.distill import DistillModel
@@ -77,8 +78,7 @@ class Distill(EmbedderTask):
         names = (*cls.data_names(config), *vectors, config.misspellings)
         files = [Path(name) for name in names if name is not None]
         for path in files:
-            if not path.is_file():
-                raise DataError(path, "no such file")
+            check_is_file(path)
         files += [path for name in config.pairs for path in pairs_files(name)]
         return [*files, *cls.model_inputs(config)]
 
