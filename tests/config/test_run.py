@@ -8,7 +8,6 @@ import json
 import pytest
 
 from tf_charagram.config import ParaphraseConfig, SupervisedConfig, TaggingConfig
-from tf_charagram.config.run import settings_without_use
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import options_of
 from tf_charagram.errors import ConfigError, RunError
@@ -130,14 +129,6 @@ def test_numbers_that_no_step_survives(config, name, value, message):
         config(**{name: value})
     assert str(raised.value).startswith(f"`{name}` {message}")
     assert str(raised.value).endswith(f"Received: {name}={value}")
-
-
-def test_settings_without_use():
-    assert "hash_buckets" in settings_without_use("lstm")
-    assert "ngrams" not in settings_without_use("lstm")
-    assert "ngrams" in settings_without_use("lstm", unknown_words="shared")
-    assert "word_vectors" in settings_without_use("charagram")
-    assert {"min_count", "l2_words", "ngrams"} < set(settings_without_use("char_cnn"))
 
 
 class TestResume:

@@ -18,7 +18,7 @@ from tf_charagram.cli.flags import (
     value_of,
 )
 from tf_charagram.config import RunConfig, preset_settings
-from tf_charagram.config.run import settings_without_use
+from tf_charagram.config.text_ids import settings_without_use
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import Option, options_of
 from tf_charagram.errors import CharagramError

@@ -10,12 +10,8 @@ from typing import Any, Self, get_type_hints
 from tf_charagram.config.checks import check_at_least, check_clip_norm, check_penalty, check_values
 from tf_charagram.config.fields import option, typed
 from tf_charagram.config.presets import PRESETS, check_preset
-from tf_charagram.encoders.options import (
-    encoders_with,
-    option_error,
-    options_of,
-    vectorizer_of,
-)
+from tf_charagram.config.text_ids import UNICODE_FORMS, check_text_ids
+from tf_charagram.encoders.options import encoders_with, option_error, options_of
 from tf_charagram.errors import ConfigError, unknown_name
 
 _AT_LEAST = {
@@ -27,34 +23,11 @@ _DECAYS = ("none", "linear")
 #: `precision` -> `dtype` of a run.
 PRECISIONS = {"float32": "float32", "mixed_bfloat16": "bfloat16"}
 _LARGEST_SEED = 2**31 - 1
-_UNICODE_FORMS = (None, "NFC", "NFD", "NFKC", "NFKD")
-
-_NGRAM_SETTINGS = ("ngrams", "max_per_order", "vocabulary", "hash_buckets", "rows_per_ngram")
-_WORD_SETTINGS = ("word_vectors", "vector_words", "freeze_words", "unknown_words", "l2_words")
-#: Settings that only the encoders of some ids have a use for: ids -> the settings of the others.
-_WITHOUT_USE = {
-    "ngrams": _WORD_SETTINGS,
-    "words": _NGRAM_SETTINGS,
-    "characters": (*_NGRAM_SETTINGS, "min_count", *_WORD_SETTINGS),
-}
-
 
 # What files held of options that the encoder lacks, besides `None`, when they held those of all.
 _SAYS_NOTHING = {
     "word_dropout": 0.0, "num_layers": 1, "use_output_gate": True, "use_peepholes": True,
 }  # fmt: skip
-
-
-def settings_without_use(encoder: str, unknown_words: str = "ngrams") -> tuple[str, ...]:
-    """Returns the settings of ids and word vectors that an encoder has no use for.
-
-    Args:
-        encoder: Its name.
-        unknown_words: For encoders of words, what the vector of an unknown word is made of.
-    """
-    ids = vectorizer_of(encoder)
-    used = "ngrams" if ids == "words" and unknown_words == "ngrams" else None
-    return tuple(name for name in _WITHOUT_USE[ids] if name != used)
 
 
 @dataclass(frozen=True)
@@ -145,7 +118,7 @@ class RunConfig:
     )
     rows_per_ngram: int = option(1, "rows each n-gram is hashed to", "text")
     unicode_form: str | None = option(
-        None, "normalize first: NFC, NFD, NFKC, NFKD", "text", choices=_UNICODE_FORMS[1:]
+        None, "normalize first: NFC, NFD, NFKC, NFKD", "text", choices=UNICODE_FORMS
     )
     max_chars: int | None = option(
         None,
@@ -219,24 +192,7 @@ class RunConfig:
         for name in _PENALTIES:
             check_penalty(name, getattr(self, name))
         check_clip_norm(self.clip_norm)
-        if self.unicode_form not in _UNICODE_FORMS:
-            raise ConfigError(
-                "`unicode_form` must be None, NFC, NFD, NFKC or NFKD. "
-                f"Received: {self.unicode_form!r}"
-            )
-        if self.hash_buckets is None and self.rows_per_ngram != 1:
-            raise ConfigError(
-                "`rows_per_ngram` is for `hash_buckets` only. "
-                f"Received: rows_per_ngram={self.rows_per_ngram}"
-            )
-        if self.hash_buckets is not None and (self.min_count > 1 or self.max_per_order):
-            raise ConfigError("`hash_buckets` has no vocabulary for `min_count`, `max_per_order`.")
-        choosing = self.min_count > 1 or self.max_per_order or self.hash_buckets is not None
-        if self.vocabulary is not None and choosing:
-            raise ConfigError(
-                "The n-grams of `vocabulary` are chosen already. Leave out `min_count`, "
-                "`max_per_order` and `hash_buckets`; charagram vocabulary has the first two."
-            )
+        check_text_ids(self)
 
     def _fill_in(self) -> None:
         """Sets what was left open to the defaults of the task."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tf_charagram.config.fields import option
+from tf_charagram.config.text_ids import UNICODE_FORMS
 from tf_charagram.errors import ConfigError, unknown_name
 
 ENGINES = ("local", "ray")
@@ -39,7 +40,7 @@ class VocabularyConfig:
         None,
         "normalize first: NFC, NFD, NFKC, NFKD",
         "text",
-        choices=("NFC", "NFD", "NFKC", "NFKD"),
+        choices=UNICODE_FORMS,
     )
     max_chars: int = option(10_000, "characters after which a text is cut", "text")
     engine: str = option("local", "local or ray", "run", choices=ENGINES)

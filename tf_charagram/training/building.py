@@ -9,7 +9,7 @@ from typing import Any
 import keras
 
 from tf_charagram.config import RunConfig
-from tf_charagram.config.run import settings_without_use
+from tf_charagram.config.text_ids import settings_without_use
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError, unknown_name
