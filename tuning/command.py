@@ -75,7 +75,8 @@ def _tune(config: RunConfig, settings: TuneConfig, values: dict[str, Any], given
     own_role = role()
     if own_role is not None and not own_role.is_chief:
         return _work(own_role, search, config.out)
-    console = Console(highlight=False, soft_wrap=True)
+    # Names of folders and of sets may have brackets, and colons as around the name of an emoji.
+    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     if values["plan"]:
         _plan(console, search, settings.workers)
         return 0
@@ -133,6 +134,9 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
         )
     if config.select not in names:
         raise ConfigError(unknown_name("set for --select", config.select, names))
+    if config.freeze_words:
+        # It leaves nothing for the pull on word vectors to do.
+        fixed = {*fixed, "l2_words"}
     length = _trial_length(settings, config, task.trial_epochs)
     share = 1.0 if length.examples is None else task.share_of(length.examples)
     config = dataclasses.replace(

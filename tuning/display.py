@@ -33,7 +33,7 @@ class Display:
         self._search = search
         self._folder = folder
         # The stream as it is now: while a trial runs, standard error is a file of its own.
-        self._console = Console(file=sys.stderr, highlight=False, soft_wrap=True)
+        self._console = Console(file=sys.stderr, highlight=False, soft_wrap=True, emoji=False)
         self._is_live = self._console.is_terminal and not is_quiet()
         self._live = Live(
             console=self._console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
@@ -74,7 +74,7 @@ class Display:
         is_wide = self._console.width >= _WIDTH + _FIELD_WIDTH * len(fields)
         columns = fields if is_wide else [Column("values", min_width=_FIELD_WIDTH, overflow="fold")]
         table = Table(
-            "trial", *columns, self._search.config.select, "epochs", "s", "",
+            "trial", *columns, escape(self._search.config.select), "epochs", "s", "",
             title=f"{len(results)} of {'?' if total is None else total} trials",
         )  # fmt: skip
         for result in ranked(results)[:_MOST_ROWS]:
@@ -110,5 +110,5 @@ def space_table(search: Search) -> Table:
     """Returns what is searched: each field and its values."""
     table = Table("field", "values", title=f"{search.size:,} combinations")
     for name, choices in search.space.items():
-        table.add_row(name, escape("  ".join(map(label, choices))))
+        table.add_row(name, "  ".join(map(label, choices)))
     return table

@@ -8,28 +8,31 @@ from typing import Any
 
 import keras_tuner
 from keras_tuner import oracles
-from keras_tuner.engine.trial import TrialStatus
+from keras_tuner.engine.trial import Trial, TrialStatus
 
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.files import write_json
+from tf_charagram.files import read_json, write_json
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import label
 
 _ENDED = (TrialStatus.COMPLETED, TrialStatus.FAILED)
 #: Draws of what was tried before, after which a space is held to be exhausted.
 _MAX_COLLISIONS = 10_000
+#: Below every score, which is a correlation or an accuracy x 100.
+_WORST = -1e9
 
 
 class SafeOracle(keras_tuner.Oracle):
     """Writes whole files, and when it reads them mends what a kill between two of them left."""
 
-    trials: dict[str, keras_tuner.engine.trial.Trial]
+    trials: dict[str, Trial]
+    ongoing_trials: dict[str, Trial]
 
     def save(self) -> None:
         """Writes the state of the search."""
         write_json(self._get_oracle_fname(), self.get_state())
 
-    def _save_trial(self, trial: keras_tuner.engine.trial.Trial) -> None:
+    def _save_trial(self, trial: Trial) -> None:
         write_json(Path(self._get_trial_dir(trial.trial_id)) / "trial.json", trial.get_state())
 
     def reload(self) -> None:
@@ -38,14 +41,19 @@ class SafeOracle(keras_tuner.Oracle):
         Raises:
             RunError: A file is damaged.
         """
+        folder = Path(self._project_dir)
         try:
-            super().reload()
+            # KerasTuner takes brackets in the name of the folder for a pattern.
+            states = [read_json(path) for path in folder.glob("trial_*/trial.json")]
+            self.trials = {state["trial_id"]: Trial.from_state(state) for state in states}
+            self.set_state(read_json(self._get_oracle_fname()))
             # A trial is written before the list of trials: one more than that was never begun.
             self.trials = {trial_id: self.trials[trial_id] for trial_id in self.start_order}
         except (OSError, ValueError, LookupError, TypeError, RuntimeError) as error:
             raise RunError(f"{self._project_dir} is damaged: {error!r}.") from error
         ended = [name for name, trial in self.trials.items() if trial.status in _ENDED]
         self.end_order += [name for name in ended if name not in self.end_order]
+        self.ongoing_trials = {}
         # Handed out from the end.
         self._retry_queue = [name for name in reversed(self.start_order) if name not in ended]
 
@@ -99,6 +107,18 @@ class HyperbandOracle(SafeOracle, oracles.HyperbandOracle):
     def num_drawn(self) -> int:
         """Number of combinations that are chosen at random."""
         return sum(self._get_size(bracket, 0) for bracket in range(self._get_num_brackets()))
+
+    @keras_tuner.synchronized
+    def end_trial(self, trial: Trial) -> None:
+        """Ends a trial; one that failed counts as the worst of its round.
+
+        KerasTuner goes on with the best once more have completed than it drops, so that one that
+        never completes would leave the last places empty.
+        """
+        if trial.status == TrialStatus.FAILED:
+            self.update_trial(trial.trial_id, {self.objective.name: _WORST})
+            trial.status = TrialStatus.COMPLETED
+        super().end_trial(trial)
 
 
 def make_oracle(search: Search) -> SafeOracle:

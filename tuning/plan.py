@@ -9,7 +9,6 @@ from contextlib import redirect_stderr
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
@@ -41,7 +40,7 @@ def trial_table(search: Search) -> Table:
     table = Table("trial", *search.space)
     for index in range(min(number, _MOST_ROWS)):
         values = search.combination(index).values()
-        table.add_row(str(index), *(escape(label(value)) for value in values))
+        table.add_row(str(index), *map(label, values))
     if number > _MOST_ROWS:
         table.caption = f"and {number - _MOST_ROWS:,} more"
     return table

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
+
+from tf_charagram.config import RunConfig
+from tf_charagram.errors import RunError
+from tf_charagram.files import read_json
 from tf_charagram.training.run import TrainingRun
+from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.tasks import canonical_settings
 from tf_charagram.tuning.chief import Role, serve_until_done
 from tf_charagram.tuning.display import Display
 from tf_charagram.tuning.local import run_local
 from tf_charagram.tuning.oracles import open_oracle
 from tf_charagram.tuning.results import Result, read_results, write_tables
 from tf_charagram.tuning.search import Search, SearchFolder
+from tf_charagram.tuning.spaces import settings_of
 from tf_charagram.tuning.trials import prune
 from tf_charagram.tuning.tuner import TrialTuner
 
@@ -87,7 +95,23 @@ def train_winner(search: Search, folder: SearchFolder, winner: Result, epochs: f
         epochs: For how long.
 
     Raises:
-        CharagramError: See `TrainingRun`; the folder may hold a winner with other settings.
+        CharagramError: See `TrainingRun`; or there is another winner, which is not replaced.
     """
     config = search.final_config(winner.values, folder.winner, epochs)
+    _check_earlier_winner(config, RunFolder(folder.winner), [*settings_of(winner.values), "epochs"])
     TrainingRun(config, resume=True, overwrite=False).run(resume=True)
+
+
+def _check_earlier_winner(config: RunConfig, earlier: RunFolder, names: list[str]) -> None:
+    """Checks that the winner of an earlier call, if there is one, has the same settings."""
+    try:
+        old = canonical_settings(read_json(earlier.config)["settings"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return  # `TrainingRun` says what is wrong with it.
+    new = json.loads(json.dumps(canonical_settings(config.to_dict())))
+    changed = [f"{n} was {old.get(n)}, is {new.get(n)}" for n in names if old.get(n) != new.get(n)]
+    if changed:
+        raise RunError(
+            f"{earlier.path} has the winner of before: {', '.join(changed)}. Move it away, and "
+            "give the same command with --resume."
+        )

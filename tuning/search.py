@@ -106,8 +106,13 @@ class Search:
         )
 
     def final_config(self, values: dict[str, Any], out: Path, epochs: float) -> RunConfig:
-        """Returns the settings of the run that trains a combination for good, on all data."""
-        return self.config.replace(**settings_of(values), out=str(out), epochs=epochs)
+        """Returns the settings of the run that trains a combination for good, on all data.
+
+        `max_minutes` is a limit of trials: this run has all of its epochs.
+        """
+        return self.config.replace(
+            **settings_of(values), out=str(out), epochs=epochs, max_minutes=None
+        )
 
     def settings(self) -> dict[str, Any]:
         """Returns what must not change when the search is resumed, as plain values."""

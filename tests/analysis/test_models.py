@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from tf_charagram.analysis import neighbors
+from tf_charagram.analysis.inputs import unit_embeds
 from tf_charagram.analysis.norms import most_frequent_tags, ngram_norms, word_norms
 from tf_charagram.analysis.parameters import active_parameters
 from tf_charagram.analysis.shares import ngram_shares
+from tf_charagram.analysis.words import seen_in
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
@@ -44,6 +46,14 @@ def test_nearest_texts_leave_out_the_query():
     table = neighbors.nearest_texts({"m": embed}, ["a", "c"], list("abcdb"), k=2, known={"a"})
     assert table.rows == (("a", "yes", "b, c"), ("c", "no", "b, a"))
     assert table.title == "Nearest among 4 texts"
+
+
+def test_what_was_seen_in_training(model):
+    queries = ["Fawn", "re-allocation", "not able", "able", "abl", "fawn not"]
+    texts = ["a fawn", "Not able", "the re-allocation of"]
+    assert seen_in(queries, texts) == {"Fawn", "re-allocation", "not able", "able"}
+    table = neighbors.nearest_texts(unit_embeds({"m": model}), ["cat"], WORDS, known=set())
+    assert table.column("seen in training") == {"cat": "no"}
 
 
 @pytest.mark.parametrize("wrong", [{"queries": []}, {"texts": []}, {"k": 0}])
@@ -153,6 +163,12 @@ def test_parameters_of_a_text(model, averages):
 def test_no_text(analysis, message):
     with pytest.raises(ConfigError, match=message):
         analysis({}, [])
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_shares_show_some_ngrams(model, k):
+    with pytest.raises(ConfigError, match=rf"k of at least 1\. Received: 1 texts, k={k}"):
+        ngram_shares({"m": model}, ["not"], k)
 
 
 def test_no_words():

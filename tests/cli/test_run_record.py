@@ -14,7 +14,7 @@ from tests.commands import call, interrupt_training_at, run
 from tf_charagram.cli.run_record import find_runs, read_run
 
 OLD = Path(__file__).parent.parent / "data_of_0_1"
-HOSTILE = "[red]\x1b[2J\u202e[/red]"
+HOSTILE = "[red]\x1b[2J\u202e[/red]:b:"
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ class TestShow:
             shown(capsys, "cli.show", folder), shown(capsys, "cli.runs", folder.parent),
         ):  # fmt: skip
             assert "\x1b" not in text and "\u202e" not in text
-            assert "[red]\\x1b[2J\\u202e[/red]" in text.replace("\n", "")
+            assert "[red]\\x1b[2J\\u202e[/red]:b:" in text.replace("\n", "")
 
     @pytest.mark.parametrize(
         ("history", "metrics"),
@@ -128,6 +128,7 @@ class TestShow:
                 [{"epoch": 1, "loss": float("nan"), "scores": {"a": None}}] * 2,
                 {"scores": {"a": {}}},
             ),
+            ([{"step": 1, "epoch": 10**400, "loss": 10**400, "scores": {}}], {"scores": {}}),
         ],
     )
     def test_damaged_files(self, write, capsys, history, metrics):
@@ -166,6 +167,13 @@ class TestRuns:
         assert "tune words" in grid and "2 of 4 trials" in grid and "SL999 41.00" in grid
         assert len(lines) == 3
 
+    @pytest.mark.parametrize(("done", "said"), [(0.25, "0.25"), (999.9, "1000"), (9876, "9876")])
+    def test_epochs(self, write, capsys, done, said):
+        records = [{"step": 1, "epoch": done, "scores": {"A": 9}}]
+        folder = write("long", {"task": "words", "epochs": 20000}, records)
+        assert f"unfinished {said}/20000" in shown(capsys, "cli.runs", folder.parent)
+        assert ["A", "-", "9.00", said] in cells(shown(capsys, "cli.show", folder))
+
     def test_json(self, search, capsys):
         (run,) = json.loads(shown(capsys, "cli.runs", search.parent, "--json"))["runs"]
         assert (run["task"], run["best"], run["set"]) == ("tune words", 41.0, "SL999")
@@ -185,6 +193,23 @@ def test_links_are_not_followed(write, tmp_path):
     (folder / "loop").symlink_to(folder)
     assert read_run(folder).size < 1000
     assert [run.folder for run in find_runs(tmp_path / "runs")] == [folder]
+
+
+def test_files_that_are_gone_once_they_are_read(write, monkeypatch):
+    """A run that goes on deletes its partial files and its old checkpoints."""
+    folder = write("running", {"task": "words"})
+    (folder / "link").symlink_to(folder / "nothing")
+    (folder / "checkpoints").mkdir()
+    entries = Path.iterdir
+
+    def with_one_more(path):
+        yield from entries(path)
+        if path.name in ("running", "checkpoints"):
+            yield path / "gone"
+
+    monkeypatch.setattr(Path, "iterdir", with_one_more)
+    (found,) = find_runs(folder.parent)
+    assert found.files["checkpoints/"] == 0 and found.files["config.json"] > 0
 
 
 def test_no_tensorflow(tmp_path):

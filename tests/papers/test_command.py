@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -152,12 +153,37 @@ def test_ctrl_c_lets_a_run_save_what_it_has(tmp_path):
             "`max_epochs` must be above",
         ),
         (["report"], "has no results"),
+        (["report", "charagram/table-1"], "Give `report` and `all` alone"),
     ],
 )
 def test_errors(arguments, message, data, tmp_path, capsys):
     words = [data if word == "DATA" else word for word in arguments]
     assert call(PAPERS, *words, "--runs", tmp_path) == 1
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "run", "printed"),
+    [
+        ("charagram/table-1", "words/charagram", "50.0 (63.3)"),
+        ("charagram/table-3", "sentences/charagram", "Could not be told: charagram is above"),
+        ("cse/table-4", "cse/phrases", "Could not be told: phrases, then sentences"),
+    ],
+)
+def test_sets_that_were_not_scored(name, run, printed, data, tmp_path, capsys):
+    for other in ("ppdb-phrasal-pairs.tsv", "asset.tsv"):
+        shutil.copy(data / "ppdb-xl-lexical.tsv", tmp_path / other)
+    shutil.copy(data / "ppdb-xl-lexical.tsv", tmp_path)
+    fake_run(tmp_path, run, {"SL999": 50.0})
+    assert call(PAPERS, name, "--data", tmp_path, "--runs", tmp_path, "--trained-only") == 0
+    assert printed in capsys.readouterr().out
+
+
+def test_data_that_are_gone(tmp_path, capsys):
+    fake_run(tmp_path, "words/charagram", {"SL999": 50.0, "WS353": 40.0})
+    flags = ["--data", tmp_path, "--runs", tmp_path, "--trained-only"]
+    assert call(PAPERS, "charagram/table-1", *flags) == 1
+    assert "has no data for words, which the run words/charagram" in capsys.readouterr().err
 
 
 def test_all_names_what_cannot_be_made_and_goes_on(data, tmp_path, capsys):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tf_charagram.analysis.table import Table
-from tf_charagram.papers.claims import all_above, is_above, is_within
+from tf_charagram.papers.claims import all_above, is_above, is_above_throughout, is_within
 from tf_charagram.papers.result import Result
 from tf_charagram.papers.shapes import (
     beside,
@@ -16,6 +16,7 @@ from tf_charagram.papers.shapes import (
     with_paper,
     years_beside,
 )
+from tf_charagram.papers.universal import _mean_of_sets
 
 SCORES = {
     "charagram": {"STS2013.OnWN": 60.0, "STS2013.FNWN": 40.0, "SICK.test": 70.0},
@@ -82,6 +83,15 @@ def test_claims():
     assert all_above([3, None], [1]) is None
     assert is_within([1.0, 1.2], 0.3) is True and is_within([1.0, 2.0], 0.3) is False
     assert is_within([1.0, None], 0.3) is None
+    assert is_above_throughout([3, 3, None], [1, 2, 9], [2, 1, 9]) is True
+    assert is_above_throughout([3, 1], [1, 2]) is False
+    assert is_above_throughout([None, 3], [1, None]) is None
+
+
+def test_the_mean_over_sets_has_those_without_a_year():
+    cells = {"STS2012": 1.0, "STS2012.OnWN": 2.0, "SICK.test": 4.0, "Twitter": 9.0, "mean": 7.0}
+    table = Table("T", ("set", "m"), tuple(cells.items()))
+    assert _mean_of_sets(list(cells.values()), table) == 5.0
 
 
 def test_results_survive_json():

@@ -8,7 +8,10 @@ import socket
 import pytest
 
 from tests.commands import call
+from tf_charagram.cli.run_flags import parse_run
 from tf_charagram.tuning import chief, worker
+from tf_charagram.tuning.command import make_parser, make_search
+from tf_charagram.tuning.config import TuneConfig
 from tf_charagram.tuning.lengths import paper_length
 from tf_charagram.tuning.plan import Estimate, which_trials
 
@@ -59,6 +62,21 @@ def test_a_folder_that_is_no_search_is_not_overwritten(data, tmp_path, capsys):
     assert (tmp_path / "file").exists()
     assert tune(data, "--out", tmp_path) == 1
     assert "Add --resume" in capsys.readouterr().err
+
+
+def test_names_are_not_markup(data, tmp_path, capsys, untrained):
+    folder = tmp_path / "x[lr=1]" / "a:b:c"
+    assert tune(data, "--out", folder, "--max-trials", 1) == 0
+    said = capsys.readouterr().out
+    assert f"the grid -> {folder}\n" in said and f"{folder}/results.md" in said
+
+
+def test_frozen_words_are_not_pulled(data):
+    flags = ["--data", data[0], "--eval-data", data[1], "--select", "scored", "--freeze-words"]
+    flags = [str(flag) for flag in [*flags, "--task", "sentences", "--encoder", "projection"]]
+    config, _, given = parse_run(flags, make_parser)
+    space = make_search(TuneConfig(), config, given).space
+    assert "l2_words" not in space and "l2_composition" in space
 
 
 def test_plan(data, tmp_path, capsys, monkeypatch):

@@ -68,6 +68,32 @@ def test_hyperband_trains_few_for_long(search, folder):
         make_oracle(dataclasses.replace(long, space=search.space))
 
 
+def test_hyperband_trains_the_best_for_long_though_others_fail(search, folder, monkeypatch):
+    train = TrialRunner._train
+
+    def fail(self, config):
+        if config.batch_size == 10:
+            raise TrainingError("The loss is not finite.")
+        train(self, config)
+
+    monkeypatch.setattr(TrialRunner, "_train", fail)
+    config = dataclasses.replace(search.config, epochs=3)
+    space = {"batch_size": (10, 20, 30, 40, 50)}
+    results = run_search(
+        dataclasses.replace(search, config=config, space=space, tuner="hyperband"), folder
+    )
+    assert [one.status for one in results].count("failed") == 1
+    first = max(results[:3], key=lambda one: one.score or 0.0)
+    assert results[3].values == first.values and results[3].epochs == 3
+
+
+def test_brackets_in_the_name_of_a_folder(search, tmp_path, untrained):
+    folder = new_folder(tmp_path / "search[1]", search)
+    run_search(dataclasses.replace(search, max_trials=2), folder)
+    assert len(run_search(search, folder)) == 4
+    assert untrained == ["0", "1", "2", "3"]
+
+
 @pytest.mark.parametrize(
     ("tuner", "is_written"),
     some_now(kills := [("grid", False), ("grid", True), ("random", True)], *kills[::2]),

@@ -26,6 +26,12 @@ def test_the_final_score_is_that_of_the_last_weights(search, tmp_path):
     assert final.trial_config({}, tmp_path).select == "last"
 
 
+def test_the_winner_has_all_of_its_epochs(search, tmp_path):
+    short = dataclasses.replace(search, config=search.config.replace(max_minutes=1.0))
+    assert short.trial_config({}, tmp_path).max_minutes == 1.0
+    assert short.final_config({}, tmp_path, 50).max_minutes is None
+
+
 def test_trials_may_see_a_share_of_the_pairs_and_the_winner_sees_all(search, tmp_path):
     config = dataclasses.replace(search.config, data=("a.tsv", "b.tsv"), data_weights=(1.0, 2.0))
     half = dataclasses.replace(search, config=config, share=0.5)

@@ -66,7 +66,7 @@ def test_a_local_worker(search, folder):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize(("num_workers", "num_trials"), [(1, 1), (2, 4)])
+@pytest.mark.parametrize(("num_workers", "num_trials"), [(1, 1), (2, 3)])
 def test_local_workers_one_of_them_killed(search, folder, num_workers, num_trials):
     search = dataclasses.replace(search, max_trials=num_trials)
     oracle = open_oracle(search, folder)

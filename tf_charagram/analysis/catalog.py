@@ -50,9 +50,12 @@ def _unknown_ngrams(inputs: Inputs) -> Table:
 
 def _neighbors(inputs: Inputs) -> Table:
     from tf_charagram.analysis.neighbors import BIGRAMS, CHARAGRAM_WORDS, nearest_texts
+    from tf_charagram.analysis.words import seen_in
 
     queries = inputs.queries or (*BIGRAMS, *CHARAGRAM_WORDS)
-    known = inputs.word_counts if inputs.train_data else ()
+    known = None
+    if inputs.train_data:
+        known = seen_in(queries, (text for pair in inputs.pairs for text in pair))
     return nearest_texts(inputs.embeds, queries, inputs.vocabulary, k=inputs.k, known=known)
 
 

@@ -29,7 +29,7 @@ def nearest_texts(
     texts: Sequence[str],
     *,
     k: int = 8,
-    known: Collection[str] = (),
+    known: Collection[str] | None = None,
 ) -> Table:
     """Finds the texts nearest to some queries with each model.
 
@@ -38,7 +38,7 @@ def nearest_texts(
         queries: Words, bigrams or any texts.
         texts: Where neighbours are looked for; the query itself is left out.
         k: Neighbours of each query.
-        known: Words seen in training: with them a column says which queries were.
+        known: Queries seen in training: with them a column says which were.
 
     Returns:
         One row per query; one column of neighbours per model, nearest first.
@@ -53,9 +53,9 @@ def nearest_texts(
         )
     texts = list(dict.fromkeys(texts))
     columns = [_neighbors(embed, queries, texts, k) for embed in models.values()]
-    seen = [["yes" if query in known else "no" for query in queries]] if known else []
+    seen = [] if known is None else [["yes" if query in known else "no" for query in queries]]
     rows = zip(queries, *seen, *columns, strict=True)
-    names = ("text", *(["seen in training"] if known else []), *models)
+    names = ("text", *(["seen in training"] if seen else []), *models)
     return Table(f"Nearest among {len(texts):,} texts", names, tuple(rows))
 
 

@@ -29,10 +29,12 @@ def ngram_shares(embedders: Mapping[str, TextEmbedder], texts: Sequence[str], k:
         the n-grams with the largest shares, spaces written as `_`.
 
     Raises:
-        ConfigError: A model is not a sum over n-grams, or there is no text.
+        ConfigError: A model is not a sum over n-grams, there is no text, or `k` is below 1.
     """
-    if not texts:
-        raise ConfigError("Shares need at least 1 text. Received: none")
+    if not texts or k < 1:
+        raise ConfigError(
+            f"Shares need at least 1 text and k of at least 1. Received: {len(texts)} texts, k={k}"
+        )
     orders = sorted({order for model in embedders.values() for order in _orders(model)})
     rows: list[tuple[Cell, ...]] = []
     for text in texts:

@@ -23,6 +23,23 @@ def words_of(texts: Sequence[str]) -> list[list[str]]:
     return words
 
 
+def seen_in(queries: Sequence[str], texts: Iterable[str]) -> set[str]:
+    """Returns the queries whose words follow each other in one of some texts, in any case.
+
+    A query may have several words, and `words_of` divides some that are written as one.
+    """
+    wanted = {
+        query: f" {' '.join(words)} "
+        for query, words in zip(queries, words_of(queries), strict=True)
+    }
+    seen: set[str] = set()
+    texts = iter(texts)
+    while batch := list(islice(texts, _BATCH)):
+        lines = "\n".join(f" {' '.join(words)} " for words in words_of(batch))
+        seen.update(query for query, words in wanted.items() if words in lines)
+    return seen
+
+
 def count_words(texts: Iterable[str]) -> Counter[str]:
     """Returns how often each word occurs in some texts, which are read as a stream."""
     counts: Counter[str] = Counter()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -155,7 +155,9 @@ def read_run(folder: str | Path) -> RunRecord:
         hint = " It is a model: give the folder of its run." if "encoder" in saved else ""
         raise RunError(f"{folder} is not a run folder: {config} holds no settings.{hint}")
     versions = saved.get("versions")
-    written = [path.stat().st_mtime for path in _entries(files.path)]
+    written = [
+        status.st_mtime for path in _entries(files.path) if (status := _status(path, follow=True))
+    ]
     return RunRecord(
         folder=files.path,
         settings=saved["settings"],
@@ -188,8 +190,11 @@ def find_runs(folder: str | Path) -> list[RunRecord]:
 
 def to_number(value: Any) -> float | None:
     """Returns a finite number, or `None` for anything else."""
-    is_number = isinstance(value, int | float) and math.isfinite(value)
-    return float(value) if is_number else None
+    try:
+        number = float(value) if isinstance(value, int | float) else math.nan
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _is_space(name: str, values: Any) -> bool:
@@ -234,16 +239,24 @@ def _entries(folder: Path) -> list[Path]:
 def _sizes(folder: Path) -> dict[str, int]:
     """Returns the bytes of the entries of a folder; links count as themselves."""
     return {
-        f"{path.name}/" if path.is_dir() else path.name: sum(
-            file.lstat().st_size for file in _files(path)
-        )
+        f"{path.name}/" if path.is_dir() else path.name: _num_bytes(path)
         for path in _entries(folder)
     }
 
 
-def _files(path: Path) -> Iterator[Path]:
+def _num_bytes(path: Path) -> int:
     if path.is_dir() and not path.is_symlink():
-        for entry in path.iterdir():
-            yield from _files(entry)
-    else:
-        yield path
+        try:
+            return sum(map(_num_bytes, path.iterdir()))
+        except OSError:
+            return 0
+    status = _status(path)
+    return 0 if status is None else status.st_size
+
+
+def _status(path: Path, *, follow: bool = False) -> os.stat_result | None:
+    """Returns what `stat` says; `None` of a file that a run deleted since, or a link to nothing."""
+    try:
+        return path.stat(follow_symlinks=follow)
+    except OSError:
+        return None

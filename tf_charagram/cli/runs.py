@@ -27,6 +27,11 @@ def when(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
+def epochs(value: float | None) -> str:
+    """Returns a number of epochs with three digits, of thousands with all."""
+    return number(value, ".3g" if value is None or value < 999.5 else ".0f")
+
+
 def describe(run: RunRecord) -> dict[str, Any]:
     """Returns what `--json` prints of a run."""
     selects = run.selects
@@ -68,7 +73,7 @@ def _cells(run: RunRecord) -> tuple[str, ...]:
     facts = describe(run)
     status = run.status
     if run.trials is None:
-        status += f" {number(facts['epochs_done'], '.3g')}/{number(facts['epochs'], 'g')}"
+        status += f" {epochs(facts['epochs_done'])}/{number(facts['epochs'], 'g')}"
     score = "" if facts["best"] is None else f"{facts['set']} {facts['best']:.2f}"
     return (
         cell(run.folder.name), cell(run.task), cell(run.encoder), when(run.started)[:10],

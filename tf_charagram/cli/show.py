@@ -13,7 +13,7 @@ from rich.table import Table
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import FlagParser
 from tf_charagram.cli.run_record import COMPLETED, UNFINISHED, RunRecord, read_run, to_number
-from tf_charagram.cli.runs import describe, when
+from tf_charagram.cli.runs import describe, epochs, when
 from tf_charagram.reporting.console import (
     cell,
     make_table,
@@ -85,7 +85,7 @@ def scores_table(run: RunRecord) -> Table:
     table = make_table("Scores", ("set",), ("kept", "best", "at epoch"))
     for name in run.set_names():
         best, epoch = run.best(name)
-        table.add_row(cell(name), number(run.final(name)), number(best), number(epoch, ".3g"))
+        table.add_row(cell(name), number(run.final(name)), number(best), epochs(epoch))
     return table
 
 

@@ -10,7 +10,8 @@ from tf_charagram.analysis.length import scores_by_length
 from tf_charagram.analysis.runs import convergence
 from tf_charagram.analysis.table import Cell, Table
 from tf_charagram.analysis.unknown import scores_by_unknown_words
-from tf_charagram.papers.claims import is_above, is_within
+from tf_charagram.analysis.words import seen_in
+from tf_charagram.papers.claims import is_above, is_above_throughout, is_within
 from tf_charagram.papers.context import Context
 from tf_charagram.papers.entry import Entry, Made
 from tf_charagram.papers.runs import ORDERS, SIZES
@@ -47,10 +48,14 @@ def _table_1(context: Context) -> Made:
 
 
 def _best(history: list[dict[str, Any]], chosen_by: str) -> dict[str, float]:
-    """Returns the scores of the evaluation that is best by one of them."""
-    if not history:
-        return {}
-    return max(history, key=lambda record: record["scores"][chosen_by])["scores"]
+    """Returns the scores of the evaluation that is best by one of them; none without that one."""
+    scored = [record["scores"] for record in _scored(history, chosen_by)]
+    return max(scored, key=lambda scores: scores[chosen_by], default={})
+
+
+def _scored(history: list[dict[str, Any]], score: str) -> list[dict[str, Any]]:
+    """Returns the evaluations that have a score: the set may be missing, or all its pairs equal."""
+    return [record for record in history if record["scores"].get(score) is not None]
 
 
 def _table_2(context: Context) -> Made:
@@ -163,12 +168,9 @@ def _table_7(context: Context) -> Made:
     paper = paper_numbers("charagram-7")
     claims = {}
     if {"charagram", "word_average"} <= set(table.columns):
-        pairs = zip(
-            table.column("charagram").values(), table.column("word_average").values(), strict=True
-        )
         claims = {
-            "charagram is above word_average at all lengths": all(
-                is_above(ours, [theirs]) is not False for ours, theirs in pairs
+            "charagram is above word_average at all lengths": is_above_throughout(
+                table.column("charagram").values(), table.column("word_average").values()
             )
         }
     return Made(with_columns(table, paper), paper, claims)
@@ -189,9 +191,10 @@ def _table_8(context: Context) -> Made:
 
 
 def _table_9(context: Context) -> Made:
+    texts = (text for pair in context.pairs("paraphrases") for text in pair)
     table = neighbors.nearest_texts(
         context.embeds({"charagram": _SENTENCES["charagram"]}), neighbors.CHARAGRAM_WORDS,
-        _words(context), k=8, known=context.word_counts,
+        _words(context), k=8, known=seen_in(neighbors.CHARAGRAM_WORDS, texts),
     )  # fmt: skip
     return Made(with_paper(table, "charagram-9"))
 
@@ -217,7 +220,8 @@ def _figure_1(context: Context) -> Made:
 def _tagging_rows(context: Context) -> Iterator[tuple[Cell, ...]]:
     dev = context.set_name("tagged-dev")
     for name, run in _TAGGING.items():
-        points = [(record["epoch"], record["scores"][dev]) for record in context.history(run)]
+        history = _scored(context.history(run), dev)
+        points = [(record["epoch"], record["scores"][dev]) for record in history]
         if points:
             at, best = max(points, key=lambda point: point[1])
             yield f"{name}, tagging", points[-1][0], None, best, at, points[-1][1]
@@ -225,7 +229,7 @@ def _tagging_rows(context: Context) -> Iterator[tuple[Cell, ...]]:
 
 def _is_fastest(context: Context, score: str) -> bool | None:
     """Returns whether charagram is best when the shortest run ends; `None` if one is missing."""
-    histories = {name: context.history(f"words/{name}") for name in _ENCODERS}
+    histories = {name: _scored(context.history(f"words/{name}"), score) for name in _ENCODERS}
     if not all(histories.values()):
         return None
     end = min(history[-1]["examples"] for history in histories.values())

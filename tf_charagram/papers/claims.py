@@ -22,6 +22,13 @@ def all_above(values: Iterable[Cell], others: Iterable[Cell]) -> bool | None:
     return None if None in results else all(results)
 
 
+def is_above_throughout(values: Iterable[Cell], *others: Iterable[Cell]) -> bool | None:
+    """Returns whether each number is above those beside it; `None` if all rows miss one."""
+    rows = zip(values, *others, strict=True)
+    told = [above for value, *rest in rows if (above := is_above(value, rest)) is not None]
+    return all(told) if told else None
+
+
 def is_within(values: Sequence[Cell], most: float) -> bool | None:
     """Returns whether numbers differ by no more than `most`; `None` if one is missing."""
     numbers = [value for value in values if isinstance(value, float | int)]

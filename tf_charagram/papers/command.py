@@ -57,6 +57,11 @@ def papers(arguments: Sequence[str]) -> int:
         for path in write_report(out, Path(values.out)):
             sys.stdout.write(f"{path}\n")
         return 0
+    if len(values.name) > 1 and {_REPORT, _ALL} & {*values.name}:
+        raise ConfigError(
+            f"Give `{_REPORT}` and `{_ALL}` alone, without other names. Received: "
+            f"{' '.join(values.name)}"
+        )
     from tf_charagram.papers.catalog import ENTRIES
 
     names = list(ENTRIES) if values.name == [_ALL] else values.name

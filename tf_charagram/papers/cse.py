@@ -70,7 +70,7 @@ def _table_4(context: Context) -> Made:
 def _table_5(context: Context) -> Made:
     scores = {widths: context.scores(f"cse/widths-{widths}") for widths in _WIDTHS}
     ours, paper = years_beside("cse-5", scores, _TITLE)
-    means = [last(ours, widths) for widths in _WIDTHS] if ours.rows else [None]
+    means = [last(ours, widths) for widths in _WIDTHS]
     claims = {
         "widths 1 to 3 together are above each single width": all_above(means[-1:], means[:-1]),
         "width 1 is above widths 2 to 4": all_above(means[:1], means[1:4]),

@@ -66,13 +66,15 @@ def make(
     there = [run for run in runs if context.is_trained(run.name)]
     if entry.runs and not any(map(context.is_trained, entry.runs)):
         raise RunError(f"No run of {entry.name} is trained yet. Leave out --trained-only.")
+    # First of all, as it says which data are missing.
+    commands = tuple(_command(context, run) for run in there)
     made = entry.make(context)
     result = Result(
         ours=made.ours,
         paper=made.paper,
         claims=made.claims,
         differences=(*entry.differences, *_differences(context, there)),
-        commands=tuple(_command(context, run) for run in there),
+        commands=commands,
         missing=tuple(run.name for run in runs if run not in there),
     )
     write_json(result_file(context.out, entry.name), result.to_dict())

@@ -125,7 +125,6 @@ def write_report(out: Path, folder: Path) -> list[Path]:
     """
     pages = sections(out, with_pictures=True)
     texts = {"index.html": to_html(pages), "papers.md": to_markdown(pages)}
-    folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         with whole_file(folder / name, "w") as file:
             file.write(text)

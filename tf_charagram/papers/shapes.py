@@ -72,7 +72,7 @@ def sts_beside(
     here = {
         name for column in scores.values() for name, value in column.items() if value is not None
     }
-    sets = [str(row[0]) for row in paper.rows if _is_set(str(row[0]))]
+    sets = [str(row[0]) for row in paper.rows if is_set(str(row[0]))]
     ours_rows, paper_rows = [], []
     for label, *theirs in paper.rows:
         label = str(label)
@@ -116,8 +116,8 @@ def years_beside(
 
 
 def last(table: Table, column: str) -> float | None:
-    """Returns the number of a column in the last row, which has the mean over all."""
-    value = table.rows[-1][table.columns.index(column)]
+    """Returns the number of a column in the last row, the mean over all; `None` without rows."""
+    value = table.rows[-1][table.columns.index(column)] if table.rows else None
     return value if isinstance(value, float | int) else None
 
 
@@ -142,7 +142,8 @@ def with_paper(table: Table, number: str) -> Table:
     return Table(table.title, columns, rows, table.notes)
 
 
-def _is_set(label: str) -> bool:
+def is_set(label: str) -> bool:
+    """Returns whether a row is that of a single set, not of a mean."""
     return "." in label or label in (SICK_TEST, TWITTER)
 
 

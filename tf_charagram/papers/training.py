@@ -190,7 +190,6 @@ def _subset_file(subset: Subset, sources: dict[str, Source], out: Path) -> Path:
     if subset.is_random:
         order_of = np.random.default_rng(0).permutation(len(pairs))
         pairs = [pairs[index] for index in order_of]
-    path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path, "w") as file:
         kept = pairs[: len(pairs) >> subset.halvings]
         file.writelines(f"{left}\t{right}\n" for left, right in kept)

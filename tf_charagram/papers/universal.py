@@ -10,12 +10,13 @@ from tf_charagram.analysis import neighbors
 from tf_charagram.analysis.length import UNIVERSAL_BINS, scores_by_length
 from tf_charagram.analysis.runs import score_by_amount
 from tf_charagram.analysis.table import Cell, Table
-from tf_charagram.papers.claims import all_above, is_above, is_within
+from tf_charagram.papers.claims import all_above, is_above, is_above_throughout, is_within
 from tf_charagram.papers.context import Context
 from tf_charagram.papers.entry import Entry, Made
 from tf_charagram.papers.runs import FEATURES, LABELLED, NUM_HALVINGS, WORD_ENCODERS
 from tf_charagram.papers.shapes import (
     beside,
+    is_set,
     paper_numbers,
     sts_beside,
     with_columns,
@@ -79,7 +80,7 @@ def _table_2(context: Context) -> Made:
 
 def _mean_of_sets(cells: Sequence[Cell], table: Table) -> float | None:
     """Returns the mean over the rows of single sets."""
-    values = [cell for cell, row in zip(cells, table.rows, strict=True) if "." in str(row[0])]
+    values = [cell for cell, row in zip(cells, table.rows, strict=True) if is_set(str(row[0]))]
     if not values or not all(isinstance(value, float | int) for value in values):
         return None
     return float(np.mean(values))  # type: ignore[arg-type]
@@ -160,11 +161,9 @@ def _table_7(context: Context) -> Made:
     table = scores_by_length(embeds, context.sts_sets, bins=UNIVERSAL_BINS)
     claims = {}
     if len(embeds) == len(_BY_LENGTH):
-        columns = [list(table.column(name).values()) for name in _BY_LENGTH]
         claims = {
-            "word_average is above both lstms at all lengths": all(
-                is_above(average, others) is not False
-                for average, *others in zip(*columns, strict=True)
+            "word_average is above both lstms at all lengths": is_above_throughout(
+                *(table.column(name).values() for name in _BY_LENGTH)
             )
         }
     paper = paper_numbers("universal-7")

@@ -16,7 +16,8 @@ _LEAST_WIDTH = 4
 
 def table_console(*, stderr: bool = False) -> Console:
     """Returns a console; where it is no terminal, wide enough for tables."""
-    console = Console(stderr=stderr, highlight=False)
+    # A text with `:b:` in it is shown as it is.
+    console = Console(stderr=stderr, highlight=False, emoji=False)
     if not console.is_terminal:
         console.width = _PIPED_WIDTH
     return console
