@@ -86,7 +86,7 @@ class TestFilesThatAreWrong:
         assert_error(result, "nothing.tsv: no such file")
 
     def test_a_folder(self, train, tmp_path):
-        assert_error(train(GOOD, "--data", tmp_path), "no such file")
+        assert_error(train(GOOD, "--data", tmp_path), "is a folder where a file is needed")
 
     def test_missing_evaluation_set(self, train, tmp_path):
         result = train(GOOD, "--eval-data", tmp_path / "nothing")

@@ -29,6 +29,17 @@ def test_is_the_margin_loss():
     assert float(loss(tf.constant([1, 1, 1]), vectors)) == 0.0
 
 
+@pytest.mark.parametrize("first", [2**24, 2**53, -(2**62)])
+def test_large_numbers_stay_different(first):
+    """As float32, to which Keras casts targets, they would all be the same."""
+    vectors = tf.constant(RNG.normal(size=(3, 2, 4)), tf.float32)
+    loss, numbers = MarginLoss(margin=1.5), first + np.arange(3)
+    model = keras.Sequential([keras.Input((2, 4)), keras.layers.Identity()])
+    model.compile(loss=loss, jit_compile=False)
+    for found in (loss(numbers, vectors), model.evaluate(vectors, numbers, verbose=0)):
+        np.testing.assert_allclose(found, loss(np.arange(3), vectors), rtol=1e-6)
+
+
 @pytest.mark.parametrize("negatives", ["mix", "random"])
 def test_negatives_are_drawn_anew(negatives):
     vectors = tf.constant(RNG.normal(size=(20, 2, 4)), tf.float32)

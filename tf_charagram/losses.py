@@ -63,6 +63,12 @@ class MarginLoss(keras.losses.Loss):
         self._sampler = NegativeSampler(negatives, seed=seed)
         self._draws = tf.random.Generator.from_seed(seed) if negatives != "max" else None
 
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> tf.Tensor:
+        """Computes the loss of a batch."""
+        # Keras makes them float32, in which numbers above 2^24 may become the same.
+        _, places = tf.unique(tf.reshape(y_true, [-1]))
+        return super().__call__(places, y_pred, sample_weight)
+
     def call(self, y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
         """Returns the loss of a batch."""
         if y_pred.shape.rank != 3 or y_pred.shape[1] != 2:

@@ -28,9 +28,13 @@ from tf_charagram.export.serving.golden import GOLDEN, GoldenCall, read_golden
 from tf_charagram.export.serving.inputs import samples_of, signatures_of
 from tf_charagram.export.serving.version import EXTRA
 from tf_charagram.files import read_json
+from tf_charagram.models.base import TextModel
 from tf_charagram.serialization.model_card import CARD
 
 CLEAN, RUNTIME = "only tensorflow", "C++ runtime"
+# What reading JSON of another form raises.
+_DAMAGES = (ValueError, KeyError, TypeError, AttributeError, IndexError)
+_AGAIN = "Export the model again."
 
 
 class VersionChecks:
@@ -62,22 +66,19 @@ class VersionChecks:
         self.operations: dict[str, list[str]] = {}
         self.latency: list[dict[str, Any]] = []
         self._card = _read_card(folder)
-        card = self._card or {}
+        golden = _read_golden_calls(folder)
         try:
-            self._model_class = class_of(card)
+            self._model_class, self.judge = _read_as(self._card or {}, golden)
+            calls = self.judge.calls()
         except ConfigError as error:
             raise DataError(folder / CARD, str(error)) from error
-        golden = _read_golden_calls(folder)
-        self.judge = (
-            VectorJudge(golden, card.get("dim"))
-            if self._model_class.gives_vectors
-            else Judge(signatures_of(card), golden, self._model_class.max_checked_bytes)
-        )
+        except _DAMAGES as error:
+            raise DataError(folder / CARD, f"is damaged ({error!r}). {_AGAIN}") from error
         samples = samples_of(self._model_class.kind)
         self.unit = samples.unit
         self.request: dict[str, Any] = {
             "batches": list(batches), "repeats": repeats, "seconds": seconds,
-            "calls": self.judge.calls(),
+            "calls": calls,
             "text_inputs": self.judge.signatures[SERVING],
             "words": samples.timed_texts(),
         }  # fmt: skip
@@ -137,6 +138,14 @@ def _ask_server(
     return {"cosine": client.similarity(*inputs.values())}
 
 
+def _read_as(card: dict[str, Any], golden: Sequence[GoldenCall]) -> tuple[type[TextModel], Judge]:
+    """Returns the class of the model that a card describes, and the judge of its answers."""
+    model_class = class_of(card)
+    if model_class.gives_vectors:
+        return model_class, VectorJudge(golden, card.get("dim"))
+    return model_class, Judge(signatures_of(card), golden, model_class.max_checked_bytes)
+
+
 def _read_card(folder: Path) -> dict[str, Any] | None:
     """Returns the model's card, or `None` if there is none."""
     path = folder / CARD
@@ -145,7 +154,7 @@ def _read_card(folder: Path) -> dict[str, Any] | None:
     try:
         return dict(read_json(path))
     except (ValueError, TypeError) as error:
-        raise DataError(path, f"is damaged ({error}). Export the model again.") from error
+        raise DataError(path, f"is damaged ({error}). {_AGAIN}") from error
 
 
 def _read_golden_calls(folder: Path) -> list[GoldenCall]:
@@ -155,5 +164,5 @@ def _read_golden_calls(folder: Path) -> list[GoldenCall]:
         return []
     try:
         return read_golden(path.parent)
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise DataError(path, f"is damaged ({error!r}). Export the model again.") from error
+    except _DAMAGES as error:
+        raise DataError(path, f"is damaged ({error!r}). {_AGAIN}") from error

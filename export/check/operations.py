@@ -67,6 +67,8 @@ def check_operations(
         for owner in (PYTHON, UNKNOWN)
         if owner in operations
     ]
-    if card is not None and not needed <= set(card.get("required_ops") or ()):
+    named = (card or {}).get("required_ops")
+    # Of a damaged card it may be anything.
+    if card is not None and not needed <= set(named if isinstance(named, dict) else ()):
         problems.append(f"the model card does not name {', '.join(sorted(needed))}")
     return Result("graph", "operations", not problems, "; ".join([counts, *problems]))

@@ -9,6 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from http.client import HTTPException
+from threading import TIMEOUT_MAX
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import SplitResult, urlsplit
@@ -106,10 +107,10 @@ class RestClient(ServingClient):
     Args:
         url: Address of the model, `http://HOST:8501/v1/models/NAME`; with `/versions/N` for a
             version that is not the latest.
-        timeout_s: Longest wait for an answer in seconds, above 0. Defaults to 60.
+        timeout_s: Longest wait for an answer in seconds, above 0 and finite. Defaults to 60.
 
     Raises:
-        ConfigError: `url` is no such address, or `timeout_s` is not above 0.
+        ConfigError: `url` is no such address, or `timeout_s` is out of range.
 
     Example:
         client = RestClient("http://localhost:8501/v1/models/words")
@@ -172,10 +173,10 @@ class GrpcClient(ServingClient):
     Args:
         target: `HOST:8500`.
         name: Name of the model.
-        timeout_s: Longest wait for an answer in seconds, above 0. Defaults to 60.
+        timeout_s: Longest wait for an answer in seconds, above 0 and finite. Defaults to 60.
 
     Raises:
-        ConfigError: The packages are missing, or `timeout_s` is not above 0.
+        ConfigError: The packages are missing, or `timeout_s` is out of range.
 
     Example:
         with GrpcClient("localhost:8500", "words") as client:
@@ -297,8 +298,11 @@ def _list_of_bytes(name: str, texts: Sequence[str | bytes]) -> list[bytes]:
 
 
 def _positive(timeout_s: float) -> float:
-    if not timeout_s > 0:
-        raise ConfigError(f"`timeout_s` must be above 0. Received: timeout_s={timeout_s}")
+    # A system's clock counts to about 300 years.
+    if not 0 < timeout_s <= TIMEOUT_MAX:
+        raise ConfigError(
+            f"`timeout_s` must be above 0 and finite. Received: timeout_s={timeout_s}"
+        )
     return timeout_s
 
 

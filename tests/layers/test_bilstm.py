@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -89,6 +90,14 @@ def test_directions_begin_with_different_weights():
     assert len({weight.path for weight in layer.weights}) == 6
     for i in (0, 1):
         assert (layer.forward.weights[i].numpy() != layer.backward.weights[i].numpy()).any()
+
+
+def test_without_mask_all_steps_are_real():
+    layer = BiLstm(2)
+    inputs = tf.random.stateless_normal([2, 4, 3], [0, 0])
+    expected = layer(inputs, mask=tf.ones([2, 4], tf.bool))
+    model = keras.Sequential([keras.Input((4, 3)), layer])
+    assert_allclose(model(inputs), expected, rtol=1e-6)
 
 
 def test_config_round_trip():

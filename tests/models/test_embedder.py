@@ -117,6 +117,15 @@ class TestEncode:
     def test_a_single_string_is_an_error(self, embedder, text):
         with pytest.raises(ConfigError, match=r"`texts` must be a list of texts.*single string"):
             embedder.encode(text)
+        with pytest.raises(ConfigError, match=r"`texts` must be a list of texts.*single string"):
+            embedder.encode_batches(text)
+
+    @pytest.mark.parametrize("texts", [None, 1])
+    def test_no_texts_at_all(self, embedder, texts):
+        with pytest.raises(ConfigError, match=f"`texts` must be a list of .* Received: {texts}"):
+            embedder.encode(texts)
+        with pytest.raises(ConfigError, match=f"`left` must be a list of .* Received: {texts}"):
+            embedder.similarity(texts, texts)
 
     @pytest.mark.parametrize("text", [None, 1, float("nan"), ["a"]], ids=str)
     def test_what_is_no_text_is_an_error(self, embedder, text):
@@ -185,10 +194,11 @@ class TestNeighbors:
             values = [cosine for _, cosine in found]
             np.testing.assert_allclose(values, cosines[best[:k]], atol=1e-6)
 
-    def test_the_query_is_left_out(self, embedder):
+    @pytest.mark.parametrize("query", ["cat", b"cat"])
+    def test_the_query_is_left_out(self, embedder, query):
         vocabulary = ["cat", "cats", "cat", "dog", "cat"]
-        assert {text for text, _ in embedder.neighbors("cat", vocabulary, 2)} == {"cats", "dog"}
-        assert len(embedder.neighbors("cat", vocabulary, 9)) == 2
+        assert {text for text, _ in embedder.neighbors(query, vocabulary, 2)} == {"cats", "dog"}
+        assert len(embedder.neighbors(query, vocabulary, 9)) == 2
 
     def test_vectors_computed_before(self, embedder):
         vectors = unit_rows(embedder.encode(TEXTS))
@@ -213,6 +223,11 @@ class TestNeighbors:
     @pytest.mark.parametrize("k", [0, -1])
     def test_k(self, embedder, k):
         with pytest.raises(ConfigError, match=f"`k` must be at least 1. Received: k={k}"):
+            embedder.neighbors("cat", TEXTS, k)
+
+    @pytest.mark.parametrize("k", [1.5, None, "3"])
+    def test_k_is_no_integer(self, embedder, k):
+        with pytest.raises(ConfigError, match=f"`k` must be an integer. Received: k={k!r}"):
             embedder.neighbors("cat", TEXTS, k)
 
 
@@ -294,6 +309,12 @@ class TestExplain:
         with pytest.raises(ConfigError, match="Use the model that is not folded"):
             make_embedder().folded().explain("cat", "cats")
 
+    @pytest.mark.parametrize("text", [None, 1, ["cat"]], ids=str)
+    def test_what_is_no_text(self, text):
+        for pair in ((text, "cat"), ("cat", text)):
+            with pytest.raises(ConfigError, match="A text to explain must be a string"):
+                make_embedder().explain(*pair)
+
     def test_another_encoder(self):
         embedder = make_embedder()
         embedder.encoder = embedder.vectorizer
@@ -345,6 +366,11 @@ def edit_config(folder, **changes):
 
 
 class TestLoadErrors:
+    @pytest.mark.parametrize("path", ["", None, 3, b"runs"])
+    def test_no_path(self, path):
+        with pytest.raises(ConfigError, match=rf"or its name\. Received: {path!r}"):
+            TextEmbedder.load(path)
+
     def test_no_folder(self, tmp_path):
         message = r"nothing is not a model folder: it has no config\.json"
         with pytest.raises(RunError, match=message):

@@ -22,7 +22,12 @@ from tests.models.test_base import HEADS
 from tf_charagram import TextEmbedder
 from tf_charagram.encoders import Charagram
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers import NgramVectorizer, embedding_table
+from tf_charagram.layers import (
+    CharacterVectorizer,
+    NgramVectorizer,
+    WordVectorizer,
+    embedding_table,
+)
 from tf_charagram.optimizers import LazyAdam, MomentumSgd
 from tf_charagram.serialization.model_folder import Parts
 from tf_charagram.serialization.registry import MODELS, model_class
@@ -214,3 +219,13 @@ def test_parts_that_do_not_fit():
         TextEmbedder(vectorizer, encoder)
     with pytest.raises(ConfigError, match=r"'vectorizer' has no vocabulary yet"):
         TextEmbedder(NgramVectorizer(), encoder)
+
+
+@pytest.mark.parametrize("vectorizer_class", [NgramVectorizer, CharacterVectorizer, WordVectorizer])
+def test_texts_of_another_shape(vectorizer_class):
+    """`(batch, 1)` is what `keras.layers.TextVectorization` is often given."""
+    vectorizer = vectorizer_class.from_texts(LEFTS)
+    message = r"must be strings \(batch,\)\. Received: shape \(.*keras\.Input\(\(\), dtype"
+    for texts in (keras.Input((1,), dtype="string"), tf.constant([LEFTS]), tf.constant("a")):
+        with pytest.raises(ConfigError, match=message):
+            vectorizer(texts)

@@ -199,3 +199,9 @@ def test_groups_keep_to_themselves(mask_duplicates):
     assert_array_equal(sampler.candidates(tf.constant(keys)), mask)
     chosen, exists = choose(sampler, vectors, keys)
     assert (group[chosen] == group)[exists].all()
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_no_pairs(strategy):
+    """As a replica gets them, if a batch has fewer pairs than there are replicas."""
+    choose(NegativeSampler(strategy), np.zeros((0, 5), np.float32), np.zeros(0, np.int64))

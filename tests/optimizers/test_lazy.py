@@ -113,6 +113,24 @@ def test_equal_rows_move_by_the_sum_of_their_gradients(optimizer_class, dense_cl
     assert moved[0][2].all() and not moved[0][[0, 1, 3, 4, 5]].any()
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"clipnorm": 0.5}, {"global_clipnorm": 0.5}, {"clipvalue": 0.2},
+     {"gradient_accumulation_steps": 2}],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("optimizer_class", [LazyAdam, LazyAdagrad, MomentumSgd])
+def test_options_of_keras_see_the_sums_of_equal_rows(optimizer_class, options):
+    rng = np.random.default_rng(0)
+    optimizers = [optimizer_class(0.1, **options) for _ in range(2)]
+    sparse, dense = (built(optimizer, np.ones(SHAPE))[0] for optimizer in optimizers)
+    for _ in range(4):
+        gradient = slices(*every_row(rng, with_repeats=True))
+        optimizers[0].apply([gradient], [sparse])
+        optimizers[1].apply([tf.convert_to_tensor(gradient)], [dense])
+    assert_allclose(sparse, dense, rtol=1e-5)
+
+
 @kinds
 def test_dense_gradients(optimizer_class, dense_class, lazy_class):
     rng = np.random.default_rng(0)

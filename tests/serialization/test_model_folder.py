@@ -123,6 +123,24 @@ def test_what_cannot_be_stored_leaves_no_folder(tmp_path, dtype, message):
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.parametrize("value", [np.nan, -np.inf, 1e30])
+def test_a_weight_that_could_not_be_loaded(tmp_path, value):
+    embedder = TextEmbedder(*parts())
+    embedder.encoder.bias.assign(np.full(embedder.dim, value))
+    with pytest.raises(ConfigError, match=r"'charagram/bias' holds .*smaller learning rate"):
+        embedder.save(tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_vectorizer_of_another_kind(tmp_path):
+    vectorizer = CharacterVectorizer.from_texts(TEXTS)
+    embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=4))
+    message = "Charagram reads the ids of NgramVectorizer. Received: CharacterVectorizer"
+    with pytest.raises(ConfigError, match=message):
+        embedder.save(tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
 def test_scales_are_missing(embedder, tmp_path):
     embedder.save(tmp_path, table_dtype="int8")
     stored = arrays(tmp_path)

@@ -14,7 +14,15 @@ def test_sorted_without_repeats():
 
 @pytest.mark.parametrize(
     ("orders", "shown"),
-    [([], r"\[\]"), ([0, 2], r"\[0, 2\]"), ([2, 9], r"\[2, 9\]"), ([2.5], r"\[2\.5\]")],
+    [
+        ([], r"\[\]"),
+        ([0, 2], r"\[0, 2\]"),
+        ([2, 9], r"\[2, 9\]"),
+        ([2.5], r"\[2\.5\]"),
+        (3, "3"),
+        (None, "None"),
+        ([2, None], r"\[2, None\]"),
+    ],
 )
 def test_errors(orders, shown):
     with pytest.raises(ConfigError, match=f"must be integers from 1 to 8. Received: .*{shown}"):

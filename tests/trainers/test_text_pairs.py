@@ -118,6 +118,8 @@ def test_errors():
     model = ParaphraseModel.from_embedder(make_embedder())
     with pytest.raises(ConfigError, match=r"`metrics` are for batches\. Leave out them, or"):
         model.compile(LazyAdam(), batch_size=2, metrics=[keras.metrics.CosineSimilarity()])
+    with pytest.raises(ConfigError, match=r"`jit_compile` must be False: .*jit_compile=True"):
+        model.compile(LazyAdam(), jit_compile=True)
     model.compile(LazyAdam())
     with pytest.raises(ConfigError, match=r"must be batches of pairs, .*Use dataset\.batch"):
         model.fit(pairs().unbatch(), verbose=0)

@@ -81,7 +81,7 @@ def test_parts_in_bfloat16(tmp_path):
         assert np.mean(workers[name] == array) > 0.9
 
 
-KILLED = (*STARTER, "--epochs", 1, "--seed", 1, "--checkpoint-every-s", 0)
+KILLED = (*STARTER, "--epochs", 0.5, "--seed", 1, "--checkpoint-every-s", 0)
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_a_worker_is_killed_at_a_random_moment(seed, left_alone, tmp_path):
         with subprocess.Popen(
             command, env=environment(), stderr=subprocess.PIPE, text=True
         ) as run_:
-            time.sleep(draw.uniform(4.0, 14.0))
+            time.sleep(draw.uniform(4.0, 12.0))
             if workers := children_of(run_.pid):
                 os.kill(draw.choice(workers), signal.SIGKILL)
             _, errors = run_.communicate(timeout=120)

@@ -190,11 +190,11 @@ def _graphs(embedder: TextEmbedder, texts: Sequence[str]) -> tuple[Any, Any]:
     columns = tf.constant(np.ascontiguousarray(unit_rows(embedder.encode(texts)).T))
     number = min(NUM_NEIGHBORS + 1, len(texts))
 
-    @tf.function(input_signature=TEXTS)
+    @tf.function(input_signature=TEXTS, autograph=False)
     def embed(strings: tf.Tensor) -> tf.Tensor:
         return normalize_rows(embedder.call(strings))
 
-    @tf.function(input_signature=TEXTS)
+    @tf.function(input_signature=TEXTS, autograph=False)
     def search(strings: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         vectors = embed(strings)
         return vectors, *tf.math.top_k(tf.matmul(vectors, columns), number)

@@ -28,7 +28,8 @@ class BiLstm(ConfiguredLayer):
 
     Call arguments:
         inputs: float32 `(batch, time, dim)`, `time` at least 1.
-        mask: bool `(batch, time)`, true at real steps, which come first.
+        mask: bool `(batch, time)`, true at real steps, which come first; all are real if it is
+            left out.
         training: Whether cuDNN may be used; see `PlainLSTM`.
 
     Returns:
@@ -64,8 +65,11 @@ class BiLstm(ConfiguredLayer):
         self.backward.build(input_shape)
         self.built = True
 
-    def call(self, inputs: tf.Tensor, mask: tf.Tensor, training: bool = False) -> tf.Tensor:
+    def call(
+        self, inputs: tf.Tensor, mask: tf.Tensor | None = None, training: bool = False
+    ) -> tf.Tensor:
         """Returns the states of both directions."""
+        mask = tf.ones(tf.shape(inputs)[:2], tf.bool) if mask is None else mask
         lengths = tf.reduce_sum(tf.cast(mask, tf.int64), axis=1)
         reversed_inputs = tf.reverse_sequence(inputs, lengths, seq_axis=1)
         backward = self.backward(reversed_inputs, training=training)

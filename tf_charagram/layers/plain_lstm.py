@@ -19,7 +19,7 @@ class PlainLSTM(keras.layers.LSTM):
     no real step; here such a sequence gives zeros. Otherwise cuDNN is never used: it would be
     written into the exported model, which then runs nowhere else.
 
-    Masking: the real steps of a sequence come first.
+    Masking: the real steps of a sequence come first; one without any keeps its initial state.
 
     Args:
         units: Width of the state.
@@ -27,12 +27,14 @@ class PlainLSTM(keras.layers.LSTM):
         **kwargs: Of `keras.layers.LSTM`, for instance `return_sequences`.
 
     Call arguments:
-        inputs: float32 `(batch, time, dim)`, `time` at least 1.
+        sequences: float32 `(batch, time, dim)`, `time` at least 1.
+        initial_state: `[h, c]`, each float32 `(batch, units)`. Default: zeros.
         mask: bool `(batch, time)`, true where a step is real; all are if it is left out.
         training: Whether cuDNN may be used.
 
     Returns:
-        float32 `(batch, units)`, or `(batch, time, units)` with zeros at masked steps.
+        float32 `(batch, units)`, or `(batch, time, units)` with zeros at masked steps; with
+        `return_state`, h and c behind it.
 
     Raises:
         ConfigError: `units` is below 1.
@@ -48,20 +50,29 @@ class PlainLSTM(keras.layers.LSTM):
         self.seed = seed
 
     def call(
-        self, inputs: tf.Tensor, mask: tf.Tensor | None = None, training: bool = False
-    ) -> tf.Tensor:
+        self,
+        sequences: tf.Tensor,
+        initial_state: Any = None,
+        mask: tf.Tensor | None = None,
+        training: bool = False,
+    ) -> Any:
         """Returns the last state, or all of them."""
-        if inputs.shape[0] == 0:
+        if sequences.shape[0] == 0:
             # Keras takes a tensor that is known to be empty for a bias.
-            return self.call(tf.pad(inputs, [[0, 1], [0, 0], [0, 0]]), training=training)[:0]
+            one = self.call(tf.pad(sequences, [[0, 1], [0, 0], [0, 0]]), training=training)
+            return tf.nest.map_structure(lambda tensor: tensor[:0], one)
         if mask is None:
-            return super().call(inputs, training=training)
+            return super().call(sequences, initial_state, training=training)
         # The first step counts as real, so that every sequence has one.
-        outputs = super().call(
-            inputs, mask=tf.concat([tf.ones_like(mask[:, :1]), mask[:, 1:]], 1), training=training
-        )
-        is_real = mask if self.return_sequences else mask[:, 0]
-        return tf.where(is_real[..., tf.newaxis], outputs, 0.0)
+        has_first = tf.concat([tf.ones_like(mask[:, :1]), mask[:, 1:]], 1)
+        outputs = super().call(sequences, initial_state, mask=has_first, training=training)
+        outputs, *states = outputs if self.return_state else [outputs]
+        steps = mask[:, ::-1] if self.go_backwards else mask
+        is_real = steps if self.return_sequences else mask[:, 0]
+        outputs = tf.where(is_real[..., tf.newaxis], outputs, 0.0)
+        starts = [0.0, 0.0] if initial_state is None else initial_state
+        kept = [tf.where(mask[:, :1], *pair) for pair in zip(states, starts, strict=False)]
+        return (outputs, *kept) if self.return_state else outputs
 
     def inner_loop(
         self, sequences: tf.Tensor, initial_state: Any, mask: Any, training: bool = False

@@ -42,7 +42,9 @@ class AnsweringModel(HeadedModel):
         super().__init__(vectorizer, encoder, head, **kwargs)
         self.embedder = TextEmbedder(vectorizer, encoder)
         self._answers = tf.function(
-            self.answers, input_signature=[tf.TensorSpec([None, encoder.dim], tf.float32)]
+            self.answers,
+            input_signature=[tf.TensorSpec([None, encoder.dim], tf.float32)],
+            autograph=False,
         )
 
     @property
@@ -92,7 +94,7 @@ class AnsweringModel(HeadedModel):
     def text_function(self) -> tf.types.experimental.PolymorphicFunction:
         """Returns the signature of a model of texts: strings `(n,)` to `outputs`."""
 
-        @tf.function(input_signature=TEXTS)
+        @tf.function(input_signature=TEXTS, autograph=False)
         def answer(texts: tf.Tensor) -> dict[str, tf.Tensor]:
             return self.outputs(self.answers(self.embedder.call(texts)))
 
@@ -101,7 +103,7 @@ class AnsweringModel(HeadedModel):
     def pair_function(self) -> tf.types.experimental.PolymorphicFunction:
         """Returns the signature of a model of pairs: strings `(n,)`, twice, to `outputs`."""
 
-        @tf.function(input_signature=TEXT_PAIRS)
+        @tf.function(input_signature=TEXT_PAIRS, autograph=False)
         def answer(texts_a: tf.Tensor, texts_b: tf.Tensor) -> dict[str, tf.Tensor]:
             tf.debugging.assert_equal(
                 tf.size(texts_a), tf.size(texts_b), "`texts_a` and `texts_b` differ in length."

@@ -133,7 +133,7 @@ class TextEmbedder(TextModel):
         """Embeds a stream of texts, several batches at the same time, to keep all cores busy.
 
         Args:
-            texts: Any texts; read as a stream.
+            texts: As for `encode`; read as a stream.
             batch_size: Most texts in a batch; long texts make it smaller. Default: 4,000, or 1,000
                 for an encoder that pads.
 
@@ -141,13 +141,13 @@ class TextEmbedder(TextModel):
             The texts of a batch, and their embeddings, float32 `(len(batch), dim)`; in order.
 
         Raises:
-            ConfigError: `batch_size` is below 1.
+            ConfigError: `texts` is a single string, or `batch_size` is below 1.
         """
         if batch_size is None:
             batch_size = self._largest_batch
         if batch_size < 1:
             raise ConfigError(f"`batch_size` must be at least 1. Received: {batch_size}")
-        return self._encode_batches(texts, batch_size)
+        return self._encode_batches(texts_of(texts, "texts"), batch_size)
 
     @property
     def _largest_batch(self) -> int:
@@ -155,8 +155,8 @@ class TextEmbedder(TextModel):
         return _BATCH if is_padded(self.encoder) else 4 * _BATCH
 
     def _encode_batches(
-        self, texts: Iterable[T], batch_size: int
-    ) -> Iterator[tuple[list[T], np.ndarray]]:
+        self, texts: Iterable[Any], batch_size: int
+    ) -> Iterator[tuple[list[Any], np.ndarray]]:
         for weight in self.encoder.weights:
             # Row-sparse training leaves the table so that each batch would copy it to read it.
             tf.raw_ops.DisableCopyOnRead(resource=weight.value.handle)
@@ -167,12 +167,18 @@ class TextEmbedder(TextModel):
     def _encode_batch(self, texts: Sequence[str | bytes]) -> np.ndarray:
         return self._embed(string_tensor(texts)).numpy()
 
-    def similarity(self, left: Sequence[str], right: Sequence[str]) -> np.ndarray:
+    def similarity(self, left: Iterable[str | bytes], right: Iterable[str | bytes]) -> np.ndarray:
         """Returns the cosines of corresponding texts, float32 `(num_texts,)`.
 
+        Args:
+            left: Any texts, as for `encode`.
+            right: As many.
+
         Raises:
-            ConfigError: The two lists differ in length.
+            ConfigError: The two lists differ in length, or one is a single string or holds what is
+                no string.
         """
+        left, right = list(texts_of(left, "left")), list(texts_of(right, "right"))
         if len(left) != len(right):
             raise ConfigError(
                 f"Number of left texts ({len(left)}) does not match number of right texts "
@@ -181,7 +187,7 @@ class TextEmbedder(TextModel):
         return np.sum(unit_rows(self.encode(left)) * unit_rows(self.encode(right)), axis=1)
 
     def neighbors(
-        self, query: str, vocabulary: Sequence[str] | None, k: int = 10,
+        self, query: str | bytes, vocabulary: Iterable[str | bytes] | None, k: int = 10,
         vectors: np.ndarray | None = None,
     ) -> list[Neighbor]:  # fmt: skip
         """Returns the texts of a vocabulary that are most similar to a query, by exact search.
@@ -194,14 +200,16 @@ class TextEmbedder(TextModel):
             vectors: Unit-length embeddings of the vocabulary, to save computing them again.
 
         Raises:
-            ConfigError: `k` is below 1, `vocabulary` is a single string, or `vectors` has another
-                number of rows.
+            ConfigError: `k` is no integer or below 1, `vocabulary` is a single string, or `vectors`
+                has another number of rows.
         """
+        if not isinstance(k, int | np.integer):
+            raise ConfigError(f"`k` must be an integer. Received: k={k!r}")
         if k < 1:
             raise ConfigError(f"`k` must be at least 1. Received: k={k}")
-        texts = [] if vocabulary is None else list(texts_of(vocabulary, "vocabulary"))
-        texts = [
-            text.decode(errors="replace") if isinstance(text, bytes) else text for text in texts
+        query, *texts = [
+            text.decode(errors="replace") if isinstance(text, bytes) else text
+            for text in (query, *texts_of([] if vocabulary is None else vocabulary, "vocabulary"))
         ]
         if vectors is None:
             vectors = unit_rows(self.encode(texts))
@@ -226,11 +234,11 @@ class TextEmbedder(TextModel):
         * `similarity(texts_a, texts_b) -> {"cosine": float32 (n,)}`
         """
 
-        @tf.function(input_signature=TEXTS)
+        @tf.function(input_signature=TEXTS, autograph=False)
         def embed(texts: tf.Tensor) -> dict[str, tf.Tensor]:
             return {"embedding": self.call(texts)}
 
-        @tf.function(input_signature=TEXT_PAIRS)
+        @tf.function(input_signature=TEXT_PAIRS, autograph=False)
         def similarity(texts_a: tf.Tensor, texts_b: tf.Tensor) -> dict[str, tf.Tensor]:
             return {"cosine": paired_cosine(self.call(texts_a), self.call(texts_b))}
 

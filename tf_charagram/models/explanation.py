@@ -59,10 +59,14 @@ def explain(
     """Explains the cosine of two texts.
 
     Raises:
-        ConfigError: The encoder is not a sum over n-grams, or the model was folded.
+        ConfigError: The encoder is not a sum over n-grams, the model was folded, or a text is no
+            string.
     """
     if not isinstance(encoder, Charagram):
         raise ConfigError(f"Only charagram encoders can be explained. Received: {encoder.name}")
+    for text in (left, right):
+        if not isinstance(text, str | bytes):
+            raise ConfigError(f"A text to explain must be a string. Received: {text!r}")
     names, parts = zip(*(_parts(vectorizer, encoder, text) for text in (left, right)), strict=True)
     lengths = [np.linalg.norm(part.sum(axis=0)) for part in parts]
     scale = lengths[0] * lengths[1]

@@ -77,13 +77,14 @@ class Tagger(HeadedModel):
                 f"`word_dim` of the head ({head.word_dim}) does not match the width of the "
                 f"encoder ({encoder.dim})."
             )
-        self._tag_texts = tf.function(self._texts_answer, input_signature=TEXTS)
+        self._tag_texts = tf.function(self._texts_answer, input_signature=TEXTS, autograph=False)
         self._tag_tokens = tf.function(
             self._tokens_answer,
             input_signature=[
                 tf.TensorSpec([None], tf.string, name="tokens"),
                 tf.TensorSpec([None], tf.int64, name="row_lengths"),
             ],
+            autograph=False,
         )
 
     @property

@@ -110,7 +110,7 @@ class NegativeSampler:
             texts, candidates = tf.stop_gradient(texts), tf.stop_gradient(candidates)
             cosines = tf.matmul(texts, candidates, transpose_b=True)
             masked = tf.where(allowed, cosines, tf.constant(-2.0, cosines.dtype))
-            chosen = tf.argmax(masked, axis=1)
+            chosen = _places_of_maxima(masked)
             if self.strategy == "mix":
                 coins = self._noise(tf.shape(allowed)[1:], self._seed(step, 1), numbers)
                 chosen = tf.where(coins < 0.5, chosen, self._sample(allowed, step, numbers))
@@ -161,7 +161,7 @@ class NegativeSampler:
         """Samples one allowed candidate per row, all with equal probability."""
         size = tf.shape(allowed)[1]
         noise = self._noise(tf.stack([size, size]), self._seed(step, 2), numbers)
-        return tf.argmax(tf.where(allowed, noise, -1.0), axis=1)
+        return _places_of_maxima(tf.where(allowed, noise, -1.0))
 
     @staticmethod
     def _noise(shape: tf.Tensor, seed: tf.Tensor, numbers: tf.Tensor | None) -> tf.Tensor:
@@ -171,3 +171,10 @@ class NegativeSampler:
 
     def _seed(self, step: tf.Tensor, purpose: int) -> tf.Tensor:
         return tf.stack([tf.constant(self.seed * 4 + purpose, tf.int64), tf.cast(step, tf.int64)])
+
+
+def _places_of_maxima(values: tf.Tensor) -> tf.Tensor:
+    """Returns the column of the largest number of each row, int64 `(n,)`."""
+    # A replica may get no pair of a small batch, and TensorFlow refuses rows without columns, even
+    # if there are none.
+    return tf.argmax(tf.reshape(values, tf.maximum(tf.shape(values), [0, 1])), axis=1)

@@ -84,7 +84,8 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
         self, tables: list[tf.Variable], gradient: tf.Tensor, learning_rate: tf.Tensor
     ) -> None:
         """Runs the fused kernel on weights and both moments, which it changes in place."""
-        step = tf.cast(self.iterations.value + 1, tf.float32)
+        # Not a variable where Keras accumulates gradients over several calls.
+        step = tf.cast(tf.convert_to_tensor(self.iterations) + 1, tf.float32)
         weights, momentums, velocities = (table.handle for table in tables)
         tf.raw_ops.ResourceApplyAdam(
             var=weights, m=momentums, v=velocities, grad=gradient,

@@ -1,4 +1,4 @@
-"""Row-sparse updates: their base, sums of equal rows, and clipping."""
+"""Row-sparse updates: their base, and clipping."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.layers.placement import beside
-from tf_charagram.optimizers.table_rows import TableOptimizer, for_each_block
+from tf_charagram.optimizers.table_rows import TableOptimizer, for_each_block, sum_equal_rows
 
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
 
@@ -75,22 +75,6 @@ class RowSparseOptimizer(TableOptimizer):
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor arguments."""
         return {**super().get_config(), "distinct_rows": self.distinct_rows}
-
-
-def sum_equal_rows(gradient: tf.IndexedSlices) -> tf.IndexedSlices:
-    """Returns the gradient with every row at most once, gradients of equal rows summed.
-
-    Keras' own optimizers skip this, and so move a row that occurs twice by more than the summed
-    gradient would. Where all rows are distinct already, it costs one pass over the indices.
-    """
-    distinct, positions = tf.unique(gradient.indices)
-    num_distinct = tf.shape(distinct)[0]
-    values = tf.cond(
-        num_distinct == tf.shape(positions)[0],
-        lambda: gradient.values,
-        lambda: tf.math.unsorted_segment_sum(gradient.values, positions, num_distinct),
-    )
-    return tf.IndexedSlices(values, distinct, gradient.dense_shape)
 
 
 def clip_by_global_norm(

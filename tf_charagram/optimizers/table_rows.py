@@ -43,6 +43,17 @@ class TableOptimizer(keras.optimizers.Optimizer):
         super().build(variables)
         mark_row_sparse(variables, self)
 
+    def apply(
+        self, grads: Sequence[Any], trainable_variables: Sequence[keras.Variable] | None = None
+    ) -> None:
+        """Updates variables, as the Keras optimizer; what it clips has each row once."""
+        if self.clipnorm or self.global_clipnorm or self.clipvalue:
+            grads = [
+                sum_equal_rows(grad) if isinstance(grad, tf.IndexedSlices) else grad
+                for grad in grads
+            ]
+        super().apply(grads, trainable_variables)
+
     @staticmethod
     def read_rows(tables: Sequence[tf.Variable], indices: tf.Tensor) -> list[tf.Tensor]:
         """Returns rows of tables, float32 `(n, dim)` each."""
@@ -65,7 +76,7 @@ class TableOptimizer(keras.optimizers.Optimizer):
         number, origin = self._origin(tables[0])
         for slot, (table, values) in enumerate(zip(tables, rows, strict=True)):
             if table.dtype == tf.bfloat16:
-                step, seed = self.iterations.value, self.rounding_seed
+                step, seed = tf.convert_to_tensor(self.iterations), self.rounding_seed
                 places, salt = origin.places(indices), number * _MOST_SLOTS + slot
                 values = stochastic_round(values, places, step, seed=seed, salt=salt)
             table.scatter_update(tf.IndexedSlices(values, indices))
@@ -80,6 +91,22 @@ class TableOptimizer(keras.optimizers.Optimizer):
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor arguments."""
         return {**super().get_config(), "rounding_seed": self.rounding_seed}
+
+
+def sum_equal_rows(gradient: tf.IndexedSlices) -> tf.IndexedSlices:
+    """Returns the gradient with every row at most once, gradients of equal rows summed.
+
+    Keras' own optimizers skip this, and so move a row that occurs twice by more than the summed
+    gradient would. Where all rows are distinct already, it costs one pass over the indices.
+    """
+    distinct, positions = tf.unique(gradient.indices)
+    num_distinct = tf.shape(distinct)[0]
+    values = tf.cond(
+        num_distinct == tf.shape(positions)[0],
+        lambda: gradient.values,
+        lambda: tf.math.unsorted_segment_sum(gradient.values, positions, num_distinct),
+    )
+    return tf.IndexedSlices(values, distinct, gradient.dense_shape)
 
 
 def for_each_block(table: tf.Variable, update: Callable[[tf.Tensor], None]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tf_charagram._version import __version__
-from tf_charagram.errors import RunError, unknown_name
+from tf_charagram.errors import ConfigError, RunError, unknown_name
 from tf_charagram.files import read_json
 
 #: Models whose tables have fewer bits are of version 2, all others of version 1.
@@ -44,8 +44,14 @@ def model_folder(path: str | Path) -> Path:
             of that name comes first.
 
     Raises:
+        ConfigError: It is no path, or an empty one.
         RunError: The run has no model yet.
     """
+    # An empty one would be the folder that happens to be the current one.
+    if not isinstance(path, str | os.PathLike) or path == "":
+        raise ConfigError(
+            f"A model is given by its folder, that of its run, or its name. Received: {path!r}"
+        )
     folder = Path(path)
     shipped = {} if folder.is_dir() else shipped_models()
     if (name := os.fspath(path)) in shipped:

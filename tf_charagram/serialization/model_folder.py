@@ -87,13 +87,16 @@ def save_model(
             are, and the files are compressed.
 
     Raises:
-        ConfigError: There is no such `table_dtype`, or a table cannot be stored in it.
+        ConfigError: There is no such `table_dtype`, or a table cannot be stored in it; or `load`
+            would not take it: a weight is not finite, or the vectorizer is of another kind than the
+            encoder reads.
         RunError: It cannot be written.
     """
     path = Path(path)
     encoder, head = parts.encoder, parts.head
     is_small = table_dtype != "float32"
     weights = _stored_weights(parts, table_dtype)
+    _check_loadable(parts, weights)
     config = {
         "format_version": FORMAT_VERSION if is_small else _PLAIN_VERSION,
         "tf_charagram": __version__,
@@ -117,6 +120,23 @@ def save_model(
         config[_ARRAYS] = _fingerprint(vocabulary.name, table.name)
         settings.write(to_json(config))
         _flush(settings)
+
+
+def _check_loadable(parts: Parts, weights: dict[str, np.ndarray]) -> None:
+    """Checks what `load_model` does; errors are those of `save_model`."""
+    encoder, vectorizer = parts.encoder, parts.vectorizer
+    needed = VECTORIZERS[encoder_class(encoder_name(encoder)).vectorizer]
+    if not isinstance(vectorizer, needed):
+        raise ConfigError(
+            f"{type(encoder).__name__} reads the ids of {needed.__name__}. "
+            f"Received: {type(vectorizer).__name__}"
+        )
+    for name, numbers in weights.items():
+        if not (largest := _largest(numbers)) <= _LARGEST:
+            raise ConfigError(
+                f"A model is saved only if its weights can be computed with. Received: '{name}' "
+                f"holds {largest}. Train again with a smaller learning rate."
+            )
 
 
 def _flush(file: IO[Any]) -> None:
@@ -228,12 +248,17 @@ def _stored(name: str, stored: ArrayFile) -> StoredTable:
     if rows.dtype.kind in "iu":
         scales = stored.read(name + _SCALES)
     for numbers in (rows, scales):
-        # The sign of what is not finite is that of the smallest or of the largest number.
-        if numbers is not None and numbers.dtype.kind == "f" and numbers.size:
-            largest = max(abs(float(numbers.min())), abs(float(numbers.max())))
-            if not largest <= _LARGEST:
-                raise ValueError(f"the array '{name}' holds {largest}, too large to compute with")
+        if numbers is not None and not (largest := _largest(numbers)) <= _LARGEST:
+            raise ValueError(f"the array '{name}' holds {largest}, too large to compute with")
     return StoredTable(rows, scales)
+
+
+def _largest(numbers: np.ndarray) -> float:
+    """Returns the largest absolute value; NaN if that is one; 0 for integers."""
+    if numbers.dtype.kind != "f" or not numbers.size:
+        return 0.0
+    # What is not finite is the smallest or the largest number.
+    return max(abs(float(numbers.min())), abs(float(numbers.max())))
 
 
 def _restore(weight: keras.Variable, stored: StoredTable) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any, NamedTuple, Self, TypedDict
 from weakref import WeakValueDictionary
 
@@ -128,6 +129,11 @@ class TextVectorizer(keras.layers.Layer):
                 f"`adapt(texts)`, or make it with `{type(self).__name__}.from_texts(texts)`."
             )
 
+    def check_ready(self, texts: tf.Tensor) -> None:
+        """Checks that some texts can be vectorized; errors as `check_adapted` and `check_shape`."""
+        self.check_adapted()
+        check_shape(texts)
+
     def adapt(self, data: Any, **counting: Any) -> None:
         """Sets the vocabulary to that of texts; any earlier one is forgotten.
 
@@ -153,6 +159,7 @@ class TextVectorizer(keras.layers.Layer):
 
     def compute_output_spec(self, texts: keras.KerasTensor) -> keras.KerasTensor:
         """Returns symbolic ragged ids, int32 `(batch, None)`, for symbolic texts."""
+        check_shape(texts)
         ids = keras.KerasTensor((texts.shape[0], None), "int32", ragged=True)
         # Tells the encoder, if it comes next, how many rows it needs.
         ids.num_ids = self.num_rows
@@ -264,22 +271,36 @@ class TextVectorizer(keras.layers.Layer):
         """Restores a vectorizer from `settings()` and `state()`."""
 
 
+def check_shape(texts: tf.Tensor | keras.KerasTensor) -> None:
+    """Checks that texts, which may be symbolic, are `(batch,)`.
+
+    Raises:
+        ConfigError: They have another rank.
+    """
+    rank = texts.shape.rank if tf.is_tensor(texts) else len(texts.shape)
+    if rank not in (None, 1):
+        raise ConfigError(
+            f"`texts` must be strings (batch,). Received: shape {tuple(texts.shape)}. The input "
+            'of a Keras model is keras.Input((), dtype="string").'
+        )
+
+
 def texts_of(data: Any, name: str = "data") -> Iterator[str | bytes]:
-    """Yields the texts of a list, an array, a tensor or a `tf.data.Dataset`, in order.
+    """Returns the texts of a list, an array, a tensor or a `tf.data.Dataset`, in order.
 
     Args:
         data: The texts; those of a tensor or a data set come as bytes.
         name: What errors call it.
 
     Raises:
-        ConfigError: It is a single string.
+        ConfigError: It is a single string, or nothing to iterate over.
     """
     if isinstance(data, str | bytes):
         raise ConfigError(f"`{name}` must be a list of texts. Received a single string.")
     if isinstance(data, tf.data.Dataset):
-        for batch in data.as_numpy_iterator():
-            yield from np.ravel(batch).tolist()
-    elif tf.is_tensor(data) or isinstance(data, np.ndarray):
-        yield from np.ravel(data).tolist()
-    else:
-        yield from data
+        return chain.from_iterable(np.ravel(batch).tolist() for batch in data.as_numpy_iterator())
+    if tf.is_tensor(data) or isinstance(data, np.ndarray):
+        return iter(np.ravel(data).tolist())
+    if not isinstance(data, Iterable):
+        raise ConfigError(f"`{name}` must be a list of texts. Received: {data!r}")
+    return iter(data)

@@ -118,7 +118,7 @@ class CharacterVectorizer(TextVectorizer):
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of the characters of each text."""
-        self.check_adapted()
+        self.check_ready(texts)
         with tf.device("CPU:0"):
             codes, boundaries = decode(texts, self.unicode_form)
             last = len(self._symbols) - 1

@@ -12,5 +12,6 @@ from tf_charagram.text.tensors import string_tensor
 
 def ids_function(vectorizer: keras.layers.Layer) -> Callable[[list[str]], tf.RaggedTensor]:
     """Returns the function that gives the ids of a list of texts, int32 `(num_texts, None)`."""
-    function = tf.function(vectorizer.__call__, input_signature=[tf.TensorSpec([None], tf.string)])
+    signature = [tf.TensorSpec([None], tf.string)]
+    function = tf.function(vectorizer.__call__, input_signature=signature, autograph=False)
     return lambda texts: function(string_tensor(texts))

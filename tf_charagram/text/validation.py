@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tf_charagram.errors import ConfigError
 
@@ -15,12 +15,14 @@ def check_orders(orders: Sequence[int]) -> tuple[int, ...]:
     Raises:
         ConfigError: There is none, or one is not an integer from 1 to 8.
     """
-    checked = tuple(sorted(set(orders)))
-    if not checked or any(not isinstance(n, int) or not 1 <= n <= MAX_ORDER for n in checked):
+    given = list(orders) if isinstance(orders, Iterable) else orders
+    if not (isinstance(given, list) and given) or any(
+        not isinstance(n, int) or not 1 <= n <= MAX_ORDER for n in given
+    ):
         raise ConfigError(
-            f"n-gram orders must be integers from 1 to {MAX_ORDER}. Received: {list(orders)}"
+            f"n-gram orders must be integers from 1 to {MAX_ORDER}. Received: {given}"
         )
-    return checked
+    return tuple(sorted(set(given)))
 
 
 def check_text_options(unicode_form: str | None, max_chars: int | None) -> None:

@@ -159,7 +159,7 @@ class NgramVectorizer(TextVectorizer):
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of the n-grams of each text."""
-        self.check_adapted()
+        self.check_ready(texts)
         with tf.device("CPU:0"):
             flat = self.normalized(texts)
             if self.longest_only:

@@ -182,7 +182,7 @@ class WordVectorizer(TextVectorizer):
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of the words of each text."""
-        self.check_adapted()
+        self.check_ready(texts)
         with tf.device("CPU:0"):
             words = split_words(texts, self.lowercase, self.unicode_form, self.max_chars)
             ids = tf.cast(self._table.lookup(words.values), tf.int32)

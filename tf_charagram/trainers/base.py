@@ -78,7 +78,8 @@ class StepModel(keras.Model):
             pull_back: Whether `l2_composition` pulls weights to what they are now.
             dense_l2: Whether penalties act on all rows at every step, not on touched ones.
             clip_norm: Largest global norm of the gradient, finite; `None` for no clipping.
-            **kwargs: Passed to `keras.Model.compile`, for instance `steps_per_execution`.
+            **kwargs: Passed to `keras.Model.compile`, for instance `steps_per_execution`; but
+                `jit_compile` must be false.
 
         Raises:
             ConfigError: An argument is out of range, or no weight is left to train.
@@ -89,6 +90,11 @@ class StepModel(keras.Model):
         for name, strength in strengths.items():
             check_penalty(name, strength)
         check_clip_norm(clip_norm)
+        if kwargs.get("jit_compile"):
+            raise ConfigError(
+                "`jit_compile` must be False: XLA compiles neither ragged nor CSR operations. "
+                f"Received: jit_compile={kwargs['jit_compile']}"
+            )
         encoder, *heads = self._parts
         penalties = L2Penalties(
             encoder,

@@ -316,6 +316,10 @@ class TestCommandLine:
         [
             ("model_card.json", "{"),
             ("model_card.json", "[1]"),
+            ("model_card.json", '{"kind": ["tagger"]}'),
+            ("model_card.json", '{"kind": "tagger"}'),
+            ("model_card.json", '{"kind": "tagger", "signatures": {"tag": null}}'),
+            ("assets.extra/golden.json", '{"calls": [{"inputs": {}, "outputs": null}]}'),
             ("assets.extra/golden.json", "{"),
             ("assets.extra/golden.json", "[1]"),
             ("assets.extra/golden.json", '{"texts": [], "embedding": []}'),

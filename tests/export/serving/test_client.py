@@ -257,8 +257,9 @@ def test_arguments():
         connect("http://host:8501/words")
     with pytest.raises(ConfigError, match=r"`url` must look .* Received: file:///etc/passwd"):
         RestClient("file:///etc/passwd")
-    with pytest.raises(ConfigError, match=r"`timeout_s` must be above 0. Received: timeout_s=0"):
-        RestClient("http://host/v1/models/words", timeout_s=0)
+    for timeout_s in (0, float("inf"), float("nan"), 1e10):
+        with pytest.raises(ConfigError, match=rf"above 0 and finite\. .*timeout_s={timeout_s}"):
+            RestClient("http://host/v1/models/words", timeout_s=timeout_s)
 
 
 def test_the_extra_is_missing(monkeypatch):
