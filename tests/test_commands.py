@@ -260,6 +260,11 @@ class TestEmbed:
         assert call("embed", tmp_path) == 1
         assert "is not a model folder" in capsys.readouterr().err
 
+    @pytest.mark.parametrize("flags", [[], ["--input", "a.txt"]])
+    def test_a_file_without_its_flag(self, tmp_path, capsys, flags):
+        assert call("embed", tmp_path, *flags, "b.txt") == 2
+        assert "no flag comes before b.txt. Name each file with --input" in capsys.readouterr().err
+
     def test_npy_of_nothing(self, trained, embedder, tmp_path):
         (tmp_path / "empty").write_text("")
         out = tmp_path / "vectors.npy"

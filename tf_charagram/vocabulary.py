@@ -18,6 +18,7 @@ from tf_charagram.cli.flags import (
     repeatable,
     repeatable_flags,
 )
+from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.config.vocabulary import VocabularyConfig
 from tf_charagram.reporting.progress import quiet
 
@@ -35,9 +36,12 @@ def vocabulary(arguments: Sequence[str]) -> int:
     lists = repeatable_flags(VocabularyConfig)
     values = make_parser().parse_args(repeatable(arguments, lists)).as_dict()
     config = from_flags(VocabularyConfig, values)
+    from tf_charagram.bulk.text_sources import find_sources
     from tf_charagram.bulk.vocabulary import count_vocabulary
     from tf_charagram.text.vocabulary_file import save_vocabulary
 
+    for source in find_sources(config):
+        check_not_read(config.out, source.paths())
     with quiet(values["quiet"]):
         save_vocabulary(config.out, count_vocabulary(config))
     return 0

@@ -57,6 +57,7 @@ def test_as_many_texts_as_vectors(tmp_path, suffix):
         ("v.tsv", "a\t1\t2\nb\t1\n", r"v\.tsv:2: expected a text and 2 numbers, found 1"),
         ("v.tsv", "a\tx\n", r"v\.tsv:1: could not convert"),
         ("v.tsv", "a\tnan\n", r"v\.tsv:1: expected finite numbers"),
+        ("v.tsv", "a\t1e39\n", r"v\.tsv:1: expected finite numbers"),
         ("v.tsv", "\n", "expected texts with numbers, found none"),
         ("v.bin", "", r"in a file \.npy, \.npz, \.parquet or \.tsv"),
         ("v.npz", "x", "cannot be read as arrays of NumPy"),
@@ -66,6 +67,13 @@ def test_errors(tmp_path, name, content, message):
     (tmp_path / name).write_text(content)
     with pytest.raises(DataError, match=message):
         read_text_vectors(tmp_path / name)
+
+
+@pytest.mark.parametrize(("texts", "kind"), [([0, 1, 2], "int64"), ([b"", b"a", b"b"], "binary")])
+def test_texts_that_are_none(tmp_path, texts, kind):
+    message = rf"v\.parquet: expected strings in the column 'text', found {kind}"
+    with pytest.raises(DataError, match=message):
+        read_text_vectors(write(tmp_path, "parquet", texts=texts))
 
 
 def test_more_errors(tmp_path):

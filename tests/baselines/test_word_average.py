@@ -118,6 +118,7 @@ class TestFrequencies:
             ("", "expected words that occur, found none"),
             ("the 0\n", "expected words that occur, found none"),
             ("the 3\n" * 20 + "cat\n", r"f:21: expected a word and its count"),
+            ("the 3\n" * 20 + f"cat {'9' * 5000}\n", r"f:21: expected a word and its count"),
         ],
     )
     def test_errors(self, tmp_path, content, message):

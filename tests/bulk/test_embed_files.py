@@ -135,7 +135,7 @@ class TestStopped:
         change = getattr(ShardFolder, name)
 
         def stop(self, *patterns):
-            if patterns != (".*.part",):
+            if not any(pattern.endswith(".part") for pattern in patterns):
                 raise Killed
             change(self, *patterns)
 
@@ -239,7 +239,7 @@ class TestChanges:
         if "format" in settings:
             pytest.importorskip("pyarrow")
         embed_files(make_job())
-        with pytest.raises(RunError, match=f"begun with other settings: {message}. Resume with"):
+        with pytest.raises(RunError, match=f"begun with other settings: {message}. .*--overwrite"):
             embed_files(make_job(**settings), resume=True)
         embed_files(make_job(batch_size=3), resume=True)
 
@@ -271,9 +271,10 @@ class TestFolder:
     def test_not_a_folder_of_shards(self, make_job, tmp_path, flags):
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "thesis.tex").write_text("years of work")
+        (tmp_path / "out" / ".thesis.pdf.part").touch()
         with pytest.raises(RunError, match="is not a folder of shards, so nothing is written"):
             embed_files(make_job(), **flags)
-        assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.tex"]
+        assert len(list((tmp_path / "out").iterdir())) == 2
 
     def test_another_process_is_at_work(self, make_job, tmp_path):
         with FolderLock(tmp_path / "out"), pytest.raises(RunError, match="out is in use"):

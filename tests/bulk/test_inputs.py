@@ -27,7 +27,7 @@ class TestFind:
     def test_twice(self, tmp_path):
         (tmp_path / "a").write_text("x")
         (tmp_path / "link").symlink_to("a")
-        with pytest.raises(ConfigError, match=r"link is given twice: its lines would be"):
+        with pytest.raises(ConfigError, match=r"link is given twice: its lines would be read"):
             find_inputs([str(tmp_path / "a"), str(tmp_path / "link")])
 
     @pytest.mark.parametrize(

@@ -57,6 +57,15 @@ def test_pairs_and_lines(files, tmp_path, capsys, flags, settings):
     assert said.endswith(f": {len(vectorizer.vocabulary):,} n-grams")
 
 
+@pytest.mark.parametrize(("flag", "index"), [("--data", 0), ("--input", 1)])
+def test_a_file_that_is_read_is_not_written(files, capsys, flag, index):
+    path = files[index]
+    content = path.read_bytes()
+    assert call("vocabulary", flag, path, "--out", path) == 1
+    assert f"{path} is read as well, and would be overwritten" in capsys.readouterr().err
+    assert path.read_bytes() == content
+
+
 def test_standard_input_quietly(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
         sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"cat\nhat\n")))

@@ -127,6 +127,7 @@ def test_bad_questions(client, body, status, message):
         ("GET", "/nothing", {}, 404, "There is no /nothing."),
         ("GET", "/../server.py", {}, 404, "There is no /../server.py."),
         ("GET", "/api/neighbors", {}, 404, "There is no /api/neighbors."),
+        ("GET", "x://[", {}, 400, "The address is none: Invalid IPv6 URL."),
         ("POST", "/api/about", JSON, 404, "There is no /api/about."),
         ("OPTIONS", "/api/neighbors", {}, 501, "Unsupported method ('OPTIONS')"),
         ("POST", "/api/compare", {"Content_Type": "text/plain"}, 415, "must be application/json."),

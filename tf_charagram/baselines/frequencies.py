@@ -18,7 +18,8 @@ from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.splitting import split_words
 from tf_charagram.text.tensors import string_tensor
 
-_COUNT = re.compile(r"(\S.*?)[ \t]+(\d+)")
+# Python would not convert some thousand digits.
+_COUNT = re.compile(r"(\S.*?)[ \t]+(\d{1,18})")
 # Lines that say whether a file is a list of counts.
 _NUM_PROBED = 20
 _BATCH_TEXTS, _BATCH_CHARS = 10_000, 4_000_000

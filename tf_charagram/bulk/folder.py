@@ -68,7 +68,9 @@ class ShardFolder:
                     f"{folder.path} exists. Add --resume to go on with it, --overwrite to start "
                     "again, or give another --output."
                 )
-            folder._remove(".*.part")
+            # Of a process that was killed; others may be writing other files there.
+            names = ("part-", folder.manifest.name, folder.shards.name)
+            folder._remove(*(f".{name}*.part" for name in names))
             if any(folder.path.iterdir()) and not folder.manifest.is_file():
                 raise RunError(
                     f"{folder.path} is not a folder of shards, so nothing is written there."
@@ -133,7 +135,7 @@ class ShardFolder:
         if changed:
             raise RunError(
                 f"{self.path} was begun with other settings: {', '.join(changed)}. "
-                "Resume with the same, or give another --output."
+                "Resume with the same, start again with --overwrite, or give another --output."
             )
         for record in self._read_records():
             problem = self._problem(record)

@@ -64,8 +64,8 @@ class InputFile:
         if self.size is not None and self != InputFile.look_at(self.path):
             raise DataError(
                 self.path,
-                "has changed while it was read, so its embeddings would belong to no one version "
-                "of it. Start again with --overwrite once it is complete.",
+                "has changed while it was read, so the result would belong to no one version of "
+                "it. Start again once it is complete; a folder of shards, with --overwrite.",
             )
 
     def text_size(self) -> int | None:
@@ -127,7 +127,7 @@ def find_inputs(patterns: Iterable[str]) -> list[InputFile]:
         for path in [pattern] if os.path.exists(pattern) else sorted(glob(pattern)) or [pattern]:
             real_path = os.path.realpath(path)
             if real_path in files:
-                raise ConfigError(f"{path} is given twice: its lines would be embedded twice.")
+                raise ConfigError(f"{path} is given twice: its lines would be read twice.")
             files[real_path] = InputFile.look_at(path)
     return list(files.values())
 

@@ -22,6 +22,12 @@ class TextSource(NamedTuple):
     data: str | None = None
     lines: InputFile | None = None
 
+    def paths(self) -> list[str]:
+        """Returns the files that are read."""
+        if self.lines is not None:
+            return [self.lines.path]
+        return [str(path) for path in pairs_files(str(self.data))]
+
     def texts(self, bad_lines: BadLines) -> Iterator[str]:
         """Streams the texts; of pairs those that training would see.
 

@@ -159,7 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _reply(self, answer: Callable[[str], _Reply]) -> None:
         try:
             self._check_sender()
-            reply = answer(urlsplit(self.path).path)
+            reply = answer(self._asked())
         except _Refusal as refusal:
             # What it sent besides, if anything, was not read.
             self.send_error(refusal.status, str(refusal))
@@ -180,6 +180,13 @@ class _Handler(BaseHTTPRequestHandler):
             )
         if origin is not None and origin.lower().removeprefix("http://") not in hosts:
             raise _Refusal(HTTPStatus.FORBIDDEN, f"Requests of {origin} are not answered.")
+
+    def _asked(self) -> str:
+        """Returns the path that is asked for, without a query."""
+        try:
+            return urlsplit(self.path).path
+        except ValueError as error:
+            raise _Refusal(HTTPStatus.BAD_REQUEST, f"The address is none: {error}.") from error
 
     def _get(self, path: str) -> _Reply:
         if path == "/api/about":

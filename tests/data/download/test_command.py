@@ -51,6 +51,15 @@ class TestList:
         assert (known["RW"]["checksum"], known["STS2012"]["checksum"]) == ("published", None)
         assert set(known) == {*SOURCES, *catalogue.BY_HAND}
 
+    def test_what_is_not_there(self, folder, capsys):
+        """Links that lead nowhere, and an archive of files that are to be in a folder."""
+        for name in ("wsj/00/broken", "paragram-300.txt"):
+            (folder / name).symlink_to(folder / "none")
+        (folder / "trainDevTestTrees_PTB.zip").touch()
+        known = listed(capsys, "--data-dir", folder)
+        assert known["PTB"]["num_bytes"] == len(FILES["wsj/00/wsj_0001.mrg"])
+        assert known["paragram"]["path"] is known["SST"]["path"] is None
+
     def test_table(self, folder, capsys, monkeypatch):
         monkeypatch.chdir(folder)
         assert call("cli.data") == 0

@@ -158,6 +158,23 @@ def test_archive_without_its_member(monkeypatch, server, get, content, message):
         get("RW")
 
 
+@pytest.mark.parametrize(
+    ("name", "file", "content", "kind"),
+    [
+        ("STS2012", "STS2012-en-test.zip", zip_of({"STS.gs.OnWN.txt": ""}), "zip or tar archive"),
+        (PPDB, PPDB_FILE, PPDB_CONTENT, "gzip file"),
+    ],
+    ids=["archive", "gzip"],
+)
+def test_a_page_in_place_of_data_is_not_kept(server, cache, get, name, file, content, kind):
+    (server.folder / file).write_bytes(b"<html>Log in first.</html>")
+    with pytest.raises(DataError, match=f"expected a {kind}"):
+        get(name)
+    (server.folder / file).write_bytes(content)
+    assert get(name).exists()
+    assert list(json.loads((cache / "checksums.json").read_text())) == [file]
+
+
 def test_network_errors_say_the_address_and_the_way_out(server, cache, get):
     (server.folder / PPDB_FILE).unlink()
     message = rf"could not be fetched from {server.url}/{PPDB_FILE} \(404.*by hand and pass"

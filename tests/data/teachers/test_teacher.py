@@ -65,6 +65,18 @@ def test_a_folder_without_a_model(tmp_path):
             find_teacher(f"sentence-transformers:{folder}")
 
 
+def test_another_model_in_the_same_folder_has_another_name(tmp_path):
+    (tmp_path / "modules.json").write_text("[]")
+    spec = f"sentence-transformers:{tmp_path}"
+    names = []
+    for weights in ("old", "new", "old"):
+        (tmp_path / "weights").write_text(weights)
+        find_teacher.cache_clear()
+        names.append(find_teacher(spec).name)
+    assert names[0] == names[2] != names[1]
+    assert names[0].startswith(spec)
+
+
 def test_an_unknown_name():
     with pytest.raises(ConfigError, match="'missing' cannot be loaded: not a local folder and no"):
         find_teacher("sentence-transformers:missing")

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from tf_charagram.data.download.sources import Source
+from tf_charagram.data.readers.lines import GZIP_MAGIC
 from tf_charagram.errors import DataError
 from tf_charagram.files import partial_folder, whole_file
 
@@ -38,6 +39,18 @@ def unpack(archive: Path, source: Source, target: Path) -> None:
                 file.write(joined)
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
         raise DataError(archive, f"expected a zip or tar archive ({error})") from error
+
+
+def check_compressed(path: Path) -> None:
+    """Checks that a file whose name ends in `.gz` begins as one.
+
+    Raises:
+        DataError: It does not.
+    """
+    if path.suffix == ".gz":
+        with open(path, "rb") as file:
+            if file.read(2) != GZIP_MAGIC:
+                raise DataError(path, "expected a gzip file, found something else")
 
 
 def _joined(archive: Path, members: tuple[str, ...]) -> bytes:

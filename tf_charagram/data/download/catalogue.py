@@ -134,7 +134,8 @@ def is_searchable(folder: Path) -> bool:
 def _files_of(folder: Path) -> Iterator[Path]:
     for parent, folders, names in os.walk(folder):
         folders.sort()
-        yield from (Path(parent, name) for name in sorted(names))
+        paths = (Path(parent, name) for name in sorted(names))
+        yield from (path for path in paths if path.exists())  # A link may lead nowhere.
 
 
 def _scored_sets(roots: Sequence[Path]) -> dict[str, Path]:
@@ -153,7 +154,9 @@ def _downloads(files: Sequence[Path], scored: dict[str, Path]) -> Iterator[Known
         if path is None and source.kind in _SCORED:
             path, found = _scored_path(name, scored)
         elif path is None:
-            wanted = source.members or (file_name(source.url).removesuffix(".gz"),)
+            # An archive of many files is not yet the folder that is used.
+            single = () if source.is_folder else (file_name(source.url).removesuffix(".gz"),)
+            wanted = source.members or single
             path, found = _first(p for p in files if p.name.removesuffix(".gz") in wanted)
         checksum = None
         if source.checksum:

@@ -8,10 +8,10 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from tf_charagram.data.download.archives import unpack
+from tf_charagram.data.download.archives import check_compressed, unpack
 from tf_charagram.data.download.sources import SOURCES, Source
 from tf_charagram.errors import ConfigError, DataError, unknown_name
-from tf_charagram.files import read_json, whole_file
+from tf_charagram.files import read_json, sha256_of, whole_file
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -56,10 +56,19 @@ def fetch(
     folder = cache_folder(cache_dir)
     download = folder / file_name(source.url)
     try:
-        _download(url, download, source.checksum, progress)
+        is_known = _download(url, download, source.checksum, progress)
         target = _target(name, source, folder)
-        if not target.exists():
-            unpack(download, source, target)
+        try:
+            if target == download:
+                check_compressed(download)
+            elif not target.exists():
+                unpack(download, source, target)
+        except DataError:
+            if not is_known:
+                download.unlink()  # It may be a page that says what is wrong.
+            raise
+        if not is_known:
+            _record(download)
     except OSError as error:  # includes every network error of requests
         message = (
             f"could not be fetched from {url} ({error}). Try again, or download it by hand and "
@@ -138,14 +147,16 @@ def _target(name: str, source: Source, folder: Path) -> Path:
     return folder / (source.members[0] if source.members else file_name(source.url))
 
 
-def _download(url: str, path: Path, checksum: str | None, progress: bool) -> None:
-    """Downloads `url` to `path` unless it is there already, and checks its checksum."""
+def _download(url: str, path: Path, checksum: str | None, progress: bool) -> bool:
+    """Downloads `url` to `path` unless it is there already; returns whether its checksum is known.
+
+    Where it is, the file has it.
+    """
     import pooch
     from rich.console import Console
     from rich.progress import Progress
 
-    recorded = _read_checksums(path.parent)
-    known = checksum or recorded.get(path.name)
+    known = checksum or _read_checksums(path.parent).get(path.name)
     if path.is_file() and known and not _matches(path, known):
         path.unlink()
     if not path.is_file():
@@ -168,11 +179,15 @@ def _download(url: str, path: Path, checksum: str | None, progress: bool) -> Non
                     f"{path.parent / CHECKSUMS_FILE} if it has one."
                 )
                 raise DataError(path, message) from error
-    if not known:
-        recorded[path.name] = f"sha256:{pooch.file_hash(str(path))}"
-        text = json.dumps(recorded, indent=1, sort_keys=True)
-        with whole_file(path.parent / CHECKSUMS_FILE, "w") as file:
-            file.write(text)
+    return known is not None
+
+
+def _record(path: Path) -> None:
+    """Keeps the checksum of a download, for later ones."""
+    recorded = _read_checksums(path.parent) | {path.name: f"sha256:{sha256_of(path)}"}
+    text = json.dumps(recorded, indent=1, sort_keys=True)
+    with whole_file(path.parent / CHECKSUMS_FILE, "w") as file:
+        file.write(text)
 
 
 def _matches(path: Path, known: str) -> bool:

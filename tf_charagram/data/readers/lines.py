@@ -15,7 +15,8 @@ from typing import BinaryIO, cast
 from tf_charagram.errors import DataError
 
 STDIN = "-"
-_GZIP_MAGIC = b"\x1f\x8b"
+#: What a gzip file begins with.
+GZIP_MAGIC = b"\x1f\x8b"
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -59,7 +60,7 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
             stream = cast(io.BufferedReader, sys.stdin.buffer)
         else:
             stream = stack.enter_context(open(path, "rb"))
-        if stream.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC):
+        if stream.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC):
             # Not wrapped in another buffer: that would drop the last lines before an error.
             yield cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=stream)))
         else:

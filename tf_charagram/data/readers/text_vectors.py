@@ -92,7 +92,10 @@ def _parquet_texts(path: Path) -> list[str]:
         column = parquet.read_table(path, columns=["text"])["text"]
     except Exception as error:  # A damaged file may raise anything.
         raise DataError(path, f"expected a column 'text' in it: {error}") from error
-    return [text or "" for text in column.to_pylist()]
+    texts = column.to_pylist()
+    if not all(isinstance(text, str | None) for text in texts):
+        raise DataError(path, f"expected strings in the column 'text', found {column.type}")
+    return [text or "" for text in texts]
 
 
 def _read_tsv(path: Path, bad: BadLines) -> TextVectors:
@@ -103,7 +106,8 @@ def _read_tsv(path: Path, bad: BadLines) -> TextVectors:
             continue
         text, *cells = line.split("\t")
         try:
-            row = np.array([float(cell) for cell in cells], np.float32)
+            with np.errstate(over="ignore"):
+                row = np.array([float(cell) for cell in cells], np.float32)
             if not len(row) or (rows and len(row) != len(rows[0])):
                 width = f"{len(rows[0])} numbers" if rows else "numbers"
                 raise ValueError(f"expected a text and {width}, found {len(row)}")

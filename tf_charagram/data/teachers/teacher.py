@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
 from functools import lru_cache
@@ -12,6 +13,7 @@ import numpy as np
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.extras import extra_module
+from tf_charagram.files import sha256_of
 
 SENTENCE_TRANSFORMERS = "sentence-transformers:"
 # What fits into the caches of a core: 1.4 times as fast as 256 for texts of 64 characters.
@@ -50,6 +52,9 @@ class SentenceTransformer:
             raise ConfigError(
                 f"{name} is no folder of a model of sentence-transformers: it has no modules.json."
             )
+        if path.is_dir():
+            # Its vectors are kept by this name, and another model may take the folder.
+            self.name += f" {_fingerprint(path)}"
         package = extra_module("sentence_transformers", "teacher")
         # Half the memory and twice the speed on machines that know it; the vectors differ in the
         # third digit.
@@ -73,6 +78,13 @@ class SentenceTransformer:
             show_progress_bar=False,
         )
         return vectors.float().cpu().numpy()
+
+
+def _fingerprint(folder: Path) -> str:
+    """Returns what changes with the files of a folder."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    about = [f"{path.relative_to(folder)} {sha256_of(path)}" for path in files]
+    return hashlib.sha256("\n".join(about).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 @lru_cache(maxsize=1)
