@@ -44,6 +44,15 @@ def test_value_of_a_file(text, expected, tmp_path):
     assert value_of(["--config", str(path), "--task", "words"], "task") == "words"
 
 
+def test_value_of_several_files(tmp_path):
+    """The last that has one counts, as it does for the parser."""
+    arguments = []
+    for number, text in enumerate(["task: pos", "task: words", "dim: 3"]):
+        (tmp_path / f"{number}.yaml").write_text(text)
+        arguments.append(f"--config={tmp_path / f'{number}.yaml'}")
+    assert [value_of(arguments[:number], "task") for number in (1, 2, 3)] == ["pos", *["words"] * 2]
+
+
 def test_value_of_a_file_that_is_not_there():
     assert value_of(["--config", "nowhere.yaml"], "task") is None
 
@@ -53,6 +62,7 @@ def test_what_may_come_several_times():
     assert repeatable_flags(settings_class("pos")) == ["--data", "--eval-data"]
     found = repeatable(["--data", "a", "--eval-data=b", "--data=c"], ["--data", "--eval-data"])
     assert found == ['--data=["a"]', '--eval-data=["b"]', "--data+=c"]
+    assert repeatable(["--dim", "3", "--data"], ["--data"]) == ["--dim", "3", "--data"]
 
 
 @pytest.mark.parametrize(

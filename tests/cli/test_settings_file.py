@@ -82,10 +82,13 @@ def test_code_is_no_yaml(path, tmp_path, capsys):
         ("task: 5", 1, "`task` must be a text. Received: 5 in "),
         ("encoder: [a]", 1, "`encoder` must be a text. Received: ['a'] in "),
         ("epochs:\ndim: 8", 1, "`epochs` must have a value. Received: epochs=None"),
+        ("data: pairs.tsv", 2, "--data must be a list. Received: pairs.tsv"),
+        ("entailment: [Equivalence, Entailment]", 1, "for PPDB 2.0, not for starter"),
         ("ngrams: 2h", 2, "must be a whole number, or several with commas between them"),
     ],
 )
 def test_values(path, capsys, text, status, message):
     path.write_text(text)
-    assert call("train", "--config", path, "--data", "starter") == status
+    flags = [] if text.startswith("data") else ["--data", "starter"]
+    assert call("train", "--config", path, *flags) == status
     assert message in capsys.readouterr().err

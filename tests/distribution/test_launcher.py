@@ -63,6 +63,14 @@ def test_the_chief_says_itself_what_is_wrong():
     assert ended(code) == (2, "", "error: wrong flag\n")
 
 
+def test_what_is_wrong_for_all_is_no_loss():
+    """Also where the chief is not the first to end."""
+    code = "time.sleep(rank == 0)\nsys.exit(f'error: no such file for {rank}')"
+    status, _, errors = ended(code)
+    assert status == 1 and errors.startswith("error: no such file for 0\n")
+    assert "was lost" not in errors and "--resume" not in errors
+
+
 def test_interrupt_goes_to_the_chief():
     process = launch("""
         if rank == 0:

@@ -14,7 +14,7 @@ import threading
 
 import pytest
 
-from tests.commands import call, environment, process
+from tests.commands import call, environment, interrupt_training_at, process
 from tf_charagram.training.interrupt import Interrupt
 
 QUICK = ("--dim", 4, "--epochs", 2, "--evaluations-per-epoch", 1, "--batch-size", 20)
@@ -56,6 +56,19 @@ def test_in_a_log_file(train, capsys):
     assert [line.split("  ")[0] for line in lines] == ["epoch 1.00", "epoch 2.00"]
     assert all("scored " in line and " s left" in line for line in lines)
     assert "History" not in printed.out and "Correlation x 100" in printed.out
+
+
+def test_what_is_left_in_a_log_file(train, monkeypatch, capsys):
+    """Nothing is known of it before a step, and it is never less than nothing."""
+    interrupt_training_at(monkeypatch, 3)
+    assert train() == 130
+    monkeypatch.undo()
+    capsys.readouterr()
+    assert train("--resume", "--max-minutes", "1e-6") == 0
+    assert train("--overwrite", "--max-minutes", "1e-6") == 0
+    begun, ended = [line.split("  ") for line in capsys.readouterr().err.splitlines()]
+    assert [fact.split()[0] for fact in begun] == ["epoch", "loss", "scored"]
+    assert ended[-1] == "0 s left"
 
 
 def test_quiet(train, tmp_path, capsys):

@@ -22,6 +22,7 @@ from tests.commands import (
     process,
 )
 from tests.contracts import some_now
+from tf_charagram.cli.run_record import read_run
 from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.models.embedder import TextEmbedder
@@ -137,9 +138,11 @@ def test_interrupted_at_any_step(arguments, whole, tmp_path, monkeypatch, step):
 @pytest.mark.usefixtures("unexported")
 def test_a_finished_run_stays_as_it_is(arguments, whole, tmp_path):
     shutil.copytree(whole, tmp_path / "run")
-    # A folder that was moved is the same run.
+    # A folder that was moved is the same run, and what it ended with before is forgotten.
+    (tmp_path / "run" / "problem.txt").write_text("The loss is not finite.")
     assert call("train", *arguments, "--out", tmp_path / "run", "--resume") == 0
     assert_same_run(tmp_path / "run", whole)
+    assert not (tmp_path / "run" / "problem.txt").exists()
 
 
 @pytest.mark.usefixtures("unexported")
@@ -305,6 +308,8 @@ def test_a_loss_that_is_not_finite(data, tmp_path):
     bias.assign(np.full(bias.shape, np.nan))
     with pytest.raises(TrainingError, match=r"not finite at step 0\..*smaller --learning-rate"):
         training.run(resume=False)
+    assert "smaller --learning-rate" in (tmp_path / "run" / "problem.txt").read_text()
+    assert read_run(tmp_path / "run").status == "diverged"
 
 
 def test_a_model_that_was_lost(arguments, whole, tmp_path):

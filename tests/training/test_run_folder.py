@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
+from pathlib import Path
+
 import pytest
 
 from tf_charagram.errors import RunError
@@ -51,6 +56,19 @@ def test_a_run_that_was_killed_before_it_began_goes_on(tmp_path, names):
     folder = opened(tmp_path, resume=True)
     folder.begin(CONFIG)
     assert folder.config.is_file()
+
+
+def test_a_run_that_was_killed_while_it_was_overwritten(tmp_path, monkeypatch):
+    """What is left can be overwritten again."""
+    opened(tmp_path / "run").begin(CONFIG)
+    (tmp_path / "run" / "model").mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "iterdir", lambda self: map(self.joinpath, sorted(os.listdir(self))))
+        patch.setattr(shutil, "rmtree", lambda path: sys.exit())
+        with pytest.raises(SystemExit):
+            opened(tmp_path / "run", overwrite=True).begin(CONFIG)
+    opened(tmp_path / "run", overwrite=True).begin(CONFIG)
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["config.json"]
 
 
 def test_two_that_open_the_same_folder(tmp_path):

@@ -205,6 +205,7 @@ def test_mega_batches(files, tmp_path, encoder):
         (["--augment-typos", "2"], "`augment_typos` must be in [0, 1]. Received: 2.0"),
         (["--select", "STS2013"], "Unknown set to select by 'STS2013'. Did you mean"),
         (["--decay", "cosine"], "Unknown decay 'cosine'."),
+        (["--negatives-from", "workers"], "Unknown negatives_from 'workers'. Did you mean"),
         (["--max-minutes", "0"], "`max_minutes` must be above 0. Received: 0.0"),
         (["--init", "nowhere"], "nowhere is not a model folder"),
         (["--word-vectors", "x.txt"], "`word_vectors` is not an option of the encoder 'charagram'"),
@@ -251,17 +252,20 @@ def test_time_is_up(files, tmp_path, monkeypatch):
     assert read(out)[0]["steps"] > metrics["steps"]
 
 
-def test_the_learning_rate_falls_to_zero(files, tmp_path):
+# 72 pairs are 9 batches an epoch, in 5 pools.
+@pytest.mark.parametrize(("epochs", "pools", "batches"), [(2, 10, 18), (1.1, 6, 11)])
+def test_the_learning_rate_falls_to_zero(files, tmp_path, epochs, pools, batches):
     first, second, sets = files
     config = ParaphraseConfig(
         task="sentences", data=(str(first), str(second)), eval_data=str(sets), dim=4, batch_size=8,
-        epochs=2, evaluations_per_epoch=1, decay="linear", mega_batches=2, learning_rate=0.01,
+        epochs=epochs, evaluations_per_epoch=1, decay="linear", mega_batches=2, learning_rate=0.01,
         out=str(tmp_path / "run"),
     )  # fmt: skip
     training = TrainingRun(config, resume=False, overwrite=False)
     optimizer = training.loop.model.optimizer
     assert float(optimizer.learning_rate) == pytest.approx(0.01)
     training.run(resume=False, export=False)
-    # 72 pairs are 9 batches an epoch, in 5 pools.
-    assert int(optimizer.iterations) == 18 and training.loop.step == 10
+    assert int(optimizer.iterations) == batches and training.loop.step == pools
     assert float(optimizer.learning_rate) == 0.0
+    optimizer.iterations.assign(batches - 1)
+    assert float(optimizer.learning_rate) == pytest.approx(0.01 / batches)

@@ -89,6 +89,15 @@ def test_resumed_is_as_if_never_stopped(tagged, tmp_path, monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.usefixtures("unexported")
+def test_bad_lines_that_were_skipped(tagged, tmp_path, caplog):
+    data = tmp_path / "train.tsv"
+    data.write_text(f"{tagged.read_text()}\nno tag\n")
+    flags = ["--data", data, "--eval-data", tagged, "--on-bad-line", "skip", "--quiet"]
+    assert train(*flags, "--out", tmp_path / "run") == 0
+    assert "skipped 1 bad line; first: " in caplog.text
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -28,9 +28,12 @@ REPEATABLE = ("data", "eval_data", "teacher", "second_teacher", "pairs", "input"
 
 
 # What jsonargparse says of a value that is not of the type of its flag, or of one of its types.
-_TYPES = {"int": "a whole number", "float": "a finite number", "bool": "yes or no", "str": "a text"}
+_TYPES = {
+    "int": "a whole number", "float": "a finite number", "bool": "yes or no", "str": "a text",
+    "list": "a list",
+}  # fmt: skip
 _WRONG_TYPE = re.compile(
-    r'key "(\w+)":.*?Expected a <class .(int|float|bool|str).>.*(?:Got|Given) value: (.*)',
+    r'key "(\w+)":.*?Expected a <class .(int|float|bool|str|list).>.*(?:Got|Given) value: (.*)',
     re.DOTALL,
 )
 # What it says of arguments that are not there.
@@ -191,8 +194,13 @@ def flag_of(name: str) -> str:
 
 def list_type(kind: Any) -> Callable[..., str]:
     """Returns what checks a comma-separated list whose elements are of the type of a setting."""
-    checks: dict[type, Callable[..., str]] = {str: str, int: _integers, float: _floats}
+    checks: dict[type, Callable[..., str]] = {str: _joined, int: _integers, float: _floats}
     return checks[get_args(kind)[0]]
+
+
+def _joined(values: Any) -> str:
+    """Returns a comma-separated list, which files of settings may have as a list."""
+    return ",".join(map(str, values)) if isinstance(values, list | tuple) else str(values)
 
 
 def _integers(text: str) -> str:
@@ -206,7 +214,7 @@ def _floats(text: str) -> str:
 
 
 def _numbers(text: str, kind: type[int] | type[float]) -> str:
-    text = ",".join(map(str, text)) if isinstance(text, list | tuple) else str(text)
+    text = _joined(text)
     try:
         for part in text.split(","):
             kind(part)
@@ -237,35 +245,39 @@ def repeatable(arguments: Sequence[str], flags: Sequence[str]) -> list[str]:
     values = iter(arguments)
     seen: set[str] = set()
     for argument in values:
-        name, equals, value = argument.partition("=")
+        name, equals, text = argument.partition("=")
         if name not in flags:
             result.append(argument)
             continue
-        if not equals:
-            value = next(values, "")
-        result.append(f"{name}+={value}" if name in seen else f"{name}={json.dumps([value])}")
-        seen.add(name)
+        value = text if equals else next(values, None)
+        if value is None:
+            result.append(name)  # For the parser to say what is missing.
+        else:
+            result.append(f"{name}+={value}" if name in seen else f"{name}={json.dumps([value])}")
+            seen.add(name)
     return result
 
 
 def value_of(arguments: Sequence[str], name: str, file_flag: str = "--config") -> str | None:
-    """Returns the value of a flag before all are parsed: the last given, else that of the file.
+    """Returns the value of a flag before all are parsed: the last given, else that of the files.
 
     Raises:
-        ConfigError: The file is no file of settings, or the value is no text.
+        ConfigError: A file is no file of settings, or the value is no text.
     """
-    found: dict[str, str | None] = {f"--{name}": None, file_flag: None}
+    found: dict[str, list[str]] = {f"--{name}": [], file_flag: []}
     values = iter(arguments)
     for argument in values:
         flag, equals, text = argument.partition("=")
-        if flag in found:
-            found[flag] = text if equals else next(values, None)
-    value, path = found.values()
-    if value is not None or path is None:
-        return value
-    value = read_settings(path).get(name)
-    if not isinstance(value, str | bool | None):
-        raise ConfigError(f"`{name}` must be a text. Received: {value!r:.100} in {path}")
+        if flag in found and (given := text if equals else next(values, None)) is not None:
+            found[flag].append(given)
+    flags, files = found.values()
+    if flags:
+        return flags[-1]
+    value = None
+    for path in files:
+        value = read_settings(path).get(name, value)
+        if not isinstance(value, str | bool | None):
+            raise ConfigError(f"`{name}` must be a text. Received: {value!r:.100} in {path}")
     return value
 
 

@@ -19,6 +19,7 @@ from tf_charagram.training.tasks import settings_class
 
 FINISHED = "finished"
 UNFINISHED = "unfinished"
+DIVERGED = "diverged"
 #: Trials with this status have a score that counts.
 COMPLETED = "completed"
 
@@ -67,6 +68,8 @@ class RunRecord:
     def status(self) -> str:
         """Whether it came to its end; of a search, how many trials of its space did."""
         if self.trials is None:
+            if RunFolder(self.folder).problem.name in self.files:
+                return DIVERGED
             return FINISHED if self.metrics else UNFINISHED
         space = [len(values) for name, values in self.settings.items() if _is_space(name, values)]
         return f"{len(self.trials)} of {math.prod(space)} trials"

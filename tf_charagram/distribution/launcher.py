@@ -94,15 +94,17 @@ class Launcher:
 
     def _report(self, failed: int) -> int:
         """Says why the training ended, unless the chief has; returns the exit status."""
-        chief = self._processes[0].poll()
-        if self._num_interrupts or (failed == 0 and chief is not None and chief > 0):
-            return chief if chief is not None and chief > 0 else 130
+        chief = self._processes[0].poll() or 0
+        if self._num_interrupts or (failed == 0 and chief > 0):
+            return chief if chief > 0 else 130
         code = self._processes[failed].returncode
-        how = f"killed by signal {-code}" if code < 0 else f"exit status {code}"
-        sys.stderr.write(
-            f"error: worker {failed} of {self._size} was lost ({how}), and the training is stopped."
-            " Go on from its last checkpoint with the same command and --resume.\n"
-        )
+        # What is wrong for all, such as a missing file, another worker may be the first to end of.
+        if code < 0 or chief <= 0:
+            how = f"killed by signal {-code}" if code < 0 else f"exit status {code}"
+            sys.stderr.write(
+                f"error: worker {failed} of {self._size} was lost ({how}), and the training is "
+                "stopped. Go on from its last checkpoint with the same command and --resume.\n"
+            )
         errors = self._errors[failed]
         if errors is not None:
             errors.seek(0)

@@ -95,16 +95,19 @@ class TrainingProgress(keras.callbacks.Callback):
         self._show()
         if self._line.is_shown:
             return
+        facts = [f"epoch {record['epoch']:.2f}", f"loss {record['loss']:.4f}"]
+        facts += [_scored(*item) for item in self._scores.items()]
+        # A run that was stopped before an evaluation begins with it, and has no speed yet.
+        if self._step > self._first_step:
+            facts += [self._speed(), f"{self._seconds_left():,.0f} s left"]
+        self._line.say("  ".join(facts))
+
+    def _seconds_left(self) -> float:
         examples = self._stream.num_examples
         examples_left = examples(self._total_steps) - examples(self._step)
-        left = min(
-            examples_left / max(self.examples_per_second, 1e-9), self._max_seconds - self.seconds
-        )
-        scores = "  ".join(_scored(name, score) for name, score in self._scores.items())
-        self._line.say(
-            f"epoch {record['epoch']:.2f}  loss {record['loss']:.4f}  {scores}  "
-            f"{self._speed()}  {left:,.0f} s left"
-        )
+        left = examples_left / max(self.examples_per_second, 1e-9)
+        # Time is looked at between steps, so that a run ends a little later than it is to.
+        return max(0.0, min(left, self._max_seconds - self.seconds))
 
     def _show(self) -> None:
         if self._interrupt.is_wanted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 import time
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from tf_charagram.bad_lines import BadLines
 from tf_charagram.config import RunConfig
 from tf_charagram.distribution.agreement import failing_together
 from tf_charagram.distribution.exchange import ALONE, Exchange
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import ConfigError, TrainingError, unknown_name
 from tf_charagram.files import write_json
 from tf_charagram.layers.cut_table import CutTable, summed_tables
 from tf_charagram.layers.embedding_table import tables_on
@@ -23,12 +24,14 @@ from tf_charagram.optimizers import make_optimizer
 from tf_charagram.training.building import check_options
 from tf_charagram.training.devices import HOST, table_devices
 from tf_charagram.training.kept_model import LAST
-from tf_charagram.training.loop import Scores, TrainingLoop
+from tf_charagram.training.loop import Scores, TrainingLoop, total_steps
 from tf_charagram.training.metrics import loop_metrics
 from tf_charagram.training.run_folder import RunFolder, run_config
 from tf_charagram.training.tasks import canonical_settings, settings_class, task_class
 from tf_charagram.training.tasks.base import Scoring, Task
 from tf_charagram.training.transfer import check_init
+
+logger = logging.getLogger(__name__)
 
 # Settings of one worker that change no weights, or that are names of files, which are compared by
 # what is in them.
@@ -129,6 +132,8 @@ class TrainingRun:
         self.model.task = config.task
         self._cut_tables(devices)
         self.stream = task.make_stream(self.model, self.folder)
+        if task.bad_lines.count:
+            logger.warning("%s", task.bad_lines.summary())
         self._trainer = task.make_trainer(self.model, optimizer)
         self._trainer.exchange = self.exchange
         self._set_decay(optimizer)
@@ -165,7 +170,7 @@ class TrainingRun:
     def _set_decay(self, optimizer: keras.optimizers.Optimizer) -> None:
         """Lets the learning rate fall as the settings say."""
         if self.config.decay == "linear":
-            steps = max(1, round(self.config.epochs * self.stream.updates_per_epoch))
+            steps = self.stream.num_updates(total_steps(self.stream, self.config.epochs))
             optimizer.learning_rate = keras.optimizers.schedules.PolynomialDecay(
                 self.config.learning_rate, steps, end_learning_rate=0.0
             )
@@ -201,9 +206,13 @@ class TrainingRun:
         with self.folder.lock:
             if resume:
                 self.loop.resume()
+            self.folder.problem.unlink(missing_ok=True)
             self.stream.open()
             try:
                 self.loop.run()
+            except TrainingError as error:
+                self.folder.note_problem(error)
+                raise
             finally:
                 self.stream.close()
             if not self.exchange.is_chief:

@@ -51,6 +51,7 @@ class RunFolder:
         self.tensorboard = self.path / "tensorboard"
         self.texts = self.path / "texts.txt"
         self.pairs = self.path / "pairs"
+        self.problem = self.path / "problem.txt"
         self.lock = FolderLock(self.path)
         self._replaces = False
         self._goes_on = False
@@ -146,7 +147,9 @@ class RunFolder:
                     f"Another run began in {self.path} meanwhile. Start again, or give another "
                     "--out."
                 )
-            for path in self.path.iterdir() if self._replaces else ():
+            # The settings last: without them, what a killed process left would be no run folder.
+            names = sorted(self.path.iterdir(), key=lambda path: path == self.config)
+            for path in names if self._replaces else ():
                 if path.is_dir() and not path.is_symlink():
                     shutil.rmtree(path)
                 else:
@@ -156,6 +159,11 @@ class RunFolder:
         self._replaces = False
         if not self.config.is_file():
             write_json(self.config, config)
+
+    def note_problem(self, problem: object) -> None:
+        """Writes down why training cannot go on."""
+        with whole_file(self.problem, "w") as file:
+            file.write(f"{problem}\n")
 
     def append_history(self, record: dict[str, Any]) -> None:
         """Adds one line to the history.

@@ -144,6 +144,15 @@ def test_blocks_are_visited_whole_and_in_a_new_order(filled, settings):
     assert batches_of(stream, 7, 5) == whole[7:]
 
 
+def test_updates_where_several_batches_are_a_step(filled):
+    """The last pool of a block has fewer batches, and of these the last has fewer pairs."""
+    stream = PairStream(filled(block_size=7), batch_size=2, mega_batches=2)
+    sizes = [-(-len(pool) // 2) for pool in pairs_of(stream, 0, 9)]
+    assert sorted(sizes[:3]) == [2, 2, 2] and sum(sizes) == stream.num_updates(9)
+    assert [stream.num_updates(step) for step in range(10)] == np.cumsum([0, *sizes]).tolist()
+    assert [make().num_updates(step) for step in (0, 2, 7)] == [0, 2, 7]
+
+
 @pytest.fixture
 def filled(tmp_path):
     """Returns a function that makes a store of the usual pairs in files."""

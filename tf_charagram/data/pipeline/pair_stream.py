@@ -82,10 +82,17 @@ class PairStream(Stream):
         """Removes the ids that did not fit into memory."""
         self.store.remove()
 
-    @property
-    def updates_per_epoch(self) -> int:
-        """Number of batches that visit every pair once, also where several make a pool."""
-        return sum(-(-size // self.batch_size) for size in self._block_sizes)
+    def num_updates(self, step: int) -> int:
+        """Returns the number of batches in the steps before a step, which may be pools of them."""
+        epoch, offset = divmod(step, self.steps_per_epoch)
+        number = epoch * sum(map(self._num_batches, self._block_sizes))
+        for block in self._block_order(epoch):
+            number += self._num_batches(min(offset * self.step_size, self._block_sizes[block]))
+            offset = max(0, offset - self._num_steps(block))
+        return number
+
+    def _num_batches(self, num_pairs: int) -> int:
+        return -(-num_pairs // self.batch_size)
 
     def _block_order(self, epoch: int) -> list[int]:
         blocks = super()._block_order(epoch)

@@ -82,10 +82,9 @@ class Stream(ABC):
         """Number of steps that visit every example once."""
         return sum(map(self._num_steps, range(len(self._block_sizes))))
 
-    @property
-    def updates_per_epoch(self) -> int:
-        """Number of updates of the weights that visit every example once."""
-        return self.steps_per_epoch
+    def num_updates(self, step: int) -> int:
+        """Returns the number of updates of the weights in the steps before a step."""
+        return step
 
     def num_examples(self, step: int) -> int:
         """Returns the number of examples in the steps before a step."""

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import keras
 
-from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import IdFilter, PairStore
 from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.text.ids import ids_function
-
-logger = logging.getLogger(__name__)
 
 
 class TrainingPairs:
@@ -28,7 +24,6 @@ class TrainingPairs:
     Args:
         corpus: The pairs, which are surveyed here.
         make_vectorizer: Makes the vectorizer from all texts, which it need not read.
-        bad_lines: What is done about bad lines; their number is reported.
         with_typos: Whether the vectorizer sees texts with added typing errors.
 
     Attributes:
@@ -43,7 +38,6 @@ class TrainingPairs:
         self,
         corpus: PairCorpus,
         make_vectorizer: Callable[[Iterable[str]], keras.layers.Layer],
-        bad_lines: BadLines,
         *,
         with_typos: bool = True,
     ) -> None:
@@ -53,8 +47,6 @@ class TrainingPairs:
         self.vectorizer = make_vectorizer(texts)
         # Hashing needs no vocabulary, but the texts are to be counted.
         deque(texts, maxlen=0)
-        if bad_lines.count:
-            logger.warning("%s", bad_lines.summary())
 
     def stream(
         self,

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from tf_charagram.config import DistillConfig, ParaphraseConfig
 from tf_charagram.distribution.exchange import Exchange
+from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.evaluation.papers import PaperScores, paper_scores
 from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
 from tf_charagram.evaluation.sets import evaluation_sets
@@ -24,6 +25,7 @@ from tf_charagram.training.tasks.base import ConfigT, Scoring, Task
 from tf_charagram.training.tensorboard import write_projector
 from tf_charagram.training.transfer import with_settings_of
 
+_NEGATIVES_FROM = ("all", "worker")
 _NUM_PROJECTED = 5_000
 # Texts among which the sample neighbours are searched.
 _NUM_SEARCHED = 20_000
@@ -111,7 +113,13 @@ class EmbedderTask(Task):
 def negative_sampler(
     config: ParaphraseConfig | DistillConfig, exchange: Exchange
 ) -> NegativeSampler:
-    """Returns what chooses the negatives of pairs, as the settings say."""
+    """Returns what chooses the negatives of pairs, as the settings say.
+
+    Raises:
+        ConfigError: A setting has an unknown value, or the masks do not go together.
+    """
+    if config.negatives_from not in _NEGATIVES_FROM:
+        raise ConfigError(unknown_name("negatives_from", config.negatives_from, _NEGATIVES_FROM))
     return NegativeSampler(
         config.negatives,
         mask_duplicates=config.mask_duplicates,

@@ -64,7 +64,6 @@ class ParaphraseTask(EmbedderTask):
         self.pairs = TrainingPairs(
             self._corpus(),
             lambda texts: make_vectorizer(config, texts),
-            self.bad_lines,
             with_typos=not is_words,
         )
 
