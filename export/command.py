@@ -19,7 +19,7 @@ from tf_charagram.export.compression.options import ShrinkOptions
 if TYPE_CHECKING:
     from tf_charagram.models.base import TextModel
 
-# What comes into a version besides the SavedModel and its golden vectors.
+# What comes into a version besides the SavedModel, its golden vectors and warm-up requests.
 _OTHER_BYTES = 50_000
 
 
@@ -66,7 +66,7 @@ def export(arguments: Sequence[str]) -> int:
     texts = real_texts(values.texts, values.model, model.kind)
     about = about_run(values.model)
     if options != ShrinkOptions():
-        model, options = _made_smaller(model, options, texts)
+        model, options = _made_smaller(model, options, texts, folder.name, values.warmup)
         about["made_smaller"] = dataclasses.asdict(options)
     version = write_version(model, folder, about, texts, values.warmup)
     removed = folder.prune(values.keep) if values.keep else []
@@ -89,17 +89,23 @@ def export(arguments: Sequence[str]) -> int:
 
 
 def _made_smaller(
-    model: TextModel, options: ShrinkOptions, texts: Sequence[bytes]
+    model: TextModel, options: ShrinkOptions, texts: Sequence[bytes], name: str, num_warmup: int
 ) -> tuple[TextModel, ShrinkOptions]:
     """Returns a smaller model, and the options that a size to keep to is translated into."""
     from tf_charagram.export.compression.budget import fitting_options
     from tf_charagram.export.compression.shrinking import shrink
     from tf_charagram.export.serving.golden import most_golden_bytes
+    from tf_charagram.export.serving.warmup import warmup_bytes
     from tf_charagram.serialization.model_folder import Parts
 
     vectorizer, encoder, _ = model.parts
     if options.max_mb is not None:
+        signatures = {
+            signature: [spec.name for spec in function.input_signature]
+            for signature, function in model.signatures().items()
+        }
         extra_bytes = most_golden_bytes(texts, encoder.dim) + _OTHER_BYTES
+        extra_bytes += warmup_bytes(name, signatures, texts, num_warmup)
         options = fitting_options(vectorizer, encoder, options.max_mb, extra_bytes)
     return model.from_parts(Parts(*shrink(vectorizer, encoder, options))), options
 

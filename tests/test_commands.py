@@ -263,7 +263,16 @@ class TestEmbed:
     @pytest.mark.parametrize("flags", [[], ["--input", "a.txt"]])
     def test_a_file_without_its_flag(self, tmp_path, capsys, flags):
         assert call("embed", tmp_path, *flags, "b.txt") == 2
-        assert "no flag comes before b.txt. Name each file with --input" in capsys.readouterr().err
+        assert "unexpected argument b.txt. Name each file with --input" in capsys.readouterr().err
+
+    def test_closed_streams(self, trained, monkeypatch):
+        """As a daemon leaves them: no text comes in, and what is written is lost."""
+        for name in ("stdin", "stdout"):
+            monkeypatch.setattr(sys, name, None)
+        assert call("embed", trained.folder) == 0
+        for stream in (sys.stdin, sys.stdout):
+            assert stream.name == os.devnull
+            stream.close()
 
     def test_npy_of_nothing(self, trained, embedder, tmp_path):
         (tmp_path / "empty").write_text("")

@@ -6,11 +6,10 @@ Into one file, or into a folder of shards: there, a stopped run goes on with `--
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet, repeatable
@@ -29,19 +28,9 @@ _FEW_LINES = 1000
 _THREADS = 1
 
 
-class _Parser(FlagParser):
-    """A parser that says which flag a file goes with."""
-
-    def error(self, message: str, ex: Exception | None = None) -> NoReturn:
-        if stray := re.search(r"[Uu]nrecognized arguments?: ([^-]\S*)", message):
-            message = f"no flag comes before {stray[1]}. Name each file with --input, or a pattern "
-            message += "in quotes."
-        super().error(message, ex)
-
-
 def make_parser() -> FlagParser:
     """Returns the command line."""
-    parser = _Parser(prog="charagram embed", description=__doc__)
+    parser = FlagParser(prog="charagram embed", description=__doc__)
     parser.add_argument("model", type=str, help=MODEL_HELP)
     parser.add_argument(
         "--input", type=list[str], default=["-"],

@@ -92,7 +92,8 @@ def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -
     except KeyboardInterrupt:
         console.print(
             f"Stopped at step {run.loop.step:,} of {run.loop.total_steps:,}; the state is saved. "
-            f"Go on with the same command and --out {run.folder.path} --resume"
+            f"Go on with the same command and --out {run.folder.path} --resume",
+            markup=False,
         )
         return 130
     if not exchange.is_chief:
@@ -104,7 +105,7 @@ def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -
         for table in run.tables():
             console.print(table)
     for name, path in metrics["paths"].items():
-        console.print(f"{name:12} {path}", soft_wrap=True)
+        console.print(f"{name:12} {path}", soft_wrap=True, markup=False)
     if values["json"]:
         sys.stdout.write(json.dumps(metrics) + "\n")
     return 0

@@ -94,16 +94,17 @@ def is_batchable(card: Mapping[str, Any]) -> bool:
     )
 
 
-def batching_parameters(folder: str | Path) -> str:
+def batching_parameters(folder: str | Path) -> bytes:
     """Returns what `batching.config` says, or will say once it is written."""
     path = Path(folder) / "batching.config"
-    return path.read_text(encoding="utf-8") if path.exists() else _BATCHING
+    return path.read_bytes() if path.exists() else _BATCHING.encode()
 
 
 def lists_models(folder: str | Path) -> bool:
     """Returns whether `models.config` is ours to write."""
     path = Path(folder) / MODELS
-    return not path.exists() or path.read_text(encoding="utf-8").startswith(_OURS)
+    # Somebody else's may have any encoding.
+    return not path.exists() or path.read_text("utf-8", errors="replace").startswith(_OURS)
 
 
 def models_config(folder: str | Path) -> str:

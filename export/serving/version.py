@@ -51,7 +51,7 @@ def write_version(
         if num_warmup:
             write_warmup(partial / EXTRA, folder.name, signatures, texts, num_warmup)
         if is_batchable(card):
-            with whole_file(partial / BATCHING, "w") as file:
+            with whole_file(partial / BATCHING) as file:
                 file.write(batching_parameters(folder.path.parent))
         write_page(partial, folder.name)
         return folder.publish(partial)

@@ -6,6 +6,7 @@ by field: the package with their classes, `tensorflow-serving-api`, is not neede
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle, islice
 from pathlib import Path
@@ -65,6 +66,15 @@ def write_warmup(
         problem = f"{error.message}. Is the disk full? {MAKE_ROOM}"
         raise RunError(f"Cannot write {path / WARMUP}: {problem}") from error
     return number
+
+
+def warmup_bytes(
+    name: str, signatures: Mapping[str, Iterable[str]], texts: Sequence[bytes], number: int
+) -> int:
+    """Returns the size of what `write_warmup` writes, by writing it."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_warmup(folder, name, signatures, texts, number)
+        return Path(folder, WARMUP).stat().st_size
 
 
 def prediction_log(name: str, signature: str, inputs: Mapping[str, Sequence[Any]]) -> bytes:

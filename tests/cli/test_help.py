@@ -125,6 +125,7 @@ def test_choices_of_embed():
         (["--ngrams", "2,x"], "must be a whole number, or several with commas between them."),
         (["--epoch", "3"], "unknown flag --epoch. Did you mean --epochs?"),
         (["--help-al"], "unknown flag --help-al. Did you mean --help-all?"),
+        (["a.tsv"], "unexpected argument a.tsv. Name each file with --data."),
     ],
 )
 def test_wrong_flags_and_values(arguments, message, capsys):

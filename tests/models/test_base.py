@@ -135,6 +135,13 @@ def test_what_save_and_export_do_not_take(model, tmp_path):
     model.save(tmp_path / "a", overwrite=True)
 
 
+@pytest.mark.parametrize("path", [None, 3, ""])
+def test_what_is_no_path(model, path):
+    for write in (model.save, model.export):
+        with pytest.raises(ConfigError, match=f"A model is given by its folder.*: {path!r}"):
+            write(path)
+
+
 def test_an_archive_the_disk_has_no_room_for(model, tmp_path):
     path = tmp_path / "a.keras"
     model.save(path)

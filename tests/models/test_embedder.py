@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 
 import numpy as np
 import pytest
@@ -137,6 +138,10 @@ class TestEncode:
         with pytest.raises(ConfigError, match=rf"`batch_size` must be at least 1.*{batch_size}"):
             embedder.encode(["cat"], batch_size=batch_size)
 
+    def test_batch_size_is_no_integer(self, embedder):
+        with pytest.raises(ConfigError, match=r"`batch_size` must be an integer.*batch_size='3'"):
+            embedder.encode(["cat"], batch_size="3")
+
     def test_progress_goes_to_standard_error(self, embedder, capsys):
         embedder.encode(TEXTS, show_progress=True)
         streams = capsys.readouterr()
@@ -206,11 +211,13 @@ class TestNeighbors:
         after = embedder.neighbors("cast", TEXTS, 5)
         assert [text for text, _ in before] == [text for text, _ in after]
 
-    @pytest.mark.parametrize("num_vectors", [2, 5])
-    def test_number_of_vectors(self, embedder, num_vectors):
-        message = rf"Number of vectors \({num_vectors}\) does not match number of texts \(4\)"
-        with pytest.raises(ConfigError, match=message):
-            embedder.neighbors("cat", TEXTS[:4], vectors=embedder.encode(TEXTS[:num_vectors]))
+    @pytest.mark.parametrize("shape", [(2, 16), (5, 16), (4, 3), (4,)])
+    def test_shape_of_vectors(self, embedder, shape):
+        message = re.escape(f"`vectors` must be {(4, embedder.dim)}, one for each text")
+        with pytest.raises(
+            ConfigError, match=rf"{message}.* Received: shape {re.escape(str(shape))}"
+        ):
+            embedder.neighbors("cat", TEXTS[:4], vectors=np.ones(shape, np.float32))
 
     def test_a_single_string_is_an_error(self, embedder):
         with pytest.raises(ConfigError, match=r"`vocabulary` must be a list of texts"):

@@ -309,6 +309,8 @@ def test_errors(tagger, sentences, message):
 def test_batch_size_out_of_range(tagger):
     with pytest.raises(ConfigError, match=r"`batch_size` must be at least 1. Received: 0"):
         tagger.tag(["a"], batch_size=0)
+    with pytest.raises(ConfigError, match=r"`batch_size` must be an integer.*batch_size=1.5"):
+        tagger.tag(["a"], batch_size=1.5)
 
 
 def test_head_of_another_width(tagger):

@@ -136,6 +136,11 @@ def test_errors(arguments, message):
         CharacterVectorizer.from_texts(["a"], **arguments)
 
 
+def test_characters_are_no_alphabet():
+    with pytest.raises(ConfigError, match=r"`alphabet` must be an `Alphabet`. Received: 'abc'"):
+        CharacterVectorizer(alphabet="abc")
+
+
 @pytest.mark.parametrize("texts", [[], ["", " \t"]], ids=str)
 def test_texts_without_characters(texts):
     with pytest.raises(ConfigError, match="The texts have no character to make an alphabet of"):

@@ -1,11 +1,14 @@
-"""Checks of n-gram orders and of the options of texts."""
+"""Checks of texts, of n-gram orders and of the options of texts."""
 
 from __future__ import annotations
 
 import pytest
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.validation import check_orders, check_text_options
+from tf_charagram.text.characters import CharacterVectorizer
+from tf_charagram.text.validation import check_counting, check_orders, check_text_options
+from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.words import WordVectorizer
 
 
 def test_sorted_without_repeats():
@@ -27,6 +30,22 @@ def test_sorted_without_repeats():
 def test_errors(orders, shown):
     with pytest.raises(ConfigError, match=f"must be integers from 1 to 8. Received: .*{shown}"):
         check_orders(orders)
+
+
+@pytest.mark.parametrize("value", [1.5, "3"])
+def test_integers(value):
+    with pytest.raises(ConfigError, match=f"`max_chars` must be an integer.*max_chars={value!r}"):
+        check_text_options(None, value)
+    with pytest.raises(ConfigError, match=f"`min_count` must be an integer.*min_count={value!r}"):
+        check_counting(value)
+    with pytest.raises(ConfigError, match=f"`max_words` must be an integer.*max_words={value!r}"):
+        check_counting(1, max_words=value)
+
+
+@pytest.mark.parametrize("cls", [CharacterVectorizer, NgramVectorizer, WordVectorizer])
+def test_a_single_text_is_no_list(cls):
+    with pytest.raises(ConfigError, match=r"`texts` must be a list of texts. Received a single"):
+        cls.from_texts("a cat")
 
 
 def test_largest_max_chars():

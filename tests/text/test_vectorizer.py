@@ -187,6 +187,15 @@ def test_spans(options):
     assert (0, 1) in spans and (9, 10) in spans and {(4, 6), (7, 9)} <= set(spans)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [{"vocabulary": NgramVocabulary.from_texts(["abcd"])}, {"hash_buckets": 3}],
+    ids=["vocabulary", "hash"],
+)
+def test_spans_of_a_text_that_was_cut(source):
+    assert NgramVectorizer(**source, max_chars=3).spans("abc dcba")[0] == " abc "
+
+
 @pytest.mark.parametrize("method", ["ngrams", "spans"])
 def test_no_ngrams_of_longest_only(method):
     vocabulary = NgramVocabulary.from_texts(["abc"])
@@ -216,6 +225,8 @@ def test_unicode_form():
             "Give only one of `vocabulary` and `hash_buckets`",
         ),
         ({"hash_buckets": 0}, r"`hash_buckets` must be in \[1, 2\^31\). Received: 0"),
+        ({"hash_buckets": 1.5}, r"`hash_buckets` must be an integer. Received: hash_buckets=1.5"),
+        ({"hash_buckets": 3, "rows_per_ngram": "2"}, "`rows_per_ngram` must be an integer"),
         ({"hash_buckets": 2**31}, r"`hash_buckets` must be in \[1, 2\^31\). Received: 2147483648"),
         (
             {"hash_buckets": 3, "rows_per_ngram": 0},

@@ -169,6 +169,11 @@ def test_no_texts():
         NgramVocabulary.from_texts([])
 
 
+def test_given_ngrams_that_are_too_long():
+    with pytest.raises(ConfigError, match=r"from 1 to 8. Received: \[2, 9\]$"):
+        NgramVocabulary.from_ngrams(["ab", "cd", "a" * 9])
+
+
 @pytest.mark.parametrize("others", ["", CJK_126])
 def test_given_ngrams_with_nul(others):
     """NUL is a character like any other, also at the beginning of an n-gram."""

@@ -146,6 +146,19 @@ def test_errors(arguments, message):
         WordVectorizer.from_texts(["a b a"], **arguments)
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("abc", "`words` must be a list of texts. Received a single string"),
+        (["\ud800"], "`words` must be strings without surrogates"),
+        (["a", None], "`words` must be strings without surrogates"),
+    ],
+)
+def test_what_are_no_words(words, message):
+    with pytest.raises(ConfigError, match=message):
+        WordVectorizer(words=words)
+
+
 @pytest.mark.parametrize("words", [[], ["a", "b", "a"]])
 def test_words_are_distinct(words):
     with pytest.raises(ConfigError, match="at least one word, and none twice"):

@@ -23,6 +23,7 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
     if os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", _QUIET) == _QUIET:
         quiet_tensorflow()
     watch_versions()
+    _open_closed_streams()
     for stream in (sys.stdin, sys.stdout):
         # Broken UTF-8, in what is piped in or in an argument, must not end a command.
         if isinstance(stream, io.TextIOWrapper):
@@ -54,3 +55,11 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
         if error.filename is None:
             sys.stdout = None  # Python would write to it again on exit, and complain.
         return 1
+
+
+def _open_closed_streams() -> None:
+    """Has streams that the caller closed read nothing and write nowhere, as those of a daemon."""
+    # The file takes the number of the stream, which another file would get otherwise.
+    for name, mode in {"stdin": "r", "stdout": "w", "stderr": "w"}.items():
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))

@@ -27,6 +27,11 @@ MODEL_HELP = "run folder, model folder, or a name that charagram models lists"
 REPEATABLE = ("data", "eval_data", "teacher", "second_teacher", "pairs", "input")
 
 
+# Flags that files without one were meant for, where a command has them: the first of these.
+_OF_FILES = {
+    "--input": "Name each file with --input, or a pattern in quotes.",
+    "--data": "Name each file with --data.",
+}
 # What jsonargparse says of a value that is not of the type of its flag, or of one of its types.
 _TYPES = {
     "int": "a whole number", "float": "a finite number", "bool": "yes or no", "str": "a text",
@@ -111,6 +116,11 @@ class FlagParser(jsonargparse.ArgumentParser):
             close = difflib.get_close_matches(unknown.group(1), flags, n=1)
             hint = f" Did you mean {close[0]}?" if close else ""
             message = f"unknown flag {unknown.group(1)}.{hint}"
+        stray = re.search(r"[Uu]nrecognized arguments?: ([^-]\S*)", message)
+        if stray:
+            known = [flag for flag in _OF_FILES if flag in self._option_string_actions]
+            hint = f" {_OF_FILES[known[0]]}" if known else ""
+            message = f"unexpected argument {stray[1]}.{hint}"
         wrong = _WRONG_TYPE.search(message)
         if wrong:
             name, kind, value = wrong.groups()

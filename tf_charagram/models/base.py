@@ -14,7 +14,7 @@ from keras.saving import deserialize_keras_object, serialize_keras_object
 from tf_charagram.encoders.base import check_num_ids
 from tf_charagram.errors import ConfigError
 from tf_charagram.files import partial_folder
-from tf_charagram.serialization.locations import read_config
+from tf_charagram.serialization.locations import check_path, read_config
 from tf_charagram.serialization.model_folder import Parts, load_model, save_model
 from tf_charagram.serialization.prefix_sums import fold, fold_into, foldable_prefixes
 from tf_charagram.serialization.saved_model import replaced_folder, write_saved_model
@@ -128,9 +128,10 @@ class TextModel(keras.Model):
 
         Raises:
             ConfigError: There is no such `table_dtype`, or the model cannot be stored in it; or an
-                argument is not one of those.
+                argument is not one of those, or `path` is no path.
             RunError: It cannot be written; what was there is untouched.
         """
+        check_path(path)
         if str(path).endswith(".keras"):
             if table_dtype != "float32":
                 raise ConfigError(
@@ -198,10 +199,12 @@ class TextModel(keras.Model):
             **kwargs: See `*args`.
 
         Raises:
-            ConfigError: Another format is asked for, or what it does not have.
+            ConfigError: Another format is asked for, or what it does not have, or `path` is no
+                path.
             RunError: It cannot be written, for instance because the disk is full; or there is a
                 folder with other files.
         """
+        check_path(path)
         _check_nothing_else("export", args, kwargs, format="tf_saved_model", verbose=None)
         with replaced_folder(path, _SAVED_MODEL) as partial:
             self.write_saved_model(partial)

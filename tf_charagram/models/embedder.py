@@ -23,6 +23,7 @@ from tf_charagram.text.base import texts_of
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.parallel import in_threads, num_threads
 from tf_charagram.text.tensors import string_tensor
+from tf_charagram.text.validation import check_integers
 
 _BATCH = 1000
 _MAX_BATCH_CHARS = 4_000_000
@@ -103,7 +104,7 @@ class TextEmbedder(TextModel):
 
         Raises:
             ConfigError: `texts` is a single string or holds what is no string, or `batch_size` is
-                below 1.
+                no integer or below 1.
         """
         texts = list(texts_of(texts, "texts"))
         if not all(issubclass(kind, str | bytes) for kind in set(map(type, texts))):
@@ -141,10 +142,11 @@ class TextEmbedder(TextModel):
             The texts of a batch, and their embeddings, float32 `(len(batch), dim)`; in order.
 
         Raises:
-            ConfigError: `texts` is a single string, or `batch_size` is below 1.
+            ConfigError: `texts` is a single string, or `batch_size` is no integer or below 1.
         """
         if batch_size is None:
             batch_size = self._largest_batch
+        check_integers(batch_size=batch_size)
         if batch_size < 1:
             raise ConfigError(f"`batch_size` must be at least 1. Received: {batch_size}")
         return self._encode_batches(texts_of(texts, "texts"), batch_size)
@@ -201,7 +203,7 @@ class TextEmbedder(TextModel):
 
         Raises:
             ConfigError: `k` is no integer or below 1, `vocabulary` is a single string, or `vectors`
-                has another number of rows.
+                has another shape.
         """
         if not isinstance(k, int | np.integer):
             raise ConfigError(f"`k` must be an integer. Received: k={k!r}")
@@ -211,12 +213,11 @@ class TextEmbedder(TextModel):
             text.decode(errors="replace") if isinstance(text, bytes) else text
             for text in (query, *texts_of([] if vocabulary is None else vocabulary, "vocabulary"))
         ]
-        if vectors is None:
-            vectors = unit_rows(self.encode(texts))
-        if len(vectors) != len(texts):
+        vectors = unit_rows(self.encode(texts)) if vectors is None else np.asarray(vectors)
+        if vectors.shape != (len(texts), self.dim):
             raise ConfigError(
-                f"Number of vectors ({len(vectors)}) does not match number of texts "
-                f"({len(texts)}). Give one vector for each text of the vocabulary."
+                f"`vectors` must be {(len(texts), self.dim)}, one for each text of the vocabulary. "
+                f"Received: shape {vectors.shape}"
             )
         cosines = vectors @ unit_rows(self.encode([query]))[0]
         candidates = np.argsort(-cosines, kind="stable")[: k + texts.count(query)]

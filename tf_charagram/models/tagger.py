@@ -20,6 +20,7 @@ from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.capitals import has_capital
 from tf_charagram.text.parallel import in_threads
 from tf_charagram.text.tokens import split_tokens
+from tf_charagram.text.validation import check_integers
 
 _STYLE = "penn"
 # Most words of sentences that are padded at a time.
@@ -142,10 +143,11 @@ class Tagger(HeadedModel):
 
         Raises:
             ConfigError: `sentences` is a single string, a sentence is neither a string nor a list
-                of strings, or `batch_size` is below 1.
+                of strings, or `batch_size` is no integer or below 1.
         """
         if isinstance(sentences, str | bytes):
             raise ConfigError("`sentences` must be a list of sentences. Received a single string.")
+        check_integers(batch_size=batch_size)
         if batch_size < 1:
             raise ConfigError(f"`batch_size` must be at least 1. Received: {batch_size}")
         inputs = [_checked(sentence) for sentence in sentences]

@@ -36,6 +36,18 @@ def shipped_models() -> dict[str, Path]:
     return {path.name: path for path in sorted(PRETRAINED.glob("[!._]*")) if path.is_dir()}
 
 
+def check_path(path: Any) -> None:
+    """Checks that a path is one, and not empty: that would be the current folder.
+
+    Raises:
+        ConfigError: It is not.
+    """
+    if not isinstance(path, str | os.PathLike) or path == "":
+        raise ConfigError(
+            f"A model is given by its folder, that of its run, or its name. Received: {path!r}"
+        )
+
+
 def model_folder(path: str | Path) -> Path:
     """Returns the folder of a model; the one place that knows what names a model.
 
@@ -47,11 +59,7 @@ def model_folder(path: str | Path) -> Path:
         ConfigError: It is no path, or an empty one.
         RunError: The run has no model yet.
     """
-    # An empty one would be the folder that happens to be the current one.
-    if not isinstance(path, str | os.PathLike) or path == "":
-        raise ConfigError(
-            f"A model is given by its folder, that of its run, or its name. Received: {path!r}"
-        )
+    check_path(path)
     folder = Path(path)
     shipped = {} if folder.is_dir() else shipped_models()
     if (name := os.fspath(path)) in shipped:

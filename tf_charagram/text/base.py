@@ -20,7 +20,7 @@ from tf_charagram.text.assets import (
     read_vocabulary,
     write_vocabulary,
 )
-from tf_charagram.text.validation import check_text_options
+from tf_charagram.text.validation import check_text_options, check_texts
 
 
 class TextOptions(TypedDict, total=False):
@@ -295,8 +295,7 @@ def texts_of(data: Any, name: str = "data") -> Iterator[str | bytes]:
     Raises:
         ConfigError: It is a single string, or nothing to iterate over.
     """
-    if isinstance(data, str | bytes):
-        raise ConfigError(f"`{name}` must be a list of texts. Received a single string.")
+    check_texts(data, name)
     if isinstance(data, tf.data.Dataset):
         return chain.from_iterable(np.ravel(batch).tolist() for batch in data.as_numpy_iterator())
     if tf.is_tensor(data) or isinstance(data, np.ndarray):

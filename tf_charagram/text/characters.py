@@ -22,6 +22,7 @@ from tf_charagram.text.normalize import (
 )
 from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
 from tf_charagram.text.tensors import string_tensor
+from tf_charagram.text.validation import check_texts
 
 _CHUNK_TEXTS, _CHUNK_CHARS = 1_000, 2_000_000
 
@@ -61,6 +62,8 @@ class CharacterVectorizer(TextVectorizer):
 
     def _use(self, alphabet: Alphabet | None) -> None:
         """Sets the alphabet, and the table that follows from it."""
+        if alphabet is not None and not isinstance(alphabet, Alphabet):
+            raise ConfigError(f"`alphabet` must be an `Alphabet`. Received: {alphabet!r}")
         self._alphabet = alphabet
         if alphabet is not None:
             self._symbols = alphabet.symbol_table(self.lowercase)
@@ -95,8 +98,10 @@ class CharacterVectorizer(TextVectorizer):
             **options: `lowercase`, `unicode_form` and `max_chars`, as for the class.
 
         Raises:
-            ConfigError: An argument is out of range, or the texts have no character.
+            ConfigError: An argument is out of range, `texts` is a single string, or the texts have
+                no character.
         """
+        check_texts(texts, "texts")
         alphabet = Alphabet()
         empty = cls(alphabet=alphabet, **options)
         fold = normalized_code_points(empty.lowercase)

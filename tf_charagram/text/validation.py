@@ -3,10 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
 
 from tf_charagram.errors import ConfigError
 
 MAX_ORDER = 8
+
+
+def check_texts(texts: Any, name: str) -> None:
+    """Checks that texts are not a single one, whose characters would be taken for texts.
+
+    Raises:
+        ConfigError: They are.
+    """
+    if isinstance(texts, str | bytes):
+        raise ConfigError(f"`{name}` must be a list of texts. Received a single string.")
+
+
+def check_integers(**values: Any) -> None:
+    """Checks that values, by name, are integers or `None`.
+
+    Raises:
+        ConfigError: One is not.
+    """
+    for name, value in values.items():
+        if value is not None and not isinstance(value, int | np.integer):
+            raise ConfigError(f"`{name}` must be an integer. Received: {name}={value!r}")
 
 
 def check_orders(orders: Sequence[int]) -> tuple[int, ...]:
@@ -29,13 +53,14 @@ def check_text_options(unicode_form: str | None, max_chars: int | None) -> None:
     """Checks the options that all vectorizers have.
 
     Raises:
-        ConfigError: `unicode_form` is not a normalization form, or `max_chars` is not in
+        ConfigError: `unicode_form` is not a normalization form, or `max_chars` is no integer in
             [1, 2^31).
     """
     if unicode_form not in (None, "NFC", "NFD", "NFKC", "NFKD"):
         raise ConfigError(
             f"`unicode_form` must be None, NFC, NFD, NFKC or NFKD. Received: {unicode_form!r}"
         )
+    check_integers(max_chars=max_chars)
     if max_chars is not None and max_chars < 1:
         raise ConfigError(f"`max_chars` must be at least 1 or None. Received: {max_chars}")
     if max_chars is not None and max_chars >= 2**31:
@@ -52,8 +77,9 @@ def check_counting(min_count: int, **limits: int | None) -> None:
         **limits: Name and value of each bound on the number of units.
 
     Raises:
-        ConfigError: One is below 1.
+        ConfigError: One is no integer, or below 1.
     """
+    check_integers(min_count=min_count, **limits)
     if min_count < 1:
         raise ConfigError(f"`min_count` must be at least 1. Received: min_count={min_count}")
     for name, value in limits.items():

@@ -23,7 +23,7 @@ from tf_charagram.text.normalize import (
 )
 from tf_charagram.text.symbols import SPACE_SYMBOL
 from tf_charagram.text.tensors import string_tensor
-from tf_charagram.text.validation import check_orders
+from tf_charagram.text.validation import check_integers, check_orders
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 _ROW_STEP = 0xD1342543DE82EF95
@@ -220,7 +220,8 @@ class NgramVectorizer(TextVectorizer):
                 "model that is not folded."
             )
         texts = self.normalized(string_tensor([text]))
-        symbols = texts.symbols.numpy()
+        # What was cut off is still there, behind the space at the end.
+        symbols = texts.symbols[: texts.ends[0] + 1].numpy()
         if self._bits is not None:
             symbols = self.vocabulary.alphabet.code_points(symbols)  # type: ignore[union-attr]
         keys, _ = ngram_keys(texts, self.orders, self._bits)
@@ -309,6 +310,7 @@ def _check_rows(
 ) -> None:
     if vocabulary is not None and hash_buckets is not None:
         raise ConfigError("Give only one of `vocabulary` and `hash_buckets`.")
+    check_integers(hash_buckets=hash_buckets, rows_per_ngram=rows_per_ngram)
     if hash_buckets is not None and not 1 <= hash_buckets < 2**31:
         raise ConfigError(f"`hash_buckets` must be in [1, 2^31). Received: {hash_buckets}")
     if rows_per_ngram < 1 or (rows_per_ngram > 1 and hash_buckets is None):

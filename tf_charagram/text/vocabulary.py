@@ -17,7 +17,7 @@ from tf_charagram.text.keys import (
     warn_of_mixed_keys,
 )
 from tf_charagram.text.symbols import Alphabet
-from tf_charagram.text.validation import check_counting, check_orders
+from tf_charagram.text.validation import check_counting, check_orders, check_texts
 
 
 class NgramVocabulary:
@@ -87,9 +87,11 @@ class NgramVocabulary:
             num_threads: Threads that count; `None` for one per core. The result is the same.
 
         Raises:
-            ConfigError: An argument is out of range, or no n-gram is left.
+            ConfigError: An argument is out of range, `texts` is a single string, or no n-gram is
+                left.
             RunError: Counts cannot be spilled, for instance because the disk is full.
         """
+        check_texts(texts, "texts")
         check_counting(
             min_count, max_per_order=max_per_order, max_distinct=max_distinct,
             num_threads=num_threads,
@@ -127,7 +129,7 @@ class NgramVocabulary:
         Raises:
             ConfigError: There is none, one is too long or empty, or two are the same.
         """
-        orders = check_orders([len(ngram) for ngram in ngrams])
+        orders = check_orders(sorted({len(ngram) for ngram in ngrams}))
         # Shorter n-grams are padded with -1, because 0 is a character.
         codes = np.full((len(ngrams), orders[-1]), -1, np.int32)
         for row, ngram in zip(codes, ngrams, strict=True):

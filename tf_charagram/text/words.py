@@ -18,7 +18,7 @@ from tf_charagram.text.growing import check_growable
 from tf_charagram.text.splitting import split_words
 from tf_charagram.text.tensors import string_tensor
 from tf_charagram.text.unknown_words import UnknownWords, from_state, ngrams_of_words, to_state
-from tf_charagram.text.validation import check_counting, check_text_options
+from tf_charagram.text.validation import check_counting, check_text_options, check_texts
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 UNKNOWN = 0
@@ -50,7 +50,7 @@ class WordVectorizer(TextVectorizer):
         **kwargs: As for `TextVectorizer`.
 
     Raises:
-        ConfigError: An argument is out of range, or a word occurs twice.
+        ConfigError: An argument is out of range, a word occurs twice, or one is no text.
     """
 
     def __init__(
@@ -73,7 +73,11 @@ class WordVectorizer(TextVectorizer):
 
     def _use(self, words: Sequence[str], ngrams: NgramVocabulary | None) -> None:
         """Sets words and n-grams, and the tables that follow from them."""
-        encoded = [word.encode() for word in words]
+        check_texts(words, "words")
+        try:
+            encoded = [word.encode() for word in words]
+        except (AttributeError, UnicodeEncodeError) as error:
+            raise ConfigError(f"`words` must be strings without surrogates: {error}") from error
         if not encoded or len(set(encoded)) < len(encoded):
             raise ConfigError(
                 f"`words` must hold at least one word, and none twice. Received {len(encoded)} "
@@ -118,9 +122,10 @@ class WordVectorizer(TextVectorizer):
             max_chars: As for the class.
 
         Raises:
-            ConfigError: An argument is out of range, no word is left, or none is left out to
-                teach the n-grams.
+            ConfigError: An argument is out of range, `texts` is a single string, no word is left,
+                or none is left out to teach the n-grams.
         """
+        check_texts(texts, "texts")
         check_counting(min_count, max_words=max_words)
         check_text_options(unicode_form, max_chars)
         counts: Counter[bytes] = Counter()

@@ -223,6 +223,12 @@ class TestBadInput:
         assert export(trained.folder, "--to", tmp_path / "words", "--max-mb", 0.0005) == 1
         assert "Received: max_mb=0.0005." in capsys.readouterr().err
 
+    def test_warmup_requests_count(self, trained, tmp_path, capsys):
+        (tmp_path / "long.txt").write_text("a long text " * 4_000)
+        arguments = ("--to", tmp_path / "words", "--texts", tmp_path / "long.txt", "--max-mb", 2)
+        assert export(trained.folder, *arguments) == 1
+        assert "`max_mb` must be at least" in capsys.readouterr().err
+
     def test_texts_without_text(self, trained, tmp_path, capsys):
         (tmp_path / "blank.txt").write_text("\n \n")
         arguments = ("--to", tmp_path / "words", "--texts", tmp_path / "blank.txt")
@@ -246,10 +252,10 @@ class TestServingFiles:
     def test_what_a_person_changed_stays(self, tmp_path):
         assert len(write_serving_files(tmp_path)) == 4
         assert [path.name for path in write_serving_files(tmp_path)] == ["models.config"]
-        (tmp_path / "models.config").write_text("mine")
+        (tmp_path / "models.config").write_bytes(b"caf\xe9")  # In any encoding.
         (tmp_path / "compose.yaml").write_text("mine too")
         assert write_serving_files(tmp_path) == []
-        assert (tmp_path / "models.config").read_text() == "mine"
+        assert (tmp_path / "models.config").read_bytes() == b"caf\xe9"
         assert (tmp_path / "compose.yaml").read_text() == "mine too"
 
     def test_the_server_can_read_its_models(self, tmp_path):
