@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from tf_charagram.cli.arguments import repeatable
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet, repeatable
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet
 from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.progress import quiet

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.table import Table
 
 from tf_charagram.bad_lines import BadLines
+from tf_charagram.cli.arguments import repeatable
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, flag_of, repeatable
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, flag_of
 from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.console import table_console

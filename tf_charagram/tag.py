@@ -7,8 +7,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
+from tf_charagram.cli.arguments import repeatable
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet, repeatable
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet
 from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.data.readers.tagged import COLUMNS
 from tf_charagram.data.writers.conllu import to_conllu

@@ -9,15 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from tf_charagram.cli.arguments import repeatable
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import (
-    FlagParser,
-    add_fields,
-    add_quiet,
-    from_flags,
-    repeatable,
-    repeatable_flags,
-)
+from tf_charagram.cli.flags import FlagParser, add_fields, add_quiet, from_flags, repeatable_flags
 from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.config.vocabulary import VocabularyConfig
 from tf_charagram.reporting.progress import quiet

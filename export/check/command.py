@@ -14,8 +14,9 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
+from tf_charagram.cli.arguments import repeatable
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import FlagParser, repeatable
+from tf_charagram.cli.flags import FlagParser
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.console import table_console
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.commands import call
-from tf_charagram.cli.flags import repeatable, repeatable_flags, value_of
+from tf_charagram.cli.flags import repeatable_flags
 from tf_charagram.cli.run_flags import encoder_of, parse_run
 from tf_charagram.config import ParaphraseConfig, TaggingConfig
 from tf_charagram.encoders import ENCODERS
@@ -18,51 +18,9 @@ from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.tasks import TASKS, settings_class
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["--task", "pos"], "pos"),
-        (["--task=pos", "--dim", "3"], "pos"),
-        (["--task", "words", "--task=pos"], "pos"),
-        (["--dim", "3"], None),
-        (["--task"], None),
-        ([], None),
-    ],
-)
-def test_value_of(arguments, expected):
-    assert value_of(arguments, "task") == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("task: pos\n", "pos"), ("dim: 3\n", None), ("- task\n", None), ("task: [\n", None)],
-)
-def test_value_of_a_file(text, expected, tmp_path):
-    path = tmp_path / "settings.yaml"
-    path.write_text(text, encoding="utf-8")
-    assert value_of(["--config", str(path)], "task") == expected
-    assert value_of(["--config", str(path), "--task", "words"], "task") == "words"
-
-
-def test_value_of_several_files(tmp_path):
-    """The last that has one counts, as it does for the parser."""
-    arguments = []
-    for number, text in enumerate(["task: pos", "task: words", "dim: 3"]):
-        (tmp_path / f"{number}.yaml").write_text(text)
-        arguments.append(f"--config={tmp_path / f'{number}.yaml'}")
-    assert [value_of(arguments[:number], "task") for number in (1, 2, 3)] == ["pos", *["words"] * 2]
-
-
-def test_value_of_a_file_that_is_not_there():
-    assert value_of(["--config", "nowhere.yaml"], "task") is None
-
-
 def test_what_may_come_several_times():
     assert repeatable_flags(ParaphraseConfig) == ["--data"]
     assert repeatable_flags(settings_class("pos")) == ["--data", "--eval-data"]
-    found = repeatable(["--data", "a", "--eval-data=b", "--data=c"], ["--data", "--eval-data"])
-    assert found == ['--data=["a"]', '--eval-data=["b"]', "--data+=c"]
-    assert repeatable(["--dim", "3", "--data"], ["--data"]) == ["--dim", "3", "--data"]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import difflib
-import json
 import re
 import sys
 from collections.abc import Callable, Collection, Sequence
@@ -13,10 +12,9 @@ from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 import jsonargparse
 
+from tf_charagram.cli.arguments import flags_last
 from tf_charagram.cli.help import FlagHelpFormatter, HelpAllAction, short_groups
-from tf_charagram.cli.settings_file import read_settings
 from tf_charagram.config.fields import Group, described, typed
-from tf_charagram.errors import ConfigError
 
 T = TypeVar("T")
 
@@ -92,6 +90,7 @@ class FlagParser(jsonargparse.ArgumentParser):
         """Parses; what a file of settings has wrong is said as of a flag."""
         if args and args[0] is not None:
             self._check_repeated(args[0])
+            args = (flags_last(args[0], self._actions), *args[1:])
         try:
             return super().parse_args(*args, **kwargs)
         except argparse.ArgumentTypeError as error:
@@ -247,60 +246,3 @@ def repeatable_flags(config_class: type) -> list[str]:
     types = get_type_hints(config_class)
     names = [name for name in REPEATABLE if getattr(types.get(name), "__origin__", None) is tuple]
     return [flag_of(name) for name in names]
-
-
-def repeatable(arguments: Sequence[str], flags: Sequence[str]) -> list[str]:
-    """Makes a list of all uses of a flag; the first takes the place of what a file says."""
-    result: list[str] = []
-    values = iter(arguments)
-    seen: set[str] = set()
-    for argument in values:
-        name, equals, text = argument.partition("=")
-        if name not in flags:
-            result.append(argument)
-            continue
-        value = text if equals else next(values, None)
-        if value is None:
-            result.append(name)  # For the parser to say what is missing.
-        else:
-            result.append(f"{name}+={value}" if name in seen else f"{name}={json.dumps([value])}")
-            seen.add(name)
-    return result
-
-
-def value_of(arguments: Sequence[str], name: str, file_flag: str = "--config") -> str | None:
-    """Returns the value of a flag before all are parsed: the last given, else that of the files.
-
-    Raises:
-        ConfigError: A file is no file of settings, or the value is no text.
-    """
-    found: dict[str, list[str]] = {f"--{name}": [], file_flag: []}
-    values = iter(arguments)
-    for argument in values:
-        flag, equals, text = argument.partition("=")
-        if flag in found and (given := text if equals else next(values, None)) is not None:
-            found[flag].append(given)
-    flags, files = found.values()
-    if flags:
-        return flags[-1]
-    value = None
-    for path in files:
-        value = read_settings(path).get(name, value)
-        if not isinstance(value, str | bool | None):
-            raise ConfigError(f"`{name}` must be a text. Received: {value!r:.100} in {path}")
-    return value
-
-
-def file_first(arguments: Sequence[str], flag: str = "--config") -> list[str]:
-    """Moves the file of settings to the front: flags override it, wherever they stand."""
-    front: list[str] = []
-    rest: list[str] = []
-    values = iter(arguments)
-    for argument in values:
-        if argument == flag:
-            front += [argument, *([value] if (value := next(values, None)) is not None else [])]
-        elif argument.startswith(f"{flag}="):
-            front.append(argument)
-        else:
-            rest.append(argument)
-    return front + rest

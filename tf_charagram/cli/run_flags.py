@@ -7,16 +7,8 @@ import dataclasses
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
-from tf_charagram.cli.flags import (
-    FlagParser,
-    add_fields,
-    add_flag,
-    file_first,
-    list_type,
-    repeatable,
-    repeatable_flags,
-    value_of,
-)
+from tf_charagram.cli.arguments import file_first, repeatable, value_of
+from tf_charagram.cli.flags import FlagParser, add_fields, add_flag, list_type, repeatable_flags
 from tf_charagram.config import RunConfig, preset_settings
 from tf_charagram.config.text_ids import settings_without_use
 from tf_charagram.encoders import ENCODERS
