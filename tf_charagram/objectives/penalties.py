@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 import keras
 import tensorflow as tf
 
+from tf_charagram.config.checks import check_penalty
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.cut_table import trained_variables
 from tf_charagram.layers.placement import beside
@@ -70,10 +70,7 @@ class L2Penalties:
             "l2": l2, "l2_words": l2_words, "l2_composition": l2_composition, "l2_head": l2_head,
         }  # fmt: skip
         for name, value in strengths.items():
-            if not value >= 0.0:
-                raise ConfigError(f"`{name}` must not be negative. Received: {name}={value}")
-            if math.isinf(value):
-                raise ConfigError(f"`{name}` must be finite. Received: {name}={value}")
+            check_penalty(name, value)
         self.dense = dense
         table = getattr(encoder, "word_table", None)
         self.initial_words: tf.Variable | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 from zipfile import ZipFile
@@ -17,31 +17,23 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram._version import __version__
-from tf_charagram.arrays import ArrayFile, open_arrays, read_arrays
+from tf_charagram.arrays import open_arrays, read_arrays
 from tf_charagram.encoders import encoder_class, encoder_from_config, encoder_name
 from tf_charagram.encoders.base import check_num_ids
-from tf_charagram.errors import ConfigError, RunError, unknown_name
+from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.files import sha256_of, to_json, whole_file
-from tf_charagram.layers.embedding_table import embedding_tables, unfilled_tables
-from tf_charagram.layers.huge_pages import aligned_empty, shared_tensor
-from tf_charagram.layers.placement import beside
+from tf_charagram.layers.embedding_table import unfilled_tables
 from tf_charagram.serialization.locations import FILES, FORMAT_VERSION, model_folder, read_config
 from tf_charagram.serialization.plain_settings import plain_settings
-from tf_charagram.serialization.table_dtypes import TABLE_DTYPES, StoredTable, stored_table
+from tf_charagram.serialization.weight_arrays import check_shapes, restore, weight_arrays
 from tf_charagram.text.assets import DAMAGES
 from tf_charagram.text.registry import VECTORIZERS
 
 EMBEDDER = "embedder"
 # Folders whose weights are all float32 are readable by every version of the package.
 _PLAIN_VERSION = 1
-#: Added to the name of a table of integers: the array of its scales.
-_SCALES = "/scales"
-# Rows of a table of integers that are made float32 at a time; they stay in the cache of a core.
-_BLOCK_ROWS = 1024
 # What the settings say of the files of arrays, so that they are known to belong together.
 _ARRAYS = "arrays"
-#: Weights beyond it sum to infinity; those of a model that learned anything are far below.
-_LARGEST = 1e20
 
 
 class Parts(NamedTuple):
@@ -95,8 +87,8 @@ def save_model(
     path = Path(path)
     encoder, head = parts.encoder, parts.head
     is_small = table_dtype != "float32"
-    weights = _stored_weights(parts, table_dtype)
-    _check_loadable(parts, weights)
+    weights = weight_arrays(parts.weights, encoder, table_dtype)
+    _check_kinds(parts)
     config = {
         "format_version": FORMAT_VERSION if is_small else _PLAIN_VERSION,
         "tf_charagram": __version__,
@@ -122,8 +114,8 @@ def save_model(
         _flush(settings)
 
 
-def _check_loadable(parts: Parts, weights: dict[str, np.ndarray]) -> None:
-    """Checks what `load_model` does; errors are those of `save_model`."""
+def _check_kinds(parts: Parts) -> None:
+    """Checks that the encoder reads what the vectorizer gives; errors are of `save_model`."""
     encoder, vectorizer = parts.encoder, parts.vectorizer
     needed = VECTORIZERS[encoder_class(encoder_name(encoder)).vectorizer]
     if not isinstance(vectorizer, needed):
@@ -131,12 +123,6 @@ def _check_loadable(parts: Parts, weights: dict[str, np.ndarray]) -> None:
             f"{type(encoder).__name__} reads the ids of {needed.__name__}. "
             f"Received: {type(vectorizer).__name__}"
         )
-    for name, numbers in weights.items():
-        if not (largest := _largest(numbers)) <= _LARGEST:
-            raise ConfigError(
-                f"A model is saved only if its weights can be computed with. Received: '{name}' "
-                f"holds {largest}. Train again with a smaller learning rate."
-            )
 
 
 def _flush(file: IO[Any]) -> None:
@@ -179,7 +165,7 @@ def load_model(
             make_layers = _layers(config, head_class, len(weights.infos))
             # Shapes only: what a file says of sizes must not take memory that its arrays do not.
             with tf.Graph().as_default(), unfilled_tables():
-                _check_shapes(Parts(None, *make_layers()).weights, weights)
+                check_shapes(Parts(None, *make_layers()).weights, weights)
             with unfilled_tables():
                 encoder, head = make_layers()
             vectorizer_class = VECTORIZERS[encoder.vectorizer]
@@ -188,7 +174,7 @@ def load_model(
             check_num_ids(vectorizer.num_rows, encoder)
             parts = Parts(vectorizer, encoder, head)
             for weight in parts.weights:
-                _restore(weight, _stored(weight.path, weights))
+                restore(weight, weights)
         # Models of earlier versions say nothing of their files.
         files = path / FILES.vocabulary, path / FILES.weights
         if _ARRAYS in config and config[_ARRAYS] != _fingerprint(*files):
@@ -214,91 +200,6 @@ def _layers(
         return encoder, None if head_class is None else head_class.from_config(head_settings)
 
     return make
-
-
-def _check_shapes(layers: Sequence[keras.Variable], stored: ArrayFile) -> None:
-    """Checks that there are arrays for weights, of their shapes.
-
-    Raises:
-        KeyError: The scales of integers are missing.
-        RunError: Another array is missing.
-        ValueError: An array has another shape.
-    """
-    for weight in layers:
-        if weight.path not in stored.infos:
-            raise RunError(f"lacks the array '{weight.path}'.")
-        info, expected = stored.infos[weight.path], tuple(weight.shape)
-        if info.dtype.kind in "iu" and len(expected) != 2:
-            raise ValueError(f"the array '{weight.path}' is of integers, and no table")
-        if info.dtype.kind in "iu":
-            scales = stored.infos[weight.path + _SCALES]
-            if scales.shape != (expected[0], 1):
-                raise ValueError(f"the scales of '{weight.path}' are {scales.shape}")
-            if info.dtype == np.uint8:
-                expected = (expected[0], (expected[1] + 1) // 2)
-        if info.shape != expected:
-            raise ValueError(
-                f"the array '{weight.path}' is {info.shape}, where {expected} is expected"
-            )
-
-
-def _stored(name: str, stored: ArrayFile) -> StoredTable:
-    """Returns the array of a weight, and its scales if it is one of integers."""
-    rows, scales = stored.read(name), None
-    if rows.dtype.kind in "iu":
-        scales = stored.read(name + _SCALES)
-    for numbers in (rows, scales):
-        if numbers is not None and not (largest := _largest(numbers)) <= _LARGEST:
-            raise ValueError(f"the array '{name}' holds {largest}, too large to compute with")
-    return StoredTable(rows, scales)
-
-
-def _largest(numbers: np.ndarray) -> float:
-    """Returns the largest absolute value; NaN if that is one; 0 for integers."""
-    if numbers.dtype.kind != "f" or not numbers.size:
-        return 0.0
-    # What is not finite is the smallest or the largest number.
-    return max(abs(float(numbers.min())), abs(float(numbers.max())))
-
-
-def _restore(weight: keras.Variable, stored: StoredTable) -> None:
-    """Assigns a stored table; one of integers without a second one in float32."""
-    table = aligned_empty(weight.shape)
-    if stored.scales is None:
-        table[...] = stored.rows
-    else:
-        for first in range(0, len(stored.rows), _BLOCK_ROWS):
-            block = slice(first, first + _BLOCK_ROWS)
-            rows = StoredTable(stored.rows[block], stored.scales[block])
-            table[block] = rows.restored(weight.shape[-1])
-    with beside(weight.value):
-        weight.assign(shared_tensor(table))
-
-
-def _stored_weights(parts: Parts, table_dtype: str) -> dict[str, np.ndarray]:
-    """Returns the arrays of the weights, by path; those of `save_model` and its errors."""
-    if table_dtype not in TABLE_DTYPES:
-        raise ConfigError(unknown_name("table_dtype", table_dtype, TABLE_DTYPES))
-    arrays = {weight.path: _view(weight) for weight in parts.weights}
-    if table_dtype == "float32":
-        return arrays
-    tables = [table.path for table in embedding_tables(parts.encoder)]
-    if not tables:
-        raise ConfigError(
-            f"`table_dtype` must be float32 for {type(parts.encoder).__name__}, which has no "
-            f"embedding table. Received: table_dtype={table_dtype}"
-        )
-    for name in tables:
-        arrays[name], scales = stored_table(arrays[name], table_dtype)
-        if scales is not None:
-            arrays[name + _SCALES] = scales
-    return arrays
-
-
-def _view(weight: keras.Variable) -> np.ndarray:
-    """Returns the values of a weight in float32, without the copy that `numpy()` makes."""
-    with beside(weight.value):
-        return np.asarray(memoryview(tf.cast(tf.convert_to_tensor(weight), tf.float32)))
 
 
 def model_files(path: str | Path) -> list[Path]:

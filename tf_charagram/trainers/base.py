@@ -9,7 +9,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.config.checks import check_clip_norm, check_penalty
+from tf_charagram.config.checks import check_clip_norm
 from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.cut_table import CutTable, cut_tables, trained_variables
@@ -84,11 +84,6 @@ class StepModel(keras.Model):
         Raises:
             ConfigError: An argument is out of range, or no weight is left to train.
         """
-        strengths = {
-            "l2": l2, "l2_words": l2_words, "l2_composition": l2_composition, "l2_head": l2_head,
-        }  # fmt: skip
-        for name, strength in strengths.items():
-            check_penalty(name, strength)
         check_clip_norm(clip_norm)
         if kwargs.get("jit_compile"):
             raise ConfigError(
@@ -98,7 +93,10 @@ class StepModel(keras.Model):
         encoder, *heads = self._parts
         penalties = L2Penalties(
             encoder,
-            **strengths,
+            l2=l2,
+            l2_words=l2_words,
+            l2_composition=l2_composition,
+            l2_head=l2_head,
             head=heads[0] if heads else None,
             pull_back=pull_back,
             dense=dense_l2,
