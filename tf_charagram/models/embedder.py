@@ -19,10 +19,9 @@ from tf_charagram.models.encoding import encoded
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.objectives.similarity import paired_cosine
 from tf_charagram.serialization.model_folder import EMBEDDER
-from tf_charagram.text.base import texts_of
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.parallel import in_threads, num_threads
-from tf_charagram.text.tensors import string_tensor
+from tf_charagram.text.tensors import string_tensor, texts_of
 from tf_charagram.text.validation import check_integers
 
 _BATCH = 1000

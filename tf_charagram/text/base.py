@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self, TypedDict
 from weakref import WeakValueDictionary
 
@@ -20,7 +19,8 @@ from tf_charagram.text.assets import (
     read_vocabulary,
     write_vocabulary,
 )
-from tf_charagram.text.validation import check_text_options, check_texts
+from tf_charagram.text.tensors import check_shape, texts_of
+from tf_charagram.text.validation import check_text_options
 
 
 class TextOptions(TypedDict, total=False):
@@ -269,37 +269,3 @@ class TextVectorizer(keras.layers.Layer):
     @abstractmethod
     def from_state(cls, config: dict[str, Any], state: dict[str, np.ndarray]) -> Self:
         """Restores a vectorizer from `settings()` and `state()`."""
-
-
-def check_shape(texts: tf.Tensor | keras.KerasTensor) -> None:
-    """Checks that texts, which may be symbolic, are `(batch,)`.
-
-    Raises:
-        ConfigError: They have another rank.
-    """
-    rank = texts.shape.rank if tf.is_tensor(texts) else len(texts.shape)
-    if rank not in (None, 1):
-        raise ConfigError(
-            f"`texts` must be strings (batch,). Received: shape {tuple(texts.shape)}. The input "
-            'of a Keras model is keras.Input((), dtype="string").'
-        )
-
-
-def texts_of(data: Any, name: str = "data") -> Iterator[str | bytes]:
-    """Returns the texts of a list, an array, a tensor or a `tf.data.Dataset`, in order.
-
-    Args:
-        data: The texts; those of a tensor or a data set come as bytes.
-        name: What errors call it.
-
-    Raises:
-        ConfigError: It is a single string, or nothing to iterate over.
-    """
-    check_texts(data, name)
-    if isinstance(data, tf.data.Dataset):
-        return chain.from_iterable(np.ravel(batch).tolist() for batch in data.as_numpy_iterator())
-    if tf.is_tensor(data) or isinstance(data, np.ndarray):
-        return iter(np.ravel(data).tolist())
-    if not isinstance(data, Iterable):
-        raise ConfigError(f"`{name}` must be a list of texts. Received: {data!r}")
-    return iter(data)

@@ -1,12 +1,18 @@
-"""Python strings as tensors."""
+"""Texts of any kind: as tensors, and from tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
 
+import keras
+import numpy as np
 import tensorflow as tf
 
+from tf_charagram.errors import ConfigError
 from tf_charagram.text.batches import to_bytes
+from tf_charagram.text.validation import check_texts
 
 
 def string_tensor(texts: Sequence[str | bytes]) -> tf.Tensor:
@@ -15,3 +21,37 @@ def string_tensor(texts: Sequence[str | bytes]) -> tf.Tensor:
         return tf.constant(texts, tf.string)  # Takes a third of the time.
     except ValueError:  # A surrogate.
         return tf.constant([to_bytes(text) for text in texts], tf.string)
+
+
+def check_shape(texts: tf.Tensor | keras.KerasTensor) -> None:
+    """Checks that texts, which may be symbolic, are `(batch,)`.
+
+    Raises:
+        ConfigError: They have another rank.
+    """
+    rank = texts.shape.rank if tf.is_tensor(texts) else len(texts.shape)
+    if rank not in (None, 1):
+        raise ConfigError(
+            f"`texts` must be strings (batch,). Received: shape {tuple(texts.shape)}. The input "
+            'of a Keras model is keras.Input((), dtype="string").'
+        )
+
+
+def texts_of(data: Any, name: str = "data") -> Iterator[str | bytes]:
+    """Returns the texts of a list, an array, a tensor or a `tf.data.Dataset`, in order.
+
+    Args:
+        data: The texts; those of a tensor or a data set come as bytes.
+        name: What errors call it.
+
+    Raises:
+        ConfigError: It is a single string, or nothing to iterate over.
+    """
+    check_texts(data, name)
+    if isinstance(data, tf.data.Dataset):
+        return chain.from_iterable(np.ravel(batch).tolist() for batch in data.as_numpy_iterator())
+    if tf.is_tensor(data) or isinstance(data, np.ndarray):
+        return iter(np.ravel(data).tolist())
+    if not isinstance(data, Iterable):
+        raise ConfigError(f"`{name}` must be a list of texts. Received: {data!r}")
+    return iter(data)
