@@ -68,7 +68,7 @@ def test_every_way_was_asked_while_versions_changed(short):
 @pytest.mark.campaign
 def test_some_seconds(tmp_path):
     log = tmp_path / "log.jsonl"
-    command = ("load", "--minutes", "0.3", "--seed", "1", "--bad", "0.2", "--switch-s", "4",
+    command = ("load", "--minutes", "0.2", "--seed", "1", "--bad", "0.2", "--switch-s", "4",
                "--log", str(log))  # fmt: skip
     done = run([sys.executable, "-m", "tests.campaigns", *command], cwd=ROOT, timeout=1200)
     assert done.returncode == 0, done.stdout + done.stderr

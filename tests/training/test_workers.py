@@ -73,7 +73,7 @@ def test_tasks_and_settings(flags, tmp_path):
 @pytest.mark.campaign
 def test_parts_in_bfloat16(tmp_path):
     """Those of two workers are rounded as those of two devices, as those of one table would be."""
-    flags = (*STARTER, "--precision", "mixed_bfloat16", "--clip-norm", "0.1", "--epochs", 0.2)
+    flags = (*STARTER, "--precision", "mixed_bfloat16", "--clip-norm", "0.1", "--epochs", 0.1)
     workers = saved_weights(trained(tmp_path / "workers", *flags))
     devices = saved_weights(trained(tmp_path / "devices", *flags, "--table-devices", 2, workers=1))
     for name, array in devices.items():
