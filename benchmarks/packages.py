@@ -42,6 +42,7 @@ def saved_model(model: str, kind: str, num_callers: int = 1) -> Embed:
     """Returns a SavedModel, which gets batches from some threads."""
     from concurrent.futures import ThreadPoolExecutor
 
+    import numpy as np
     import tensorflow as tf
 
     if num_callers > 1:  # They keep the cores busy; so do the threads of an operation for one.
@@ -51,8 +52,8 @@ def saved_model(model: str, kind: str, num_callers: int = 1) -> Embed:
     pool = ThreadPoolExecutor(num_callers)
 
     def call(batch: tf.Tensor) -> Any:
-        # A signature does not keep what it came from.
-        return served and signature(texts=batch)["embedding"].numpy()
+        # A signature does not keep what it came from; `numpy()` would copy.
+        return served and np.asarray(signature(texts=batch)["embedding"])
 
     def embed(texts: list[str]) -> list[Any]:
         batches = [tf.constant(texts[i : i + BATCH]) for i in range(0, len(texts), BATCH)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from rich.console import Console
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_fields, from_flags
+from tf_charagram.cli.outputs import check_local
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.options import ShrinkOptions
 
@@ -49,6 +51,7 @@ def export(arguments: Sequence[str]) -> int:
         raise ConfigError(f"`warmup` must be in [0, 1000]. Received: warmup={values.warmup}")
     if values.keep is not None and values.keep < 1:
         raise ConfigError(f"`keep` must be at least 1 or None. Received: keep={values.keep}")
+    check_local(values.to)
     options = from_flags(ShrinkOptions, values.as_dict())
     from tf_charagram.export.serving.card import about_run
     from tf_charagram.export.serving.config import lists_models, write_serving_files
@@ -71,7 +74,9 @@ def export(arguments: Sequence[str]) -> int:
     version = write_version(model, folder, about, texts, values.warmup)
     removed = folder.prune(values.keep) if values.keep else []
     models = folder.path.parent
-    written = write_serving_files(models)
+    # A version is served by `--model_base_path` without these.
+    may_write = os.access(models, os.W_OK)
+    written = write_serving_files(models) if may_write else []
     size = sum(file.stat().st_size for file in version.rglob("*") if file.is_file())
     console = Console(stderr=values.json, highlight=False, soft_wrap=True)
     console.print(f"{version}  {size / 1e6:,.1f} MB")
@@ -79,7 +84,12 @@ def export(arguments: Sequence[str]) -> int:
         console.print(path)
     if removed:
         console.print(f"Deleted versions: {', '.join(map(str, removed))}")
-    if not lists_models(models):
+    if not may_write:
+        console.print(
+            f"{models} cannot be written to, so models.config stays as it is: add {folder.name} "
+            "where it is missing."
+        )
+    elif not lists_models(models):
         console.print(f"models.config was not written by this command: add {folder.name} to it.")
     console.print(f"Check it: charagram check {version}\nServe it: cd {models}, docker compose up")
     if values.json:

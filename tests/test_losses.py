@@ -29,6 +29,18 @@ def test_is_the_margin_loss():
     assert float(loss(tf.constant([1, 1, 1]), vectors)) == 0.0
 
 
+def test_pairs_have_weights():
+    vectors, numbers = tf.constant(RNG.normal(size=(6, 2, 4)), tf.float32), tf.range(6)
+    losses = MarginLoss(1.0, reduction="none")(numbers, vectors).numpy()
+    weights = RNG.uniform(size=6)
+    assert losses.shape == (6,) and losses.min() > 0.0
+    loss = MarginLoss(1.0)
+    np.testing.assert_allclose(loss(numbers, vectors), losses.mean(), rtol=1e-6)
+    for shape in (6, (6, 1)):
+        weighted = loss(numbers, vectors, sample_weight=weights.reshape(shape))
+        np.testing.assert_allclose(weighted, (losses * weights).mean(), rtol=1e-6)
+
+
 @pytest.mark.parametrize("first", [2**24, 2**53, -(2**62)])
 def test_large_numbers_stay_different(first):
     """As float32, to which Keras casts targets, they would all be the same."""

@@ -1,10 +1,12 @@
-"""The exceptions of the package, and the one way a wrong name is reported."""
+"""The exceptions of the package, and what is checked, or said, in one way everywhere."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 _MOST_NAMES = 25
 
@@ -71,3 +73,25 @@ def unknown_name(kind: str, name: str, available: Iterable[str]) -> str:
         shown = difflib.get_close_matches(name, names, n=_MOST_NAMES, cutoff=0.0)
         shown = [*sorted(shown), f"and {len(names) - len(shown)} more"]
     return f"Unknown {kind} '{name}'.{hint} Available: {', '.join(shown)}."
+
+
+def check_integers(**values: Any) -> None:
+    """Checks that arguments, by name, are integers or `None`.
+
+    Raises:
+        ConfigError: One is not; it is named.
+    """
+    for name, value in values.items():
+        if value is not None and not isinstance(value, Integral):
+            raise ConfigError(f"`{name}` must be an integer. Received: {name}={value!r}")
+
+
+def check_switches(**values: Any) -> None:
+    """Checks that arguments, by name, are true or false: any text, such as "no", counts as true.
+
+    Raises:
+        ConfigError: One is not; it is named.
+    """
+    for name, value in values.items():
+        if not isinstance(value, bool):
+            raise ConfigError(f"`{name}` must be True or False. Received: {name}={value!r}")

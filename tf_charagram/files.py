@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 from tf_charagram.errors import DataError, RunError
@@ -28,8 +29,9 @@ MAKE_ROOM = (
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _TAKEN = (errno.EACCES, errno.EAGAIN)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+_NO_PATH = (errno.ENAMETOOLONG, errno.ELOOP)
 #: Numbers of errors that say that a place cannot be written to.
-UNWRITABLE = (*_FULL, *_FORBIDDEN)
+UNWRITABLE = (*_FULL, *_FORBIDDEN, *_NO_PATH)
 _MAX_JSON_BYTES = 1 << 28
 
 
@@ -72,6 +74,25 @@ def partial_folder(path: str | Path) -> Iterator[Path]:
             yield partial
     except OSError as error:
         raise RunError(f"Cannot write {path}: {write_problem(error)}") from error
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Makes a folder for temporary files, and deletes it at the end.
+
+    Raises:
+        RunError: It cannot be written; a disk may be full, or all that there is read-only.
+    """
+    try:
+        with TemporaryDirectory() as folder:
+            yield Path(folder)
+    except OSError as error:
+        if error.errno not in (*UNWRITABLE, errno.ENOENT):
+            raise
+        raise RunError(
+            f"Cannot write temporary files: {write_problem(error)} TMPDIR names another folder "
+            "for them."
+        ) from error
 
 
 @contextmanager
@@ -224,7 +245,12 @@ def write_json(path: str | Path, value: Any) -> None:
 
 def to_json(value: Any) -> str:
     """Returns a value as indented JSON with a line end."""
-    return json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n"
+    return json.dumps(value, indent=2, ensure_ascii=False, default=_plain) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """Returns a number of NumPy as one of Python, anything else as a text."""
+    return value.item() if hasattr(value, "item") else str(value)
 
 
 def sha256_of(path: str | Path) -> str:

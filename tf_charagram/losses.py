@@ -8,7 +8,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.objectives.margin import check_margin, margin_loss
+from tf_charagram.objectives.margin import check_margin, margin_hinges
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.objectives.similarity import normalize_rows
 
@@ -33,7 +33,7 @@ class MarginLoss(keras.losses.Loss):
             `keras.ops.stack([left, right], axis=1)` gives them.
 
     Returns:
-        Scalar, the mean over the pairs.
+        Scalar, the mean over the pairs, of which each counts as often as its `sample_weight` says.
 
     Raises:
         ConfigError: An argument is out of range, or `y_pred` has another shape.
@@ -70,7 +70,7 @@ class MarginLoss(keras.losses.Loss):
         return super().__call__(places, y_pred, sample_weight)
 
     def call(self, y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
-        """Returns the loss of a batch."""
+        """Returns the loss of each pair, float32 `(batch,)`."""
         if y_pred.shape.rank != 3 or y_pred.shape[1] != 2:
             raise ConfigError(
                 "`y_pred` must be the vectors of pairs, (batch, 2, dim). Received: shape "
@@ -82,7 +82,8 @@ class MarginLoss(keras.losses.Loss):
         if self._draws is not None:
             step = self._draws.uniform([], maxval=2**31, dtype=tf.int64)
         chosen, exists = self._sampler(normalize_rows(embeddings), numbers, step)
-        return margin_loss(embeddings, chosen, exists, self.margin)
+        hinges = margin_hinges(embeddings, chosen, self.margin) * tf.cast(exists, tf.float32)
+        return tf.reduce_sum(tf.reshape(hinges, [2, -1]), axis=0)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor arguments."""

@@ -46,13 +46,14 @@ def make_parser() -> FlagParser:
 def neighbors(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = make_parser().parse_args(arguments)
-    if values.index and values.texts:
+    has_index = values.index is not None
+    if has_index and values.texts is not None:
         raise ConfigError("Give one of --texts and --index: an index has its texts.")
     is_spelling = values.spelling is not None
-    if is_spelling and values.index:
+    if is_spelling and has_index:
         raise ConfigError("--spelling does not go with --index. Give words with --texts.")
-    search = _spelling if is_spelling else _index_search if values.index else _exact_search
-    neighbors_of = search(values.model, values.index or values.texts)
+    search = _spelling if is_spelling else _index_search if has_index else _exact_search
+    neighbors_of = search(values.model, values.index if has_index else values.texts)
     for query in [*values.query, *(values.spelling or [])] or _prompt():
         nearest = neighbors_of(query, values.k)
         if values.json:

@@ -26,7 +26,7 @@ def make_parser() -> FlagParser:
     parser.add_argument("model", type=str, help=f"{MODEL_HELP}, of a tagger")
     parser.add_argument(
         "--input", type=list[str], default=["-"],
-        help="file with a sentence a line, plain or .gz, or a pattern; repeatable; - is stdin",
+        help="file with a sentence per line, plain or .gz, or a pattern; repeatable; - is stdin",
     )  # fmt: skip
     parser.add_argument("--output", type=str, default=_STDOUT, help="file; - is stdout")
     parser.add_argument(

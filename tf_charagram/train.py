@@ -90,8 +90,10 @@ def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -
     try:
         metrics = run.run(resume=values["resume"])
     except KeyboardInterrupt:
+        loop = run.loop
+        state = f"at step {loop.step:,} of {loop.total_steps:,}; the state is saved"
         console.print(
-            f"Stopped at step {run.loop.step:,} of {run.loop.total_steps:,}; the state is saved. "
+            f"Stopped {state if loop.step else 'before the first step'}. "
             f"Go on with the same command and --out {run.folder.path} --resume",
             markup=False,
         )

@@ -1,4 +1,4 @@
-"""`charagram tune`: searches settings, a short training run a trial, and trains the best."""
+"""`charagram tune`: searches settings, a short training run per trial, and trains the best."""
 
 from __future__ import annotations
 
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 
 #: `--trial-epochs` takes its place.
 _NO_FLAG = ("epochs",)
+#: What flags of `train` mean here.
+_HELP = {
+    "out": "folder of the search [runs/tune-TASK-ENCODER-N, the next free N]",
+    "select": "set whose score trials are compared by [must be given]",
+}
 
 
 def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
@@ -45,6 +50,8 @@ def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
     parser.add_argument("--config", action=jsonargparse.ActionConfigFile)
     add_fields(parser, TuneConfig)
     add_run_flags(parser, task, encoder, skip=_NO_FLAG)
+    for action in parser._actions:
+        action.help = _HELP.get(action.dest, action.help)
     group = parser.group("search")
     add_quiet(parser.group("run"))
     group.add_argument("--plan", action="store_true", help="say what would be run, how long")
@@ -70,9 +77,14 @@ def _tune(config: RunConfig, settings: TuneConfig, values: dict[str, Any], given
 
     set_threads(config)
     search = make_search(settings, config, given)
-    from tf_charagram.tuning.chief import role
+    from tf_charagram.tuning.chief import ID, role
 
     own_role = role()
+    if own_role is not None and settings.workers > 1:
+        raise ConfigError(
+            f"`workers` are processes of this machine, and {ID} says that this process is "
+            f"{own_role.tuner_id}, one of several machines. Leave out one of the two."
+        )
     if own_role is not None and not own_role.is_chief:
         return _work(own_role, search, config.out)
     # Names of folders and of sets may have brackets, and colons as around the name of an emoji.
@@ -175,10 +187,15 @@ def _open(search: Search, out: str | None, resume: bool, overwrite: bool) -> Sea
 
 def _checked(search: Search, folder: SearchFolder) -> dict[str, Any]:
     """Returns what identifies a search, once the folder is known to have no other."""
+    from tf_charagram.bad_lines import BadLines
     from tf_charagram.training.run_folder import run_config
 
-    files = task_class(search.config.task).input_files(search.config)
-    identity = run_config(search.settings(), files)
+    config = search.config
+    task = task_class(config.task)(config, BadLines(config.on_bad_line))
+    task.find_sets()
+    identity = run_config(
+        search.settings(), task.input_files(config), task.checksum_of_set(config.select)
+    )
     folder.check_config(identity, canonical_settings)
     return identity
 

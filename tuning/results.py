@@ -70,8 +70,10 @@ def read_result(folder: Path) -> Result | None:
 
 def read_results(folder: SearchFolder) -> list[Result]:
     """Returns the results of all trials that have ended, in order; errors as for `read_result`."""
-    paths = sorted(folder.trials.glob(f"*/{_FILE}"), key=lambda path: int(path.parent.name))
-    return [result for path in paths if (result := read_result(path.parent))]
+    names = [path.parent.name for path in folder.trials.glob(f"*/{_FILE}")]
+    # A copy that somebody made of a folder is no trial.
+    ids = sorted(filter(str.isdecimal, names), key=int)
+    return [result for id_ in ids if (result := read_result(folder.trials / id_))]
 
 
 def ranked(results: Iterable[Result]) -> list[Result]:
@@ -106,6 +108,7 @@ def write_tables(search: Search, folder: SearchFolder, results: Sequence[Result]
             "select": search.config.select,
             "objective": search.objective,
             "tuner": search.tuner,
+            "num_trials": search.num_trials,
             "space": {name: list(choices) for name, choices in search.space.items()},
             "trials": [asdict(result) for result in order],
         },

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from tf_charagram.export.check import probe
+from tf_charagram.files import temporary_folder
 
 _TIMEOUT_S = 1800
 
@@ -22,8 +21,8 @@ def measure_in_process(runtime: str, request: dict[str, Any]) -> dict[str, Any]:
         request: As `probe.measure` takes it, and `folder`, that of the SavedModel, and `libraries`,
             Python packages that bring operations it needs.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        asked, answered = Path(folder, "request.json"), Path(folder, "answer.json")
+    with temporary_folder() as folder:
+        asked, answered = folder / "request.json", folder / "answer.json"
         asked.write_text(json.dumps(request), encoding="utf-8")
         # `-P`: the folder of the program is no place to import from.
         command = [sys.executable, "-P", probe.__file__, runtime, str(asked), str(answered)]

@@ -95,7 +95,7 @@ class VectorJudge(Judge):
         expected = decode(self.golden[1]["outputs"])[_COSINES]
         cosines = _array(answer, _COSINES, expected.shape)
         largest = np.abs(cosines - expected).max(initial=0)
-        if largest > _COSINE:
+        if not largest <= _COSINE:  # It may be NaN.
             raise Failed(f"cosines differ by up to {largest:.2g}")
         return f"{len(expected)} cosines, differences up to {largest:.1g}"
 
@@ -120,5 +120,5 @@ def _array(answer: dict[str, Any], name: str, expected: Sequence[int | None]) ->
 def _different(vectors: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Returns which rows differ by more than rounding."""
     allowed = _RELATIVE * np.abs(expected).max(axis=1, initial=0) + _ABSOLUTE
-    different: np.ndarray = np.abs(vectors - expected).max(axis=1, initial=0) > allowed
-    return different
+    same: np.ndarray = np.abs(vectors - expected).max(axis=1, initial=0) <= allowed
+    return ~same  # NaN is not the same as anything.

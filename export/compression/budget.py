@@ -8,8 +8,6 @@ little, too, as long as about 100 per dimension are left; below that, dimensions
 from __future__ import annotations
 
 import math
-import tempfile
-from pathlib import Path
 
 import keras
 
@@ -18,6 +16,7 @@ from tf_charagram.export.compression.options import DTYPES, ShrinkOptions
 from tf_charagram.export.compression.quantization import quantization_problem
 from tf_charagram.export.compression.reducing import reduced
 from tf_charagram.export.compression.tables import can_project, can_prune
+from tf_charagram.files import temporary_folder
 from tf_charagram.models.embedder import TextEmbedder
 
 _NGRAMS_PER_DIM = 100
@@ -92,8 +91,8 @@ def fitting_options(
 
 def saved_model_bytes(vectorizer: keras.layers.Layer, encoder: keras.layers.Layer) -> int:
     """Returns the size of the folder that `TextEmbedder.export` writes, by writing it."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "saved_model")
+    with temporary_folder() as folder:
+        path = folder / "saved_model"
         TextEmbedder(vectorizer, encoder).export(path)
         return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import FlagParser
+from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.errors import ConfigError
 from tf_charagram.search.command import add_model_and_texts
 
@@ -70,6 +71,7 @@ def make_parser() -> FlagParser:
 def vectors(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = make_parser().parse_args(arguments)
+    check_not_read(values.out, [] if values.texts is None else [values.texts])
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.search.texts import read_vocabulary
 

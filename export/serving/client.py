@@ -24,6 +24,7 @@ from tf_charagram.text.batches import to_bytes
 
 _MOST_VALUES_PER_BYTE, _MOST_VALUES = 16, 1 << 20
 _PRINTABLE_ASCII = re.compile(r"[!-~]*")
+_MODEL_PATH = re.compile(r".*/v1/models/[^/:]+(/(versions|labels)/[^/:]+)?/?")
 
 
 class ServerError(CharagramError, RuntimeError):
@@ -46,7 +47,7 @@ class ServingClient(ABC):
             float32 `(num_texts, dim)`.
 
         Raises:
-            ConfigError: `texts` is a single string.
+            ConfigError: `texts` is a single string, or one of them is no text.
             ServerError: The server fails, or what it serves is no embedder.
         """
         sent = _list_of_bytes("texts", texts)
@@ -62,19 +63,16 @@ class ServingClient(ABC):
         """Returns the cosines of corresponding texts, float32 `(num_texts,)`.
 
         Raises:
-            ConfigError: The two lists differ in length, or one is a single string.
+            ConfigError: The two lists differ in length, one is a single string, or not of texts.
             ServerError: The server fails, or what it serves is no embedder.
         """
-        inputs = {
-            "texts_a": _list_of_bytes("left", left),
-            "texts_b": _list_of_bytes("right", right),
-        }
+        left, right = _list_of_bytes("left", left), _list_of_bytes("right", right)
         if len(left) != len(right):
             raise ConfigError(
                 f"Number of left texts ({len(left)}) does not match number of right texts "
                 f"({len(right)})."
             )
-        cosines = self.predict("similarity", inputs, "cosine")
+        cosines = self.predict("similarity", {"texts_a": left, "texts_b": right}, "cosine")
         if cosines.shape != (len(left),):
             raise self._error(f"{len(left)} pairs gave cosines of shape {cosines.shape}")
         return cosines
@@ -107,7 +105,8 @@ class RestClient(ServingClient):
     Args:
         url: Address of the model, `http://HOST:8501/v1/models/NAME`; with `/versions/N` for a
             version that is not the latest.
-        timeout_s: Longest wait for an answer in seconds, above 0 and finite. Defaults to 60.
+        timeout_s: Longest wait for an answer, or for its next part, in seconds, above 0 and finite.
+            Defaults to 60.
 
     Raises:
         ConfigError: `url` is no such address, or `timeout_s` is out of range.
@@ -283,7 +282,8 @@ def _is_rest_address(url: str) -> bool:
         return False
     return (
         parts.scheme in ("http", "https")
-        and "/v1/models/" in parts.path
+        and _MODEL_PATH.fullmatch(parts.path) is not None
+        and not (parts.query or parts.fragment)
         and _PRINTABLE_ASCII.fullmatch(url) is not None
         and host != b""
         and port != 0
@@ -294,6 +294,10 @@ def _is_rest_address(url: str) -> bool:
 def _list_of_bytes(name: str, texts: Sequence[str | bytes]) -> list[bytes]:
     if isinstance(texts, str | bytes):
         raise ConfigError(f"`{name}` must be a list of texts. Received a single string.")
+    texts = list(texts)
+    for text in texts:
+        if not isinstance(text, str | bytes):
+            raise ConfigError(f"`{name}` must be a list of texts. Received one that is {text!r}.")
     return [to_bytes(text) for text in texts]
 
 

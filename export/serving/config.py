@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tf_charagram.export.serving.folder import NAME, is_version
+from tf_charagram.export.serving.folder import NAME, is_version, let_read
 from tf_charagram.files import whole_file
 
 MODELS = "models.config"
@@ -58,8 +58,9 @@ _FILES = {
 def write_serving_files(folder: str | Path) -> list[Path]:
     """Writes what a server needs into the folder that holds the folders of models.
 
-    `models.config` lists every model there is and is rewritten, unless somebody wrote one
-    without our first line. The other files are there to be changed: they are written once.
+    `models.config` lists every model there is and is rewritten when that changes, unless somebody
+    wrote one without our first line. The other files are there to be changed: they are written
+    once.
 
     Args:
         folder: Parent of the folders of models.
@@ -71,13 +72,28 @@ def write_serving_files(folder: str | Path) -> list[Path]:
         RunError: The disk is full or a file cannot be written.
     """
     folder = Path(folder)
-    texts = {name: text for name, text in _FILES.items() if not (folder / name).exists()}
+    written = [folder / name for name in _FILES if not (folder / name).exists()]
+    for path in written:
+        _write(path, _FILES[path.name])
     if lists_models(folder):
-        texts[MODELS] = models_config(folder)
-    for name, text in texts.items():
-        with whole_file(folder / name, "w") as file:
-            file.write(text)
-    return [folder / name for name in texts]
+        path, is_new = folder / MODELS, False
+        # Another export may bring a model before ours is listed, and list its own first.
+        while (text := models_config(folder)) != _text(path):
+            _write(path, text)
+            is_new = True
+        written += [path] * is_new
+    return written
+
+
+def _write(path: Path, text: str) -> None:
+    with whole_file(path, "w") as file:
+        file.write(text)
+        let_read(Path(file.name), path.parent)
+
+
+def _text(path: Path) -> str | None:
+    """Returns the text of a file, in whatever encoding; `None` if there is none."""
+    return path.read_text("utf-8", errors="replace") if path.exists() else None
 
 
 def is_batchable(card: Mapping[str, Any]) -> bool:
@@ -102,9 +118,8 @@ def batching_parameters(folder: str | Path) -> bytes:
 
 def lists_models(folder: str | Path) -> bool:
     """Returns whether `models.config` is ours to write."""
-    path = Path(folder) / MODELS
-    # Somebody else's may have any encoding.
-    return not path.exists() or path.read_text("utf-8", errors="replace").startswith(_OURS)
+    text = _text(Path(folder) / MODELS)
+    return text is None or text.startswith(_OURS)
 
 
 def models_config(folder: str | Path) -> str:

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import shutil
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from tf_charagram.errors import RunError
 
 #: What may stand in the path of a REST call.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+# TensorFlow Serving reads no larger ones.
+_MOST_VERSION = 2**63 - 1
+# What the group and others may do: read, and open folders.
+_READ, _OPEN = 0o044, 0o011
 
 
 class ServingFolder:
@@ -97,4 +102,16 @@ class ServingFolder:
 
 def is_version(path: Path) -> bool:
     """Returns whether a path is the folder of a version: its name is a number, such as 7 or 007."""
-    return path.is_dir() and path.name.isascii() and path.name.isdigit()
+    is_number = path.name.isascii() and path.name.isdigit()
+    return is_number and int(path.name) <= _MOST_VERSION and path.is_dir()
+
+
+def let_read(path: Path, folder: Path) -> None:
+    """Lets whoever may read a folder read a file or folder in it as well, whatever the umask is.
+
+    A server is often another user than whoever exports.
+    """
+    mode, readers = path.stat().st_mode, folder.stat().st_mode
+    allowed = _READ | _OPEN if stat.S_ISDIR(mode) else _READ
+    with suppress(OSError):  # Some file systems have no permissions.
+        os.chmod(path, stat.S_IMODE(mode) | readers & allowed)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tf_charagram.export.serving.card import write_page
 from tf_charagram.export.serving.config import batching_parameters, is_batchable
-from tf_charagram.export.serving.folder import ServingFolder
+from tf_charagram.export.serving.folder import ServingFolder, let_read
 from tf_charagram.export.serving.golden import write_golden
 from tf_charagram.export.serving.inputs import signatures_of
 from tf_charagram.export.serving.warmup import write_warmup
@@ -30,6 +30,8 @@ def write_version(
 ) -> Path:
     """Writes the next version of a model; it appears when it is complete.
 
+    Whoever may read the folder it comes into may read it.
+
     Args:
         model: What is served.
         folder: The versions of the model.
@@ -43,7 +45,10 @@ def write_version(
     Raises:
         RunError: The disk is full or the folder cannot be written. Older versions stay.
     """
+    is_first = not folder.path.exists()
     with partial_folder(folder.path / "new") as partial:
+        if is_first:
+            let_read(folder.path, folder.path.parent)
         model.write_saved_model(partial, about)
         card = read_json(partial / CARD)
         signatures = signatures_of(card)
@@ -54,4 +59,6 @@ def write_version(
             with whole_file(partial / BATCHING) as file:
                 file.write(batching_parameters(folder.path.parent))
         write_page(partial, folder.name)
+        for path in (partial, *partial.rglob("*")):
+            let_read(path, folder.path)
         return folder.publish(partial)

@@ -6,7 +6,6 @@ by field: the package with their classes, `tensorflow-serving-api`, is not neede
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle, islice
 from pathlib import Path
@@ -17,7 +16,7 @@ import tensorflow as tf
 from tf_charagram.errors import RunError
 from tf_charagram.export.runtime.wire import field
 from tf_charagram.export.serving.inputs import dtype_of, make_inputs
-from tf_charagram.files import MAKE_ROOM
+from tf_charagram.files import MAKE_ROOM, temporary_folder
 
 WARMUP = "tf_serving_warmup_requests"
 # TensorFlow Serving reads no more than this.
@@ -72,9 +71,9 @@ def warmup_bytes(
     name: str, signatures: Mapping[str, Iterable[str]], texts: Sequence[bytes], number: int
 ) -> int:
     """Returns the size of what `write_warmup` writes, by writing it."""
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder() as folder:
         write_warmup(folder, name, signatures, texts, number)
-        return Path(folder, WARMUP).stat().st_size
+        return (folder / WARMUP).stat().st_size
 
 
 def prediction_log(name: str, signature: str, inputs: Mapping[str, Sequence[Any]]) -> bytes:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.commands import call
 from tf_charagram.analysis.catalog import ANALYSES
+from tf_charagram.analysis.inputs import Inputs
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +38,20 @@ def test_each_analysis(name, trained, sts, capsys):
     assert call("analysis.command", name, *models, *flags(name, trained, sts), "--json") == 0
     table = json.loads(capsys.readouterr().out)
     assert table["rows"] and all(len(row) == len(table["columns"]) for row in table["rows"])
+
+
+@pytest.mark.parametrize(
+    ("files", "names"),
+    [
+        (["SICK.test.tsv", "SICK.trial.tsv", "2012.OnWN.tsv"], ["OnWN"]),
+        (["SICK.test.tsv", "SICK.trial.tsv"], ["SICK.test", "SICK.trial"]),
+    ],
+)
+def test_sets_share_a_scale(files, names, tmp_path):
+    for file in files:
+        (tmp_path / file).write_text("1\ta cat\tdogs\n4\tcats\ta cat\n")
+    pooled = Inputs(models=(), eval_data=str(tmp_path)).sentence_sets
+    assert [pairs.name.removeprefix("STS2012.") for pairs in pooled] == names
 
 
 def test_the_list_loads_no_tensorflow(capsys):

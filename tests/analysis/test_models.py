@@ -92,8 +92,9 @@ def test_word_norms_and_parts_of_speech(model):
     words = [f"{word}{i}" for word in WORDS for i in range(8)]
     counts = {word: i + 1 for i, word in enumerate(words)}
     tags = {word: "NN" for word in words[:25]} | {word: "VB" for word in words[25:30]}
-    table = word_norms({"m": model}, counts, tags)
+    table = word_norms({"m": model}, counts, tags, k=3)
     cells = table.column("m")
+    assert len(cells["longest"].split(", ")) == len(cells["shortest"].split(", ")) == 3
     lengths = np.linalg.norm(model.encode(words).astype(float), axis=1)
     assert cells["longest"].split(", ")[0] == words[int(lengths.argmax())]
     assert cells["shortest"].split(", ")[0] == words[int(lengths.argmin())]
@@ -113,12 +114,14 @@ def test_most_frequent_tags():
 
 
 def test_ngram_norms(model):
-    table = ngram_norms({"m": model}, WORDS)
+    table = ngram_norms({"m": model}, WORDS, k=2)
     names, vectors = neighbors.ngram_vectors(model)
     lengths = np.linalg.norm(vectors.astype(float), axis=1)
     of_three = np.array([len(name) == 3 for name in names])
     cells = table.column("m")
-    assert cells["mean length of 3-grams"] == pytest.approx(lengths[of_three].mean())
+    percent = 100 * lengths[of_three].mean() / lengths.mean()
+    assert cells["3-grams, % of the mean length"] == pytest.approx(percent)
+    assert len(cells["longest"].split(", ")) == 2
     assert cells["longest"].split(", ")[0] == names[int(lengths.argmax())].replace(" ", "_")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,11 +25,12 @@ def test_margins_of_known_angles():
     embed = embed_by(lambda text: int(text[1:]) * step)
     table = training_margins({"m": embed}, pairs)
     cells = table.column("m")
-    assert cells["cosine of a pair"] == pytest.approx(1, abs=1e-4)
+    assert cells["cosine of a pair"] == pytest.approx(100, abs=1e-2)
     # In a batch of 100 of 200, at random, the next pair is one or a few steps away.
-    assert np.cos(4 * step) < cells["cosine with a negative"] <= round(np.cos(step), 4)
-    difference = 2 * (cells["cosine of a pair"] - cells["cosine with a negative"])
-    assert cells["2 pair - 2 negative"] == pytest.approx(difference, abs=2e-4)
+    negative = cells["cosine with a negative"]
+    assert 100 * np.cos(4 * step) < negative <= round(100 * np.cos(step), 2)
+    difference = 2 * (cells["cosine of a pair"] - negative)
+    assert cells["2 pair - 2 negative"] == pytest.approx(difference, abs=2e-2)
 
 
 def test_equal_texts_are_no_negatives():
@@ -36,7 +38,7 @@ def test_equal_texts_are_no_negatives():
     embed = embed_by(lambda text: 0.0 if text == "same" else 1.0)
     cells = training_margins({"m": embed}, pairs).column("m")
     # All other texts are `same`, or partners of it at angle 1; only those of r count.
-    assert cells["cosine with a negative"] == pytest.approx((np.cos(1) + 1) / 2, abs=1e-3)
+    assert cells["cosine with a negative"] == pytest.approx(50 * (np.cos(1) + 1), abs=0.1)
 
 
 def test_margins_need_pairs():
@@ -56,7 +58,7 @@ def test_seldom_words():
 
 
 def test_seldom_words_need_a_quartile():
-    with pytest.raises(ConfigError, match="No set of STS 2012 to 2015, SICK or Twitter"):
+    with pytest.raises(ConfigError, match=r"No set of STS 2012 to 2015, SICK\.test or Twitter"):
         scores_by_seldom_words({}, sets_of(("a", "b", 1.0), name="other"), {"a": 1})
 
 
@@ -73,6 +75,14 @@ def test_disagreements_come_first():
     assert [row[2] for row in table.rows] == ["1", "3"]
     assert [row[-1] for row in table.rows] == ["other", "other"]
     assert table.rows[0][3:6] == (4.99, 0.0, 1.0)
+
+
+def test_disagreements_are_on_the_scale_of_people():
+    (pairs,) = sets_of(("0", "0", 5.0), ("0", "1", 1.0))
+    models = {"flat": embed_by(lambda text: 0.0), "other": embed_by(float)}
+    table = disagreements(models, [replace(pairs, scale=(1.0, 5.0))], k=2)
+    assert "1 to 5" in table.title
+    assert sorted(row[3:6] for row in table.rows) == [(3.0, 1.0, 1.0), (3.0, 5.0, 5.0)]
 
 
 def test_disagreements_are_of_two():

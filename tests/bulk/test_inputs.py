@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import os
 
@@ -36,6 +37,17 @@ class TestFind:
     def test_cannot_be_read(self, tmp_path, name, reason):
         with pytest.raises(DataError, match=rf"cannot be read: {reason}.*Check the path"):
             find_inputs([str(tmp_path / name)])
+
+    def test_a_pattern_gives_a_file_called_as_standard_input(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "-").write_text("in the file\n")
+        assert list(read_texts(find_inputs(["?"]))) == ["in the file"]
+
+    def test_no_text(self, tmp_path):
+        """Told before anything is embedded."""
+        (tmp_path / "lines.bz2").write_bytes(bz2.compress(b"a line\n"))
+        with pytest.raises(DataError, match=r"lines\.bz2: is bzip2\. Convert it to text"):
+            find_inputs([str(tmp_path / "lines.bz2")])
 
     def test_a_pipe_has_no_size(self, tmp_path):
         os.mkfifo(tmp_path / "pipe")

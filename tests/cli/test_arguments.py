@@ -60,12 +60,25 @@ def test_repeatable():
         ("--k=3 english --json cat dog", "english cat dog --k=3 --json"),
         ("english --spelling cat dog --k 3 mouse", "english mouse --spelling cat dog --k 3"),
         ("english --texts - cat", "english cat --texts -"),
-        ("english --k 3 cat -- --dog", "english cat --k 3 -- --dog"),
+        ("english --k 3 cat -- --dog", "--k 3 -- english cat --dog"),
         ("english --unknown cat --k", "english cat --unknown --k"),
     ],
 )
 def test_flags_last(line, expected):
     assert flags_last(line.split(), make_parser()._actions) == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("line", "texts"),
+    [
+        ("english --k 3 -- -x", ["-x"]),
+        ("--k 3 english cat -- -x", ["cat", "-x"]),
+        ("english -- -x --k", ["-x", "--k"]),
+    ],
+)
+def test_texts_that_begin_with_a_dash(line, texts):
+    values = make_parser().parse_args(line.split())
+    assert (values.model, values.query) == ("english", texts)
 
 
 def test_flags_stay_where_one_argument_is_taken():

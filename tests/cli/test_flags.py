@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -41,6 +42,14 @@ def test_what_may_not_come_several_times(line, capsys):
 @pytest.mark.parametrize("task", TASKS)
 def test_settings_know_their_task(task):
     assert settings_class(task)(task=task).task == task
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [("#c", "#c"), ("# a b", "# a b"), ("&a", "&a"), ("null", None)]
+)
+def test_a_text_that_looks_like_a_comment(value, expected):
+    config = parse_run(["--task", "similarity", "--label-column", value], make_parser).config
+    assert config.label_column == expected
 
 
 def test_no_such_task():
@@ -177,6 +186,15 @@ class TestPresets:
 def test_width_and_ngrams_are_those_of_init_unless_given(flags, expected):
     config = parse_run(["--init", "english", *flags], make_parser).config
     assert (config.dim, config.ngrams) == expected
+
+
+@pytest.mark.parametrize(("flags", "expected"), [([], "ngrams"), (["shared"], "shared")])
+def test_unknown_words_are_those_of_init_unless_given(flags, expected, tmp_path):
+    saved = {"encoder": {"name": "dan", "config": {"num_words": 3}}, "vectorizer": {}}
+    (tmp_path / "config.json").write_text(json.dumps(saved))
+    given = [f"--unknown-words={value}" for value in flags]
+    config = parse_run(["--init", str(tmp_path), *given], make_parser).config
+    assert (config.encoder, config.unknown_words) == ("dan", expected)
 
 
 def test_encoder_of(tmp_path, monkeypatch):

@@ -54,9 +54,10 @@ class TestShort:
         assert len(text.splitlines()) < 75 < len(make_parser(task).format_help().splitlines())
 
     def test_a_search(self, capsys):
-        _, explained, named = printed(capsys, "tuning.command", "--help")
+        text, explained, named = printed(capsys, "tuning.command", "--help")
         assert {"--space", "--tuner", "--data", "--plan"} <= set(explained)
         assert {flag.rstrip("+") for flag in all_flags(make_tune_parser())} <= set(named)
+        assert "[runs/tune-TASK-ENCODER-N, the" in text and "compared by [must be given]" in text
 
     def test_no_flag_is_broken_on_a_narrow_terminal(self, capsys, monkeypatch):
         monkeypatch.setenv("COLUMNS", "40")

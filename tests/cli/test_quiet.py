@@ -49,9 +49,10 @@ def test_it_is_quiet(run):
     assert (ended.returncode, ended.stderr, ended.stdout) == (0, b"ours", b"")
 
 
-def test_so_is_a_command_that_it_starts(run):
-    """It inherits the level that the first one set."""
-    assert run(TF_CPP_MIN_LOG_LEVEL="2").stderr == b"ours"
+@pytest.mark.parametrize("level", ["2", "3"])
+def test_so_it_is_at_the_levels_that_ask_for_it(run, level):
+    """A command that another one starts inherits the 2 that the first one set."""
+    assert run(TF_CPP_MIN_LOG_LEVEL=level).stderr == b"ours"
 
 
 def test_it_speaks_where_the_user_says_how_much(run):

@@ -104,10 +104,20 @@ class TestShow:
         assert first[:4] == ["0", "l2=0.1", "completed", "41.00"]
         assert second[:4] == ["1", "l2=0.2", "failed", "-"]
 
+    @pytest.mark.parametrize(("number", "said"), [(2, "2 of 2 trials"), (None, "dan, 2 trials")])
+    def test_a_part_of_a_search(self, search, capsys, number, said):
+        """`--max-trials`, or what Hyperband makes of the space."""
+        (search / "results.json").write_text(json.dumps({"num_trials": number}))
+        assert said in shown(capsys, "cli.show", search)
+
     def test_another_version_may_have_other_names(self, write, capsys):
         folder = write("new", {"task": "poems", "encoder": "verse", "rhyme": "abab"})
         text = shown(capsys, "cli.show", folder)
         assert "poems with verse, unfinished" in text and "abab" in text
+
+    def test_the_model_it_began_with(self, write):
+        folder = write("mine", {"task": "words", "encoder": "charagram", "init": "english"})
+        assert read_run(folder).changed_settings() == {"init": "english"}
 
     def test_text_of_a_file_is_only_text(self, write, capsys):
         history = [{"epoch": e, "loss": 1.0, "scores": {HOSTILE: 3.0}} for e in (1, 2)]

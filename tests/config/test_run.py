@@ -173,3 +173,17 @@ class TestResume:
         check(widths.to_dict(), dataclasses.replace(widths, threads=3).to_dict())
         with pytest.raises(RunError, match=r"widths was \[1, 2, 3\], is \[1, 2\]"):
             check(old_settings(ParaphraseConfig(encoder="cse")), widths.to_dict())
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"task": "entailment", "num_classes": 3}, "`num_classes` is for the task 'similarity'"),
+        ({"task": "entailment", "phrases": True}, "`phrases` is for the task 'sentiment'"),
+        ({"fine_labels": True}, "`fine_labels` is for the task 'sentiment'.*for similarity"),
+    ],
+    ids=str,
+)
+def test_settings_without_use(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        SupervisedConfig(**settings)

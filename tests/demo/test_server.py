@@ -139,6 +139,24 @@ def test_bad_requests(client, method, path, headers, status, message):
     assert found == status and message in answer["error"]
 
 
+def test_a_body_that_waits_to_be_asked_for(server):
+    head = f"POST /api/compare HTTP/1.1\r\nHost: localhost:{server.server_address[1]}\r\n"
+    head += "Content-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+    with socket.create_connection(server.server_address, timeout=30) as connection:
+        connection.sendall(head.encode())
+        assert connection.recv(4096).startswith(b"HTTP/1.1 100 ")
+        connection.sendall(b"[]")
+        assert b"must be an object" in connection.recv(4096)
+
+
+def test_no_body_for_who_wants_the_head(server):
+    with socket.create_connection(server.server_address, timeout=30) as connection:
+        connection.sendall(b"HEAD / HTTP/1.1\r\n\r\n")
+        with connection.makefile("rb") as stream:
+            answer = stream.read()
+    assert answer.startswith(b"HTTP/1.1 501 ") and answer.endswith(b"\r\n\r\n")
+
+
 def test_what_is_no_http(server):
     with socket.create_connection(server.server_address, timeout=30) as connection:
         connection.sendall(b"\x16\x03\x01 what\r\n\r\n")

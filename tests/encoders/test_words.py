@@ -123,6 +123,28 @@ def test_word_table(name):
     assert encoder.word_table.path in [weight.path for weight in encoder.weights]
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("charagram", {"dim": 2.5}, "`dim` must be an integer. Received: dim=2.5"),
+        ("charagram", {"dim": None}, "`dim` must be at least 1. Received: dim=None"),
+        ("charagram", {"num_rows": "3"}, "`num_rows` must be an integer. Received: num_rows='3'"),
+        ("charagram", {"num_layers": 2.0}, "`num_layers` must be an integer"),
+        ("dan", {"num_layers": 2.0}, "`num_layers` must be an integer"),
+        ("dan", {"word_dim": 2.5}, "`word_dim` must be an integer"),
+        ("dan", {"num_words": 1.5}, "`num_words` must be an integer"),
+        ("char_cnn", {"char_dim": 2.5}, "`char_dim` must be an integer"),
+        ("char_lstm", {"use_peepholes": "no"}, "`use_peepholes` must be True or False"),
+        ("lstm", {"use_output_gate": "no"}, "`use_output_gate` must be True or False"),
+        ("cse", {"widths": 3}, "`widths` must be a list of integers. Received: widths=3"),
+        ("cse", {"widths": (1.0, 2)}, "`widths` must be an integer. Received: widths=1.0"),
+    ],
+)
+def test_arguments_of_another_type(name, arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        encoder_class(name)(**{"num_rows": 3, "dim": 2, **arguments})
+
+
 @pytest.mark.parametrize("value", [-0.1, 1.0, float("nan")])
 def test_errors(value):
     message = rf"`word_dropout` must be in \[0, 1\). Received: word_dropout={value}"

@@ -53,3 +53,4 @@ def test_perfect(function):
     x = np.array([0.5, 0.25, 0.75, 0.0])
     assert function(x, 2 * x + 1) == pytest.approx(1.0)
     assert function(x, -x) == pytest.approx(-1.0)
+    assert function(x[:2], 2 * x[:2]) == pytest.approx(1.0)

@@ -37,6 +37,7 @@ def test_ranks_by_hand():
     scores = np.array([[0.9, 0.5, 0.5, 0.1], [0.9, 1.0, 0.5, 0.1]])
     assert queries.ranks(scores).tolist() == [2, 1]
     assert queries.ranks(scores[1:], start=1).tolist() == [1]
+    assert queries_of(("the", ("their",))).ranks(scores[:1]).tolist() == [1]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -66,5 +67,6 @@ def test_recall_by_hand():
     low, high = score.intervals["recall_at_1"]
     assert low < 50 < high and score.intervals["recall_at_50"] == (100, 100)
     assert score.to_dict()["intervals"]["recall_at_1"] == [low, high]
+    assert all(drawn.shape == (200,) for drawn in score.draws.values())
     same = score_differences(score, score_ranks(np.array([0, 0, 9, 10]), num_resamples=200))
     assert all((change.value, change.interval) == (0, (0, 0)) for change in same)

@@ -111,6 +111,7 @@ class TestMeans:
             else:
                 paper = np.mean([PAPER.scores[name] for name in members])
                 assert found[mean].paper == pytest.approx(paper, abs=0.0051)
+                assert found[mean].paper == round(found[mean].paper, 2)
         assert found["STS2012"].missing == (
             "STS2012.MSRvid",
             "STS2012.SMTeuroparl",
@@ -174,6 +175,8 @@ class TestBootstrap:
             low, high = score.interval
             assert low < score.value < high
             assert score.draws.shape == (200,)
+            bounds = np.quantile(score.draws, [0.025, 0.975])
+            assert score.interval == tuple(bounds.round(2))
         # The mean of two moves less than each of them.
         widths = {score.name: score.interval[1] - score.interval[0] for score in scores}
         assert widths["STS2012"] < min(widths["STS2012.OnWN"], widths["STS2012.MSRpar"])
@@ -214,6 +217,8 @@ class TestDifferences:
             assert change.value == round(other.value - one.value, 2)
             low, high = change.interval
             assert low < change.value < high
+            bounds = np.quantile(other.draws - one.draws, [0.025, 0.975])
+            assert change.interval == tuple(bounds.round(2))
 
     def test_a_model_against_itself(self, sets):
         scores = score_sets(embed, sets, num_resamples=50)

@@ -106,7 +106,13 @@ def test_sizes_out_of_range(name):
         TaggingHead(**{**SETTINGS, name: 0})
 
 
-@pytest.mark.parametrize("labels", [[], ["A", "B", "A"]])
-def test_bad_labels(labels):
-    with pytest.raises(ConfigError, match=f"at least one. Received: {len(labels)} labels"):
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([], "at least 1, all different"), (["A", "B", "A"], "at least 1, all different"),
+        ("NOUN", "a list of strings"), (3, "a list of strings"), ([1, 2], "strings"),
+    ],
+)  # fmt: skip
+def test_bad_labels(labels, message):
+    with pytest.raises(ConfigError, match=f"`labels` must be {message}. Received: "):
         TaggingHead(**{**SETTINGS, "labels": labels})

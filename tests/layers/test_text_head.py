@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -37,6 +38,14 @@ def test_adapt(factor):
 @pytest.mark.parametrize("dim", [30, 300, 2400])
 def test_not_saturated(dim):
     check_not_saturated(make(dim=dim, hidden_dim=50))
+
+
+def test_time_distributed():
+    head = make()
+    vectors = np.random.default_rng(1).normal(size=(2, 3, 4)).astype(np.float32)
+    inputs = keras.Input((3, 4))
+    model = keras.Model(inputs, keras.layers.TimeDistributed(head)(inputs))
+    assert_allclose(model(vectors)[:, 1], head(vectors[:, 1]), rtol=1e-6)
 
 
 def test_errors():

@@ -109,6 +109,21 @@ class TestEncode:
         batches.close()
         assert len(read) < 50
 
+    @pytest.mark.parametrize(
+        "number, sizes",
+        [(900, [900]), (9_000, [2_250] * 4), (17_000, [2_834] * 5 + [2_830])],
+    )
+    def test_all_cores_have_as_many_batches(self, embedder, monkeypatch, number, sizes):
+        monkeypatch.setenv("OMP_NUM_THREADS", "2")
+        seen = []
+        embed = embedder.encode_batches
+        monkeypatch.setattr(
+            embedder, "encode_batches",
+            lambda *args, **kwargs: (seen.append(len(b[0])) or b for b in embed(*args, **kwargs)),
+        )  # fmt: skip
+        assert embedder.encode(["a"] * number).shape == (number, embedder.dim)
+        assert seen == sizes
+
     def test_long_texts_make_batches_smaller(self, embedder):
         texts = ["x" * 1_500_000] * 5
         sizes = [len(batch) for batch, _ in embedder.encode_batches(texts, batch_size=1000)]

@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from operator import attrgetter
 
 import keras
 import numpy as np
@@ -25,9 +26,13 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.layers import (
     CharacterVectorizer,
     NgramVectorizer,
+    PeepholeLSTM,
+    TaggingHead,
     WordVectorizer,
     embedding_table,
 )
+from tf_charagram.layers.pair_head import PairLabelHead
+from tf_charagram.layers.text_head import TextHead
 from tf_charagram.optimizers import LazyAdam, MomentumSgd
 from tf_charagram.serialization.model_folder import Parts
 from tf_charagram.serialization.registry import MODELS, model_class
@@ -200,6 +205,40 @@ def test_sequential_fits_and_freezes(tmp_path):
     np.testing.assert_allclose(answers, model(tf.constant(LEFTS)).numpy().ravel(), rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"encoder.sum": False}, {"encoder.sum": False, "encoder.dense": False},
+        {"encoder": False, "encoder.sum": True}, {"encoder": False}, {"head": False},
+    ],
+)  # fmt: skip
+def test_what_is_frozen_stays_so(settings, tmp_path):
+    vectorizer = NgramVectorizer.from_texts(LEFTS)
+    encoder = Charagram(num_rows=vectorizer.num_rows, dim=6, num_layers=2)
+    model = model_class("text_classifier")(vectorizer, encoder, HEADS[TextHead]())
+    for part, trainable in settings.items():
+        attrgetter(part)(model).trainable = trainable
+    outer = keras.Sequential([keras.Input((), dtype="string"), model])
+    outer.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    for one, other in ((outer, loaded), (model, copy.deepcopy(model))):
+        names = [[weight.name for weight in x.trainable_weights] for x in (one, other)]
+        assert names[0] == names[1] and len(names[0]) < len(model.weights) - 1
+    # A second stage trains all of a model folder.
+    model.save(tmp_path / "model")
+    assert "frozen" not in (tmp_path / "model" / "config.json").read_text()
+
+
+def test_is_not_compiled_by_xla():
+    """Which Keras asks for by itself, if there is a GPU."""
+    model, _ = towers(LazyAdam(0.1))
+    with pytest.warns(UserWarning, match=r"doesn't support `jit_compile=True`"):
+        model.compile(LazyAdam(0.1), "mse", jit_compile=True)
+    assert not model.jit_compile
+    for part in (*parts(), HEADS[TaggingHead](), PeepholeLSTM(2)):
+        assert not all(layer.supports_jit for layer in part._flatten_layers())
+
+
 def test_presets(tmp_path):
     embedder = make("embedder")
     embedder.save(tmp_path / "mine")
@@ -217,8 +256,36 @@ def test_parts_that_do_not_fit():
         encoder(vectorizer(texts))
     with pytest.raises(ConfigError, match=message):
         TextEmbedder(vectorizer, encoder)
+    with pytest.raises(ConfigError, match=r"`vectorizer` must be a layer from .*: Charagram"):
+        TextEmbedder(encoder, vectorizer)
     with pytest.raises(ConfigError, match=r"'vectorizer' has no vocabulary yet"):
         TextEmbedder(NgramVectorizer(), encoder)
+
+
+def test_heads_that_do_not_fit():
+    vectorizer, encoder = parts(dim=6)
+    for kind, other, message in (
+        ("text_classifier", PairLabelHead, "The head of a TextClassifier must be a TextHead. "),
+        ("pair_scorer", PairLabelHead, "The head of a PairScorer must be a PairScoreHead. "),
+    ):
+        with pytest.raises(ConfigError, match=f"{message}Received: PairLabelHead"):
+            model_class(kind)(vectorizer, encoder, HEADS[other]())
+    head = TextHead(dim=5, labels=["a", "b"])
+    with pytest.raises(ConfigError, match=r"`dim` of the head \(5\) does not .* encoder \(6\)"):
+        model_class("text_classifier")(vectorizer, encoder, head)
+
+
+def test_numbers_of_numpy_are_saved(tmp_path):
+    """As text they would be in the settings, which `load` refuses."""
+    vectorizer = NgramVectorizer.from_texts(LEFTS, max_chars=np.int64(50))
+    encoder = Charagram(num_rows=np.int64(vectorizer.num_rows), dim=np.int32(2))
+    model = TextEmbedder(vectorizer, encoder)
+    model.save(tmp_path / "model")
+    model.save(tmp_path / "model.keras")
+    expected = model.encode(LEFTS)
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    for other in (TextEmbedder.load(tmp_path / "model"), loaded):
+        np.testing.assert_array_equal(other.encode(LEFTS), expected)
 
 
 @pytest.mark.parametrize("vectorizer_class", [NgramVectorizer, CharacterVectorizer, WordVectorizer])

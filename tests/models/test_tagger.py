@@ -298,6 +298,7 @@ def test_row_lengths_that_do_not_fit(signatures, lengths):
         ("The cat", "`sentences` must be a list of sentences. Received a single string."),
         ([b"The cat"], "A sentence must be a string or a list of strings. Received: bytes"),
         ([["The", 3]], "A sentence must be a string or a list of strings. Received: list"),
+        (None, "`sentences` must be a list of sentences. Received: None"),
         ([None], "A sentence must be a string or a list of strings. Received: NoneType"),
     ],
 )
@@ -311,6 +312,8 @@ def test_batch_size_out_of_range(tagger):
         tagger.tag(["a"], batch_size=0)
     with pytest.raises(ConfigError, match=r"`batch_size` must be an integer.*batch_size=1.5"):
         tagger.tag(["a"], batch_size=1.5)
+    with pytest.raises(ConfigError, match=r"`batch_size` must be an integer.*batch_size=None"):
+        tagger.tag(["a"], batch_size=None)
 
 
 def test_head_of_another_width(tagger):

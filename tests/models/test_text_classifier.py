@@ -80,3 +80,9 @@ def test_errors():
         make().classify("good")
     with pytest.raises(ConfigError, match=r"`batch_size` must be at least 1. Received: 0"):
         make().classify(["good"], batch_size=0)
+    for batch_size in (None, 1.5):
+        with pytest.raises(ConfigError, match=f"must be an integer. .*: batch_size={batch_size}"):
+            make().classify(["good"], batch_size=batch_size)
+    for texts, message in ((None, "must be a list of texts"), ([["good"]], "must hold strings")):
+        with pytest.raises(ConfigError, match=f"`texts` {message}. Received: "):
+            make().classify(texts)

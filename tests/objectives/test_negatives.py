@@ -170,6 +170,24 @@ def test_unknown_strategy():
         NegativeSampler("maxx")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"num_groups": 0}, "`num_groups` must be at least 1. Received: num_groups=0"),
+        ({"num_groups": 1.5}, "`num_groups` must be an integer. Received: num_groups=1.5"),
+        ({"mask_duplicates": "no"}, "`mask_duplicates` must be True or False"),
+    ],
+)
+def test_errors(arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        NegativeSampler(**arguments)
+
+
+def test_related_needs_duplicates():
+    with pytest.raises(ConfigError, match="`mask_related` needs `mask_duplicates`"):
+        NegativeSampler(mask_related=True, mask_duplicates=False)
+
+
 @pytest.mark.parametrize("num_pairs", [9, 8, 2])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_workers_choose_what_one_would(strategy, num_pairs):
@@ -190,11 +208,12 @@ def test_workers_choose_what_one_would(strategy, num_pairs):
         assert_array_equal(exists[pairs == rank], expected[1][pairs == rank])
 
 
+@pytest.mark.parametrize(("num_groups", "size"), [(2, 5), (3, 4)])
 @pytest.mark.parametrize("mask_duplicates", [True, False])
-def test_groups_keep_to_themselves(mask_duplicates):
+def test_groups_keep_to_themselves(mask_duplicates, num_groups, size):
     vectors, keys = batch(1, num_pairs=10)
-    group = np.arange(20) % 10 // 4
-    sampler = NegativeSampler("max", num_groups=3, mask_duplicates=mask_duplicates)
+    group = np.arange(20) % 10 // size
+    sampler = NegativeSampler("max", num_groups=num_groups, mask_duplicates=mask_duplicates)
     mask = mask_of(keys, mask_duplicates) & (group[:, np.newaxis] == group)
     assert_array_equal(sampler.candidates(tf.constant(keys)), mask)
     chosen, exists = choose(sampler, vectors, keys)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -117,6 +118,19 @@ def test_initial_words():
     encoder.word_table.value.assign_add(tf.ones([5, 3]))
     assert_array_equal(penalties.initial_words, before)
     assert not penalties.initial_words.trainable
+
+
+def test_by_default_the_head_has_no_penalty_and_gradients_stay_sparse(sparse):
+    encoder, head = WordAverage(num_rows=6, dim=3), keras.layers.Dense(2)
+    head.build((None, 3))
+    weights = [v.value for v in (*encoder.trainable_variables, *head.trainable_variables)]
+    gradients = [sparse, tf.ones([3, 2]), tf.ones([2])]
+    of_table, *of_head = L2Penalties(encoder, l2_words=1.0, head=head).add_gradients(
+        gradients, weights
+    )
+    assert isinstance(of_table, tf.IndexedSlices)
+    assert_array_equal(of_head[0], gradients[1])
+    assert_array_equal(of_head[1], gradients[2])
 
 
 def frozen():

@@ -249,6 +249,28 @@ def test_errors(arguments, message):
         make_optimizer(*arguments)
 
 
+@pytest.mark.parametrize("optimizer_class", [LazyAdam, LazyAdagrad, MomentumSgd])
+@pytest.mark.parametrize("dtype", ["float16", "float64"])
+def test_variables_of_other_layers(optimizer_class, dtype):
+    """Those of a dense layer with another policy."""
+    found = []
+    for kind in (dtype, "float32"):
+        variable = keras.Variable(np.full((2, 2), 0.5), dtype=kind)
+        optimizer = optimizer_class(0.125)
+        for _ in range(2):
+            optimizer.apply([tf.ones([2, 2], kind)], [variable])
+        found.append(variable.numpy())
+    assert found[0].dtype == dtype
+    assert_allclose(*found, rtol=2e-2)
+
+
+def test_arguments_of_another_type():
+    with pytest.raises(ConfigError, match="`distinct_rows` must be True or False"):
+        LazyAdam(distinct_rows="no")
+    with pytest.raises(ConfigError, match="`rounding_seed` must be an integer"):
+        LazyAdam(rounding_seed=1.5)
+
+
 def test_amsgrad_is_refused():
     with pytest.raises(ConfigError, match="LazyAdam does not support amsgrad=True"):
         LazyAdam(amsgrad=True)

@@ -8,6 +8,7 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.reference import optimizers as reference
+from tf_charagram.distribution.exchange import Exchange
 from tf_charagram.optimizers.row_sparse import clip_by_global_norm
 from tf_charagram.optimizers.table_rows import sum_equal_rows
 
@@ -36,6 +37,19 @@ def test_clip_by_hand():
     assert isinstance(clipped[1], tf.IndexedSlices)
     assert_allclose(clipped[1].values, [[0.8]])
     assert clipped[1].indices.numpy().tolist() == [2]
+
+
+def test_clip_of_a_table_that_is_cut():
+    """Of (3, 0) all workers have the same; theirs of the table, (4) here, has squares 160 in all.
+
+    The norm is sqrt(9 + 160) = 13.
+    """
+    workers = Exchange(0, 2)
+    workers.sum = lambda values: 10 * values
+    gradients = [tf.constant([3.0, 0.0]), slices([2], [[4.0]])]
+    clipped = clip_by_global_norm(gradients, 1.3, [False, True], workers)
+    assert_allclose(clipped[0], [0.3, 0.0], rtol=1e-6)
+    assert_allclose(clipped[1].values, [[0.4]], rtol=1e-6)
 
 
 @pytest.mark.parametrize("clip_norm", [0.5, 3.0, 1e6])

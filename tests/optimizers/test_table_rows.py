@@ -154,6 +154,18 @@ def test_another_seed_rounds_differently(name):
     assert (found[0] != found[1]).any()
 
 
+@optimizers
+def test_each_table_is_rounded_by_draws_of_its_own(name):
+    """Two tables that are equal, with equal gradients, are not afterwards."""
+    optimizer = make_optimizer(name, 0.1)
+    tables = [keras.Variable(tf.ones([6, 30]), dtype="bfloat16") for _ in range(2)]
+    optimizer.build(tables)
+    gradient = slices([2, 3], np.full((2, 30), 0.3))
+    optimizer.apply([gradient, gradient], tables)
+    first, second = numbers(tables)
+    assert (first != second).any()
+
+
 @pytest.mark.parametrize("nesterov", [False, True])
 def test_momentum(nesterov):
     """In the mean over 3,000 numbers, weights and momenta of SGD are those of float32."""

@@ -99,12 +99,17 @@ def test_runs_are_trained_once_and_kept_small(data, tmp_path, in_process, capsys
 def test_a_stopped_run_goes_on(data, tmp_path, monkeypatch, capsys):
     run = tmp_path / "runs" / "words" / "charagram-large"
     run.mkdir(parents=True)
-    (run / "config.json").write_text("{}")
     seen = []
     monkeypatch.setattr(training, "_run", lambda words: seen.append(words) or 130)
-    assert call(PAPERS, "charagram/table-2", "--data", data, "--runs", tmp_path) == 1
-    assert seen[0][-1] == "--resume"
-    assert "words/charagram-large ended with status 130" in capsys.readouterr().err
+    arguments = ["charagram/table-2", "--data", data, "--runs", tmp_path]
+    for number, settings in enumerate(({}, {"settings": {"epochs": 25}}), start=1):
+        (run / "config.json").write_text(json.dumps(settings))
+        assert call(PAPERS, *arguments) == 1
+        assert (len(seen), seen[-1][-1]) == (number, "--resume")
+        assert "words/charagram-large ended with status 130" in capsys.readouterr().err
+    assert call(PAPERS, *arguments, "--max-epochs", 2) == 1
+    said = "words/charagram-large was begun for 25 epochs, not 2. Give the --max-epochs of before"
+    assert len(seen) == 2 and said in capsys.readouterr().err
 
 
 CHILD = """

@@ -11,7 +11,7 @@ from tf_charagram.text.vectorizer import NgramVectorizer
 
 def save_model(folder, seed):
     vectorizer = NgramVectorizer.from_texts([f"{word} {n}" for word in WORDS for n in range(100)])
-    TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=16, seed=seed)).save(
+    TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=12, seed=seed)).save(
         folder
     )
     return folder

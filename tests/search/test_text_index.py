@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -45,6 +46,21 @@ class TestSearch:
                 if text in expected:
                     assert cosine == pytest.approx(expected[text], abs=1e-5)
         assert num_found >= (0.95 if k < 100 else 1) * num_expected
+
+    @pytest.mark.parametrize("is_short", [True, False])
+    def test_all_are_compared_where_the_graph_gives_too_few(self, model, is_short):
+        """Without its last text, or with all it was asked for."""
+
+        def search(cosine, last):
+            return lambda _, number: (
+                np.full([1, number], cosine), np.array([[*range(number - 1), last]])
+            )  # fmt: skip
+
+        storage = SimpleNamespace(search=search(0.25, 2))
+        graph = SimpleNamespace(search=search(0.5, -1 if is_short else 2), storage=storage)
+        index = TextIndex(TextEmbedder.load(model), ["cat", "dog", "bird"], graph, "")
+        expected = 0.25 if is_short else 0.5
+        assert index.neighbors("kat", 2) == [("cat", expected), ("dog", expected)]
 
     def test_texts_count_once(self, model):
         index = TextIndex.build(model, ["cat", "dog", "cat"])
@@ -107,7 +123,7 @@ class TestFolder:
         with pytest.raises(RunError, match=f"{name} is damaged. Build it again"):
             TextIndex.load(saved, model)
         (saved / name).unlink()
-        with pytest.raises(RunError, match=r"Cannot read .*: No such file"):
+        with pytest.raises(RunError, match=rf"Cannot read .*{name}: No such file.* Build"):
             TextIndex.load(saved, model)
 
     @pytest.mark.parametrize("raw", [b"", b"[]", b"\xff", b'{"format_version": 1}'])

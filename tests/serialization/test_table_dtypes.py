@@ -83,5 +83,7 @@ def test_numbers_that_are_not_finite(dtype, value):
 
 
 def test_too_large_for_float16():
+    """65,504 is its largest number."""
+    assert stored_table(np.array([[65504.0]], np.float32), "float16").rows.tolist() == [[65504]]
     with pytest.raises(ConfigError, match=r"too large for float16\. Use dtype=int8"):
         stored_table(np.array([[7e4]], np.float32), "float16")

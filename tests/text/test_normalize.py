@@ -19,7 +19,9 @@ from tf_charagram.text.normalize import (
     FlatTexts,
     collapse,
     decode,
+    masked,
     normalized_code_points,
+    without_few,
 )
 
 
@@ -68,6 +70,15 @@ def test_starts_and_ends():
     assert bytes(flat.symbols.numpy().astype(np.uint8)) == b" ab c "
     assert flat.starts.numpy().tolist() == [0, 3, 3]
     assert flat.ends.numpy().tolist() == [3, 3, 5]
+
+
+@pytest.mark.parametrize("dropped", [[], [0], [6], [2, 3, 6], [0, 1, 2, 3, 4, 5, 6]])
+def test_values_that_are_dropped(dropped):
+    values, positions = np.arange(10, 17, dtype=np.int32), np.array([0, 0, 3, 4, 7], np.int32)
+    keep = ~np.isin(np.arange(7), dropped)
+    expected = [values[keep].tolist(), [int(keep[:stop].sum()) for stop in positions]]
+    for found in (masked(values, keep, positions), without_few(values, ~keep, positions)):
+        assert [part.numpy().tolist() for part in found] == expected
 
 
 def test_empty_batch():

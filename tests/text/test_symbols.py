@@ -48,6 +48,19 @@ def test_code_points():
     assert codes.tolist() == [[ord(" "), 0xFFFD], [ord("a"), ord("b")]]
 
 
+@pytest.mark.parametrize(
+    ("characters", "message"),
+    [
+        ([[97]], r"no list of characters but \(1, 1\)"),
+        ([97, -1], "numbers that are no code points"),
+        ([97, 0x110000], "numbers that are no code points"),
+    ],
+)
+def test_arrays_that_are_no_alphabet(characters, message):
+    with pytest.raises(ValueError, match=message):
+        Alphabet.from_array(np.array(characters))
+
+
 def test_capacity():
     """7 bits count to 127, less "no character", the space and "any other"."""
     assert Alphabet.capacity(7) == 125

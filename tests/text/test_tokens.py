@@ -84,6 +84,13 @@ def test_every_visible_character_is_in_one_token(style, raws):
         assert places == visible
 
 
+def test_separators():
+    separators = sorted(reference.SEPARATORS)
+    assert {0x1F, 0x9F, 0x61C, 0x200F, 0x202E, 0x2060, 0x2069, 0xFEFF} < {*map(ord, separators)}
+    expected = [("a", 0, 1), ("b", 2, 3)]
+    assert split(*(f"a{char}b" for char in separators)) == [expected] * len(separators)
+
+
 PENN = {
     "I can't. She's gonna say it cannot": "I ca n't . She 's gon na say it can not",
     "Wait... what?! No -- yes!!": "Wait ... what ?! No -- yes !!",

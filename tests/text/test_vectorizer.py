@@ -111,6 +111,19 @@ def test_hash_mode(raws, orders, hash_buckets, rows_per_ngram, max_chars, lowerc
         assert len(set(rows_of.values())) == len(rows_of)
 
 
+def test_default_orders():
+    assert NgramVectorizer(hash_buckets=9).orders == (2, 3, 4)
+    assert NgramVectorizer.from_texts(["abcd"]).orders == (2, 3, 4)
+    assert NgramVocabulary.from_texts(["abcd"]).orders == (2, 3, 4)
+
+
+def test_hash_mode_tells_rare_characters_apart():
+    """Those past the table of lower-case letters, which ends behind U+1E943."""
+    vectorizer = NgramVectorizer(orders=[1], hash_buckets=2**31 - 1)
+    characters = ["\U0001e943", "\U0001e944", "\U0001f600", "\U0001f601", "\U00020000"]
+    assert len({ids[1] for ids in ids_of(vectorizer, characters)}) == 5
+
+
 def test_hash_mode_is_uniform_and_its_rows_are_independent():
     """Chi-squared over 100 buckets has mean 99 and deviation 14; 200 is 7 deviations away."""
     vectorizer = NgramVectorizer(orders=[4, 5], hash_buckets=100, rows_per_ngram=2, max_chars=None)
@@ -245,6 +258,13 @@ def test_unicode_form():
             "`max_chars` must be at least 1 or None. Received: 0",
         ),
         ({"hash_buckets": 3, "orders": []}, "n-gram orders must be integers from 1 to 8"),
+        (
+            {
+                "vocabulary": NgramVocabulary.from_texts([CJK_126], orders=[8]),
+                "longest_only": True,
+            },
+            "`longest_only` needs a `vocabulary` with exact keys",
+        ),
     ],
 )
 def test_errors(arguments, message):

@@ -159,6 +159,14 @@ def test_what_are_no_words(words, message):
         WordVectorizer(words=words)
 
 
+@pytest.mark.parametrize("offsets", [[], [0], [1, 3], [0, 2], [0, 2, 1, 3]])
+def test_offsets_that_do_not_fit(offsets):
+    utf8 = np.frombuffer(b"abc", np.uint8)[: 0 if offsets == [0] else 3]
+    state = {"utf8": utf8, "offsets": np.array(offsets, np.int64)}
+    with pytest.raises(ValueError, match="do not go from their first byte to their last"):
+        WordVectorizer.from_state({}, state)
+
+
 @pytest.mark.parametrize("words", [[], ["a", "b", "a"]])
 def test_words_are_distinct(words):
     with pytest.raises(ConfigError, match="at least one word, and none twice"):

@@ -377,6 +377,10 @@ def test_mega_batches_that_are_not_finite():
     ("settings", "message"),
     [
         ({"batch_size": 0}, "`batch_size` must be at least 1 or None. Received: 0"),
+        ({"batch_size": 1.5}, "`batch_size` must be an integer. Received: batch_size=1.5"),
+        ({"pull_back": "no"}, "`pull_back` must be True or False. Received: pull_back='no'"),
+        ({"metrics": ["mse"]}, "`metrics` must be Keras metrics, .* Received: 'mse'"),
+        ({"margin": "0.4"}, r"`margin` must be in \[0, 2\]. Received: margin=0.4"),
         ({"margin": -0.4}, r"`margin` must be in \[0, 2\]. Received: margin=-0.4"),
         ({"margin": 2.5}, r"`margin` must be in \[0, 2\]. Received: margin=2.5"),
         ({"margin": float("nan")}, r"`margin` must be in \[0, 2\]. Received: margin=nan"),
@@ -387,9 +391,16 @@ def test_mega_batches_that_are_not_finite():
         ({"clip_norm": 1e-50}, "`clip_norm` must be above 0 and finite in float32, or None"),
         ({"clip_norm": float("nan")}, "`clip_norm` must be above 0 .* Received: clip_norm=nan"),
         ({"clip_norm": float("inf")}, "`clip_norm` must be above 0 .* Received: clip_norm=inf"),
+        ({"negatives": 3}, "Unknown negatives '3'.* Available: max, mix, random"),
         ({"negatives": "hard"}, "Unknown negatives 'hard'.* Available: max, mix, random"),
     ],
 )
 def test_errors(settings, message):
     with pytest.raises(ConfigError, match=message):
         Setup().compile(**settings)
+
+
+def test_optimizers_by_their_name():
+    model = Setup().model
+    model.compile("sgd")
+    assert isinstance(model.optimizer, keras.optimizers.SGD)

@@ -123,7 +123,27 @@ def test_errors():
     model.compile(LazyAdam())
     with pytest.raises(ConfigError, match=r"must be batches of pairs, .*Use dataset\.batch"):
         model.fit(pairs().unbatch(), verbose=0)
+    for data in ((LEFTS, RIGHTS), tf.constant(LEFTS), np.array(LEFTS)):
+        with pytest.raises(
+            ConfigError, match=r"must be a `tf\.data\.Dataset`, .*batch\(batch_size"
+        ):
+            model.fit(data, verbose=0)
     without = ParaphraseModel(model.encoder)
     without.compile(LazyAdam())
     with pytest.raises(ConfigError, match=r"Without a vectorizer .*from_embedder\(embedder\)"):
         without.evaluate(pairs(), verbose=0)
+
+
+def test_is_saved_by_its_embedder_alone(tmp_path):
+    embedder = make_embedder()
+    model = ParaphraseModel.from_embedder(embedder)
+    model.compile(LazyAdam(0.01))
+    for save in (lambda: model.save(tmp_path / "model.keras"), lambda: model.export(tmp_path)):
+        with pytest.raises(ConfigError, match=r"A ParaphraseModel is neither saved .*embedder; or"):
+            save()
+    model.save_weights(tmp_path / "model.weights.h5")
+    table = embedder.encoder.sum.table
+    expected = table.numpy()
+    table.assign_add(tf.ones_like(expected))
+    model.load_weights(tmp_path / "model.weights.h5")
+    np.testing.assert_array_equal(table, expected)

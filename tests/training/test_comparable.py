@@ -26,7 +26,7 @@ def facts(root, **settings):
     }
     config = DistillConfig(**{**values, "typos": 0.1, "neighbor_batch_size": 9, **settings})
     files = sorted(path for path in root.rglob("*") if path.is_file())
-    return _comparable(run_config(config.to_dict(), files))
+    return _comparable(run_config(config.to_dict(), files), files)
 
 
 @pytest.fixture
@@ -69,3 +69,11 @@ def test_another_setting(roots, settings):
     first, second = facts(roots[0]), facts(roots[1], **settings)
     (name,) = settings
     assert [key for key in first if first[key] != second[key]] == [f"--{name.replace('_', '-')}"]
+
+
+def test_files_given_twice(roots):
+    first, second = (root / "x" / "train.tsv" for root in roots)
+    other, third = (root / "y" / "train.tsv" for root in roots)
+    config = run_config({}, [first, second, other, third])
+    orders = ([first, first, other], [second, third, third])
+    assert _comparable(config, orders[0]) != _comparable(config, orders[1])

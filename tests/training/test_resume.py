@@ -23,7 +23,8 @@ from tests.commands import (
 )
 from tests.contracts import some_now
 from tf_charagram.cli.run_record import read_run
-from tf_charagram.config import ParaphraseConfig
+from tf_charagram.config import ParaphraseConfig, SupervisedConfig
+from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.training.checkpoints import Checkpoints
@@ -136,6 +137,19 @@ def test_interrupted_at_any_step(arguments, whole, tmp_path, monkeypatch, step):
 
 
 @pytest.mark.usefixtures("unexported")
+def test_interrupted_before_the_first_step(arguments, tmp_path, monkeypatch, capsys):
+    """Nothing is saved yet, and nothing is said to be."""
+
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PairStream, "open", interrupted)
+    assert call("train", *arguments, "--out", tmp_path / "run") == 130
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Stopped before the first step. Go on with the same command and --out" in said
+    assert "saved" not in said
+
+
 def test_a_finished_run_stays_as_it_is(arguments, whole, tmp_path):
     shutil.copytree(whole, tmp_path / "run")
     # A folder that was moved is the same run, and what it ended with before is forgotten.
@@ -318,3 +332,27 @@ def test_a_model_that_was_lost(arguments, whole, tmp_path):
     shutil.rmtree(tmp_path / "run" / "model")
     with pytest.raises(RunError, match="holds no model yet"):
         TextEmbedder.load(tmp_path / "run")
+
+
+@pytest.mark.parametrize("select", ["scored", "last"])
+@pytest.mark.parametrize("task", ["words", "similarity"])
+def test_data_that_select_compares_by(data, tmp_path, task, select):
+    """Scores of before a stop say nothing of other pairs."""
+    scored = tmp_path / "scored.tsv"
+    if task == "words":
+        rows = data[1].read_text()
+        config = ParaphraseConfig(data=(str(data[0]),), eval_data=str(scored))
+    else:
+        rows = "1\ta cat\ta dog\n2\ta cat\tthe cat\n"
+        (tmp_path / "train.tsv").write_text(rows)
+        config = SupervisedConfig(data=(str(tmp_path / "train.tsv"),), eval_data=(str(scored),))
+    config = config.replace(select=select, dim=8, out=str(tmp_path / "run"))
+    scored.write_text(rows)
+    for _ in range(2):
+        TrainingRun(config, resume=True, overwrite=False).folder.lock.release()
+    scored.write_text(rows * 2)
+    if select == "last":
+        TrainingRun(config, resume=True, overwrite=False).folder.lock.release()
+    else:
+        with pytest.raises(RunError, match="other settings: the data of --select scored have"):
+            TrainingRun(config, resume=True, overwrite=False)

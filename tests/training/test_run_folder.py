@@ -42,6 +42,11 @@ def opened(path, **flags):
     return RunFolder.open(path, "name", **{"resume": False, "overwrite": False, **flags})
 
 
+def test_goes_on_or_begins_anew(tmp_path):
+    with pytest.raises(RunError, match=r"--overwrite replaces it\. Give one of the two"):
+        opened(tmp_path, resume=True, overwrite=True)
+
+
 @pytest.mark.parametrize("name", ["checkpoints", "history.jsonl"])
 def test_no_run_goes_on_among_other_files(tmp_path, name):
     (tmp_path / name).mkdir()

@@ -36,6 +36,16 @@ def test_scalars(tmp_path):
     }
 
 
+def test_steps_that_are_trained_again(tmp_path):
+    """TensorBoard shows each point once, whatever a run wrote before it was stopped."""
+    for step in (3, 7):
+        Scalars(tmp_path).write(step, {"loss": 9.0})
+    history = [{"step": 3, "loss": 0.5, "scores": {"SL999": None}}, {"step": 5, "loss": 0.25}]
+    Scalars(tmp_path, history).write(7, {"loss": 0.125})
+    assert len(list(tmp_path.iterdir())) == 1
+    assert read_scalars(tmp_path) == {"loss": {3: 0.5, 5: 0.25, 7: 0.125}}
+
+
 def test_full_disk(tmp_path):
     with full_disk(0), pytest.raises(RunError, match=r"Cannot write .*logs: .* Free some space"):
         Scalars(tmp_path / "logs").write(1, {"loss": 0.5})

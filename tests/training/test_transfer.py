@@ -157,6 +157,7 @@ def test_unknown_words_of_ngrams(name, tmp_path):
     vectorizer = vectorizer_of(name, ["the the cat cats"], **options)
     old = TextEmbedder(vectorizer, randomized(lambda: make(vectorizer)))
     old.save(tmp_path)
+    assert as_saved(SupervisedConfig(init=str(tmp_path))).unknown_words == "ngrams"
     new = vectorizer_of(name, ["a a dog dog bird"], **options)
     grown = TextEmbedder(*grow_from(tmp_path, new, make))
     assert grown.vectorizer.words == ["the", "a", "dog"]

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import json
 import os
+import shutil
 
 import pytest
 
@@ -227,6 +228,7 @@ def test_tables(search, folder):
         ("10", "0.0001"), ("10", "1e-05"), ("20", "0.0001"), ("20", "1e-05"),
     ]  # fmt: skip
     found = json.loads((folder.path / "results.json").read_text())
+    assert found["num_trials"] == search.num_trials
     assert [trial["id"] for trial in found["trials"]] == ["2", "3", "0", "1"]
     assert found["select"] == "scored" and found["space"]["l2"] == [1e-4, 1e-5]
     lines = (folder.path / "results.md").read_text().splitlines()
@@ -239,6 +241,12 @@ def test_only_the_best_models_are_kept(search, folder, keep):
     kept = {path.parent.name for path in folder.trials.glob("*/model")}
     assert kept == set(["2", "3"][:keep])
     assert len(list(folder.trials.glob("*/metrics.json"))) == 4
+
+
+def test_a_copy_of_a_trial_is_no_trial(search, folder, untrained):
+    run_search(search, folder)
+    shutil.copytree(folder.trials / "0", folder.trials / "0 (copy)")
+    assert [result.id for result in run_search(search, folder)] == ["0", "1", "2", "3"]
 
 
 def test_damage_is_said(search, folder):

@@ -68,13 +68,14 @@ def _ngrams(inputs: Inputs) -> Table:
 def _word_norms(inputs: Inputs) -> Table:
     from tf_charagram.analysis.norms import most_frequent_tags, word_norms
 
-    return word_norms(inputs.embedders, inputs.word_counts, most_frequent_tags(inputs.tags))
+    tags = most_frequent_tags(inputs.tags)
+    return word_norms(inputs.embedders, inputs.word_counts, tags, k=inputs.k)
 
 
 def _ngram_norms(inputs: Inputs) -> Table:
     from tf_charagram.analysis.norms import ngram_norms
 
-    return ngram_norms(inputs.embedders, inputs.vocabulary)
+    return ngram_norms(inputs.embedders, inputs.vocabulary, k=inputs.k)
 
 
 def _shares(inputs: Inputs) -> Table:

@@ -16,12 +16,11 @@ from tf_charagram.evaluation.scores import Embed
 def disagreements(models: Mapping[str, Embed], sets: Sequence[ScoredPairs], k: int = 20) -> Table:
     """Finds the pairs whose scores by two models are furthest apart.
 
-    Cosines of each model are scaled to 0 to 5, the scale of people's scores, over all sets
-    together.
+    Cosines of each model are scaled to the scale of people's scores, over all sets together.
 
     Args:
         models: Name -> function to vectors of unit length, `(num_texts, dim)`; two of them.
-        sets: Sets whose scores are on the scale 0 to 5.
+        sets: Sets whose scores share a scale: that of the first, or 0 to 5 if it does not say.
         k: Pairs shown, largest disagreement first.
 
     Returns:
@@ -36,8 +35,9 @@ def disagreements(models: Mapping[str, Embed], sets: Sequence[ScoredPairs], k: i
             f"k={k}"
         )
     judged = judge(models, sets)
+    low, high = sets[0].scale or (0.0, 5.0)
     (first, one), (second, other) = (
-        (name, on_scale(cosines)) for name, cosines in judged.cosines.items()
+        (name, on_scale(cosines, low, high)) for name, cosines in judged.cosines.items()
     )
     rows = []
     for index in np.argsort(-np.abs(one - other), kind="stable")[:k]:
@@ -46,4 +46,5 @@ def disagreements(models: Mapping[str, Embed], sets: Sequence[ScoredPairs], k: i
         scores = (round(float(value[index]), 2) for value in (one, other, judged.gold))
         rows.append((judged.sets[index], judged.left[index], judged.right[index], *scores, nearer))
     columns = ("set", "first text", "second text", first, second, "people", "nearer")
-    return Table("Pairs two models judge most differently, 0 to 5", columns, tuple(rows))
+    title = f"Pairs two models judge most differently, {low:g} to {high:g}"
+    return Table(title, columns, tuple(rows))

@@ -85,8 +85,9 @@ class Inputs:
 
     @cached_property
     def sentence_sets(self) -> list[ScoredPairs]:
-        """The sets of STS, whose scores are all from 0 to 5."""
-        return without_other_scales(self.sets("sts"))
+        """The sets of STS; without any, those of the first other scale, such as SICK's."""
+        sets = self.sets("sts")
+        return without_other_scales(sets) or [one for one in sets if one.scale == sets[0].scale]
 
     @cached_property
     def pairs(self) -> list[tuple[str, str]]:

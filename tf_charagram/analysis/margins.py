@@ -27,8 +27,8 @@ def training_margins(
         seed: Seed of the batches.
 
     Returns:
-        Rows: mean cosine of the pairs, of the negatives, and the paper's difference; a column per
-        model.
+        Rows, x 100: mean cosine of the pairs, of the negatives, and the paper's difference; a
+        column per model.
 
     Raises:
         ConfigError: There are fewer than 200 pairs.
@@ -43,10 +43,10 @@ def training_margins(
     ]
     labels = ("cosine of a pair", "cosine with a negative", "2 pair - 2 negative")
     rows: list[tuple[Cell, ...]] = [
-        (label, *(float(round(column[index], 4)) for column in columns))
+        (label, *(float(round(100 * column[index], 2)) for column in columns))
         for index, label in enumerate(labels)
     ]
-    title = f"Cosines of {len(batches) * _BATCH:,} training pairs and their negatives"
+    title = f"Cosines x 100 of {len(batches) * _BATCH:,} training pairs and their negatives"
     return Table(title, ("what", *models), tuple(rows))
 
 

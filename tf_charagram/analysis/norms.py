@@ -16,7 +16,6 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.tensors import string_tensor
 
 Floats = NDArray[np.float64]
-_SHOWN = 10
 #: A part of speech of fewer words has no mean worth reading.
 _MIN_WORDS = 20
 
@@ -25,6 +24,8 @@ def word_norms(
     embedders: Mapping[str, TextEmbedder],
     counts: Mapping[str, int],
     tags: Mapping[str, str] | None = None,
+    *,
+    k: int = 10,
 ) -> Table:
     """Compares the lengths of word vectors with frequency and part of speech.
 
@@ -34,6 +35,7 @@ def word_norms(
         embedders: Name -> embedder.
         counts: Word -> how often it occurs in the training data.
         tags: Word -> its part of speech.
+        k: How many of the longest and of the shortest are shown.
 
     Returns:
         Columns: what, and a value or words of each model: the rank correlation of length with
@@ -48,23 +50,27 @@ def word_norms(
         raise ConfigError(f"`counts` must have at least 2 words. Received: {len(words)}")
     frequencies = np.array([counts[word] for word in words], np.float64)
     norms = {name: _norms(embedder.encode(words)) for name, embedder in embedders.items()}
-    rows = _summary(words, norms, frequencies)
+    rows = _summary(words, norms, frequencies, k)
     if tags:
         rows += _by_tag(words, norms, tags)
     title = f"Lengths of the vectors of {len(words):,} words"
     return Table(title, ("what", *norms), tuple(rows))
 
 
-def ngram_norms(embedders: Mapping[str, TextEmbedder], texts: Iterable[str]) -> Table:
+def ngram_norms(
+    embedders: Mapping[str, TextEmbedder], texts: Iterable[str], *, k: int = 10
+) -> Table:
     """Compares the lengths of n-gram vectors with the frequency of the n-grams in texts.
 
     Args:
         embedders: Name -> embedder with a vocabulary of n-grams.
         texts: The training texts.
+        k: How many of the longest and of the shortest are shown.
 
     Returns:
         Columns: what, and a value or n-grams of each model: the rank correlation of length with
-        frequency, the mean length by order, the n-grams of the longest and shortest vectors.
+        frequency, the n-grams of the longest and shortest vectors, and the mean length of each
+        order over the mean of all.
 
     Raises:
         ConfigError: A model has no vectors of single n-grams.
@@ -76,12 +82,12 @@ def ngram_norms(embedders: Mapping[str, TextEmbedder], texts: Iterable[str]) -> 
         norms = {"": _norms(vectors)}
         frequencies = _ngram_counts(embedder, texts, len(names))
         shown = [name.replace(" ", "_") for name in names]
-        rows = _summary(shown, norms, frequencies)
+        rows = _summary(shown, norms, frequencies, k)
         lengths = np.array([len(name) for name in names])
         for order in embedder.vectorizer.orders:
-            of_order = norms[""][lengths == order]
-            mean = float(of_order.mean()) if len(of_order) else None
-            rows.append((f"mean length of {order}-grams", mean))
+            of_order = np.flatnonzero(lengths == order)
+            mean = _percent(norms[""], of_order) if len(of_order) else None
+            rows.append((f"{order}-grams, % of the mean length", mean))
         columns.append({label: cell for label, cell in rows})
     labels = list(dict.fromkeys(label for column in columns for label in column))
     rows = [(label, *(column.get(label) for column in columns)) for label in labels]
@@ -93,10 +99,10 @@ def _norms(vectors: NDArray[np.float32]) -> Floats:
 
 
 def _summary(
-    names: Sequence[str], norms: Mapping[str, Floats], frequencies: Floats
+    names: Sequence[str], norms: Mapping[str, Floats], frequencies: Floats, k: int
 ) -> list[tuple[Cell, ...]]:
     def extremes(values: Floats, sign: int) -> str:
-        return ", ".join(names[i] for i in np.argsort(sign * values, kind="stable")[:_SHOWN])
+        return ", ".join(names[i] for i in np.argsort(sign * values, kind="stable")[:k])
 
     correlations = [spearman(values, frequencies) for values in norms.values()]
     return [
@@ -117,14 +123,16 @@ def _by_tag(
             rows_of[tags[word]].append(row)
     frequent = sorted(rows_of.items(), key=lambda item: -len(item[1]))
 
-    def percent(values: Floats, rows: list[int]) -> float:
-        return float(100 * values[rows].mean() / max(values.mean(), 1e-12))
-
     return [
         (f"{tag}, {len(rows):,} words, % of the mean length",
-         *(percent(values, rows) for values in norms.values()))
+         *(_percent(values, rows) for values in norms.values()))
         for tag, rows in frequent if len(rows) >= _MIN_WORDS
     ]  # fmt: skip
+
+
+def _percent(values: Floats, rows: Sequence[int] | NDArray[np.intp]) -> float:
+    """Returns the mean of some values over the mean of all, x 100."""
+    return float(100 * values[rows].mean() / max(values.mean(), 1e-12))
 
 
 def most_frequent_tags(sentences: Iterable[Sequence[tuple[str, str]]]) -> dict[str, str]:

@@ -49,7 +49,7 @@ def scores_by_seldom_words(
     """
     known = [pairs for pairs in sets if pairs.name in THIRD_QUARTILE]
     if not known:
-        raise ConfigError("No set of STS 2012 to 2015, SICK or Twitter is there to analyze.")
+        raise ConfigError("No set of STS 2012 to 2015, SICK.test or Twitter is there to analyze.")
     if not counts:
         raise ConfigError("`counts` must have at least 1 word. Received: none")
     shares = np.array([_seldom_share(pairs, counts, seldom) for pairs in known])

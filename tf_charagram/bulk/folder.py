@@ -19,6 +19,11 @@ from tf_charagram.files import (
 )
 
 Record = dict[str, Any]
+# What a record holds; a damaged one may hold anything.
+_FIELDS = {
+    "name": str, "input": str, "first_line": int, "num_lines": int, "text_bytes": int,
+    "text_sha256": str, "bytes": int, "sha256": str,
+}  # fmt: skip
 
 
 class ShardFolder:
@@ -158,8 +163,12 @@ class ShardFolder:
         return None if sha256_of(path) == record["sha256"] else "has another checksum"
 
     def _read_records(self) -> Iterator[Record]:
-        """Returns the records but truncated ones, whose shards are embedded again."""
-        return read_json_lines(self.shards)
+        """Yields the records but damaged ones, whose shards are embedded again."""
+        for record in read_json_lines(self.shards):
+            if isinstance(record, dict) and all(
+                isinstance(record.get(name), kind) for name, kind in _FIELDS.items()
+            ):
+                yield record
 
     def _write_records(self) -> None:
         with whole_file(self.shards) as file:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from glob import glob
 from typing import NamedTuple
 
-from tf_charagram.data.readers.lines import STDIN, read_lines
+from tf_charagram.data.readers.lines import NUM_MAGIC_BYTES, STDIN, check_is_text, read_lines
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.text.batches import bounded_batches
 
@@ -39,7 +39,7 @@ class InputFile:
         """Returns the file under a path.
 
         Raises:
-            DataError: It cannot be read.
+            DataError: It cannot be read, or is no text.
         """
         if path == STDIN:
             return cls(path, None, None)
@@ -47,7 +47,9 @@ class InputFile:
             state = os.stat(path)
             if not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
                 return cls(path, None, None)
-            with open(path, "rb"):  # May be forbidden; a folder cannot be opened either.
+            # May be forbidden; a folder cannot be opened either.
+            with open(path, "rb") as file:
+                check_is_text(path, file.read(NUM_MAGIC_BYTES))
                 return cls(path, state.st_size, state.st_mtime_ns)
         except OSError as error:
             reason = error.strerror or error
@@ -124,12 +126,21 @@ def find_inputs(patterns: Iterable[str]) -> list[InputFile]:
     """
     files: dict[str, InputFile] = {}
     for pattern in patterns:
-        for path in [pattern] if os.path.exists(pattern) else sorted(glob(pattern)) or [pattern]:
+        for path in _matches(pattern):
             real_path = os.path.realpath(path)
             if real_path in files:
                 raise ConfigError(f"{path} is given twice: its lines would be read twice.")
             files[real_path] = InputFile.look_at(path)
     return list(files.values())
+
+
+def _matches(pattern: str) -> list[str]:
+    """Returns the paths that a pattern gives; itself if there is none, or one of that name."""
+    if os.path.exists(pattern):
+        return [pattern]
+    # A file that is called `-` is not standard input.
+    paths = [os.path.join(".", path) if path == STDIN else path for path in glob(pattern)]
+    return sorted(paths) or [pattern]
 
 
 def read_texts(files: Iterable[InputFile]) -> Iterator[str]:

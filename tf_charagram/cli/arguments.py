@@ -85,7 +85,8 @@ def flags_last(arguments: Sequence[str], actions: Sequence[Action]) -> list[str]
     num_values = 0.0
     for position, argument in enumerate(arguments):
         if argument == "--":
-            return [*others, *flags, *arguments[position:]]
+            # What is behind the dashes must not be apart from the others either.
+            return [*flags, argument, *others, *arguments[position + 1 :]]
         if argument.startswith("-") and argument != "-":
             nargs = nargs_of.get(argument, 0)
             num_values = math.inf if nargs in ("*", "+") else 0 if nargs == 0 else 1

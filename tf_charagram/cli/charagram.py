@@ -13,7 +13,7 @@ from tf_charagram.errors import unknown_name
 #: Command, the module whose `main` runs it, and what it is for.
 COMMANDS = {
     "train": ("tf_charagram.train", "train a model on text pairs"),
-    "tune": ("tf_charagram.tuning.command", "search settings, a short training run a trial"),
+    "tune": ("tf_charagram.tuning.command", "search settings, a short training run per trial"),
     "vocabulary": ("tf_charagram.vocabulary", "count the n-grams of more text than fits"),
     "evaluate": ("tf_charagram.evaluate", "score models on word and sentence similarity sets"),
     "embed": ("tf_charagram.embed", "embed the lines of a file"),

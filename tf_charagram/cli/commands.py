@@ -13,14 +13,14 @@ from tf_charagram.cli.quiet import quiet_tensorflow
 from tf_charagram.errors import CharagramError
 from tf_charagram.files import UNWRITABLE, write_problem
 
-_QUIET = "2"
+_QUIET = ("2", "3")
 
 
 def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str] | None) -> int:
     """Runs a command; an error the package raises becomes one line and exit status 1 or 2."""
     # TensorFlow greets every process with lines on CPUs and GPUs that help nobody here. A command
     # that was started by another finds the level that this one set.
-    if os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", _QUIET) == _QUIET:
+    if os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", _QUIET[0]) in _QUIET:
         quiet_tensorflow()
     watch_versions()
     _open_closed_streams()

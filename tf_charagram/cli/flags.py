@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 import jsonargparse
+import yaml
 
 from tf_charagram.cli.arguments import flags_last
 from tf_charagram.cli.help import FlagHelpFormatter, HelpAllAction, short_groups
@@ -18,7 +19,6 @@ from tf_charagram.config.fields import Group, described, typed
 
 T = TypeVar("T")
 
-#: Level of TensorFlow's messages at which its first lines are kept aside, too.
 #: What every command says of the model it is given.
 MODEL_HELP = "run folder, model folder, or a name that charagram models lists"
 #: Fields whose flag may be given several times if they are tuples; twice is an error if not.
@@ -43,6 +43,17 @@ _WRONG_TYPE = re.compile(
 _MISSING = re.compile(r"are required: (\w+(?:, \w+)*)$")
 
 
+def _load(text: str) -> Any:
+    """Returns the value of a flag; what is nothing but a comment to YAML, such as `#c`, is text."""
+    value = jsonargparse.get_loader("yaml")(text)
+    is_nothing = "\n" in text or text.strip().lower() in ("", "~", "null")
+    return text if value is None and not is_nothing else value
+
+
+_MODE = "flags"
+jsonargparse.set_loader(_MODE, _load, (yaml.YAMLError,))
+
+
 class FlagParser(jsonargparse.ArgumentParser):
     """An argument parser that suggests the flag that was meant.
 
@@ -59,7 +70,8 @@ class FlagParser(jsonargparse.ArgumentParser):
 
     def __init__(self, *args: Any, common: Sequence[str] = (), **kwargs: Any) -> None:
         # Part of a name is not enough: some flags are looked at before all are parsed.
-        kwargs = {"allow_abbrev": False, "formatter_class": FlagHelpFormatter, **kwargs}
+        own = {"allow_abbrev": False, "formatter_class": FlagHelpFormatter, "parser_mode": _MODE}
+        kwargs = {**own, **kwargs}
         super().__init__(*args, **kwargs)
         self.common = list(common)
         self.open_groups: list[str] = []

@@ -155,7 +155,7 @@ def _preset_of(arguments: Sequence[str], task: str, encoder: str) -> dict[str, A
 
 
 def _saved_settings(init: str | None) -> dict[str, Any]:
-    """Returns the encoder, width and n-grams of a model, given as `--init`; needs no TensorFlow.
+    """Returns what a model given as `--init` says of encoder, width and ids; needs no TensorFlow.
 
     Whatever is wrong with the model is for the run to say.
     """
@@ -168,6 +168,7 @@ def _saved_settings(init: str | None) -> dict[str, Any]:
             "encoder": str(encoder["name"]),
             "dim": encoder.get("config", {}).get("dim"),
             "ngrams": orders and tuple(orders),
+            "unknown_words": encoder.get("config", {}).get("num_words") and "ngrams",
         }
     except (CharagramError, OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}

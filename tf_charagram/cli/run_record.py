@@ -26,6 +26,8 @@ COMPLETED = "completed"
 _LAST = "last"
 # The file of the settings of a search, which the folder of a run does not have.
 _SEARCH = "search.json"
+# The table of a search, which says how many trials it is to have.
+_RESULTS = "results.json"
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class RunRecord:
         history: One record for each evaluation: `epoch`, `loss`, `scores` and more.
         metrics: The results of a finished run; empty before.
         trials: Results of the trials of a search; `None` of a run.
+        num_trials: How many trials the search is to have; `None` where its tuner decides.
         files: Bytes of what is in the folder, by name; a folder's name ends with a slash.
     """
 
@@ -52,6 +55,7 @@ class RunRecord:
     history: list[dict[str, Any]] = field(default_factory=list)
     metrics: dict[str, Any] = field(default_factory=dict)
     trials: list[dict[str, Any]] | None = None
+    num_trials: int | None = None
     files: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -66,13 +70,13 @@ class RunRecord:
 
     @property
     def status(self) -> str:
-        """Whether it came to its end; of a search, how many trials of its space did."""
+        """Whether it came to its end; of a search, how many of its trials did."""
         if self.trials is None:
             if RunFolder(self.folder).problem.name in self.files:
                 return DIVERGED
             return FINISHED if self.metrics else UNFINISHED
-        space = [len(values) for name, values in self.settings.items() if _is_space(name, values)]
-        return f"{len(self.trials)} of {math.prod(space)} trials"
+        whole = "" if self.num_trials is None else f" of {self.num_trials}"
+        return f"{len(self.trials)}{whole} trials"
 
     @property
     def epochs_done(self) -> float | None:
@@ -130,7 +134,7 @@ class RunRecord:
         try:
             config = settings_class(flat["task"]).from_dict(flat)
             default = type(config)(task=config.task, encoder=config.encoder, init=config.init)
-            same = default.to_dict()
+            same = {**default.to_dict(), "init": None}
             flat = {n: value for n, value in config.to_dict().items() if value != same.get(n)}
         except (CharagramError, KeyError, ValueError, TypeError, AttributeError):
             pass  # A setting, a task or an encoder of another version.
@@ -170,6 +174,7 @@ def read_run(folder: str | Path) -> RunRecord:
         history=_read_history(files),
         metrics=_read_json(files.metrics) if files.metrics.is_file() else {},
         trials=_read_trials(files.path / "trials") if config == search else None,
+        num_trials=_num_trials(files.path, saved["settings"]) if config == search else None,
         files=_sizes(files.path),
     )
 
@@ -200,8 +205,11 @@ def to_number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _is_space(name: str, values: Any) -> bool:
-    return name.startswith("space.") and isinstance(values, list)
+def _num_trials(folder: Path, settings: dict[str, Any]) -> int | None:
+    """Returns how many trials a search is to have: all combinations if its table does not say."""
+    space = [v for name, v in settings.items() if name.startswith("space.") and isinstance(v, list)]
+    number = _read_json(folder / _RESULTS).get("num_trials", math.prod(map(len, space)))
+    return number if isinstance(number, int) else None
 
 
 def _scores(record: dict[str, Any]) -> dict[str, Any]:
@@ -231,7 +239,9 @@ def _no_number(constant: str) -> None:
 
 
 def _read_trials(folder: Path) -> list[dict[str, Any]]:
-    results = [_read_json(path / "result.json") for path in _entries(folder)]
+    # A copy that somebody made of a folder is no trial.
+    trials = [path for path in _entries(folder) if path.name.isdecimal()]
+    results = [_read_json(path / "result.json") for path in trials]
     return [result for result in results if result]
 
 

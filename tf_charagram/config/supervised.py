@@ -10,6 +10,12 @@ from tf_charagram.config.run import RunConfig
 from tf_charagram.errors import ConfigError, unknown_name
 
 _CLASS_WEIGHTS = ("none", "balanced")
+# Settings that one task has a use for, and what they are at where nobody gave them.
+_OF_ONE_TASK = {
+    "num_classes": ("similarity", 5),
+    "fine_labels": ("sentiment", False),
+    "phrases": ("sentiment", False),
+}
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,12 @@ class SupervisedConfig(RunConfig):
             raise ConfigError(unknown_name("class_weights", self.class_weights, _CLASS_WEIGHTS))
         if self.class_weights != "none" and self.task == "similarity":
             raise ConfigError("`class_weights` is for labels, and similarity has scores.")
+        for name, (task, default) in _OF_ONE_TASK.items():
+            if self.task != task and getattr(self, name) != default:
+                raise ConfigError(
+                    f"`{name}` is for the task '{task}'. Leave it out. "
+                    f"Received: {name}={getattr(self, name)} for {self.task}"
+                )
         for name in ("freeze", "pull_back"):
             if getattr(self, name) and self.init is None:
                 raise ConfigError(f"`{name}` needs `init`, the run whose encoder it is about.")

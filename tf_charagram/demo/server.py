@@ -147,6 +147,12 @@ class _Handler(BaseHTTPRequestHandler):
         """Answers a question."""
         self._reply(self._post)
 
+    def handle_expect_100(self) -> bool:
+        """Tells a client that waits for it, such as curl, to send the body; at once."""
+        goes_on = super().handle_expect_100()
+        self.wfile.flush()
+        return goes_on
+
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Sends an error of the protocol, as JSON like any other."""
         status = HTTPStatus(code)
@@ -241,7 +247,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()
-        self.wfile.write(reply.body)
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
 
 
 def _checked_fields(value: Any, kinds: dict[str, type]) -> dict[str, Any]:

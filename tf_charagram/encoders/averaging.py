@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tf_charagram.encoders.words import AveragingEncoder, check_activation
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers.base import check_sizes
 
 Activation = Literal["tanh", "relu"]
 
@@ -138,6 +139,7 @@ class Dan(AveragingEncoder):
         **kwargs: Any,
     ) -> None:
         check_activation(activation, get_args(Activation))
+        check_sizes(num_layers=num_layers)
         if num_layers not in (1, 2):
             raise ConfigError(f"`num_layers` must be 1 or 2. Received: num_layers={num_layers}")
         super().__init__(

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tf_charagram.encoders.base import Encoder
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 from tf_charagram.layers.conv_pooling import ConvPooling
 from tf_charagram.layers.padding import PaddedEmbedding
 
@@ -116,9 +116,7 @@ class CharCnn(Encoder, ConfiguredLayer):
 def _check_arguments(
     dim: int, char_dim: int, filters: str, activation: str, dense: str, dropout: float
 ) -> None:
-    for name, value in (("dim", dim), ("char_dim", char_dim)):
-        if value < 1:
-            raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
+    check_sizes(dim=dim, char_dim=char_dim)
     if filters not in FILTERS:
         raise ConfigError(unknown_name("filters", filters, FILTERS))
     if activation not in get_args(Activation):

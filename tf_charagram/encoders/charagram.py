@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tf_charagram.encoders.base import Encoder
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
 
 Activation = Literal["linear", "tanh", "relu"]
@@ -55,8 +55,7 @@ class Charagram(Encoder, ConfiguredLayer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"name": "charagram", **kwargs})
-        if dim < 1:
-            raise ConfigError(f"`dim` must be at least 1. Received: dim={dim}")
+        check_sizes(dim=dim, num_layers=num_layers)
         if activation not in ACTIVATIONS:
             raise ConfigError(unknown_name("activation", activation, ACTIVATIONS))
         if num_layers not in (1, 2):

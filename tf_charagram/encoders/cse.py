@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, get_args
 
 import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.words import SequenceEncoder, check_activation
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_integers
+from tf_charagram.layers.base import check_sizes
 from tf_charagram.layers.conv_pooling import ConvPooling
 
 Activation = Literal["linear", "tanh"]
@@ -55,7 +56,12 @@ class Cse(SequenceEncoder):
         **kwargs: Any,
     ) -> None:
         check_activation(activation, get_args(Activation))
+        check_sizes(dim=dim)
+        if not isinstance(widths, Iterable):
+            raise ConfigError(f"`widths` must be a list of integers. Received: widths={widths!r}")
         widths = tuple(widths)
+        for width in widths:
+            check_integers(widths=width)
         if not widths or min(widths) < 1 or len(set(widths)) < len(widths):
             raise ConfigError(f"`widths` must be distinct and at least 1. Received: {list(widths)}")
         if dim % len(widths):

@@ -9,7 +9,8 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.base import Encoder
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import ConfigError, check_integers, unknown_name
+from tf_charagram.layers.base import check_sizes
 from tf_charagram.layers.groups import grouped
 from tf_charagram.layers.padding import PaddedEmbedding, gather_rows
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum, sum_rows
@@ -59,9 +60,8 @@ class WordEncoder(Encoder):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        for name, value in (("num_rows", num_rows), ("dim", dim), ("word_dim", word_dim)):
-            if value is not None and value < 1:
-                raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
+        check_sizes(num_rows=num_rows, dim=dim, word_dim=dim if word_dim is None else word_dim)
+        check_integers(num_words=num_words)
         if not 0.0 <= word_dropout < 1.0:
             raise ConfigError(
                 f"`word_dropout` must be in [0, 1). Received: word_dropout={word_dropout}"
@@ -112,7 +112,7 @@ class WordEncoder(Encoder):
 
 
 class AveragingEncoder(WordEncoder):
-    """Base of the encoders that see the words as a bag: `mean` gives one vector a text."""
+    """Base of the encoders that see the words as a bag: `mean` gives one vector per text."""
 
     table_class = RaggedEmbeddingSum
 

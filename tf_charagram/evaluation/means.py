@@ -40,9 +40,11 @@ def mean_scores(
     ]
 
 
-def mean_names(sets: Sequence[ScoredPairs], paper: PaperScores | None = None) -> list[str]:
-    """Returns the names of the means that `mean_scores` gives."""
-    return [name for name, _, _ in _means(sets, paper)]
+def mean_members(
+    sets: Sequence[ScoredPairs], paper: PaperScores | None = None
+) -> dict[str, list[str]]:
+    """Returns the names of the means that `mean_scores` gives, each with those of its sets."""
+    return {name: members for name, members, _ in _means(sets, paper)}
 
 
 def _means(

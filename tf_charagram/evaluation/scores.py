@@ -11,7 +11,7 @@ import scipy.sparse
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation.bootstrap import bootstrap, interval
 from tf_charagram.evaluation.correlation import pearson, spearman
-from tf_charagram.evaluation.means import mean_names, mean_scores
+from tf_charagram.evaluation.means import mean_members, mean_scores
 from tf_charagram.evaluation.papers import PaperScores
 from tf_charagram.evaluation.set_score import SetScore
 
@@ -73,7 +73,7 @@ def score_all(
 def score_names(sets: Iterable[ScoredPairs], paper: PaperScores | None = None) -> list[str]:
     """Returns the names of the scores that `score_sets` gives, in order."""
     sets = list(sets)
-    return [*(pairs.name for pairs in sets), *mean_names(sets, paper)]
+    return [*(pairs.name for pairs in sets), *mean_members(sets, paper)]
 
 
 def score_cosines(

@@ -81,7 +81,11 @@ def evaluation_sets(
         for name, file in sorted(file_format.find(path).items())
     ]
     if not sets:
-        raise DataError(path, f"no known {_described(groups)} in this folder")
+        raise DataError(
+            path,
+            f"no known {_described(groups)} in this folder. A file of another name can be given "
+            "by itself",
+        )
     return sets
 
 
@@ -110,7 +114,11 @@ def _read_file(path: Path, groups: tuple[str, ...], bad: BadLines) -> ScoredPair
     file_format = by_name or _detect(path)
     if file_format.group not in groups:
         actual = _described([file_format.group])
-        raise DataError(path, f"expected a {_described(groups)}; this looks like a {actual}")
+        raise DataError(
+            path,
+            f"expected a {_described(groups)}; this looks like a {actual}. The score is the last "
+            "column of words, and the first of sentences",
+        )
     return file_format.read(path, on_bad_line=bad)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from typing import Any, Self
 
 import keras
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_integers
 
 
 class Float32Layer(keras.layers.Layer):
@@ -34,13 +35,34 @@ class Float32Layer(keras.layers.Layer):
             )
         super().__init__(dtype=policy, **kwargs)
 
+    def get_config(self) -> dict[str, Any]:
+        """Returns the arguments of every layer, and which sublayers are frozen if not all are."""
+        frozen = [name for name, layer in _sublayers(self) if not layer.trainable]
+        is_mixed = any(layer.trainable != self.trainable for _, layer in _sublayers(self))
+        return {**super().get_config(), **({FROZEN: frozen} if is_mixed else {})}
+
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
         """Restores a layer from `get_config()`."""
+        arguments = {name: value for name, value in config.items() if name != FROZEN}
         # A layer that is made frozen has sublayers that are not.
-        layer = cls(**{**config, "trainable": True})
+        layer = cls(**{**arguments, "trainable": True})
         layer.trainable = config.get("trainable", True)
+        if FROZEN in config:
+            for name, sublayer in _sublayers(layer):
+                sublayer.trainable = name not in config[FROZEN]
         return layer
+
+
+#: In the config of a layer: the names of its frozen sublayers, if others are not.
+FROZEN = "frozen"
+
+
+def _sublayers(layer: keras.layers.Layer, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields the layers inside of a layer by name, each before those inside of it."""
+    for part in layer._layers:
+        yield path + part.name, part
+        yield from _sublayers(part, f"{path}{part.name}/")
 
 
 class ConfiguredLayer(Float32Layer):
@@ -70,14 +92,15 @@ def _to_json(value: Any) -> Any:
 
 
 def check_sizes(**sizes: int) -> None:
-    """Checks that sizes are at least 1.
+    """Checks that sizes are integers, at least 1.
 
     Args:
         **sizes: Name and value of each argument.
 
     Raises:
-        ConfigError: One is below 1; it is named.
+        ConfigError: One is not; it is named.
     """
+    check_integers(**sizes)
     for name, value in sizes.items():
-        if value < 1:
+        if value is None or value < 1:
             raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")

@@ -8,7 +8,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import ConfigError, check_integers, unknown_name
 from tf_charagram.layers.base import ConfiguredLayer
 
 ACTIVATIONS = ("linear", "tanh", "relu")
@@ -150,6 +150,8 @@ def _check_widths(
 ) -> tuple[tuple[int, int], ...]:
     pairs = tuple((w, n) for w, n in (widths.items() if isinstance(widths, Mapping) else widths))
     distinct = {width for width, _ in pairs}
+    for width, number in pairs:
+        check_integers(widths=width, num_filters=number)
     if not pairs or len(distinct) < len(pairs) or min(map(min, pairs)) < 1:
         raise ConfigError(
             "`widths` must be pairs of different widths and numbers of filters, all at least 1. "

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers.placement import read_in_place
 
 # Rows that are moved at once: at 300 numbers each, 20 MB.
 _PIECE = 16_384
@@ -70,8 +71,7 @@ class DividedRows:
         """
         for part, rows, places in self._pieces(parts):
             whole.scatter_update(tf.IndexedSlices(tf.gather(part, rows), places))
-        # Updates of rows leave a variable so that whoever reads all of it gets a copy.
-        tf.raw_ops.DisableCopyOnRead(resource=whole.handle)
+        read_in_place(whole)
         self.exchange.add_up(whole, self._held_rows)
 
     def _held_rows(self, numbers: tf.Tensor, rows: slice) -> tf.Tensor:

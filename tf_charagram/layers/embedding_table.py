@@ -110,6 +110,8 @@ class EmbeddingTable(ConfiguredLayer):
             )
         self.built = True
         self._has_warned = False
+        # XLA compiles neither ragged nor CSR operations; with a GPU, Keras would try.
+        self.supports_jit = False
 
     def _initial(self, shape: tuple[int, ...], dtype: str) -> tf.Tensor:
         if not _is_filled.get():

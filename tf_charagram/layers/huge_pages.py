@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.layers.placement import read_in_place
+
 _SIZE = 1 << 21
 # Advice of Linux' <sys/mman.h>; the second, since 6.1, for what is in memory already.
 _HUGEPAGE, _COLLAPSE = 14, 25
@@ -30,8 +32,7 @@ def use_huge_pages(table: tf.Variable) -> None:
     # Other types have no buffer that Python can look at.
     if not sys.platform.startswith("linux") or size < 2 * _SIZE or table.dtype != tf.float32:
         return
-    # Updates of rows leave a variable so that whoever reads it gets a copy.
-    tf.raw_ops.DisableCopyOnRead(resource=table.handle)
+    read_in_place(table)
     tensor = table.read_value()
     if "CPU" not in tensor.device:
         return

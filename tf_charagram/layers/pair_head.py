@@ -8,7 +8,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_integers
 from tf_charagram.layers.pair_features import pair_features
 from tf_charagram.layers.sigmoid_head import SigmoidHead, checked_labels
 
@@ -58,6 +58,7 @@ class PairScoreHead(PairHead):
     """
 
     def __init__(self, *, dim: int, num_classes: int = 5, **kwargs: Any) -> None:
+        check_integers(num_classes=num_classes)
         if num_classes < 2:
             raise ConfigError(
                 f"`num_classes` must be at least 2. Received: num_classes={num_classes}"

@@ -7,6 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.errors import check_switches
 from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 
 
@@ -24,6 +25,7 @@ class _PeepholeLayer(ConfiguredLayer):
     ) -> None:
         super().__init__(**kwargs)
         check_sizes(units=units)
+        check_switches(use_output_gate=use_output_gate, use_peepholes=use_peepholes)
         self.units = units
         self.use_output_gate = use_output_gate
         self.use_peepholes = use_peepholes
@@ -174,6 +176,8 @@ class PeepholeLSTM(_PeepholeLayer):
         super().__init__(units, **kwargs)
         self.return_sequences = return_sequences
         self.supports_masking = True
+        # XLA would have to know the number of steps; with a GPU, Keras would try.
+        self.supports_jit = False
         self.cell = PeepholeLSTMCell(
             units,
             use_output_gate=self.use_output_gate,

@@ -1,4 +1,4 @@
-"""Where operations run, once some variables live on devices of their own."""
+"""Where operations run that read variables, and whether they copy them."""
 
 from __future__ import annotations
 
@@ -14,3 +14,8 @@ def beside(value: tf.Tensor | tf.IndexedSlices | tf.Variable) -> AbstractContext
     TensorFlow would run what has no device on its first one, and move values there and back.
     """
     return tf.device(value.device) if value.device else nullcontext()
+
+
+def read_in_place(variable: tf.Variable) -> None:
+    """Has a variable read without a copy; updates of rows leave it so that each read makes one."""
+    tf.raw_ops.DisableCopyOnRead(resource=variable.handle)

@@ -7,6 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.errors import check_switches
 from tf_charagram.layers.base import check_sizes
 from tf_charagram.layers.peephole_lstm import PeepholeLSTM
 
@@ -99,6 +100,7 @@ def make_lstm(
 
     Keras has no LSTM without output gate.
     """
+    check_switches(use_output_gate=use_output_gate, use_peepholes=use_peepholes)
     arguments: dict[str, Any] = {
         "return_sequences": return_sequences, "seed": seed, "name": name,
     }  # fmt: skip

@@ -8,18 +8,21 @@ import tensorflow as tf
 def gather_ragged(ids: tf.RaggedTensor, rows: tf.Tensor) -> tf.RaggedTensor:
     """Gathers rows of a ragged tensor where it is, on the CPU or on a GPU.
 
+    Unlike `tf.gather`, it does not read the lengths of all rows every time.
+
     Args:
-        ids: int32 `(num_rows, None)`, or int64 as on a GPU.
+        ids: Of any type `(num_rows, None)`; int64 where it is on a GPU.
         rows: int64 `(n,)`, values in `[0, num_rows)`.
 
     Returns:
         `(n, None)`, of the type of `ids`.
     """
-    if ids.dtype == tf.int32:
+    starts, ends = tf.gather(ids.row_splits, rows), tf.gather(ids.row_splits, rows + 1)
+    if ids.dtype != tf.int64:
         # Takes half the time, and has no GPU kernel.
-        return tf.gather(ids, rows)
-    starts = tf.gather(ids.row_splits, rows)
-    lengths = tf.gather(ids.row_splits, rows + 1) - starts
+        ranges = tf.ragged.range(starts, ends, row_splits_dtype=starts.dtype)
+        return ranges.with_values(tf.gather(ids.values, ranges.values))
+    lengths = ends - starts
     steps = tf.range(tf.maximum(tf.reduce_max(lengths), 0))
     is_real = steps < lengths[:, tf.newaxis]
     positions = tf.gather_nd(starts[:, tf.newaxis] + steps, tf.where(is_real))

@@ -75,10 +75,9 @@ def sum_rows_gradient(upstream: tf.Tensor, ids: tf.RaggedTensor, num_rows: tf.Te
 
 def _entries(ids: tf.RaggedTensor) -> tf.Tensor:
     """Returns the row and the value of each id, int64 `(num_ids, 2)`."""
-    rows = tf.stack([row_ids(ids), tf.cast(ids.values, tf.int64)])
-    # Stacked as columns, every number would be copied by itself. As float64, because oneDNN prints
-    # an error for each process that transposes int64.
-    return tf.bitcast(tf.transpose(tf.bitcast(rows, tf.float64)), tf.int64)
+    # Bits of complex numbers: pairs in one pass. Stacked as columns, each number is copied alone.
+    parts = [tf.bitcast(x, tf.float64) for x in (row_ids(ids), tf.cast(ids.values, tf.int64))]
+    return tf.reshape(tf.bitcast(tf.complex(*parts), tf.int64), [-1, 2])
 
 
 class _Counts(NamedTuple):

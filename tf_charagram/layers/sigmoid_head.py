@@ -100,15 +100,19 @@ class SigmoidHead(ConfiguredLayer):
             self.scale.assign(size)
 
 
-def checked_labels(labels: Iterable[str]) -> tuple[str, ...]:
+def checked_labels(labels: Iterable[str], fewest: int = 2) -> tuple[str, ...]:
     """Returns the labels of a head.
 
     Raises:
-        ConfigError: There are fewer than two, or one is not a string, or occurs twice.
+        ConfigError: They are a single string, too few, or one is not a string, or occurs twice.
     """
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+        raise ConfigError(f"`labels` must be a list of strings. Received: {labels!r}")
     labels = tuple(labels)
-    if len(labels) < 2 or len(set(labels)) < len(labels):
-        raise ConfigError(f"`labels` must be at least 2, all different. Received: {list(labels)}")
+    if len(labels) < fewest or len(set(labels)) < len(labels):
+        raise ConfigError(
+            f"`labels` must be at least {fewest}, all different. Received: {list(labels)}"
+        )
     if not all(isinstance(label, str) for label in labels):
         raise ConfigError(f"`labels` must be strings. Received: {list(labels)}")
     return labels

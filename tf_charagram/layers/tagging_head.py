@@ -8,10 +8,11 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import check_switches
 from tf_charagram.layers.base import ConfiguredLayer, check_sizes
 from tf_charagram.layers.bilstm import BiLstm
 from tf_charagram.layers.padding import gather_rows, to_padded
+from tf_charagram.layers.sigmoid_head import checked_labels
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -57,11 +58,8 @@ class TaggingHead(ConfiguredLayer):
     ) -> None:
         super().__init__(**{"name": "tagging_head", **kwargs})
         check_sizes(word_dim=word_dim, lstm_dim=lstm_dim, hidden_dim=hidden_dim)
-        self.labels = list(labels)
-        if not self.labels or len(set(self.labels)) != len(self.labels):
-            raise ConfigError(
-                f"`labels` must be distinct, and at least one. Received: {len(self.labels)} labels"
-            )
+        check_switches(use_capitals=use_capitals)
+        self.labels = list(checked_labels(labels, 1))
         self.word_dim = word_dim
         self.lstm_dim = lstm_dim
         self.hidden_dim = hidden_dim
@@ -70,6 +68,8 @@ class TaggingHead(ConfiguredLayer):
         self.seed = seed
         # Word vectors may come with a mask of characters, which says nothing here.
         self.supports_masking = True
+        # Its positions are ragged.
+        self.supports_jit = False
         self.lstm = BiLstm(lstm_dim, use_peepholes=use_peepholes, seed=seed, name="bilstm")
         self.lstm.build((None, None, word_dim + use_capitals))
         self.hidden, self.scores = (

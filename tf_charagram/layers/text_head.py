@@ -37,6 +37,10 @@ class TextHead(SigmoidHead):
         super().__init__(dim=dim, num_outputs=len(labels), **kwargs)
         self.labels = labels
 
+    def compute_output_shape(self, vectors_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+        """Returns the shape of the logits, as `keras.layers.TimeDistributed` asks for it."""
+        return (*vectors_shape[:-1], len(self.labels))
+
     def features(self, vectors: tf.Tensor) -> tuple[tf.Tensor, ...]:
         """Returns the vectors themselves."""
         return (vectors,)

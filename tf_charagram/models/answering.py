@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, HeadedModel
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text.validation import check_batch_size
 
 T = TypeVar("T", bound=Hashable)
 
@@ -36,10 +37,18 @@ class AnsweringModel(HeadedModel):
 
     Returns:
         What `answers` returns: float32 `(batch,)` or `(batch, num_labels)`.
+
+    Raises:
+        ConfigError: As for `HeadedModel`; or the head takes vectors of another width.
     """
 
     def __init__(self, vectorizer: Layer, encoder: Layer, head: Layer, **kwargs: Any) -> None:
         super().__init__(vectorizer, encoder, head, **kwargs)
+        if head.dim != encoder.dim:
+            raise ConfigError(
+                f"`dim` of the head ({head.dim}) does not match the width of the encoder "
+                f"({encoder.dim})."
+            )
         self.embedder = TextEmbedder(vectorizer, encoder)
         self._answers = tf.function(
             self.answers,
@@ -79,8 +88,9 @@ class AnsweringModel(HeadedModel):
             batch_size: Texts encoded at a time, and answers computed at a time.
 
         Raises:
-            ConfigError: `batch_size` is below 1.
+            ConfigError: `batch_size` is no integer or below 1.
         """
+        check_batch_size(batch_size)
         texts, row_indices = distinct(chain(*sides))
         vectors = self.embedder.encode(texts, batch_size=batch_size)
         rows = row_indices.reshape(len(sides), -1)
@@ -152,31 +162,3 @@ def distinct(texts: Iterable[T]) -> tuple[list[T], NDArray[np.int64]]:
     index: dict[T, int] = {}
     row_indices = [index.setdefault(text, len(index)) for text in texts]
     return list(index), np.array(row_indices, np.int64)
-
-
-def checked_texts(name: str, texts: Sequence[str | bytes]) -> list[str | bytes]:
-    """Returns texts as a list.
-
-    Raises:
-        ConfigError: They are a single string.
-    """
-    if isinstance(texts, str | bytes):
-        raise ConfigError(f"`{name}` must be a list of texts. Received a single string.")
-    return list(texts)
-
-
-def checked_pairs(
-    left: Sequence[str | bytes], right: Sequence[str | bytes]
-) -> tuple[list[str | bytes], list[str | bytes]]:
-    """Returns both sides of pairs as lists.
-
-    Raises:
-        ConfigError: One is a single string, or they differ in length.
-    """
-    left, right = checked_texts("left", left), checked_texts("right", right)
-    if len(left) != len(right):
-        raise ConfigError(
-            f"Number of left texts ({len(left)}) does not match number of right texts "
-            f"({len(right)})."
-        )
-    return left, right

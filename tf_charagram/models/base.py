@@ -18,6 +18,7 @@ from tf_charagram.serialization.locations import check_path, read_config
 from tf_charagram.serialization.model_folder import Parts, load_model, save_model
 from tf_charagram.serialization.prefix_sums import fold, fold_into, foldable_prefixes
 from tf_charagram.serialization.saved_model import replaced_folder, write_saved_model
+from tf_charagram.text.base import TextVectorizer
 from tf_charagram.text.growing import settings_of
 
 #: Inputs of the signatures: any number of texts, or of pairs of texts.
@@ -54,7 +55,8 @@ class TextModel(keras.Model):
         encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
 
     Raises:
-        ConfigError: The vectorizer has no vocabulary, or the encoder too few rows for it.
+        ConfigError: The vectorizer is none, or has no vocabulary, or the encoder has too few rows
+            for it.
     """
 
     kind: ClassVar[str]
@@ -68,6 +70,11 @@ class TextModel(keras.Model):
     head_class: ClassVar[type[Layer] | None] = None
 
     def __init__(self, vectorizer: Layer, encoder: Layer, **kwargs: Any) -> None:
+        if not isinstance(vectorizer, TextVectorizer):
+            raise ConfigError(
+                "`vectorizer` must be a layer from strings to ids, such as an NgramVectorizer. "
+                f"Received: {type(vectorizer).__name__}"
+            )
         check_num_ids(vectorizer.num_rows, encoder)
         super().__init__(**{"name": self.kind, **kwargs})
         self.vectorizer = vectorizer
@@ -270,12 +277,20 @@ class HeadedModel(TextModel):
         vectorizer: Keras layer from strings `(batch,)` to ragged ids.
         encoder: Keras layer from ragged ids to float32 `(batch, dim)`.
         head: Keras layer from vectors to answers, a `head_class`.
+
+    Raises:
+        ConfigError: As for `TextModel`; or the head is of another class.
     """
 
     head_class: ClassVar[type[Layer]]
 
     def __init__(self, vectorizer: Layer, encoder: Layer, head: Layer, **kwargs: Any) -> None:
         super().__init__(vectorizer, encoder, **kwargs)
+        if not isinstance(head, self.head_class):
+            raise ConfigError(
+                f"The head of a {type(self).__name__} must be a {self.head_class.__name__}. "
+                f"Received: {type(head).__name__}"
+            )
         self.head = head
 
     @property

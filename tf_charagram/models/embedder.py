@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
@@ -14,6 +15,7 @@ from keras.layers import Layer
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.huge_pages import use_huge_pages
+from tf_charagram.layers.placement import read_in_place
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel
 from tf_charagram.models.encoding import encoded
 from tf_charagram.models.explanation import Explanation, explain
@@ -21,8 +23,8 @@ from tf_charagram.objectives.similarity import paired_cosine
 from tf_charagram.serialization.model_folder import EMBEDDER
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.parallel import in_threads, num_threads
-from tf_charagram.text.tensors import string_tensor, texts_of
-from tf_charagram.text.validation import check_integers
+from tf_charagram.text.tensors import paired_texts, string_tensor, texts_of
+from tf_charagram.text.validation import check_batch_size
 
 _BATCH = 1000
 _MAX_BATCH_CHARS = 4_000_000
@@ -106,12 +108,8 @@ class TextEmbedder(TextModel):
                 no integer or below 1.
         """
         texts = list(texts_of(texts, "texts"))
-        if not all(issubclass(kind, str | bytes) for kind in set(map(type, texts))):
-            other = next(text for text in texts if not isinstance(text, str | bytes))
-            raise ConfigError(f"`texts` must hold strings. Received: {other!r}")
         if batch_size is None:
-            for_each_core = len(texts) // (2 * num_threads())
-            batch_size = min(max(for_each_core, _BATCH), self._largest_batch)
+            batch_size = self._batch_size(len(texts))
         order = None
         if is_padded(self.encoder):
             # Batches of like length need little padding.
@@ -138,17 +136,23 @@ class TextEmbedder(TextModel):
                 for an encoder that pads.
 
         Yields:
-            The texts of a batch, and their embeddings, float32 `(len(batch), dim)`; in order.
+            The texts of a batch, and their embeddings, float32 `(len(batch), dim)` and read-only;
+            in order.
 
         Raises:
             ConfigError: `texts` is a single string, or `batch_size` is no integer or below 1.
         """
         if batch_size is None:
             batch_size = self._largest_batch
-        check_integers(batch_size=batch_size)
-        if batch_size < 1:
-            raise ConfigError(f"`batch_size` must be at least 1. Received: {batch_size}")
+        check_batch_size(batch_size)
         return self._encode_batches(texts_of(texts, "texts"), batch_size)
+
+    def _batch_size(self, num_texts: int) -> int:
+        """Returns how many texts to embed at a time, so that all cores have as many batches."""
+        for_each_core = num_texts // (2 * num_threads())
+        most = min(max(for_each_core, _BATCH), self._largest_batch)
+        num_rounds = math.ceil(num_texts / (num_threads() * most))
+        return max(math.ceil(num_texts / max(num_rounds * num_threads(), 1)), _BATCH)
 
     @property
     def _largest_batch(self) -> int:
@@ -159,14 +163,14 @@ class TextEmbedder(TextModel):
         self, texts: Iterable[Any], batch_size: int
     ) -> Iterator[tuple[list[Any], np.ndarray]]:
         for weight in self.encoder.weights:
-            # Row-sparse training leaves the table so that each batch would copy it to read it.
-            tf.raw_ops.DisableCopyOnRead(resource=weight.value.handle)
+            read_in_place(weight.value)
             use_huge_pages(weight.value)
         batches = bounded_batches(texts, batch_size, _MAX_BATCH_CHARS)
         yield from in_threads(self._encode_batch, batches)
 
     def _encode_batch(self, texts: Sequence[str | bytes]) -> np.ndarray:
-        return self._embed(string_tensor(texts)).numpy()
+        # `numpy()` would copy them.
+        return np.asarray(self._embed(string_tensor(texts)))
 
     def similarity(self, left: Iterable[str | bytes], right: Iterable[str | bytes]) -> np.ndarray:
         """Returns the cosines of corresponding texts, float32 `(num_texts,)`.
@@ -179,13 +183,8 @@ class TextEmbedder(TextModel):
             ConfigError: The two lists differ in length, or one is a single string or holds what is
                 no string.
         """
-        left, right = list(texts_of(left, "left")), list(texts_of(right, "right"))
-        if len(left) != len(right):
-            raise ConfigError(
-                f"Number of left texts ({len(left)}) does not match number of right texts "
-                f"({len(right)})."
-            )
-        return np.sum(unit_rows(self.encode(left)) * unit_rows(self.encode(right)), axis=1)
+        lefts, rights = paired_texts(left, right)
+        return np.sum(unit_rows(self.encode(lefts)) * unit_rows(self.encode(rights)), axis=1)
 
     def neighbors(
         self, query: str | bytes, vocabulary: Iterable[str | bytes] | None, k: int = 10,

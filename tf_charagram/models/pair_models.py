@@ -15,9 +15,9 @@ from tf_charagram.models.answering import (
     AnsweringModel,
     Classified,
     LabellingModel,
-    checked_pairs,
 )
 from tf_charagram.objectives.relatedness import expected_score
+from tf_charagram.text.tensors import paired_texts
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -66,10 +66,10 @@ class PairScorer(AnsweringModel):
             batch_size: Texts encoded at a time.
 
         Raises:
-            ConfigError: The two differ in length, one is a single string, or `batch_size` is below
-                1.
+            ConfigError: The two differ in length, one is a single string or holds what is no
+                string, or `batch_size` is no integer or below 1.
         """
-        return self.answers_to(*checked_pairs(left, right), batch_size=batch_size)
+        return self.answers_to(*paired_texts(left, right), batch_size=batch_size)
 
     def signatures(self) -> dict[str, Any]:
         """Returns `serving_default(texts_a, texts_b) -> {"score": float32 (n,)}`."""
@@ -100,10 +100,10 @@ class PairClassifier(LabellingModel):
             batch_size: Texts encoded at a time.
 
         Raises:
-            ConfigError: The two differ in length, one is a single string, or `batch_size` is below
-                1.
+            ConfigError: The two differ in length, one is a single string or holds what is no
+                string, or `batch_size` is no integer or below 1.
         """
-        return self.answers_to(*checked_pairs(left, right), batch_size=batch_size)
+        return self.answers_to(*paired_texts(left, right), batch_size=batch_size)
 
     def classify(
         self, left: Sequence[str], right: Sequence[str], *, batch_size: int = 1000

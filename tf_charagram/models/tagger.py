@@ -13,6 +13,7 @@ from keras.layers import Layer
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.by_length import by_length
+from tf_charagram.layers.placement import read_in_place
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.models.base import TEXTS, HeadedModel
 from tf_charagram.models.encoding import encoded
@@ -20,7 +21,7 @@ from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.capitals import has_capital
 from tf_charagram.text.parallel import in_threads
 from tf_charagram.text.tokens import split_tokens
-from tf_charagram.text.validation import check_integers
+from tf_charagram.text.validation import check_batch_size
 
 _STYLE = "penn"
 # Most words of sentences that are padded at a time.
@@ -147,13 +148,12 @@ class Tagger(HeadedModel):
         """
         if isinstance(sentences, str | bytes):
             raise ConfigError("`sentences` must be a list of sentences. Received a single string.")
-        check_integers(batch_size=batch_size)
-        if batch_size < 1:
-            raise ConfigError(f"`batch_size` must be at least 1. Received: {batch_size}")
+        if not isinstance(sentences, Iterable):
+            raise ConfigError(f"`sentences` must be a list of sentences. Received: {sentences!r}")
+        check_batch_size(batch_size)
         inputs = [_checked(sentence) for sentence in sentences]
         for weight in self.parts.weights:
-            # Row-sparse training leaves the table so that each batch would copy it to read it.
-            tf.raw_ops.DisableCopyOnRead(resource=weight.value.handle)
+            read_in_place(weight.value)
         tagged: list[list[TaggedToken]] = [[] for _ in inputs]
         for input_type, tag_batch in ((str, self._of_texts), (list, self._of_tokens)):
             order = [index for index, value in enumerate(inputs) if isinstance(value, input_type)]

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.layers.text_head import TextHead
-from tf_charagram.models.answering import Classified, LabellingModel, checked_texts
+from tf_charagram.models.answering import Classified, LabellingModel
+from tf_charagram.text.tensors import texts_of
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -43,9 +44,10 @@ class TextClassifier(LabellingModel):
             batch_size: Texts encoded at a time.
 
         Raises:
-            ConfigError: `texts` is a single string, or `batch_size` is below 1.
+            ConfigError: `texts` is a single string or holds what is no string, or `batch_size` is
+                no integer or below 1.
         """
-        return self.answers_to(checked_texts("texts", texts), batch_size=batch_size)
+        return self.answers_to(list(texts_of(texts, "texts")), batch_size=batch_size)
 
     def classify(self, texts: Sequence[str], *, batch_size: int = 1000) -> list[Classified]:
         """Returns the most probable label of each text; arguments as `probabilities`."""

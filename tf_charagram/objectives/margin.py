@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import tensorflow as tf
@@ -12,7 +13,7 @@ from tf_charagram.objectives.similarity import normalize_rows, reciprocal_length
 
 def check_margin(margin: float) -> None:
     """Raises a `ConfigError` for a margin that no two cosines can keep."""
-    if not 0.0 <= margin <= 2.0:
+    if not isinstance(margin, Real) or not 0.0 <= margin <= 2.0:
         raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={margin}")
 
 
@@ -21,10 +22,7 @@ def margin_loss(
 ) -> tf.Tensor:
     """Computes the mean over the pairs of both hinges `max(0, m - cos(x1, x2) + cos(x, t))`.
 
-    The gradient flows through the negatives as well. A text without a negative adds nothing. A zero
-    vector has cosine 0 with all, and no gradient. The gradient is written out, because automatic
-    differentiation takes five times as many operations, and at batch 25 their number is what a
-    step costs.
+    A text without a negative adds nothing; for all else see `margin_hinges`.
 
     Args:
         embeddings: Lefts, then rights, float32 `(2B, dim)`.
@@ -36,11 +34,35 @@ def margin_loss(
         Scalar; 0 for an empty batch.
 
     Raises:
-        tf.errors.InvalidArgumentError: When the gradient is taken: it, or the loss, is not finite.
+        tf.errors.InvalidArgumentError: As `margin_hinges`.
+    """
+    hinges = margin_hinges(embeddings, negatives, margin)
+    num_pairs = tf.maximum(tf.shape(embeddings)[0] // 2, 1)
+    return tf.reduce_sum(
+        hinges * (tf.cast(exists, hinges.dtype) / tf.cast(num_pairs, hinges.dtype))
+    )
+
+
+def margin_hinges(embeddings: tf.Tensor, negatives: tf.Tensor, margin: float) -> tf.Tensor:
+    """Computes the hinge `max(0, m - cos(x1, x2) + cos(x, t))` of each text.
+
+    The gradient flows through the negatives as well. A zero vector has cosine 0 with all, and no
+    gradient. The gradient is written out, because automatic differentiation takes five times as
+    many operations, and at batch 25 their number is what a step costs.
+
+    Args:
+        embeddings: Lefts, then rights, float32 `(2B, dim)`.
+        negatives: Index of the negative of each, int64 `(2B,)`.
+        margin: m, in `[0, 2]`.
+
+    Returns:
+        float32 `(2B,)`.
+
+    Raises:
+        tf.errors.InvalidArgumentError: When the gradient is taken: it, or a hinge, is not finite.
     """
     # Functions keep arguments of int32 in host memory.
-    negatives = tf.cast(negatives, tf.int64)
-    return _margin_loss(embeddings, negatives, exists, tf.cast(margin, tf.float32))
+    return _hinges(embeddings, tf.cast(negatives, tf.int64), tf.cast(margin, tf.float32))
 
 
 # Traced once per process: TensorFlow keeps each graph in which a custom gradient was traced.
@@ -48,26 +70,20 @@ def margin_loss(
     input_signature=[
         tf.TensorSpec([None, None], tf.float32),
         tf.TensorSpec([None], tf.int64),
-        tf.TensorSpec([None], tf.bool),
         tf.TensorSpec([], tf.float32),
     ],
     autograph=False,
 )
-def _margin_loss(
-    embeddings: tf.Tensor, negatives: tf.Tensor, exists: tf.Tensor, margin: tf.Tensor
-) -> tf.Tensor:
+def _hinges(embeddings: tf.Tensor, negatives: tf.Tensor, margin: tf.Tensor) -> tf.Tensor:
     @tf.custom_gradient
-    def loss_of(embeddings: tf.Tensor) -> tuple[tf.Tensor, Any]:
-        num_pairs = tf.shape(embeddings)[0] // 2
+    def hinges_of(embeddings: tf.Tensor) -> tuple[tf.Tensor, Any]:
         unit = normalize_rows(embeddings)
         partners = swap_halves(unit)
         chosen = tf.gather(unit, negatives)
         hinges = tf.nn.relu(margin + tf.reduce_sum(unit * (chosen - partners), axis=1))
-        weight = tf.cast(exists, unit.dtype) / tf.cast(tf.maximum(num_pairs, 1), unit.dtype)
-        loss = tf.reduce_sum(hinges * weight)
 
         def gradient(upstream: tf.Tensor) -> tf.Tensor:
-            active = tf.where(hinges > 0, weight * upstream, 0.0)
+            active = tf.where(hinges > 0, upstream, 0.0)
             # A text is pulled to its partner by its own hinge and by that of the partner.
             both = active + swap_halves(active)
             of_chosen = active[:, tf.newaxis] * unit
@@ -77,11 +93,12 @@ def _margin_loss(
             result = (of_unit - unit * along) * reciprocal_lengths(embeddings)
             # A sum is finite only if all its terms are.
             total = tf.debugging.check_numerics(
-                loss + tf.reduce_sum(result), "The loss or its gradient is not finite"
+                tf.reduce_sum(hinges) + tf.reduce_sum(result),
+                "The loss or its gradient is not finite",
             )
             with tf.control_dependencies([total]):
                 return tf.identity(result)
 
-        return loss, gradient
+        return hinges, gradient
 
-    return loss_of(embeddings)
+    return hinges_of(embeddings)

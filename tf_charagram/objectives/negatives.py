@@ -5,7 +5,7 @@ from __future__ import annotations
 import tensorflow as tf
 
 from tf_charagram.distribution.exchange import ALONE, Exchange
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import ConfigError, check_integers, check_switches, unknown_name
 
 STRATEGIES = ("max", "mix", "random")
 
@@ -29,7 +29,8 @@ class NegativeSampler:
         exchange: Other workers that choose in the same batch, each for its share of the pairs.
 
     Raises:
-        ConfigError: The strategy is unknown, or the masks do not go together.
+        ConfigError: The strategy is unknown, `num_groups` is below 1, or the masks do not go
+            together.
     """
 
     def __init__(
@@ -46,6 +47,10 @@ class NegativeSampler:
             raise ConfigError(unknown_name("negatives", strategy, STRATEGIES))
         if mask_related and not mask_duplicates:
             raise ConfigError("`mask_related` needs `mask_duplicates`: it leaves out even more.")
+        check_switches(mask_duplicates=mask_duplicates, mask_related=mask_related)
+        check_integers(num_groups=num_groups, seed=seed)
+        if num_groups < 1:
+            raise ConfigError(f"`num_groups` must be at least 1. Received: num_groups={num_groups}")
         self.strategy = strategy
         self.mask_duplicates = mask_duplicates
         self.mask_related = mask_related

@@ -85,12 +85,14 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
     ) -> None:
         """Runs the fused kernel on weights and both moments, which it changes in place."""
         # Not a variable where Keras accumulates gradients over several calls.
-        step = tf.cast(tf.convert_to_tensor(self.iterations) + 1, tf.float32)
+        dtype = tables[0].dtype
+        step = tf.cast(tf.convert_to_tensor(self.iterations) + 1, dtype)
+        powers = [tf.pow(tf.constant(beta, dtype), step) for beta in (self.beta_1, self.beta_2)]
         weights, momentums, velocities = (table.handle for table in tables)
         tf.raw_ops.ResourceApplyAdam(
             var=weights, m=momentums, v=velocities, grad=gradient,
-            beta1_power=tf.pow(self.beta_1, step), beta2_power=tf.pow(self.beta_2, step),
-            lr=tf.cast(learning_rate, tf.float32), beta1=self.beta_1, beta2=self.beta_2,
+            beta1_power=powers[0], beta2_power=powers[1],
+            lr=tf.cast(learning_rate, dtype), beta1=self.beta_1, beta2=self.beta_2,
             epsilon=self.epsilon,
         )  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import tensorflow as tf
 
 from tf_charagram.distribution.exchange import ALONE, Exchange
+from tf_charagram.errors import check_switches
 from tf_charagram.layers.placement import beside
 from tf_charagram.optimizers.table_rows import TableOptimizer, for_each_block, sum_equal_rows
 
@@ -30,6 +31,7 @@ class RowSparseOptimizer(TableOptimizer):
 
     def __init__(self, *, distinct_rows: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        check_switches(distinct_rows=distinct_rows)
         self.distinct_rows = distinct_rows
 
     def update_step(

@@ -49,12 +49,12 @@ class MomentumSgd(TableOptimizer, keras.optimizers.SGD):
                 gradient.values, gradient.indices, variable.shape[0]
             )
         if not self.momentum:
-            variable.assign_sub(learning_rate * gradient)
+            variable.assign_sub(tf.cast(learning_rate, variable.dtype) * gradient)
             return
         tf.raw_ops.ResourceApplyKerasMomentum(
             var=variable.handle,
             accum=self.momentums[self._get_variable_index(variable)].value.handle,
-            lr=tf.cast(learning_rate, tf.float32),
+            lr=tf.cast(learning_rate, variable.dtype),
             grad=gradient,
             momentum=self.momentum,
             use_nesterov=self.nesterov,

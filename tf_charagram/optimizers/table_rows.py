@@ -8,6 +8,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.errors import check_integers
 from tf_charagram.layers.cut_table import Origin, origin_of
 from tf_charagram.layers.embedding_table import mark_row_sparse
 from tf_charagram.layers.placement import beside
@@ -36,6 +37,7 @@ class TableOptimizer(keras.optimizers.Optimizer):
 
     def __init__(self, *, rounding_seed: int = 0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        check_integers(rounding_seed=rounding_seed)
         self.rounding_seed = rounding_seed
 
     def build(self, variables: list[keras.Variable]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from tf_charagram.data.readers.scored import set_name
 from tf_charagram.errors import ConfigError, DataError, RunError
-from tf_charagram.files import whole_file
+from tf_charagram.files import read_json, whole_file
 from tf_charagram.papers.runs import RUNS, Run, Subset
 from tf_charagram.papers.sources import Source
 from tf_charagram.training.run_folder import RunFolder
@@ -47,6 +47,10 @@ class Limits:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ConfigError(f"`{name}` must be above 0. Received: {name}={value}")
+
+    def epochs(self, run: Run) -> float:
+        """Returns the passes over the data of a run."""
+        return run.epochs if self.max_epochs is None else min(run.epochs, self.max_epochs)
 
     def flags(self, run: Run) -> list[str]:
         """Returns the flags of `charagram train` that limit a run."""
@@ -138,12 +142,20 @@ def train(
 
     Raises:
         DataError: The data of the run is not there.
-        RunError: The command failed; its own message is on standard error.
+        RunError: The run was begun for other epochs. Or the command failed; its own message is on
+            standard error.
     """
     if is_trained(out, run.name):
         return
+    begun = run_folder(out, run.name)
+    old, new = _epochs_of(begun), f"{limits.epochs(run):g}"
+    if old not in (None, new):
+        raise RunError(
+            f"The run {run.name} was begun for {old} epochs, not {new}. Give the --max-epochs of "
+            f"before, or delete {begun.path} to begin it again."
+        )
     command = train_command(run, folder, sources, out, limits)
-    if run_folder(out, run.name).config.is_file():
+    if begun.config.is_file():
         command.append("--resume")
     say("charagram " + " ".join(command))
     if status := _run([sys.executable, "-m", "tf_charagram.cli", *command]):
@@ -153,6 +165,14 @@ def train(
     trained = run_folder(out, run.name)
     for path in (trained.checkpoints, trained.saved_model.parent, trained.tensorboard):
         shutil.rmtree(path, ignore_errors=True)
+
+
+def _epochs_of(folder: RunFolder) -> str | None:
+    """Returns the epochs that a run was begun for; `None` where its folder does not say."""
+    try:
+        return f"{read_json(folder.config)['settings']['epochs']:g}"
+    except (OSError, ValueError, LookupError, TypeError):
+        return None  # What is wrong with it, `charagram train` says.
 
 
 def _run(command: Sequence[str]) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet
+from tf_charagram.cli.outputs import check_local
 
 
 def add_model_and_texts(parser: FlagParser, unit: str) -> None:
@@ -40,6 +41,7 @@ def make_parser() -> FlagParser:
 def index(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = make_parser().parse_args(arguments)
+    check_local(values.out)
     from tf_charagram.search.text_index import TextIndex, check_free
     from tf_charagram.search.texts import read_vocabulary
 

@@ -159,7 +159,10 @@ class TextIndex:
             texts = parse_json((path / _TEXTS).read_bytes())
             graph = faiss.read_index(str(path / _GRAPH))
         except OSError as error:
-            raise RunError(f"Cannot read {path}: {error.strerror or error}.") from error
+            raise RunError(
+                f"Cannot read {error.filename or path}: {error.strerror or error}. Build the index "
+                "again: charagram index."
+            ) from error
         return cls(TextEmbedder.load(model), texts, graph, settings["model_sha256"])
 
 

@@ -24,7 +24,7 @@ def read_vocabulary(path: str | None, model: str, flag: str = "--texts") -> list
         DataError: The file cannot be read.
         RunError: No file is given, and there is no such model.
     """
-    file = path or _own_texts(model, flag)
+    file = _own_texts(model, flag) if path is None else path
     return list(dict.fromkeys(text for _, text in read_lines(file) if text.strip()))
 
 

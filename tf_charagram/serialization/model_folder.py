@@ -22,6 +22,7 @@ from tf_charagram.encoders import encoder_class, encoder_from_config, encoder_na
 from tf_charagram.encoders.base import check_num_ids
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.files import sha256_of, to_json, whole_file
+from tf_charagram.layers.base import FROZEN
 from tf_charagram.layers.embedding_table import unfilled_tables
 from tf_charagram.serialization.locations import FILES, FORMAT_VERSION, model_folder, read_config
 from tf_charagram.serialization.plain_settings import plain_settings
@@ -96,8 +97,8 @@ def save_model(
         **({} if task is None else {"task": task}),
         **({"table_dtype": table_dtype} if is_small else {}),
         "vectorizer": parts.vectorizer.settings(),
-        "encoder": {"name": encoder_name(encoder), "config": encoder.get_config()},
-        **({} if head is None else {"head": head.get_config()}),
+        "encoder": {"name": encoder_name(encoder), "config": _config_of(encoder)},
+        **({} if head is None else {"head": _config_of(head)}),
     }
     write_arrays = np.savez_compressed if is_small else np.savez
     # All are written before the first one is where it belongs.
@@ -112,6 +113,11 @@ def save_model(
         config[_ARRAYS] = _fingerprint(vocabulary.name, table.name)
         settings.write(to_json(config))
         _flush(settings)
+
+
+def _config_of(layer: keras.layers.Layer) -> dict[str, Any]:
+    """Returns the arguments of a layer; a second stage trains what the first one has frozen."""
+    return {name: value for name, value in layer.get_config().items() if name != FROZEN}
 
 
 def _check_kinds(parts: Parts) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.layers.embedding_table import unfilled_tables
+from tf_charagram.layers.placement import read_in_place
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 _CHUNK = 8192
@@ -46,8 +47,7 @@ def fold_into(
         rows = order[first : first + _CHUNK]
         positions = tf.range(first, first + len(rows))
         encoder.ngram_table.value.scatter_update(tf.IndexedSlices(table[rows], positions))
-    # Updates of rows leave the table so that whoever reads it gets a copy.
-    tf.raw_ops.DisableCopyOnRead(resource=encoder.ngram_table.value.handle)
+    read_in_place(encoder.ngram_table.value)
     state = vectorizer.state()
     state |= {name: state[name][order] for name in ("keys", "counts")}
     config = {**vectorizer.settings(), "longest_only": True}

@@ -74,11 +74,13 @@ class TextVectorizer(keras.layers.Layer):
         self, lowercase: bool, unicode_form: str | None, max_chars: int | None, **kwargs: Any
     ) -> None:
         super().__init__(**{"trainable": False, "name": "vectorizer", **kwargs})
-        check_text_options(unicode_form, max_chars)
+        check_text_options(lowercase, unicode_form, max_chars)
         self.lowercase = lowercase
         self.unicode_form = unicode_form
         self.max_chars = max_chars
         self._awaited: _Awaited | None = None
+        # XLA knows neither strings nor tables; with a GPU, Keras would try.
+        self.supports_jit = False
 
     @property
     def compute_dtype(self) -> str:

@@ -21,8 +21,7 @@ from tf_charagram.text.normalize import (
     normalized_code_points,
 )
 from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
-from tf_charagram.text.tensors import string_tensor
-from tf_charagram.text.validation import check_texts
+from tf_charagram.text.tensors import string_tensor, texts_of
 
 _CHUNK_TEXTS, _CHUNK_CHARS = 1_000, 2_000_000
 
@@ -101,7 +100,7 @@ class CharacterVectorizer(TextVectorizer):
             ConfigError: An argument is out of range, `texts` is a single string, or the texts have
                 no character.
         """
-        check_texts(texts, "texts")
+        texts = texts_of(texts, "texts")
         alphabet = Alphabet()
         empty = cls(alphabet=alphabet, **options)
         fold = normalized_code_points(empty.lowercase)

@@ -47,7 +47,7 @@ class CountSettings:
     def __post_init__(self) -> None:
         """Checks the values."""
         object.__setattr__(self, "orders", check_orders(self.orders))
-        check_text_options(self.unicode_form, self.max_chars)
+        check_text_options(self.lowercase, self.unicode_form, self.max_chars)
 
     @property
     def max_order(self) -> int:

@@ -17,14 +17,14 @@ from tf_charagram.text.keys import (
 )
 from tf_charagram.text.symbols import Alphabet
 
-#: What every Keras layer has, and no ids depend on.
-_OF_KERAS = ("name", "trainable", "dtype")
+#: What every layer has, and no ids depend on.
+_OF_EVERY_LAYER = ("name", "trainable", "dtype", "frozen")
 
 
 def settings_of(layer: keras.layers.Layer) -> dict[str, Any]:
-    """Returns the settings of a layer that its class adds to those of every Keras layer."""
+    """Returns the settings of a layer that its class adds to those of every layer."""
     config = layer.settings() if hasattr(layer, "settings") else layer.get_config()
-    return {name: value for name, value in config.items() if name not in _OF_KERAS}
+    return {name: value for name, value in config.items() if name not in _OF_EVERY_LAYER}
 
 
 def check_growable(old: keras.layers.Layer, other: keras.layers.Layer) -> None:

@@ -106,19 +106,17 @@ def _decode_beyond_ascii(
         errors="replace", replacement_char=0xFFFD, replace_control_characters=False,
         Tsplits=tf.int32,
     )  # fmt: skip
-    splits = decoded.row_splits
-    starts = tf.tensor_scatter_nd_update(
-        boundaries[:-1], rows[:, tf.newaxis], splits[:-1] + tf.size(codes)
+    # Behind the texts come the last space, which is as long as a text, and what was decoded.
+    num_texts, num_decoded = tf.size(texts), tf.size(rows)
+    splits = tf.concat([boundaries, tf.size(codes) + decoded.row_splits], axis=0)
+    every = tf.RaggedTensor.from_row_splits(
+        tf.concat([codes, decoded.char_values], axis=0), splits, validate=False
     )
-    lengths = tf.tensor_scatter_nd_update(
-        boundaries[1:] - boundaries[:-1], rows[:, tf.newaxis], splits[1:] - splits[:-1]
+    replaced = tf.tensor_scatter_nd_update(
+        tf.range(num_texts + 1), rows[:, tf.newaxis], num_texts + 1 + tf.range(num_decoded)
     )
-    parts = tf.ragged.range(starts, starts + lengths)
-    all_codes = tf.concat([codes, decoded.char_values], axis=0)
-    return (
-        tf.concat([tf.gather(all_codes, parts.values), [SPACE]], axis=0),
-        tf.cast(parts.row_splits, tf.int32),
-    )
+    result = tf.gather(every, replaced)
+    return result.values, result.row_splits[:-1]
 
 
 def collapse(
@@ -158,8 +156,27 @@ def collapse(
 def _dropped(
     symbols: tf.Tensor, keep: tf.Tensor, boundaries: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    symbols, num_before = masked(symbols, keep, boundaries + 1)
+    symbols, num_before = without_few(symbols, tf.logical_not(keep), boundaries + 1)
     return symbols, num_before - 1
+
+
+def without_few(
+    values: tf.Tensor, drop: tf.Tensor, positions: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Does what `masked` does, in half of the time if what is dropped is less than a fiftieth.
+
+    Args:
+        values: `(num_values,)`.
+        drop: Which of them go, bool `(num_values,)`.
+        positions: As for `masked`, and so are the results.
+    """
+    dropped = tf.where(drop)[:, 0]
+    # What is between them stays: every other one of these rows.
+    edges = tf.reshape(tf.stack([dropped, dropped + 1], axis=1), [-1])
+    splits = tf.concat([[0], edges, tf.shape(values, tf.int64)], axis=0)
+    rows = tf.RaggedTensor.from_row_splits(values, splits, validate=False)
+    kept = tf.gather(rows, tf.range(0, tf.size(splits) - 1, 2))
+    return kept.values, positions - tf.searchsorted(dropped, tf.cast(positions, tf.int64))
 
 
 def masked(values: tf.Tensor, keep: tf.Tensor, positions: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

@@ -37,21 +37,51 @@ def check_shape(texts: tf.Tensor | keras.KerasTensor) -> None:
         )
 
 
-def texts_of(data: Any, name: str = "data") -> Iterator[str | bytes]:
+def paired_texts(left: Any, right: Any) -> tuple[list[str | bytes], list[str | bytes]]:
+    """Returns the texts of both sides of pairs, each as `texts_of`.
+
+    Raises:
+        ConfigError: As there; or the two differ in length.
+    """
+    lefts, rights = list(texts_of(left, "left")), list(texts_of(right, "right"))
+    if len(lefts) != len(rights):
+        raise ConfigError(
+            f"Number of left texts ({len(lefts)}) does not match number of right texts "
+            f"({len(rights)})."
+        )
+    return lefts, rights
+
+
+def texts_of(data: Any, name: str = "data") -> Iterable[Any]:
     """Returns the texts of a list, an array, a tensor or a `tf.data.Dataset`, in order.
 
     Args:
         data: The texts; those of a tensor or a data set come as bytes.
         name: What errors call it.
 
+    Returns:
+        A list, or a stream that is checked as it is read.
+
     Raises:
-        ConfigError: It is a single string, or nothing to iterate over.
+        ConfigError: It is a single string, or nothing to iterate over, or one is no string.
     """
     check_texts(data, name)
     if isinstance(data, tf.data.Dataset):
-        return chain.from_iterable(np.ravel(batch).tolist() for batch in data.as_numpy_iterator())
-    if tf.is_tensor(data) or isinstance(data, np.ndarray):
-        return iter(np.ravel(data).tolist())
+        arrays = data.as_numpy_iterator()
+        data = chain.from_iterable(np.ravel(array).tolist() for array in arrays)
+    elif tf.is_tensor(data) or isinstance(data, np.ndarray):
+        data = np.ravel(data).tolist()
+    if isinstance(data, list | tuple):
+        if not all(issubclass(kind, str | bytes) for kind in set(map(type, data))):
+            list(_checked(data, name))
+        return data
     if not isinstance(data, Iterable):
         raise ConfigError(f"`{name}` must be a list of texts. Received: {data!r}")
-    return iter(data)
+    return _checked(data, name)
+
+
+def _checked(texts: Iterable[Any], name: str) -> Iterator[str | bytes]:
+    for text in texts:
+        if not isinstance(text, str | bytes):
+            raise ConfigError(f"`{name}` must hold strings. Received: {text!r}")
+        yield text

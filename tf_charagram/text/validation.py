@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_integers, check_switches
 
 MAX_ORDER = 8
 
@@ -22,15 +22,17 @@ def check_texts(texts: Any, name: str) -> None:
         raise ConfigError(f"`{name}` must be a list of texts. Received a single string.")
 
 
-def check_integers(**values: Any) -> None:
-    """Checks that values, by name, are integers or `None`.
+def check_batch_size(batch_size: Any) -> None:
+    """Checks a number of texts.
 
     Raises:
-        ConfigError: One is not.
+        ConfigError: It is no integer, or below 1.
     """
-    for name, value in values.items():
-        if value is not None and not isinstance(value, int | np.integer):
-            raise ConfigError(f"`{name}` must be an integer. Received: {name}={value!r}")
+    if batch_size is None:
+        raise ConfigError("`batch_size` must be an integer. Received: batch_size=None")
+    check_integers(batch_size=batch_size)
+    if batch_size < 1:
+        raise ConfigError(f"`batch_size` must be at least 1. Received: {batch_size}")
 
 
 def check_orders(orders: Sequence[int]) -> tuple[int, ...]:
@@ -39,7 +41,7 @@ def check_orders(orders: Sequence[int]) -> tuple[int, ...]:
     Raises:
         ConfigError: There is none, or one is not an integer from 1 to 8.
     """
-    given = list(orders) if isinstance(orders, Iterable) else orders
+    given = [*map(_plain, orders)] if isinstance(orders, Iterable) else orders
     if not (isinstance(given, list) and given) or any(
         not isinstance(n, int) or not 1 <= n <= MAX_ORDER for n in given
     ):
@@ -49,13 +51,18 @@ def check_orders(orders: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(set(given)))
 
 
-def check_text_options(unicode_form: str | None, max_chars: int | None) -> None:
+def _plain(value: Any) -> Any:
+    return int(value) if isinstance(value, np.integer) else value
+
+
+def check_text_options(lowercase: bool, unicode_form: str | None, max_chars: int | None) -> None:
     """Checks the options that all vectorizers have.
 
     Raises:
-        ConfigError: `unicode_form` is not a normalization form, or `max_chars` is no integer in
-            [1, 2^31).
+        ConfigError: `lowercase` is not a truth value, `unicode_form` not a normalization form, or
+            `max_chars` no integer in [1, 2^31).
     """
+    check_switches(lowercase=lowercase)
     if unicode_form not in (None, "NFC", "NFD", "NFKC", "NFKD"):
         raise ConfigError(
             f"`unicode_form` must be None, NFC, NFD, NFKC or NFKD. Received: {unicode_form!r}"

@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_integers, check_switches
 from tf_charagram.text.base import TextOptions, TextVectorizer
 from tf_charagram.text.growing import check_growable
 from tf_charagram.text.keys import mix64, ngram_keys, padded_keys
@@ -20,11 +20,12 @@ from tf_charagram.text.normalize import (
     decode,
     masked,
     normalized_code_points,
+    without_few,
 )
 from tf_charagram.text.symbols import SPACE_SYMBOL
 from tf_charagram.text.tensors import string_tensor
-from tf_charagram.text.validation import check_integers, check_orders
-from tf_charagram.text.vocabulary import NgramVocabulary
+from tf_charagram.text.validation import check_orders
+from tf_charagram.text.vocabulary import NgramVocabulary, check_vocabulary
 
 _ROW_STEP = 0xD1342543DE82EF95
 
@@ -72,6 +73,7 @@ class NgramVectorizer(TextVectorizer):
     ) -> None:
         super().__init__(lowercase, unicode_form, max_chars, **kwargs)
         _check_rows(vocabulary, hash_buckets, rows_per_ngram)
+        check_switches(longest_only=longest_only)
         if longest_only and hash_buckets is not None:
             raise ConfigError("`longest_only` needs a `vocabulary`.")
         self.orders = check_orders(orders)
@@ -250,24 +252,24 @@ class NgramVectorizer(TextVectorizer):
         """Returns the id of the longest known n-gram at each position."""
         max_order = self.orders[-1]
         keys, splits = padded_keys(texts, max_order, bits)
-        found = []
+        positions = tf.range(tf.size(keys))
+        places, found = [], []
         for order in self.orders[::-1]:
             shift = np.int64(bits * (max_order - order))
             rows = self._table.lookup(tf.bitwise.right_shift(keys, shift))
-            unknown = tf.cast(tf.where(rows < 0)[:, 0], tf.int32)
-            found.append((rows, unknown))
-            keys = tf.gather(keys, unknown)
-        rows, _ = found.pop()
-        for longer, unknown in found[::-1]:
-            # Of two rows for a position the second stays. A scattered update takes twice as long.
-            positions = tf.range(tf.size(longer))
-            rows = tf.dynamic_stitch([positions, unknown], [longer, rows])
+            places.append(positions)
+            found.append(rows)
+            unknown = tf.where(rows < 0)[:, 0]
+            keys, positions = tf.gather(keys, unknown), tf.gather(positions, unknown)
+        # Of several rows for a position the last one stays. Scattered updates take twice as long.
+        rows = tf.cast(tf.dynamic_stitch(places, found), tf.int32)
         if 1 in self.orders:
             last_spaces = ngram_keys(texts, (1,), bits)[0][:, 1]
-            rows = tf.stack([rows, self._table.lookup(last_spaces)], axis=1)
-            rows, splits = tf.reshape(rows, [-1]), 2 * splits
-        rows = tf.cast(rows, tf.int32)
-        return _ragged(rows, rows >= 0, splits)
+            last_rows = tf.cast(self._table.lookup(last_spaces), tf.int32)
+            rows = tf.reshape(tf.stack([rows, last_rows], axis=1), [-1])
+            return _ragged(rows, rows >= 0, 2 * splits)
+        # Most positions have a row.
+        return _from_splits(*without_few(rows, rows < 0, splits))
 
     def _hashed(self, keys: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
         unsigned = tf.cast(keys, tf.uint64)
@@ -302,12 +304,17 @@ class NgramVectorizer(TextVectorizer):
 
 
 def _ragged(values: tf.Tensor, exists: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
-    return tf.RaggedTensor.from_row_splits(*masked(values, exists, splits), validate=False)
+    return _from_splits(*masked(values, exists, splits))
+
+
+def _from_splits(values: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
+    return tf.RaggedTensor.from_row_splits(values, splits, validate=False)
 
 
 def _check_rows(
     vocabulary: NgramVocabulary | None, hash_buckets: int | None, rows_per_ngram: int
 ) -> None:
+    check_vocabulary(vocabulary=vocabulary)
     if vocabulary is not None and hash_buckets is not None:
         raise ConfigError("Give only one of `vocabulary` and `hash_buckets`.")
     check_integers(hash_buckets=hash_buckets, rows_per_ngram=rows_per_ngram)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from tf_charagram.text.keys import (
     warn_of_mixed_keys,
 )
 from tf_charagram.text.symbols import Alphabet
-from tf_charagram.text.validation import check_counting, check_orders, check_texts
+from tf_charagram.text.tensors import texts_of
+from tf_charagram.text.validation import check_counting, check_orders
 
 
 class NgramVocabulary:
@@ -91,12 +93,12 @@ class NgramVocabulary:
                 left.
             RunError: Counts cannot be spilled, for instance because the disk is full.
         """
-        check_texts(texts, "texts")
+        texts = texts_of(texts, "texts")
         check_counting(
             min_count, max_per_order=max_per_order, max_distinct=max_distinct,
-            num_threads=num_threads,
+            num_threads=num_threads, chunk_size=chunk_size,
         )  # fmt: skip
-        settings = CountSettings(tuple(orders), lowercase, unicode_form, max_chars)
+        settings = CountSettings(check_orders(orders), lowercase, unicode_form, max_chars)
         with NgramCounter(settings, max_distinct) as counter:
             counter.count(texts, chunk_size=chunk_size, num_threads=num_threads)
             return cls.from_counter(counter, min_count, max_per_order)
@@ -127,8 +129,13 @@ class NgramVocabulary:
             counts: How often each occurs. Default: once.
 
         Raises:
-            ConfigError: There is none, one is too long or empty, or two are the same.
+            ConfigError: There is none, one is no string, too long or empty, or two are the same; or
+                `counts` are no integers, or not as many.
         """
+        ngrams = [
+            ngram.decode() if isinstance(ngram, bytes) else ngram
+            for ngram in texts_of(ngrams, "ngrams")
+        ]
         orders = check_orders(sorted({len(ngram) for ngram in ngrams}))
         # Shorter n-grams are padded with -1, because 0 is a character.
         codes = np.full((len(ngrams), orders[-1]), -1, np.int32)
@@ -153,7 +160,12 @@ class NgramVocabulary:
                 f"`ngrams` must be distinct. Received: {len(keys) - len(distinct)} that are there "
                 f"before, such as {repeated!r}"
             )
-        counted = np.ones(len(keys)) if counts is None else np.asarray(counts)
+        counted = np.ones(len(keys), np.int64) if counts is None else np.asarray(counts)
+        if counted.shape != keys.shape or counted.dtype.kind not in "iu" or counted.min() < 0:
+            raise ConfigError(
+                f"`counts` must be a number for each of the {len(keys)} n-grams: integers from 0 "
+                f"on. Received: {counted.dtype} of shape {counted.shape}"
+            )
         return cls(orders, alphabet if is_exact else None, keys, counted)
 
     def ngrams(self) -> list[str]:
@@ -239,3 +251,17 @@ class NgramVocabulary:
         if alphabet is not None and len(alphabet) > Alphabet.capacity(vocabulary.bits or 0):
             raise ValueError(f"the vocabulary has {len(alphabet):,} characters, too many for keys")
         return vocabulary
+
+
+def check_vocabulary(**values: Any) -> None:
+    """Checks that values, by name, are vocabularies or `None`.
+
+    Raises:
+        ConfigError: One is not.
+    """
+    for name, value in values.items():
+        if value is not None and not isinstance(value, NgramVocabulary):
+            raise ConfigError(
+                f"`{name}` must be an `NgramVocabulary`, such as "
+                f"`NgramVocabulary.from_ngrams(ngrams)`. Received: {type(value).__name__}"
+            )

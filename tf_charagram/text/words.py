@@ -16,10 +16,10 @@ from tf_charagram.text.base import TextVectorizer
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.growing import check_growable
 from tf_charagram.text.splitting import split_words
-from tf_charagram.text.tensors import string_tensor
+from tf_charagram.text.tensors import string_tensor, texts_of
 from tf_charagram.text.unknown_words import UnknownWords, from_state, ngrams_of_words, to_state
 from tf_charagram.text.validation import check_counting, check_text_options, check_texts
-from tf_charagram.text.vocabulary import NgramVocabulary
+from tf_charagram.text.vocabulary import NgramVocabulary, check_vocabulary
 
 UNKNOWN = 0
 _CHUNK_TEXTS = 10_000
@@ -64,6 +64,7 @@ class WordVectorizer(TextVectorizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(lowercase, unicode_form, max_chars, **kwargs)
+        check_vocabulary(ngrams=ngrams)
         self.ngrams: NgramVocabulary | None = None
         self._utf8, self._offsets = np.zeros(0, np.uint8), np.zeros(0, np.int64)
         if words is not None:
@@ -76,7 +77,7 @@ class WordVectorizer(TextVectorizer):
         check_texts(words, "words")
         try:
             encoded = [word.encode() for word in words]
-        except (AttributeError, UnicodeEncodeError) as error:
+        except (AttributeError, TypeError, UnicodeEncodeError) as error:
             raise ConfigError(f"`words` must be strings without surrogates: {error}") from error
         if not encoded or len(set(encoded)) < len(encoded):
             raise ConfigError(
@@ -125,9 +126,9 @@ class WordVectorizer(TextVectorizer):
             ConfigError: An argument is out of range, `texts` is a single string, no word is left,
                 or none is left out to teach the n-grams.
         """
-        check_texts(texts, "texts")
+        texts = texts_of(texts, "texts")
         check_counting(min_count, max_words=max_words)
-        check_text_options(unicode_form, max_chars)
+        check_text_options(lowercase, unicode_form, max_chars)
         counts: Counter[bytes] = Counter()
         for chunk in bounded_batches(texts, _CHUNK_TEXTS, _CHUNK_CHARS):
             encoded = string_tensor(chunk)

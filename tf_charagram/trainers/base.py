@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tf_charagram.config.checks import check_clip_norm
 from tf_charagram.distribution.exchange import ALONE, Exchange
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_switches
 from tf_charagram.layers.cut_table import CutTable, cut_tables, trained_variables
 from tf_charagram.layers.huge_pages import use_huge_pages
 from tf_charagram.layers.placement import beside
@@ -85,6 +85,7 @@ class StepModel(keras.Model):
             ConfigError: An argument is out of range, or no weight is left to train.
         """
         check_clip_norm(clip_norm)
+        check_switches(pull_back=pull_back, dense_l2=dense_l2)
         if kwargs.get("jit_compile"):
             raise ConfigError(
                 "`jit_compile` must be False: XLA compiles neither ragged nor CSR operations. "
@@ -104,6 +105,7 @@ class StepModel(keras.Model):
         if not self.trained_variables:
             raise ConfigError(f"The encoder '{encoder.name}' has no weight that is trained.")
         # XLA can compile neither ragged nor CSR operations; "auto" would try on a GPU.
+        optimizer = keras.optimizers.get(optimizer)
         super().compile(optimizer=optimizer, **{"jit_compile": False, **kwargs})
         self.penalties = penalties
         self.clip_norm = clip_norm
@@ -118,6 +120,23 @@ class StepModel(keras.Model):
         targets = [self.penalties.target_of(position) for position in positions]
         pulled = [target for target in targets if target is not None]
         return [*slots_of(self.optimizer, table.parts), *([pulled] if pulled else [])]
+
+    def get_config(self) -> dict[str, Any]:
+        """Raises an error: an archive would lack how the model was compiled, and its step.
+
+        Raises:
+            ConfigError: Always.
+        """
+        raise ConfigError(
+            f"A {type(self).__name__} is neither saved whole nor copied or exported. Save or "
+            "export the model that it trains, such as the embedder; or save its weights by "
+            "`save_weights(path)`, in a ModelCheckpoint by save_weights_only=True."
+        )
+
+    def export(self, *args: Any, **kwargs: Any) -> None:
+        """Raises the error of `get_config`, too."""
+        del args, kwargs
+        self.get_config()
 
     @property
     def trained_variables(self) -> list[keras.Variable]:

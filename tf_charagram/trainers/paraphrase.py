@@ -8,7 +8,7 @@ from typing import Any, Self
 import keras
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_integers
 from tf_charagram.layers.ragged_rows import gather_ragged
 from tf_charagram.objectives.margin import check_margin, margin_loss
 from tf_charagram.objectives.negatives import NegativeSampler
@@ -100,14 +100,23 @@ class ParaphraseModel(StepModel):
             ConfigError: An argument is out of range, or no weight is left to train.
         """
         check_margin(margin)
+        check_integers(batch_size=batch_size)
         if batch_size is not None and batch_size < 1:
             raise ConfigError(f"`batch_size` must be at least 1 or None. Received: {batch_size}")
         if batch_size is not None and metrics:
             raise ConfigError("`metrics` are for batches. Leave out them, or `batch_size`.")
+        for metric in metrics:
+            if not isinstance(metric, keras.metrics.Metric):
+                raise ConfigError(
+                    "`metrics` must be Keras metrics, such as keras.metrics.CosineSimilarity(). "
+                    f"Received: {metric!r}"
+                )
         super().compile(optimizer, **kwargs)
         self.pair_metrics = list(metrics)
         self.margin = margin
-        self.negatives = NegativeSampler(negatives) if isinstance(negatives, str) else negatives
+        if not isinstance(negatives, NegativeSampler):
+            negatives = NegativeSampler(negatives)
+        self.negatives = negatives
         self.batch_size = batch_size
 
     def loss_of(self, ids: tf.RaggedTensor, text_ids: tf.Tensor, training: bool) -> tf.Tensor:

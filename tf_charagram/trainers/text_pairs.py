@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
@@ -31,8 +32,14 @@ def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas:
         num_replicas: Between how many replicas a batch is split.
 
     Raises:
-        ConfigError: The pairs are not in batches, or there is no vectorizer.
+        ConfigError: The pairs are no dataset or not in batches, or there is no vectorizer.
     """
+    if isinstance(data, list | tuple | np.ndarray) or tf.is_tensor(data):
+        raise ConfigError(
+            "Data must be a `tf.data.Dataset`, such as "
+            "`tf.data.Dataset.from_tensor_slices((lefts, rights)).batch(batch_size)`. "
+            f"Received: {type(data).__name__}"
+        )
     if not isinstance(data, tf.data.Dataset):
         return data
     specs = data.element_spec

@@ -141,7 +141,7 @@ class TrainingLoop:
                 Or the weights have grown too large.
             KeyboardInterrupt: After a checkpoint was written.
         """
-        scalars = Scalars(self.folder.tensorboard)
+        scalars = Scalars(self.folder.tensorboard, self.folder.read_history())
         progress = TrainingProgress(
             self.stream, self.step, self.total_steps, seconds=float(self._seconds.numpy()),
             max_seconds=math.inf if self.max_minutes is None else 60 * self.max_minutes,

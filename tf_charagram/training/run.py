@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,8 @@ class TrainingRun:
         self.exchange = exchange
         with failing_together(exchange) as facts:
             settings = self._prepare(config, previous, resume=resume, overwrite=overwrite)
-            facts |= {**_comparable(settings), "num_examples": self.stream.size}
+            files = self.task.input_files(self.config)
+            facts |= {**_comparable(settings, files), "num_examples": self.stream.size}
         # Nothing is written, and no old run deleted, before settings and files were found right,
         # by all.
         self.folder.begin(settings)
@@ -124,7 +125,8 @@ class TrainingRun:
         if config.select not in set_names:
             raise ConfigError(unknown_name("set to select by", config.select, set_names))
         self.folder = self._open_folder(resume=resume, overwrite=overwrite)
-        settings = run_config(config.to_dict(), task.input_files(config))
+        selecting = None if config.select == LAST else task.checksum_of_set(config.select)
+        settings = run_config(config.to_dict(), task.input_files(config), selecting)
         self.folder.check_config(settings, canonical_settings)
         task.read()
         with tables_on(self._host):
@@ -252,19 +254,24 @@ class TrainingRun:
         return metrics
 
 
-def _comparable(settings: dict[str, Any]) -> dict[str, Any]:
-    """Returns what is to be the same for all workers: not the folder, nor where files are."""
+def _comparable(settings: dict[str, Any], files: Sequence[Path]) -> dict[str, Any]:
+    """Returns what is to be the same for all workers: not the folder, nor where files are.
+
+    Args:
+        settings: What `run_config` returned.
+        files: The files of the data in order, one that was given twice also twice.
+    """
     versions = {key: settings["versions"][key] for key in _SAME_VERSIONS}
-    files = {
-        f"file {number}, {Path(path).name} (sha256)": sha
-        for number, (path, sha) in enumerate(settings["data_files"].items(), start=1)
+    checksums = {
+        f"file {number}, {path.name} (sha256)": settings["data_files"][str(path)]
+        for number, path in enumerate(files, start=1)
     }
     given = {f"--{k.replace('_', '-')}": v for k, v in settings["settings"].items()}
     given |= {name: _without_folders(given[name]) for name in _FILES if name in given}
     return (
         {name: value for name, value in given.items() if name not in _MAY_DIFFER}
         | {f"{name} (version)": value for name, value in versions.items()}
-        | files
+        | checksums
     )
 
 

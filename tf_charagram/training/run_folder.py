@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -29,6 +29,9 @@ _MAY_CHANGE_ON_RESUME = ("out", "checkpoint_every_s", "max_minutes", "threads", 
 
 # What may be in the folder of a run before it begins: the log of a trial.
 _BEFORE_A_RUN = ("log.txt",)
+
+# Name of the checksum of the set by whose scores weights are chosen.
+_SELECTING = "selecting_set"
 
 Canonical: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -69,9 +72,14 @@ class RunFolder:
             overwrite: Let `begin` delete the run in the folder.
 
         Raises:
-            RunError: The folder has files and neither flag was given, or is no run folder; or
-                another process writes to it.
+            RunError: Both flags were given; or the folder has files and neither was given, or is
+                no run folder; or another process writes to it.
         """
+        if resume and overwrite:
+            raise RunError(
+                "--resume goes on with what is in --out, and --overwrite replaces it. Give one of "
+                "the two."
+            )
         if path is None:
             if resume:
                 raise RunError("--resume needs --out, the folder of the run to go on with.")
@@ -193,28 +201,53 @@ class RunFolder:
         return records
 
 
-def run_config(settings: dict[str, Any], data_files: Sequence[Path]) -> dict[str, Any]:
-    """Returns what identifies a run: settings, versions, and the checksums of its data files.
+def run_config(
+    settings: dict[str, Any], data_files: Iterable[Path], selecting: str | None = None
+) -> dict[str, Any]:
+    """Returns what identifies a run: settings, versions, and the checksums of its data.
+
+    Args:
+        settings: The settings, as plain values.
+        data_files: What decides what the weights become.
+        selecting: Checksum of the set by whose scores weights are chosen, if there is one.
 
     Raises:
         DataError: A data file cannot be read.
     """
-    checksums = {}
-    for path in data_files:
+    return {
+        "settings": settings,
+        "versions": _versions(),
+        "data_files": checksums(data_files),
+        _SELECTING: selecting,
+    }
+
+
+def checksums(files: Iterable[Path]) -> dict[str, str]:
+    """Returns the checksums of files by their paths.
+
+    Raises:
+        DataError: A file cannot be read.
+    """
+    found = {}
+    for path in files:
         try:
-            checksums[str(path)] = sha256_of(path)
+            found[str(path)] = sha256_of(path)
         except OSError as error:
             raise DataError(path, f"cannot be read: {error.strerror or error}") from error
-    return {"settings": settings, "versions": _versions(), "data_files": checksums}
+    return found
 
 
 def _changes(old: dict[str, Any], config: dict[str, Any], canonical: Canonical) -> list[str]:
-    old, new = _comparable(old, canonical), _comparable(config, canonical)
-    return [
-        f"{name} was {old.get(name)}, is {new.get(name)}"
-        for name in sorted({*old, *new})
-        if name not in _MAY_CHANGE_ON_RESUME and old.get(name) != new.get(name)
+    before, now = _comparable(old, canonical), _comparable(config, canonical)
+    changed = [
+        f"{name} was {before.get(name)}, is {now.get(name)}"
+        for name in sorted({*before, *now})
+        if name not in _MAY_CHANGE_ON_RESUME and before.get(name) != now.get(name)
     ]
+    # Runs of earlier versions have no checksum of that set.
+    if not changed and old.get(_SELECTING) not in (None, config.get(_SELECTING)):
+        return [f"the data of --select {now.get('select')} have changed"]
+    return changed
 
 
 def _comparable(config: dict[str, Any], canonical: Canonical) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -17,16 +18,22 @@ class Scalars:
     """Writes scalars for TensorBoard.
 
     Args:
-        folder: The log folder.
+        folder: The log folder. What is there is replaced: TensorBoard would show both points of a
+            step that a resumed run trains again.
+        history: Records of the evaluations that were done before.
 
     Raises:
         RunError: It cannot be written.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, history: Sequence[Mapping[str, Any]] = ()) -> None:
         self._folder = folder
+        for path in folder.glob("events.out.tfevents.*"):
+            path.unlink()
         with writing_events(folder):
             self._writer = tf.summary.create_file_writer(str(folder))
+        for record in history:
+            self.write(record["step"], {"loss": record.get("loss"), **record.get("scores", {})})
 
     def write(self, step: int, values: Mapping[str, float | None]) -> None:
         """Writes named values; `None` is left out.

@@ -142,6 +142,7 @@ def _saved_settings(path: str) -> dict[str, Any]:
     encoder, vectorizer = saved["encoder"], saved["vectorizer"]
     settings = {**vectorizer, **encoder["config"], "encoder": encoder["name"]}
     settings["use_capitals"] = vectorizer.get("lowercase")
+    settings["unknown_words"] = "shared" if settings.get("num_words") is None else "ngrams"
     if "orders" in vectorizer:
         settings["ngrams"] = tuple(vectorizer["orders"])
     return settings

@@ -51,6 +51,12 @@ class TestList:
         assert (known["RW"]["checksum"], known["STS2012"]["checksum"]) == ("published", None)
         assert set(known) == {*SOURCES, *catalogue.BY_HAND}
 
+    def test_a_damaged_file(self, folder, capsys, caplog):
+        (folder / "SICK.txt.gz").write_bytes(b"\x1f\x8b damaged")
+        known = listed(capsys, "--data-dir", folder)
+        assert known["SL999"]["path"] and known["STS2012"]["path"] and not known["SICK"]["path"]
+        assert "SICK.txt.gz:1: the gzip data is cut short or damaged" in caplog.text
+
     def test_what_is_not_there(self, folder, capsys):
         """Links that lead nowhere, and an archive of files that are to be in a folder."""
         for name in ("wsj/00/broken", "paragram-300.txt"):

@@ -8,7 +8,7 @@ import pytest
 
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.pipeline.corpus import PairCorpus, PairSource
-from tf_charagram.data.pipeline.sources import pair_corpus
+from tf_charagram.data.pipeline.sources import named_sets, pair_corpus
 from tf_charagram.errors import ConfigError, DataError
 
 
@@ -58,6 +58,31 @@ def test_filters_of_what_has_no_scores(tmp_path, setting):
     for name in ("starter", f"{path}::{path}"):
         with pytest.raises(ConfigError, match=f"are for PPDB 2.0, not for {name}."):
             pair_corpus([name], BadLines(), **setting)
+
+
+def test_weights_of_files(tmp_path):
+    for name, text in (("x.tsv", "a\tb\n"), ("left", "c\n"), ("right", "d\n")):
+        (tmp_path / name).write_text(text)
+    names = [str(tmp_path / "x.tsv"), f"{tmp_path / 'left'}::{tmp_path / 'right'}"]
+    assert (
+        read(pair_corpus(names, BadLines(), weights=(2, 3)))[1]
+        == [("a", "b")] * 2 + [("c", "d")] * 3
+    )
+
+
+@pytest.mark.parametrize(
+    ("eval_data", "data", "expected"),
+    [
+        ((), ("starter",), ["starter.dev", "starter.test"]),
+        (("x.tsv",), ("starter",), ["x"]),
+        ((), ("x.tsv",), []),
+        ((), ("starter", "x.tsv"), []),
+        (("starter", "a/x.tsv", "b/x.tsv"), (),
+         ["starter.dev", "starter.test", "a/x.tsv", "b/x.tsv"]),
+    ],
+)  # fmt: skip
+def test_names_of_what_is_scored(eval_data, data, expected):
+    assert [name for name, _, _ in named_sets(eval_data, data)] == expected
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,16 @@ def test_clusters(monkeypatch):
     taken = np.take_along_axis(similarity, found, axis=1)
     assert (np.diff(taken) <= 1e-6).all()
     assert_array_equal(found, nearest_lines(Vectors(vectors), 3, seed=2))
+    np.testing.assert_allclose(
+        np.linalg.norm(nearest._centers(Vectors(vectors), 2), axis=1), 1, rtol=1e-6
+    )
+
+
+def test_a_cluster_without_lines(monkeypatch):
+    """Of two equal centers the second is nearest to none."""
+    monkeypatch.setattr(nearest, "_CLUSTER_SIZE", 2)
+    found = nearest_lines(Vectors(np.ones((4, 2))), 3)
+    assert_array_equal(np.sort(found), [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
 
 
 @pytest.mark.parametrize(("number", "expected"), [(1, [[-1] * 3]), (2, [[1, -1, -1], [0, -1, -1]])])

@@ -142,6 +142,8 @@ def test_blocks_are_visited_whole_and_in_a_new_order(filled, settings):
     assert len({tuple(order) for order in blocks}) > 1
     whole = batches_of(stream, 0, 12)
     assert batches_of(stream, 7, 5) == whole[7:]
+    num_examples = np.cumsum([0, *(len(keys) // 2 for _, keys in whole)])
+    assert [stream.num_examples(step) for step in range(13)] == num_examples.tolist()
 
 
 def test_updates_where_several_batches_are_a_step(filled):

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from tf_charagram.data.pipeline.corpus import Example
-from tf_charagram.data.pipeline.store import PairStore
+from tf_charagram.data.pipeline.store import PairStore, text_keys
 from tf_charagram.errors import RunError
 
 NUM_PAIRS = 23
@@ -75,6 +75,10 @@ def test_keys_ignore_case_white_space_and_typos(tmp_path):
     assert keys.dtype == np.int64
     assert len(set(keys[[0, 1, 3, 4]].tolist())) == 1
     assert len(set(keys.tolist())) == 3
+
+
+def test_keys_of_other_texts_are_others():
+    assert len(set(text_keys(map(str, range(2000))).numpy().tolist())) == 2000
 
 
 def test_what_an_earlier_run_left_is_deleted(tmp_path):

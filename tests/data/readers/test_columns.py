@@ -57,6 +57,7 @@ def cells(rows):
         ("3.5\ta\tb\tYES\n", {"num_texts": 2}, [("a", "b", "YES")]),
         ("3.5\ta\tb\tYES\n", {"num_texts": 2, "is_scored": True}, [("a", "b", "3.5")]),
         ("gold_label\tpremise\thypothesis\nno\ta\tb\n", {"num_texts": 2}, [("a", "b", "no")]),
+        ("label\tpremise\ttext1\ttext2\nno\tx\ta\tb\n", {"num_texts": 2}, [("a", "b", "no")]),
     ],
 )  # fmt: skip
 def test_columns(write, content, arguments, expected):
@@ -137,6 +138,7 @@ def test_bad_lines_name_the_column_of_the_header(write):
         ("", {}, "no rows found: the file is empty"),
         ("label\ttext\n", {}, r"no rows found: no bad lines\. Check the columns"),
         ("0\ta\n", {"text_columns": ["2"]}, ":1: expected a column 2, counted from 0; found 2 col"),
+        ("0\ta\n", {"label_column": "9" * 5000}, ":1: expected a column 9+, counted from 0"),
         ("id\ttext\n", {"label_column": "stars"},
          ":1: expected a column stars; found 2 columns: id, text"),
         ("sentence_A\tsentence_B\n", {"num_texts": 2, "is_scored": True},

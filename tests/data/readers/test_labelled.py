@@ -75,6 +75,9 @@ def test_trees_and_flat_files(write):
     assert [texts.name for texts in found] == ["train", "sst.binary.train"]
     assert read_labelled_texts(trees, fine_labels=True, name="a").labels == ["4", "1", "2"]
     assert len(read_labelled_texts(trees, phrases=True)) == 3
+    # Who names a column means a table.
+    with pytest.raises(DataError, match=r"train\.txt:1: expected a column"):
+        read_labelled_texts(trees, label_column="5")
     for option in ("phrases", "fine_labels"):
         with pytest.raises(ConfigError, match=r"are for trees; .*\. Received: .*train\.tsv"):
             read_labelled_texts(flat, **{option: True})

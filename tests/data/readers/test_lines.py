@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import sys
 import tracemalloc
 
@@ -16,6 +18,18 @@ from tf_charagram.errors import DataError
 
 TEXT = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])).filter(
     lambda text: not text.endswith("\r")
+)
+
+
+OTHER_FORMATS = (
+    b"\x1f\x8b",
+    b"\xff\xfe",
+    b"\xfe\xff",
+    b"BZh",
+    b"\xfd7z",
+    b"\x28\xb5",
+    b"PK",
+    b"PAR1",
 )
 
 
@@ -45,7 +59,7 @@ def test_round_trip(tmp_path_factory, lines, ends, use_gzip, has_bom):
 
 
 @settings(max_examples=100, deadline=None)
-@given(content=st.binary(max_size=200).filter(lambda b: not b.startswith(b"\x1f\x8b")))
+@given(content=st.binary(max_size=200).filter(lambda b: not b.startswith(OTHER_FORMATS)))
 def test_any_bytes_give_as_many_lines_as_line_ends(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("bytes") / "x"
     path.write_bytes(content)
@@ -104,6 +118,29 @@ def test_a_million_equal_lines_stream_in_little_memory(tmp_path, compress):
 def test_gzip_of_two_members(tmp_path):
     path = write(tmp_path, gzip.compress(b"a\nb") + gzip.compress(b"c\nd\n"))
     assert texts(path) == ["a", "bc", "d"]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (bz2.compress(b"a"), "bzip2"),
+        (lzma.compress(b"a"), "xz"),
+        (b"\x28\xb5\x2f\xfd\x04\x00\x09\x00\x00a\n", "zstd"),
+        (b"PK\x03\x04\x14\x00", "zip"),
+        (b"PAR1\x15\x04\x15", "Parquet"),
+        ("a\n".encode("utf-16"), "UTF-16"),
+    ],
+    ids=["bzip2", "xz", "zstd", "zip", "Parquet", "UTF-16"],
+)
+def test_other_formats(tmp_path, content, kind):
+    with pytest.raises(DataError, match=rf"x\.tsv: is {kind}\. Convert it to text in UTF-8"):
+        texts(write(tmp_path, content))
+
+
+def test_words_that_begin_as_other_formats(tmp_path):
+    words = ["PAR1", "PK", "BZh9"]
+    for word in words:
+        assert texts(write(tmp_path, f"{word}\n".encode())) == [word]
 
 
 def test_gzip_cut_short_gives_the_lines_before_the_cut(tmp_path):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tf_charagram.bad_lines import BadLines
-from tf_charagram.data.readers.sick import find_sick, read_sick
+from tf_charagram.data.readers.sick import FORMAT, find_sick, read_sick
 from tf_charagram.errors import ConfigError, DataError
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "sts"
@@ -132,3 +132,12 @@ def test_find(write, tmp_path):
 def test_real_files():
     sizes = {name: len(read_sick(path)) for name, path in find_sick(SHARED).items()}
     assert sizes == {"SICK.test": 4927, "SICK.trial": 500}
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [(["4.5", "a", "b", "NEUTRAL"], True), (["4.5", "a", "b", "0.5"], False),
+     (["4.5", "a", "b"], False), (["a", "b", "c", "NEUTRAL"], False)],
+)  # fmt: skip
+def test_rows_of_files_of_any_name(cells, expected):
+    assert FORMAT.is_row(cells) is expected

@@ -200,6 +200,7 @@ GOOD = {
         ("conllu", "1\ta\n", 0, "expected 10 tab-separated columns of CoNLL-U, found 2"),
         ("conllu", conllu(("a", "X", "Y", "2")), 0, "expected the word of number 1, found '2'"),
         ("conllu", conllu(("a", "X", "Y", "x")), 0, "expected the word of number 1, found 'x'"),
+        ("conllu", conllu(("a", "X", "Y", "9" * 5000)), 0, "expected the word of number 1, found"),
         ("conllu", conllu(("a", "X", "_")), 0, "the word 'a' in the column xpos, found '_'; the column upos has 'X'"),  # noqa: E501
         ("conllu", conllu((" ", "X", "Y")), 0, "expected a word, found nothing before the tag 'Y'"),
         ("columns", "a\n", 0, "expected 2 tab-separated columns, word and tag, found 1"),

@@ -78,6 +78,7 @@ def test_pairs_without_a_label(write):
     [
         (row("a", "b", 6), "expected a score from 0 to 5, found '6'"),
         (row("a", "b", "(0, 0)"), "expected a finite number as score, found 'none'"),
+        (row("a", "b", f"({'9' * 5000}, 1)"), "expected a finite number as score, found '(999"),
         ("1\tA Trend\ta\tb\n", "expected a finite number as score, found 'none'"),
         ("1\tA Trend\ta\n", "expected 2 tab-separated texts, found 1"),
         (row("", "b", 1), "expected two texts, but one is empty"),

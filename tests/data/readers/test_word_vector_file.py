@@ -38,6 +38,7 @@ def test_text_and_binary_are_told_apart(dim):
     rows = (f"{word} {' '.join(map(str, row))}\n" for word, row in zip(WORDS, vectors, strict=True))
     accented = f"4 {dim}\n{''.join(rows)}".replace("cat", "caf\N{LATIN SMALL LETTER E WITH ACUTE}")
     assert not is_word2vec_binary(accented.encode()[:1000])
+    assert not is_word2vec_binary(b"two words\nthe \xff\xff\xff\xff")
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,7 @@ def test_text_and_binary_are_told_apart(dim):
     [
         (binary()[:-9], r"is cut short at word 4 of 4\. Get the file again"),
         (binary(vectors=VECTORS * np.nan), "the vector of 'the' is not finite"),
+        (binary(vectors=VECTORS + np.float32([0, 0, np.inf])), "the vector of 'the' is not finite"),
         (gensim(vectors=VECTORS[:2]), r"a vector for each of its 4 words, found an array \(2, 3\)"),
         (gensim(index_to_key=None), "expected a list of words in it, found none"),
         (gensim(vectors=None), "has no vectors in it"),

@@ -156,6 +156,16 @@ def test_a_bad_model(model, check, detail):
     assert found.startswith(detail)
 
 
+def test_golden_numbers_that_are_not_finite():
+    vectors = Sound().embed(TEXTS)
+    vectors[0, 0] = np.nan
+    judge = VectorJudge(vector_calls(TEXTS, vectors), DIM)
+    request = {"calls": judge.calls(), "text_inputs": ["texts"], "words": [], "batches": []}
+    results = judge.results("here", measure(Sound, request))
+    wrong = [result.name for result in results if result.ok is False]
+    assert wrong == ["golden vectors", "golden cosines"]
+
+
 def test_only_what_is_bad_fails():
     assert [name for name, (ok, _) in judge(Dull).items() if not ok] == ["golden cosines"]
     assert [name for name, (ok, _) in judge(Mixed).items() if not ok] == ["bad texts"]

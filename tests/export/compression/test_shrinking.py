@@ -147,7 +147,7 @@ class TestMaxNgrams:
         counts = np.array([9, 4, 1, 5, 1])
         vocabulary = NgramVocabulary(whole.orders, whole.alphabet, whole.keys, counts)
         plain = make(NgramVectorizer(orders=(2,), vocabulary=vocabulary), Charagram)
-        norms = np.array([0.1, 1.0, 10.0, 1.0, 0.2])  # Products 0.9, 4, 10, 5, 0.2.
+        norms = np.array([0.15, 1.0, 10.0, 1.0, 0.2])  # Products 1.35, 4, 10, 5, 0.2.
         plain.encoder.ngram_table.assign(norms[:, np.newaxis] * np.eye(5, DIM))
         kept = smaller(plain, max_ngrams=3)
         ngrams = vocabulary.ngrams()

@@ -78,7 +78,7 @@ def test_round_trip(run, remote, model):
 def test_revision(run, remote):
     push(run, f"{ADDRESS}@v2", private=True)
     assert (remote / "me" / "words" / "private").read_text() == "True"
-    assert load(f"{ADDRESS}@v2").dim == 16
+    assert load(f"{ADDRESS}@v2").dim == 12
     with pytest.raises(RunError, match=r"Cannot download hf://me/words: Cannot find the files"):
         load(ADDRESS)
 

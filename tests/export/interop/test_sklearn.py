@@ -39,7 +39,7 @@ def test_transform(model):
 @pytest.mark.parametrize("kind", [np.array, lambda texts: np.array(texts, object), tuple])
 def test_kinds_of_lists(model, kind):
     vectors = CharagramTransformer(model).fit_transform(kind(["cat", "dog"]))
-    assert vectors.shape == (2, 16)
+    assert vectors.shape == (2, 12)
 
 
 def test_pipeline(model):
@@ -85,7 +85,7 @@ def test_pickle_holds_no_weights(model):
 
 def test_feature_names(model):
     names = CharagramTransformer(model).get_feature_names_out()
-    assert list(names) == [f"charagramtransformer{number}" for number in range(16)]
+    assert list(names) == [f"charagramtransformer{number}" for number in range(12)]
 
 
 @pytest.mark.parametrize("method", ["fit", "transform"])

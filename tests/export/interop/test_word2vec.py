@@ -34,7 +34,7 @@ def test_own_reader(embedder, tmp_path, name, caplog):
     assert write_word2vec(embedder, WORDS, path) == len(WORDS)
     raw = path.read_bytes()
     text = (gzip.decompress(raw) if name.endswith(".gz") else raw).decode()
-    assert text.startswith("5 16\ncat ") and text.count("\n") == 6
+    assert text.startswith(f"5 {embedder.dim}\ncat ") and text.count("\n") == 6
     names, vectors = zip(*read_word_vectors(path), strict=True)
     assert list(names) == NAMES
     np.testing.assert_allclose(np.stack(vectors), embedder.encode(WORDS), rtol=1e-5)
@@ -84,3 +84,12 @@ def test_command(model, embedder, tmp_path, capsys):
     np.testing.assert_allclose(vectors["cat"], embedder.encode(["cat"])[0], atol=1e-5)
     assert call(command, model, "--out", out) == 1
     assert "has no texts.txt: name a file with --texts." in capsys.readouterr().err
+
+
+def test_the_words_are_not_overwritten(model, tmp_path, capsys):
+    (tmp_path / "words.txt").write_text("cat\n")
+    (tmp_path / "link").symlink_to("words.txt")
+    arguments = ["--texts", tmp_path / "words.txt", "--out", tmp_path / "link"]
+    assert call("export.interop.word2vec", model, *arguments) == 1
+    assert "link is read as well, and would be overwritten" in capsys.readouterr().err
+    assert (tmp_path / "words.txt").read_text() == "cat\n"

@@ -104,6 +104,8 @@ class TestErrors:
             client.similarity(["a"], "b")
         with pytest.raises(ConfigError, match=r"left texts \(2\) does not match .*\(1\)"):
             client.similarity(["a", "b"], ["c"])
+        with pytest.raises(ConfigError, match=r"`texts` must be a list of texts\..* is None"):
+            client.embed(["a", None])
 
     def test_wrong_model(self, url):
         with connected(url.replace(NAME, "nope")) as client:
@@ -243,6 +245,8 @@ def test_a_connection_that_breaks_off():
         "http://host:65536/v1/models/words", "http://:8501/v1/models/words",
         "http://user:password@host/v1/models/words", "http://a..b/v1/models/words",
         "http://a host/v1/models/words", "http://host/v1/models/two words",
+        "http://host/v1/models/words:predict", "http://host/v1/models/",
+        "http://host/v1/models/words?a=b", "http://host/v1/models/words/versions/1#a",
         "http://host/v1/models/words\n", "http://host/v1/models/w\u00f6rter",
     ],
 )  # fmt: skip

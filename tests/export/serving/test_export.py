@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import os
+import stat
 import threading
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -16,12 +18,13 @@ from google.protobuf import text_format
 from tests.commands import call, full_disk
 from tf_charagram.errors import RunError
 from tf_charagram.export.command import main, real_texts
+from tf_charagram.export.serving import config
 from tf_charagram.export.serving.card import page
 from tf_charagram.export.serving.config import models_config, write_serving_files
-from tf_charagram.export.serving.folder import ServingFolder
+from tf_charagram.export.serving.folder import ServingFolder, let_read
 from tf_charagram.export.serving.golden import GOLDEN
 from tf_charagram.export.serving.version import EXTRA
-from tf_charagram.export.serving.warmup import WARMUP, prediction_log, write_warmup
+from tf_charagram.export.serving.warmup import WARMUP, prediction_log, warmup_bytes, write_warmup
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.training.loop import TrainingLoop
 
@@ -36,6 +39,19 @@ def version_like(path):
     path.mkdir(parents=True)
     (path / "saved_model.pb").touch()
     return path
+
+
+@contextmanager
+def umask(mask):
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def mode_of(path):
+    return stat.S_IMODE(path.stat().st_mode)
 
 
 def golden_vectors(version):
@@ -80,9 +96,17 @@ class TestVersion:
         assert f"| scored | {metrics['scores']['scored']:.2f} |" in text
         assert "v1/models/words:predict" in text and trained.data.name in text
 
-    def test_page_of_a_model_without_a_run(self, trained, tmp_path):
+    def test_page_of_a_model_without_a_run(self, trained, tmp_path, monkeypatch, capsys):
+        """And in a folder of models that others may read, and this user may not write to."""
         TextEmbedder.load(trained.folder).save(tmp_path / "copy")
-        assert export(tmp_path / "copy", "--to", tmp_path / "models" / "copy") == 0
+        (tmp_path / "models").mkdir(0o755)
+        monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path / "models")
+        with umask(0o077):
+            assert export(tmp_path / "copy", "--to", tmp_path / "models" / "copy") == 0
+        assert "models.config stays as it is: add copy where" in capsys.readouterr().out
+        assert os.listdir(tmp_path / "models") == ["copy"]
+        for path in (tmp_path / "models").rglob("*"):
+            assert mode_of(path) == (0o755 if path.is_dir() else 0o644)
         text = (tmp_path / "models" / "copy" / "1" / "README.md").read_text()
         assert "## How to call" in text and "## Scores" not in text
 
@@ -178,6 +202,24 @@ class TestBadInput:
         assert export(trained.folder, "--to", tmp_path / name) == 1
         assert message in capsys.readouterr().err
 
+    def test_not_on_this_machine(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        assert export("run", "--to", "gs://bucket/models/words") == 1
+        assert "gs://bucket/models/words is not a path on this mac" in capsys.readouterr().err
+        assert export("run", "--to", "a" * 5000) == 1
+        assert "File name too long" in capsys.readouterr().err
+        assert not os.listdir(tmp_path)
+
+    def test_a_number_that_no_server_reads(self, tmp_path):
+        version_like(tmp_path / "words" / str(2**63))
+        with pytest.raises(RunError, match="does not hold versions of a model only"):
+            ServingFolder(tmp_path / "words")
+
+    def test_no_room_for_temporary_files(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nothing"))
+        with pytest.raises(RunError, match=r"Cannot write temporary files: No such .* TMPDIR"):
+            warmup_bytes("words", SIGNATURES, [b"a"], 1)
+
     def test_not_a_run(self, tmp_path, capsys):
         assert export(tmp_path, "--to", tmp_path / "models" / "words") == 1
         assert "is not a model folder" in capsys.readouterr().err
@@ -251,12 +293,43 @@ class TestServingFiles:
 
     def test_what_a_person_changed_stays(self, tmp_path):
         assert len(write_serving_files(tmp_path)) == 4
+        assert write_serving_files(tmp_path) == []
+        version_like(tmp_path / "words" / "1")
         assert [path.name for path in write_serving_files(tmp_path)] == ["models.config"]
         (tmp_path / "models.config").write_bytes(b"caf\xe9")  # In any encoding.
         (tmp_path / "compose.yaml").write_text("mine too")
         assert write_serving_files(tmp_path) == []
         assert (tmp_path / "models.config").read_bytes() == b"caf\xe9"
         assert (tmp_path / "compose.yaml").read_text() == "mine too"
+
+    def test_another_export_lists_its_model_meanwhile(self, tmp_path, monkeypatch):
+        """The list that is written last has both models."""
+
+        def listed_before(folder):
+            monkeypatch.undo()
+            text = models_config(folder)
+            version_like(folder / "others" / "1")
+            write_serving_files(folder)
+            return text
+
+        version_like(tmp_path / "words" / "1")
+        monkeypatch.setattr(config, "models_config", listed_before)
+        write_serving_files(tmp_path)
+        text = (tmp_path / "models.config").read_text()
+        assert text == models_config(tmp_path) and text.count("config {") == 2
+
+    def test_a_server_of_another_user_can_read_it(self, tmp_path):
+        """Whatever the umask is; but a folder that is closed to others stays so."""
+        with umask(0o077):
+            write_serving_files(tmp_path)
+            assert mode_of(tmp_path / "models.config") == 0o600
+            tmp_path.chmod(0o755)
+            version_like(tmp_path / "words" / "1")
+            write_serving_files(tmp_path)
+        assert mode_of(tmp_path / "models.config") == 0o644
+        assert mode_of(tmp_path / "compose.yaml") == 0o600
+        let_read(tmp_path / "words", tmp_path)
+        assert mode_of(tmp_path / "words") == 0o755
 
     def test_the_server_can_read_its_models(self, tmp_path):
         pytest.importorskip("tensorflow_serving", reason="needs the extra `serving`")

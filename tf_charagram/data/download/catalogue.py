@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,10 @@ from pathlib import Path
 
 from tf_charagram.data.download.fetch import cache_folder, cached, file_name, known_checksum
 from tf_charagram.data.download.sources import SOURCES, Kind
+from tf_charagram.errors import DataError
 from tf_charagram.evaluation.sets import formats
+
+logger = logging.getLogger(__name__)
 
 #: Kind -> what a set of it is for; `PATH` is the file or the folder.
 USES: dict[Kind, str] = {
@@ -139,11 +143,16 @@ def _files_of(folder: Path) -> Iterator[Path]:
 
 
 def _scored_sets(roots: Sequence[Path]) -> dict[str, Path]:
-    """Returns the files of the sets that `evaluate` finds, by name."""
+    """Returns the files of the sets that `evaluate` finds, by name; warns of damaged files."""
     found: dict[str, Path] = {}
     for root in roots:
         for known in formats():
-            found = {**known.find(root), **found}
+            try:
+                found = {**known.find(root), **found}
+            except DataError as error:
+                if not root.is_dir():
+                    raise
+                logger.warning("%s Sets of this kind are left out of the list.", error)
     return found
 
 

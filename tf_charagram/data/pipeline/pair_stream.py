@@ -13,12 +13,12 @@ from tf_charagram.data.pipeline.stream import (
     Segment,
     Stream,
     bucketed_batches,
-    gather_ragged,
     shuffle_full_batches,
     shuffled,
     split_batches,
 )
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers.ragged_rows import gather_ragged
 
 
 class PairStream(Stream):

@@ -179,12 +179,3 @@ def shuffled(positions: np.ndarray, size: int, seed: Sequence[int]) -> np.ndarra
     """
     seeds = tf.constant(seed, tf.int64)
     return tf.random.experimental.index_shuffle(tf.constant(positions), seeds, size - 1).numpy()
-
-
-def gather_ragged(ids: tf.RaggedTensor, rows: tf.Tensor) -> tf.RaggedTensor:
-    """Gathers rows of a ragged tensor; `tf.gather` reads the lengths of all rows every time."""
-    splits = ids.row_splits
-    positions = tf.ragged.range(
-        tf.gather(splits, rows), tf.gather(splits, rows + 1), row_splits_dtype=splits.dtype
-    )
-    return positions.with_values(tf.gather(ids.values, positions.values))

@@ -150,7 +150,7 @@ class LayoutFinder:
         )
 
     def _index(self, column: str) -> int:
-        if column.isdecimal() and int(column) < len(self._cells):
+        if column in map(str, range(len(self._cells))):
             return int(column)
         if column.lower() in self._lower and self.has_header:
             return self._lower.index(column.lower())

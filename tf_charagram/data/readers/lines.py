@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import gzip
 import io
+import re
 import sys
 import zlib
 from collections.abc import Iterator
@@ -17,6 +18,13 @@ from tf_charagram.errors import DataError
 STDIN = "-"
 #: What a gzip file begins with.
 GZIP_MAGIC = b"\x1f\x8b"
+# What files begin with that people take for text, by what they are.
+_OTHER_DATA = re.compile(
+    rb"(?P<bzip2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<zstd>\x28\xb5\x2f\xfd)"
+    rb"|(?P<zip>PK\x03\x04)|(?P<Parquet>PAR1\x15)|(?P<UTF_16>\xff\xfe|\xfe\xff)"
+)
+#: As many bytes tell.
+NUM_MAGIC_BYTES = 16
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -34,14 +42,15 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
         The 1-based line number and the text without its line end.
 
     Raises:
-        DataError: The file cannot be opened or read, or its gzip data is cut short or
-            damaged; the line is the one that could not be completed.
+        DataError: The file cannot be opened or read, is of another format than text, or its gzip
+            data is cut short or damaged; the line is the one that could not be completed.
     """
     number = 0
     try:
         with open_bytes(path) as stream:
             for number, raw in enumerate(stream, start=1):
                 if number == 1:
+                    check_is_text(path, raw)
                     raw = raw.removeprefix(codecs.BOM_UTF8)
                 yield number, raw.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "replace")
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -50,6 +59,17 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}. Check the path and its permissions."
         raise DataError(path, message, line=number + 1 if number else None) from error
+
+
+def check_is_text(path: str | Path, start: bytes) -> None:
+    """Checks that the first bytes of a file are not those of another format, such as bzip2.
+
+    Raises:
+        DataError: They are; its lines would be noise.
+    """
+    if match := _OTHER_DATA.match(start):
+        kind = str(match.lastgroup).replace("_", "-")
+        raise DataError(path, f"is {kind}. Convert it to text in UTF-8, plain or gzip.")
 
 
 @contextlib.contextmanager

@@ -187,7 +187,7 @@ def _parse_conllu(text: str, position: int, *, column: str) -> Token | None:
         )
     if _OTHER_ID.fullmatch(cells[0]):
         return None
-    if not _WORD_ID.fullmatch(cells[0]) or int(cells[0]) != position:
+    if not _WORD_ID.fullmatch(cells[0]) or cells[0].lstrip("0") != str(position):
         raise ValueError(f"expected the word of number {position}, found {cells[0]!r}")
     tag = cells[COLUMNS[column]]
     if tag in {"", "_"}:

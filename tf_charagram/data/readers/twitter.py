@@ -20,7 +20,7 @@ from tf_charagram.errors import DataError
 NAME = "Twitter"
 
 _FILE = re.compile(r"(train|dev|test)\.(data|label)(\.gz)?", re.IGNORECASE)
-_VOTES = re.compile(r"\(\s*(\d+)\s*,\s*(\d+)\s*\)")
+_VOTES = re.compile(r"\(\s*([0-9]{1,9})\s*,\s*([0-9]{1,9})\s*\)")
 # Topic_Id, Topic_Name, Sent_1, Sent_2, Label, and the sentences once more with tags.
 _SENTENCES, _LABEL = slice(2, 4), 4
 _NUM_VOTES = 5

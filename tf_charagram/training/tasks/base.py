@@ -142,6 +142,17 @@ class Task(ABC):
         """
 
     @abstractmethod
+    def checksum_of_set(self, name: str) -> str:
+        """Returns a checksum of the data behind a score, which tells that they changed.
+
+        Args:
+            name: Of those that `find_sets` returned.
+
+        Raises:
+            DataError: A file cannot be read.
+        """
+
+    @abstractmethod
     def read(self) -> None:
         """Reads what is trained on and what is scored on.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +15,7 @@ from rich.table import Table
 from tf_charagram.config import DistillConfig, ParaphraseConfig
 from tf_charagram.distribution.exchange import Exchange
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.evaluation.means import mean_members
 from tf_charagram.evaluation.papers import PaperScores, paper_scores
 from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
 from tf_charagram.evaluation.sets import evaluation_sets
@@ -57,6 +60,16 @@ class EmbedderTask(Task):
             self.config.eval_data, kinds=self.set_groups, on_bad_line=self.bad_lines
         )
         return score_names(self.sets, self._paper)
+
+    def checksum_of_set(self, name: str) -> str:
+        """Returns a checksum of a set, or of those of a mean; see `Task.checksum_of_set`."""
+        members = mean_members(self.sets, self._paper).get(name, [name])
+        read = [
+            [pairs.name, pairs.left, pairs.right, pairs.scores.tolist()]
+            for pairs in self.sets
+            if pairs.name in members
+        ]
+        return hashlib.sha256(json.dumps(read).encode()).hexdigest()
 
     @property
     def _paper(self) -> PaperScores | None:

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from tf_charagram.data.pipeline.sources import labelled_file, named_sets
 from tf_charagram.errors import ConfigError
+from tf_charagram.training.run_folder import checksums
 from tf_charagram.training.tasks.base import Scoring, Task
 
 
@@ -28,6 +29,11 @@ class LabelledTask(Task):
         for path in (*names, *(path for _, path, _ in self._named_sets)):
             self.files_of(path)
         return [name for name, _, _ in self._named_sets]
+
+    def checksum_of_set(self, name: str) -> str:
+        """Returns a checksum of the files of a set; see `Task.checksum_of_set`."""
+        paths = [path for known, path, _ in self._named_sets if known == name]
+        return " ".join(checksums(file for path in paths for file in self.files_of(path)).values())
 
     @staticmethod
     def files_of(name: str) -> tuple[Path, ...]:

@@ -17,7 +17,6 @@ from rich.table import Table
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.config import SupervisedConfig
 from tf_charagram.data.pipeline.example_stream import ExampleStream
-from tf_charagram.data.pipeline.stream import gather_ragged
 from tf_charagram.data.readers.labelled import (
     LabelledPairs,
     LabelledTexts,
@@ -26,6 +25,7 @@ from tf_charagram.data.readers.labelled import (
 )
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.evaluation.classification import ClassificationScore, score_labels
+from tf_charagram.layers.ragged_rows import gather_ragged
 from tf_charagram.models.answering import AnsweringModel, distinct
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.pair_models import PairClassifier

@@ -16,7 +16,6 @@ from rich.table import Table
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.config import TaggingConfig
 from tf_charagram.data.pipeline.example_stream import ExampleStream
-from tf_charagram.data.pipeline.stream import gather_ragged
 from tf_charagram.data.readers.tagged import TaggedSentence, read_tagged
 from tf_charagram.data.readers.treebank import is_treebank_split, read_treebank, treebank_files
 from tf_charagram.data.starter import STARTER
@@ -25,6 +24,7 @@ from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.tagging import TaggingScore, score_tags
 from tf_charagram.files import whole_file
+from tf_charagram.layers.ragged_rows import gather_ragged
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.models.tagger import Tagger
 from tf_charagram.reporting.tagging_tables import tagging_tables
