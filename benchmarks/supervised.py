@@ -19,10 +19,10 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.data.pipeline.example_stream import ExampleStream
-from tf_charagram.data.pipeline.stream import gather_ragged
 from tf_charagram.data.readers.labelled import read_scored_pairs
 from tf_charagram.encoders import encoder_class
 from tf_charagram.layers.pair_head import PairScoreHead
+from tf_charagram.layers.ragged_rows import gather_ragged
 from tf_charagram.models.answering import distinct
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers import make_optimizer

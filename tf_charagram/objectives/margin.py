@@ -37,7 +37,7 @@ def margin_loss(
         tf.errors.InvalidArgumentError: As `margin_hinges`.
     """
     hinges = margin_hinges(embeddings, negatives, margin)
-    num_pairs = tf.maximum(tf.shape(embeddings)[0] // 2, 1)
+    num_pairs = tf.maximum(tf.size(hinges) // 2, 1)
     return tf.reduce_sum(
         hinges * (tf.cast(exists, hinges.dtype) / tf.cast(num_pairs, hinges.dtype))
     )
