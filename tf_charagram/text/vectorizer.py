@@ -12,22 +12,19 @@ import tensorflow as tf
 from tf_charagram.errors import ConfigError, check_integers, check_switches
 from tf_charagram.text.base import TextOptions, TextVectorizer
 from tf_charagram.text.growing import check_growable
-from tf_charagram.text.keys import mix64, ngram_keys, padded_keys
+from tf_charagram.text.keys import ngram_keys
+from tf_charagram.text.ngram_ids import hashed_ids, known_ids, longest_ids
 from tf_charagram.text.normalize import (
     SPACE,
     FlatTexts,
     collapse,
     decode,
-    masked,
     normalized_code_points,
-    without_few,
 )
 from tf_charagram.text.symbols import SPACE_SYMBOL
 from tf_charagram.text.tensors import string_tensor
 from tf_charagram.text.validation import check_orders
 from tf_charagram.text.vocabulary import NgramVocabulary, check_vocabulary
-
-_ROW_STEP = 0xD1342543DE82EF95
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -164,16 +161,10 @@ class NgramVectorizer(TextVectorizer):
         self.check_ready(texts)
         with tf.device("CPU:0"):
             flat = self.normalized(texts)
-            if self.longest_only:
-                return self._longest(flat, self._bits)  # type: ignore[arg-type]
-            keys, splits = ngram_keys(flat, self.orders, self._bits)
-            num_columns = keys.shape[1]
-            keys = tf.reshape(keys, [-1])
             if self.vocabulary is None:
-                return self._hashed(keys, splits * num_columns)
-            # Key 0, "no n-gram", is not in the table.
-            rows = tf.cast(self._table.lookup(keys), tf.int32)
-            return _ragged(rows, rows >= 0, splits * num_columns)
+                return hashed_ids(flat, self.orders, self.num_rows, self.rows_per_ngram)
+            ids = longest_ids if self.longest_only else known_ids
+            return ids(flat, self.orders, self._bits, self._table.lookup)  # type: ignore[arg-type]
 
     def normalized(self, texts: tf.Tensor) -> FlatTexts:
         """Returns the normalized texts as symbols of the alphabet, or as code points."""
@@ -248,40 +239,6 @@ class NgramVectorizer(TextVectorizer):
         vocabulary, rows = self.vocabulary.grown(other.vocabulary)
         return self.from_state(self.settings(), vocabulary.to_arrays()), rows
 
-    def _longest(self, texts: FlatTexts, bits: int) -> tf.RaggedTensor:
-        """Returns the id of the longest known n-gram at each position."""
-        max_order = self.orders[-1]
-        keys, splits = padded_keys(texts, max_order, bits)
-        positions = tf.range(tf.size(keys))
-        places, found = [], []
-        for order in self.orders[::-1]:
-            shift = np.int64(bits * (max_order - order))
-            rows = self._table.lookup(tf.bitwise.right_shift(keys, shift))
-            places.append(positions)
-            found.append(rows)
-            unknown = tf.where(rows < 0)[:, 0]
-            keys, positions = tf.gather(keys, unknown), tf.gather(positions, unknown)
-        # Of several rows for a position the last one stays. Scattered updates take twice as long.
-        rows = tf.cast(tf.dynamic_stitch(places, found), tf.int32)
-        if 1 in self.orders:
-            last_spaces = ngram_keys(texts, (1,), bits)[0][:, 1]
-            last_rows = tf.cast(self._table.lookup(last_spaces), tf.int32)
-            rows = tf.reshape(tf.stack([rows, last_rows], axis=1), [-1])
-            return _ragged(rows, rows >= 0, 2 * splits)
-        # Most positions have a row.
-        return _from_splits(*without_few(rows, rows < 0, splits))
-
-    def _hashed(self, keys: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
-        unsigned = tf.cast(keys, tf.uint64)
-        columns = [
-            tf.cast(mix64(unsigned ^ np.uint64(_ROW_STEP * j % 2**64)), tf.int64)
-            for j in range(self.rows_per_ngram)
-        ]
-        rows = tf.math.floormod(tf.stack(columns, axis=1), np.int64(self.num_rows))
-        exists = tf.repeat(keys > 0, self.rows_per_ngram)
-        rows = tf.cast(tf.reshape(rows, [-1]), tf.int32)
-        return _ragged(rows, exists, splits * self.rows_per_ngram)
-
     def settings(self) -> dict[str, Any]:
         """Returns the arguments without the vocabulary, which is stored as arrays."""
         return {
@@ -301,14 +258,6 @@ class NgramVectorizer(TextVectorizer):
         """Restores a vectorizer from `settings()` and `state()`."""
         vocabulary = NgramVocabulary.from_arrays(state) if state else None
         return cls(**config, vocabulary=vocabulary)
-
-
-def _ragged(values: tf.Tensor, exists: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
-    return _from_splits(*masked(values, exists, splits))
-
-
-def _from_splits(values: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
-    return tf.RaggedTensor.from_row_splits(values, splits, validate=False)
 
 
 def _check_rows(
