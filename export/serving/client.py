@@ -5,26 +5,24 @@ from __future__ import annotations
 import base64
 import json
 import math
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from http.client import HTTPException
 from threading import TIMEOUT_MAX
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import SplitResult, urlsplit
 from urllib.request import Request, urlopen
 
 import numpy as np
 
 from tf_charagram.errors import CharagramError, ConfigError
+from tf_charagram.export.serving.addresses import is_rest_address, split_address
 from tf_charagram.extras import extra_module
 from tf_charagram.files import parse_json
 from tf_charagram.text.batches import to_bytes
+from tf_charagram.text.validation import check_texts
 
 _MOST_VALUES_PER_BYTE, _MOST_VALUES = 16, 1 << 20
-_PRINTABLE_ASCII = re.compile(r"[!-~]*")
-_MODEL_PATH = re.compile(r".*/v1/models/[^/:]+(/(versions|labels)/[^/:]+)?/?")
 
 
 class ServerError(CharagramError, RuntimeError):
@@ -117,7 +115,7 @@ class RestClient(ServingClient):
     """
 
     def __init__(self, url: str, *, timeout_s: float = 60) -> None:
-        if not _is_rest_address(url):
+        if not is_rest_address(url):
             raise ConfigError(
                 f"`url` must look like http://HOST:8501/v1/models/NAME. Received: {url}"
             )
@@ -252,7 +250,7 @@ def connect(url: str) -> ServingClient:
     Raises:
         ConfigError: It is neither.
     """
-    parts = _split(url)
+    parts = split_address(url)
     name = parts.path.strip("/")
     if parts.scheme == "grpc" and parts.netloc and name and "/" not in name:
         return GrpcClient(parts.netloc, name)
@@ -264,36 +262,8 @@ def connect(url: str) -> ServingClient:
     )
 
 
-def _split(url: str) -> SplitResult:
-    """Returns the parts of an address; empty ones if it is none."""
-    try:
-        return urlsplit(url)
-    except ValueError:
-        return urlsplit("")
-
-
-def _is_rest_address(url: str) -> bool:
-    """Returns whether `url` is the address of a model, and one that a request can be sent to."""
-    parts = _split(url)
-    try:
-        # The resolver encodes the name in the same way.
-        host, port = (parts.hostname or "").encode("idna"), parts.port
-    except ValueError:
-        return False
-    return (
-        parts.scheme in ("http", "https")
-        and _MODEL_PATH.fullmatch(parts.path) is not None
-        and not (parts.query or parts.fragment)
-        and _PRINTABLE_ASCII.fullmatch(url) is not None
-        and host != b""
-        and port != 0
-        and "@" not in parts.netloc
-    )
-
-
 def _list_of_bytes(name: str, texts: Sequence[str | bytes]) -> list[bytes]:
-    if isinstance(texts, str | bytes):
-        raise ConfigError(f"`{name}` must be a list of texts. Received a single string.")
+    check_texts(texts, name)
     texts = list(texts)
     for text in texts:
         if not isinstance(text, str | bytes):

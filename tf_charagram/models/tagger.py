@@ -15,8 +15,9 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.layers.by_length import by_length
 from tf_charagram.layers.placement import read_in_place
 from tf_charagram.layers.tagging_head import TaggingHead
-from tf_charagram.models.base import TEXTS, HeadedModel
+from tf_charagram.models.base import TEXTS
 from tf_charagram.models.encoding import encoded
+from tf_charagram.models.headed import HeadedModel
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.capitals import has_capital
 from tf_charagram.text.parallel import in_threads
