@@ -46,7 +46,7 @@ def by_count(embedder: TextEmbedder, options: ShrinkOptions) -> TextEmbedder:
     vocabulary = NgramVocabulary(old.orders, old.alphabet, old.keys[rows], old.counts[rows])
     fewer = type(encoder).from_config({**encoder.get_config(), "num_rows": len(rows)})
     fewer.set_weights([encoder.ngram_table.numpy()[rows], encoder.bias.numpy()])
-    kept = type(vectorizer).from_state(vectorizer.settings(), vocabulary.to_arrays())
+    kept = vectorizer.with_parts(vocabulary, vectorizer.dictionary)
     return TextEmbedder(*shrink(kept, fewer, ShrinkOptions(options.dtype)))
 
 

@@ -61,7 +61,7 @@ def pruned(
         weight.numpy()[rows] if weight is encoder.ngram_table else weight.numpy()
         for weight in encoder.weights
     ]
-    smaller = type(vectorizer).from_state(vectorizer.settings(), vocabulary.to_arrays())
+    smaller = vectorizer.with_parts(vocabulary, vectorizer.dictionary)
     return smaller, _remade(encoder, values, num_rows=len(rows))
 
 

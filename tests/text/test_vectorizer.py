@@ -20,6 +20,7 @@ from tests.text.strategies import (
     text_lists,
 )
 from tf_charagram.errors import ConfigError
+from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 
@@ -141,9 +142,13 @@ def test_hash_mode_is_uniform_and_its_rows_are_independent():
     lambda: NgramVectorizer.from_texts(["cat", "cats", "\u4e2d"], orders=[1, 3]),
     lambda: NgramVectorizer.from_texts(["cat", CJK_126], orders=[2, 8], lowercase=False),
     lambda: NgramVectorizer(orders=[2], hash_buckets=50, rows_per_ngram=3, max_chars=3),
+    lambda: NgramVectorizer(
+        vocabulary=NgramVocabulary.from_texts(["cats", "\u4e2d"], orders=[1, 3]),
+        dictionary=Dictionary({"cats": 5, "doggy": 1}),
+    ),
 ])  # fmt: skip
 class TestEveryKind:
-    texts = ("", "Cat", "cats cat", "\u4e2d\u4e01", " ", "dog")
+    texts = ("", "Cat", "cats cat", "\u4e2d\u4e01", " ", "dog", "catz dogg")
 
     def test_graph_equals_eager(self, make):
         vectorizer = make()
@@ -264,6 +269,14 @@ def test_unicode_form():
                 "longest_only": True,
             },
             "`longest_only` needs a `vocabulary` with exact keys",
+        ),
+        (
+            {"hash_buckets": 3, "dictionary": ["cat"]},
+            r"`dictionary` must be a `Dictionary`, such as .* Received: list",
+        ),
+        (
+            {"hash_buckets": 3, "dictionary": Dictionary({"cat": 1}), "lowercase": False},
+            "`dictionary` needs `lowercase`: its words are in lower case",
         ),
     ],
 )

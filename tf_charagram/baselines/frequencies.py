@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data.readers.word_counts import read_word_counts
 from tf_charagram.errors import DataError
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.splitting import split_words
 from tf_charagram.text.tensors import string_tensor
 
-# Python would not convert some thousand digits.
-_COUNT = re.compile(r"(\S.*?)[ \t]+(\d{1,18})")
-# Lines that say whether a file is a list of counts.
-_NUM_PROBED = 20
 _BATCH_TEXTS, _BATCH_CHARS = 10_000, 4_000_000
 
 
@@ -48,19 +42,13 @@ class WordFrequencies:
         """Reads a list of counts, or counts the words of a corpus.
 
         Args:
-            path: File, plain or gzip: `word count` per line, separated by spaces or a tab; or
-                texts, one per line, if one of the first 20 lines that are not blank is no such.
+            path: As for `read_word_counts`.
 
         Raises:
             DataError: The file cannot be read, has no word, or a line of a list has no count.
         """
-        rest = ((number, text) for number, text in read_lines(path) if text.strip())
-        probed = list(islice(rest, _NUM_PROBED))
-        is_list = all(_COUNT.fullmatch(text.strip()) for _, text in probed)
-        lines = chain(probed, rest)
-        counts = _listed(path, lines) if is_list else Counter(words_of(text for _, text in lines))
         try:
-            return cls(counts)
+            return cls(read_word_counts(path, words_of))
         except ValueError:
             raise DataError(path, "expected words that occur, found none") from None
 
@@ -96,13 +84,3 @@ def split_texts(texts: Iterable[str]) -> Iterator[list[str]]:
         ragged = split_words(encoded, lowercase=False, unicode_form=None, max_chars=None)
         for words in ragged.to_list():
             yield [word.decode() for word in words]
-
-
-def _listed(path: str | Path, lines: Iterable[tuple[int, str]]) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for number, text in lines:
-        match = _COUNT.fullmatch(text.strip())
-        if match is None:
-            raise DataError(path, "expected a word and its count", line=number)
-        counts[match[1]] += int(match[2])
-    return counts

@@ -113,6 +113,12 @@ class RunConfig:
     vocabulary: str | None = option(
         None, "file of charagram vocabulary whose n-grams to take, without counting", "text"
     )
+    dictionary: tuple[str, ...] = option(
+        (),
+        "read misspelled words as known ones: a file with a word and its count per line, or with "
+        "texts whose words are counted; repeatable",
+        "text",
+    )
     hash_buckets: int | None = option(
         None, "hash n-grams to this many rows, without a vocabulary", "text"
     )

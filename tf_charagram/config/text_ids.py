@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 UNICODE_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
-_NGRAM_SETTINGS = ("ngrams", "max_per_order", "vocabulary", "hash_buckets", "rows_per_ngram")
+_NGRAM_SETTINGS = (
+    "ngrams", "max_per_order", "vocabulary", "dictionary", "hash_buckets", "rows_per_ngram",
+)  # fmt: skip
 _WORD_SETTINGS = ("word_vectors", "vector_words", "freeze_words", "unknown_words", "l2_words")
 #: Settings that only the encoders of some ids have a use for: ids -> the settings of the others.
 _WITHOUT_USE = {

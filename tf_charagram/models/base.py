@@ -162,27 +162,32 @@ class TextModel(keras.Model):
             os.replace(partial / path.name, path)
 
     @classmethod
-    def load(cls, path: str | Path, *, folded: bool = False) -> Self:
+    def load(cls, path: str | Path, *, folded: bool = False, correct_spelling: bool = True) -> Self:
         """Loads what `save` wrote, the `model` folder of a run folder, or a model by its name.
 
         Args:
             path: The folder; or the name of a model that ships with the package, see `charagram
                 models`, unless there is a folder of that name.
             folded: Fold it, as `folded()` does, without the memory of another table.
+            correct_spelling: Whether a model that has a dictionary reads misspelled words as known
+                ones. Without, words such as names of products are never taken for others.
 
         Raises:
             RunError: The folder is not such a model, is damaged, or is from a newer version.
         """
         parts = load_model(path, cls.kind, cls.head_class)
+        if not correct_spelling and getattr(parts.vectorizer, "dictionary", None) is not None:
+            vectorizer = parts.vectorizer.with_parts(parts.vectorizer.vocabulary, None)
+            parts = parts._replace(vectorizer=vectorizer)
         prefixes = foldable_prefixes(parts.vectorizer, parts.encoder) if folded else None
         if prefixes is not None:
             parts = parts._replace(vectorizer=fold_into(parts.vectorizer, parts.encoder, prefixes))
         return cls.from_parts(parts, read_config(path).get("task"))
 
     @classmethod
-    def from_preset(cls, name: str | Path, *, folded: bool = False) -> Self:
+    def from_preset(cls, name: str | Path, **options: bool) -> Self:
         """Does the same as `load`, under the name that KerasHub has for it."""
-        return cls.load(name, folded=folded)
+        return cls.load(name, **options)
 
     def signatures(self) -> dict[str, Any]:
         """Returns what an exported model answers: name -> `tf.function` with input signature."""

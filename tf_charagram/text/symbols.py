@@ -73,6 +73,13 @@ class Alphabet:
         table = np.concatenate([[0, SPACE, 0xFFFD], self.characters])
         return table[symbols].astype(np.int32)
 
+    def symbol_codes(self) -> np.ndarray:
+        """Returns the code point of each symbol; -1 for no character and for all others.
+
+        int32 `(3 + num_characters,)`.
+        """
+        return np.concatenate([[-1, SPACE, -1], self.characters]).astype(np.int32)
+
     def symbols_of(self, other: Alphabet) -> np.ndarray:
         """Returns the symbol here of each symbol of another alphabet, int64 `(3 + len(other),)`.
 

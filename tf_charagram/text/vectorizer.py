@@ -11,6 +11,8 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, check_integers, check_switches
 from tf_charagram.text.base import TextOptions, TextVectorizer
+from tf_charagram.text.correction import WordCorrector
+from tf_charagram.text.dictionary import Dictionary, check_dictionary
 from tf_charagram.text.growing import check_growable
 from tf_charagram.text.keys import ngram_keys
 from tf_charagram.text.ngram_ids import hashed_ids, known_ids, longest_ids
@@ -49,6 +51,8 @@ class NgramVectorizer(TextVectorizer):
         longest_only: Of the n-grams of the vocabulary that start at one position, only the longest
             gives its id; see `tf_charagram.serialization.prefix_sums`. Only with a vocabulary whose
             keys are exact.
+        dictionary: Known words. A word that is not among them and one typing error away from one
+            that is, is read as that one; see `tf_charagram.text.correction`. Only with `lowercase`.
         **kwargs: As for `TextVectorizer`.
 
     Raises:
@@ -66,10 +70,14 @@ class NgramVectorizer(TextVectorizer):
         unicode_form: str | None = None,
         max_chars: int | None = 10_000,
         longest_only: bool = False,
+        dictionary: Dictionary | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(lowercase, unicode_form, max_chars, **kwargs)
         _check_rows(vocabulary, hash_buckets, rows_per_ngram)
+        check_dictionary(dictionary)
+        if dictionary is not None and not lowercase:
+            raise ConfigError("`dictionary` needs `lowercase`: its words are in lower case.")
         check_switches(longest_only=longest_only)
         if longest_only and hash_buckets is not None:
             raise ConfigError("`longest_only` needs a `vocabulary`.")
@@ -77,10 +85,10 @@ class NgramVectorizer(TextVectorizer):
         self.hash_buckets = hash_buckets
         self.rows_per_ngram = rows_per_ngram
         self.longest_only = longest_only
-        self._use(vocabulary)
+        self._use(vocabulary, dictionary)
 
-    def _use(self, vocabulary: NgramVocabulary | None) -> None:
-        """Sets the vocabulary, and the tables that follow from it."""
+    def _use(self, vocabulary: NgramVocabulary | None, dictionary: Dictionary | None) -> None:
+        """Sets the vocabulary and the known words, and the tables that follow from them."""
         if self.longest_only and vocabulary is not None and vocabulary.bits is None:
             raise ConfigError(
                 "`longest_only` needs a `vocabulary` with exact keys; this one has too many "
@@ -101,6 +109,13 @@ class NgramVectorizer(TextVectorizer):
             if has_alphabet
             else normalized_code_points(self.lowercase)
         )
+        self.dictionary = dictionary
+        self._corrector = None
+        if dictionary is not None:
+            alphabet = vocabulary.alphabet if has_alphabet else None  # type: ignore[union-attr]
+            codes = np.arange(len(symbols)) if alphabet is None else alphabet.symbol_codes()
+            self._corrector = WordCorrector(dictionary, codes)
+            symbols = self._corrector.marked(symbols)
         # One tensor: a constant in each function would be saved with each.
         self._symbols = tf.constant(symbols)
         self._space = SPACE_SYMBOL if has_alphabet else SPACE
@@ -149,8 +164,8 @@ class NgramVectorizer(TextVectorizer):
         super().adapt(data, **{"orders": self.orders, **counting})
 
     def _take(self, state: dict[str, np.ndarray]) -> None:
-        """Sets the vocabulary to what `state()` returned."""
-        self._use(NgramVocabulary.from_arrays(state))
+        """Sets vocabulary and known words to what `state()` returned."""
+        self._use(*_parts_of(state))
 
     def _num_ids(self) -> int:
         """Returns the number of n-grams, or of buckets."""
@@ -167,18 +182,23 @@ class NgramVectorizer(TextVectorizer):
             return ids(flat, self.orders, self._bits, self._table.lookup)  # type: ignore[arg-type]
 
     def normalized(self, texts: tf.Tensor) -> FlatTexts:
-        """Returns the normalized texts as symbols of the alphabet, or as code points."""
+        """Returns the texts as they are read: normalized, and corrected if words are known.
+
+        Their symbols are those of the alphabet, or code points.
+        """
         codes, boundaries = decode(texts, self.unicode_form)
         size = len(self._symbols)
         symbols = tf.gather(self._symbols, tf.minimum(codes, size - 1))
         if self._bits is None:  # Code points past the table are normalized already.
             symbols = tf.where(codes < size, symbols, codes)
-        return collapse(symbols, boundaries, self._space, self.max_chars)
+        texts = collapse(symbols, boundaries, self._space, self.max_chars)
+        return texts if self._corrector is None else self._corrector(texts)
 
     @property
     def resources(self) -> list[Any]:
-        """Resources that a SavedModel holds besides the graph: the look-up table, if any."""
-        return [] if self.vocabulary is None else [self._table]
+        """Resources that a SavedModel holds besides the graph: the look-up tables, if any."""
+        own = [] if self.vocabulary is None else [self._table]
+        return own if self._corrector is None else [*own, *self._corrector.resources]
 
     def ngrams(self, text: str) -> list[tuple[str, tuple[int, ...]]]:
         """Returns the n-grams of a text that have rows, in order, each with its ids.
@@ -201,7 +221,8 @@ class NgramVectorizer(TextVectorizer):
             text: Any text.
 
         Returns:
-            The text as it is read, normalized and with a space at both ends, and the first position
+            The text as it is read, normalized and with a space at both ends, its words corrected if
+            there is a dictionary, and the first position
             of each n-gram in it and the one after its last; in the order of `ngrams`.
 
         Raises:
@@ -231,13 +252,24 @@ class NgramVectorizer(TextVectorizer):
     def grown(self, other: NgramVectorizer) -> tuple[NgramVectorizer, np.ndarray]:
         """Adds rows for the n-grams of another vectorizer; in hash mode all have rows already.
 
-        As for `TextVectorizer`.
+        As for `TextVectorizer`. The words that either knows are known.
         """
         check_growable(self, other)
-        if self.vocabulary is None or other.vocabulary is None:
-            return self, np.arange(self.num_rows)
-        vocabulary, rows = self.vocabulary.grown(other.vocabulary)
-        return self.from_state(self.settings(), vocabulary.to_arrays()), rows
+        dictionary = other.dictionary
+        if self.dictionary is not None:
+            dictionary = self.dictionary.merged(dictionary)
+        vocabulary, rows = self.vocabulary, np.arange(self.num_rows)
+        if vocabulary is not None and other.vocabulary is not None:
+            vocabulary, rows = vocabulary.grown(other.vocabulary)
+        elif dictionary is self.dictionary:
+            return self, rows
+        return self.with_parts(vocabulary, dictionary), rows
+
+    def with_parts(
+        self, vocabulary: NgramVocabulary | None, dictionary: Dictionary | None
+    ) -> NgramVectorizer:
+        """Returns a vectorizer with the same settings, and other n-grams or known words."""
+        return type(self)(**self.settings(), vocabulary=vocabulary, dictionary=dictionary)
 
     def settings(self) -> dict[str, Any]:
         """Returns the arguments without the vocabulary, which is stored as arrays."""
@@ -250,14 +282,22 @@ class NgramVectorizer(TextVectorizer):
         }
 
     def state(self) -> dict[str, np.ndarray]:
-        """Returns what the settings leave out, as named arrays: the vocabulary, if there is one."""
-        return {} if self.vocabulary is None else self.vocabulary.to_arrays()
+        """Returns what the settings leave out, as named arrays: the vocabulary, known words."""
+        arrays = {} if self.vocabulary is None else self.vocabulary.to_arrays()
+        return arrays if self.dictionary is None else {**arrays, **self.dictionary.to_arrays()}
 
     @classmethod
     def from_state(cls, config: dict[str, Any], state: dict[str, np.ndarray]) -> NgramVectorizer:
         """Restores a vectorizer from `settings()` and `state()`."""
-        vocabulary = NgramVocabulary.from_arrays(state) if state else None
-        return cls(**config, vocabulary=vocabulary)
+        vocabulary, dictionary = _parts_of(state)
+        return cls(**config, vocabulary=vocabulary, dictionary=dictionary)
+
+
+def _parts_of(state: dict[str, np.ndarray]) -> tuple[NgramVocabulary | None, Dictionary | None]:
+    """Returns the vocabulary and the known words that arrays hold."""
+    has_ngrams = any(name in state for name in ("orders", "keys", "counts"))
+    vocabulary = NgramVocabulary.from_arrays(state) if has_ngrams else None
+    return vocabulary, Dictionary.from_arrays(state)
 
 
 def _check_rows(

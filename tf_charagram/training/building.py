@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,11 +11,13 @@ import keras
 
 from tf_charagram.config import RunConfig
 from tf_charagram.config.text_ids import settings_without_use
+from tf_charagram.data.readers.word_counts import read_word_counts
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.layers.cut_table import summed_tables
 from tf_charagram.layers.embedding_table import tables_in
+from tf_charagram.text.dictionary import Dictionary, words_of
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.validation import check_orders
 from tf_charagram.text.vectorizer import NgramVectorizer
@@ -24,6 +27,8 @@ from tf_charagram.training.word_vectors import add_vector_words, check_width, pr
 
 #: What the vector of an unknown word may be.
 UNKNOWN_WORDS = ("shared", "ngrams")
+# A word that is rare in the texts of a dictionary may be a typing error.
+_MIN_WORD_COUNT = 5
 
 
 def check_options(config: RunConfig) -> None:
@@ -137,11 +142,28 @@ def make_vectorizer(
         lowercase: Whether it lower-cases texts.
 
     Raises:
-        ConfigError: The texts have no unit to give a row to, or the vocabulary is of texts that
-            were read in another way.
-        DataError: The file of word vectors cannot be read, or a line is bad.
+        ConfigError: The texts have no unit to give a row to, the vocabulary is of texts that were
+            read in another way, or there are no words in the dictionary.
+        DataError: The file of word vectors or of the dictionary cannot be read, or a line is bad.
         RunError: The file of the vocabulary is missing or damaged.
     """
+    dictionary = _dictionary(config.dictionary)
+    vectorizer = _vectorizer(config, texts, lowercase)
+    if dictionary is None:
+        return vectorizer
+    return vectorizer.with_parts(vectorizer.vocabulary, dictionary)
+
+
+def _dictionary(paths: Sequence[str]) -> Dictionary | None:
+    """Reads the words of files, which must be letters alone; `None` if there are no files."""
+    if not paths:
+        return None
+    counts = sum((read_word_counts(path, words_of, _MIN_WORD_COUNT) for path in paths), Counter())
+    return Dictionary(counts)
+
+
+def _vectorizer(config: RunConfig, texts: Iterable[str], lowercase: bool) -> Any:
+    """Builds the vectorizer without a dictionary; arguments and errors as for `make_vectorizer`."""
     kind = vectorizer_of(config.encoder)
     options: dict[str, Any] = {"unicode_form": config.unicode_form, "lowercase": lowercase}
     if config.max_chars is not None:

@@ -129,8 +129,9 @@ class Task(ABC):
 
     @staticmethod
     def model_inputs(config: RunConfig) -> list[Path]:
-        """Returns the files the model starts from: vocabulary, word vectors, those of `--init`."""
-        files = [Path(name) for name in (config.vocabulary, config.word_vectors) if name]
+        """Returns the files the model starts from: vocabulary, word lists, those of `--init`."""
+        names = (config.vocabulary, config.word_vectors, *config.dictionary)
+        files = [Path(name) for name in names if name]
         return files if config.init is None else [*files, *model_files(config.init)]
 
     @abstractmethod

@@ -1,0 +1,131 @@
+"""Words that are read as others, against the slow reference."""
+
+from __future__ import annotations
+
+import pytest
+import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.reference import correction as reference
+from tests.reference.text import normalize
+from tests.text.strategies import TRICKY, slow_property_settings
+from tf_charagram.text.correction import MAX_LETTERS
+from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.vocabulary import NgramVocabulary
+
+COUNTS = {"vehicles": 300, "road": 900, "the": 9000, "there": 2000, "three": 1800, "caf\u00e9": 20}
+
+# Few letters, so that many words are one error from each other.
+some_words = st.text("aab\u00e9\U00010400", min_size=1, max_size=MAX_LETTERS + 2)
+dictionaries = st.dictionaries(some_words, st.integers(1, 40), min_size=1, max_size=12)
+between = st.sampled_from([" ", "-", "_", "1", "\x00"]) | st.text(TRICKY, max_size=2)
+pieces = some_words | between
+texts = st.lists(pieces, max_size=8).map("".join)
+
+
+def read_as(vectorizer, text):
+    return vectorizer.spans(text)[0].strip(" ")
+
+
+def lowered(counts):
+    return {normalize(word, pad=False): count for word, count in counts.items() if word.isalpha()}
+
+
+def hashing(counts):
+    return NgramVectorizer(hash_buckets=1000, dictionary=Dictionary(counts))
+
+
+@slow_property_settings
+@given(dictionaries, st.lists(texts, max_size=5), st.booleans())
+def test_equals_reference(counts, raws, is_exact):
+    """With exact keys only the characters of the n-grams are told apart."""
+    alphabet = {*map(chr, range(0x1E944))}
+    vectorizer = hashing(counts)
+    if is_exact:
+        alphabet = {*"ab\u00e9-_ 1\U00010428"}
+        ngrams = NgramVocabulary.from_ngrams(sorted(alphabet))
+        vectorizer = NgramVectorizer(vocabulary=ngrams, dictionary=vectorizer.dictionary)
+    known = {word: count for word, count in lowered(counts).items() if {*word} <= alphabet}
+    for raw in raws:
+        text, read = normalize(raw, pad=False), read_as(vectorizer, raw)
+        assert reference.is_reading(text, read, known, alphabet), (text, read)
+
+
+@pytest.mark.parametrize(("text", "read"), [
+    ("Vehicls on the Road", "vehicles on the road"),
+    ("vehicels vehhicles vehixles vehicle", "vehicles vehicles vehicles vehicles"),
+    ("thre", "there"),  # "three" also lacks one letter, and is rarer
+    ("thhree", "three"),  # once too often, not "threee" from "there"
+    ("vehicals", "vehicals"),  # two errors
+    ("roda-raod,roads", "road-road,road"),
+    ("rod teh", "rod teh"),  # three letters
+    ("vehicls1 vehicls_ 2vehicls", "vehicls1 vehicles_ 2vehicls"),
+    ("CAFE\u0301 Caf\u00c9 cafe", "cafe\u0301 caf\u00e9 caf\u00e9"),
+    ("", ""),
+    (" ", ""),
+])  # fmt: skip
+def test_examples(text, read):
+    assert read_as(hashing(COUNTS), text) == read
+
+
+@pytest.mark.parametrize("num_characters", [40, 200, 400, 4000, 40_000])
+def test_words_are_told_apart_whatever_the_alphabet(num_characters):
+    """Symbols of 6, 8, 9, 12 and 16 bits; words of letters from both ends of the alphabet."""
+    letters = [chr(code) for code in range(0x4E00, 0x4E00 + num_characters)]
+    first, *_, last = letters = [char for char in letters if char.isalpha()]
+    words = [word + last * 3 for word in letters] + [first * n + last for n in range(3, 16)]
+    ngrams = NgramVocabulary.from_ngrams(letters)
+    dictionary = Dictionary({word: 1 for word in words})
+    vectorizer = NgramVectorizer(vocabulary=ngrams, dictionary=dictionary)
+    for word in (*words[:20], *words[-20:]):
+        assert read_as(vectorizer, word) == word
+
+
+def test_longest_only_reads_the_same():
+    vocabulary = NgramVocabulary.from_texts(["vehicles on the road"], orders=[2, 3, 4])
+    parts = {"vocabulary": vocabulary, "dictionary": Dictionary(COUNTS)}
+    folded = NgramVectorizer(**parts, longest_only=True)
+    texts = tf.constant(["Vehicls", "vehicles", "vehilces"])
+    first, *others = folded(texts).to_list()
+    assert others == [first, first]
+    assert first != folded(tf.constant(["road"])).to_list()[0]
+
+
+def test_cut_texts():
+    """Words are corrected after the cut, and what was cut off stays away."""
+    vectorizer = NgramVectorizer(
+        hash_buckets=1000, orders=[8], dictionary=Dictionary(COUNTS), max_chars=7
+    )
+    assert read_as(vectorizer, "vehicls vehicls") == "vehicles"
+    texts = ["vehicls vehicls", "vehicls", "vehicles", "roda vehicls", "x"]
+    cut, whole, right, other, _ = vectorizer(tf.constant(texts)).to_list()
+    assert cut == whole == right
+    assert (len(cut), len(other)) == (len(" vehicles ") - 7, len(" road ve ") - 7)
+
+
+def test_resources():
+    vectorizer = hashing(COUNTS)
+    known, patterns = vectorizer.resources
+    # Words of four letters and more; and an entry of its own, for no table may be empty.
+    assert int(known.size()) == 1 + 5
+    assert int(patterns.size()) == 1 + 6 + sum(map(len, COUNTS))
+
+
+def test_grown():
+    vocabulary = NgramVocabulary.from_texts(["a road"])
+    plain = NgramVectorizer(vocabulary=vocabulary)
+    taught = NgramVectorizer(vocabulary=vocabulary, dictionary=Dictionary({"road": 2}))
+    other = NgramVectorizer.from_texts(["roda"]).with_parts(vocabulary, Dictionary({"roda": 1}))
+    for first, second, words in (
+        (plain, taught, ["road"]), (taught, plain, ["road"]), (taught, other, ["road", "roda"]),
+    ):  # fmt: skip
+        grown, rows = first.grown(second)
+        assert grown.dictionary.words == words
+        assert rows.tolist() == [*range(len(vocabulary))]
+    assert plain.grown(plain)[0].dictionary is None
+    buckets = NgramVectorizer(hash_buckets=5)
+    assert buckets.grown(buckets)[0] is buckets
+    grown, _ = buckets.grown(buckets.with_parts(None, Dictionary({"road": 2})))
+    assert grown.dictionary.words == ["road"] and grown.hash_buckets == 5

@@ -1,0 +1,103 @@
+"""Known words and their counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.reference.text import normalize
+from tests.text.strategies import any_text, property_settings
+from tf_charagram.errors import ConfigError
+from tf_charagram.text.dictionary import Dictionary, words_of
+
+
+def test_most_frequent_first():
+    dictionary = Dictionary({"cat": 4, "Dog": 3, "dog": 5, "ant": 4, "b4": 9, "don't": 9})
+    assert dictionary.words == ["dog", "ant", "cat"]
+    assert dictionary.log_counts.tolist() == [3.0, 2.0, 2.0]
+    assert dictionary.log_counts.dtype == np.float32
+    assert len(dictionary) == 3
+
+
+def test_from_texts():
+    texts = ["A cat, a CAT and 2 dogs", "caf\u00e9 cafe\u0301 \U00010400", "it's x2"]
+    assert sorted(words_of(texts)) == sorted(
+        ["a", "cat", "a", "cat", "and", "dogs", "caf\u00e9", "\U00010428", "it", "s"]
+    )
+    assert Dictionary.from_texts(texts, min_count=2).words == ["a", "cat"]
+    assert Dictionary.from_texts(texts, max_words=3).words == ["a", "cat", "and"]
+
+
+@property_settings
+@given(st.lists(any_text, max_size=5))
+def test_words_are_those_of_normalized_texts(texts):
+    words = [*words_of(texts)]
+    assert words == [*words_of(map(normalize, texts))]
+    assert all(word.isalpha() and normalize(word, pad=False) == word for word in words)
+
+
+@property_settings
+@given(st.dictionaries(any_text.filter(str.isalpha), st.integers(1, 2**62), min_size=1))
+def test_array_round_trip(counts):
+    dictionary = Dictionary(counts)
+    restored = Dictionary.from_arrays({"keys": np.zeros(2), **dictionary.to_arrays()})
+    assert restored.words == dictionary.words
+    assert restored.log_counts.tolist() == dictionary.log_counts.tolist()
+    assert max(dictionary.log_counts) < 64
+
+
+def test_no_arrays():
+    assert Dictionary.from_arrays({"keys": np.zeros(2)}) is None
+
+
+def test_merged():
+    first, second = Dictionary({"cat": 64, "ant": 1}), Dictionary({"cat": 1, "dog": 8})
+    merged = first.merged(second)
+    assert merged.words == ["cat", "dog", "ant"]
+    assert merged.log_counts.tolist() == [6.0, 3.0, 0.0]
+    assert first.merged(None) is first
+
+
+@pytest.mark.parametrize(("counts", "message"), [
+    ({}, "at least one word of letters alone"),
+    ({"b4": 1, "": 1}, "at least one word of letters alone"),
+    ({"cat": 0}, "must be an integer above 0. Received: 'cat': 0"),
+    ({"cat": 1.5}, "must be an integer above 0. Received: 'cat': 1.5"),
+    ({"cat": True}, "must be an integer above 0"),
+])  # fmt: skip
+def test_errors(counts, message):
+    with pytest.raises(ConfigError, match=message):
+        Dictionary(counts)
+
+
+def test_errors_of_from_texts():
+    with pytest.raises(ConfigError, match="Received a single string"):
+        Dictionary.from_texts("cat")
+    with pytest.raises(ConfigError, match="`min_count` must be at least 1"):
+        Dictionary.from_texts(["cat"], min_count=0)
+    with pytest.raises(ConfigError, match="at least one word"):
+        Dictionary.from_texts(["cat"], min_count=2)
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"dictionary_utf8": np.zeros([2, 2], np.uint8)}, "no bytes with a byte for each word"),
+    ({"dictionary_utf8": np.zeros(7, np.int64)}, "no bytes with a byte for each word"),
+    ({"dictionary_log_counts": np.zeros(2)}, "no bytes with a byte for each word"),
+    ({"dictionary_log_counts": np.zeros(3, np.uint8)}, "not as many counts as words"),
+    ({"dictionary_utf8": np.frombuffer(b"dog\ncat", np.uint8)}, "not of letters, or not in order"),
+    ({"dictionary_utf8": np.frombuffer(b"cat\ncat", np.uint8)}, "not of letters, or not in order"),
+    ({"dictionary_utf8": np.frombuffer(b"ca1\ndog", np.uint8)}, "not of letters, or not in order"),
+    ({"dictionary_utf8": np.frombuffer(b"ca\xff\ndog", np.uint8)}, "can't decode byte"),
+])  # fmt: skip
+def test_damaged_arrays(change, message):
+    arrays = Dictionary({"cat": 1, "dog": 1}).to_arrays()
+    with pytest.raises(ValueError, match=message):
+        Dictionary.from_arrays({**arrays, **change})
+
+
+def test_one_array_alone_is_damaged():
+    arrays = Dictionary({"cat": 1}).to_arrays()
+    with pytest.raises(KeyError, match="dictionary_log_counts"):
+        Dictionary.from_arrays({"dictionary_utf8": arrays["dictionary_utf8"]})
