@@ -1,9 +1,12 @@
-"""Collects the lines that `english` learns from its teacher.
+r"""Collects the lines that `english` learns from its teacher, and the words that it knows.
 
-    python recipes/english_lines.py lines.txt --texts texts/*.txt.gz --pairs pairs/*.tsv.gz
+    python recipes/english_lines.py lines.txt --texts texts/*.txt.gz --pairs pairs/*.tsv.gz \
+        --words words.tsv --misspellings misspellings.tsv
 
 Distinct lines of the texts, both sides of the pairs, and the 120,000 most frequent words of the
-texts, in random order, cut after 400 characters; at most 150,000 lines of each file of texts.
+texts, in random order, cut after 400 characters; at most 150,000 lines of each file of texts. And
+the words of letters that the texts have three times or more, with their counts, most frequent
+first, without those that the list of misspellings has as wrong forms alone.
 """
 
 from __future__ import annotations
@@ -15,12 +18,15 @@ from collections import Counter
 from pathlib import Path
 
 from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.readers.pairs import read_pairs
+from tf_charagram.text.dictionary import words_of
 
 _WORD = re.compile(r"[a-z][a-z'-]+")
 _NUM_WORDS = 120_000
 _MOST_LINES = 150_000
 _LONGEST = 400
+_FEWEST = 3
 
 
 def main() -> None:
@@ -31,16 +37,20 @@ def main() -> None:
     parser.add_argument("out", help="file to write")
     parser.add_argument("--texts", nargs="+", required=True, help="files of texts, one per line")
     parser.add_argument("--pairs", nargs="+", default=[], help="files of paraphrase pairs")
+    parser.add_argument("--words", required=True, help="file of words and counts to write")
+    parser.add_argument("--misspellings", required=True, help="wrong and right forms of words")
     parser.add_argument("--number", type=int, help="number of lines [all]")
     parser.add_argument("--seed", type=int, default=0, help="seed of the order")
     arguments = parser.parse_args()
     draw = random.Random(arguments.seed)
     words: Counter[str] = Counter()
+    known: Counter[str] = Counter()
     kept: dict[str, None] = {}
     for path in arguments.texts:
         lines = [line for _, line in read_lines(path) if line.strip()]
         for line in lines:
             words.update(_WORD.findall(line.lower()))
+        known.update(words_of(lines))
         if len(lines) > _MOST_LINES:
             lines = draw.sample(lines, _MOST_LINES)
         kept.update(dict.fromkeys(line[:_LONGEST] for line in lines))
@@ -52,6 +62,12 @@ def main() -> None:
     draw.shuffle(lines)
     text = "".join(f"{line}\n" for line in lines[: arguments.number])
     Path(arguments.out).write_text(text, encoding="utf-8")
+    misspellings = [*read_misspellings(arguments.misspellings)]
+    wrong = {misspelling.wrong.lower() for misspelling in misspellings}
+    wrong -= {right.lower() for misspelling in misspellings for right in misspelling.right}
+    listed = sorted((-count, word) for word, count in known.items() if word not in wrong)
+    text = "".join(f"{word}\t{-count}\n" for count, word in listed if -count >= _FEWEST)
+    Path(arguments.words).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Freezes a trained model as one that ships with the package, in `tf_charagram/pretrained/NAME`.
 
-    python recipes/ship.py runs/english english --words words.txt --facts facts.yaml
+    python recipes/ship.py runs/english english --dictionary words.tsv --facts facts.yaml
 
 The facts are what cannot be computed: `summary`, `licence` of the model, `data` and `teachers`
 (lists of `name` and `licence`, and what else is known), `scores` (numbers by name) and `recipe`,
@@ -77,7 +77,7 @@ def read_words(path: str | Path, max_words: int | None = None) -> list[str]:
 def ship(
     model: Any,
     name: str,
-    words: Sequence[str],
+    words: Sequence[str] | None,
     facts: dict[str, Any],
     folder: str | Path,
     table_dtype: str = "int8",
@@ -87,7 +87,8 @@ def ship(
     Args:
         model: The model, a `TextModel`.
         name: Its name, of small letters, digits and hyphens.
-        words: What `neighbors` searches, most frequent first.
+        words: What `neighbors` searches, most frequent first; `None` for the words of the
+            dictionary of the model.
         facts: What `read_facts` returned, and what else the card shall say.
         folder: Where the folder of the name goes; an older one is replaced.
         table_dtype: `"float16"`, `"int8"` or `"int4"`, see `TextModel.save`.
@@ -105,15 +106,16 @@ def ship(
         raise ConfigError(f"`name` must be small letters, digits and hyphens. Received: {name}")
     with replaced_folder(Path(folder) / name, "config.json") as partial:
         model.save(partial, table_dtype=table_dtype)
-        with whole_file(partial / WORDS) as file:
-            text = "".join(f"{word}\n" for word in words).encode()
-            file.write(gzip.compress(text, mtime=0))
+        if words is not None:
+            with whole_file(partial / WORDS) as file:
+                text = "".join(f"{word}\n" for word in words).encode()
+                file.write(gzip.compress(text, mtime=0))
         files = sorted(partial.iterdir())
         card = {
             "name": name,
             **facts,
             "num_parameters": model.parts.num_parameters,
-            "num_words": len(words),
+            "num_words": len(model.vectorizer.dictionary if words is None else words),
             "files": {
                 file.name: {"bytes": file.stat().st_size, "sha256": sha256_of(file)}
                 for file in files
@@ -143,6 +145,18 @@ def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | 
     return model.from_parts(Parts(vectorizer, encoder), model.task)
 
 
+def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
+    """Returns an embedder that reads misspelled words as the most frequent ones of a file."""
+    from tf_charagram.data.readers.word_counts import read_word_counts
+    from tf_charagram.text.dictionary import Dictionary, words_of
+
+    counts = read_word_counts(path, words_of)
+    dictionary = Dictionary(dict(counts.most_common(max_words)))
+    vectorizer, *others = model.parts
+    vectorizer = vectorizer.with_parts(vectorizer.vocabulary, dictionary)
+    return model.from_parts(type(model.parts)(vectorizer, *others), model.task)
+
+
 def _training_facts(model: str) -> dict[str, Any]:
     """Returns what the run of a model tells, without the paths of this machine."""
     from tf_charagram.export.serving.card import about_run
@@ -161,7 +175,13 @@ def make_parser() -> FlagParser:
     parser = FlagParser(prog="python recipes/ship.py", description=__doc__)
     parser.add_argument("model", type=str, help="run folder or model folder")
     parser.add_argument("name", type=str, help="name of the model")
-    parser.add_argument("--words", type=str, required=True, help="words, most frequent first")
+    parser.add_argument(
+        "--words", type=str | None, default=None, help="words to search, most frequent first"
+    )
+    parser.add_argument(
+        "--dictionary", type=str | None, default=None,
+        help="in the place of --words: words and their counts; misspelled ones are read as these",
+    )  # fmt: skip
     parser.add_argument("--facts", type=str, required=True, help="YAML or JSON file, see above")
     parser.add_argument("--max-words", type=int | None, default=None, help="keep the first [all]")
     parser.add_argument(
@@ -182,10 +202,15 @@ def make_parser() -> FlagParser:
 def run(arguments: Sequence[str]) -> int:
     """Runs the script; returns its exit status."""
     values = make_parser().parse_args(arguments)
-    facts, words = read_facts(values.facts), read_words(values.words, values.max_words)
+    if (values.words is None) == (values.dictionary is None):
+        raise ConfigError("Give one of --words and --dictionary.")
+    facts = read_facts(values.facts)
+    words = None if values.words is None else read_words(values.words, values.max_words)
     from tf_charagram.serialization.registry import load_any
 
     model = load_any(values.model)
+    if values.dictionary is not None:
+        model = _with_dictionary(model, values.dictionary, values.max_words)
     if values.max_ngrams is not None or values.dim is not None:
         model = _smaller(model, values.max_ngrams, values.count_power, values.dim)
     facts = {**facts, **_training_facts(values.model)}

@@ -86,9 +86,9 @@ def test_errors_of_from_texts():
     ({"dictionary_utf8": np.zeros(7, np.int64)}, "no bytes with a byte for each word"),
     ({"dictionary_log_counts": np.zeros(2)}, "no bytes with a byte for each word"),
     ({"dictionary_log_counts": np.zeros(3, np.uint8)}, "not as many counts as words"),
-    ({"dictionary_utf8": np.frombuffer(b"dog\ncat", np.uint8)}, "not of letters, or not in order"),
-    ({"dictionary_utf8": np.frombuffer(b"cat\ncat", np.uint8)}, "not of letters, or not in order"),
-    ({"dictionary_utf8": np.frombuffer(b"ca1\ndog", np.uint8)}, "not of letters, or not in order"),
+    ({"dictionary_utf8": np.frombuffer(b"cat\ncat", np.uint8)}, "not of letters, or not distinct"),
+    ({"dictionary_utf8": np.frombuffer(b"\ncat", np.uint8)}, "not of letters, or not distinct"),
+    ({"dictionary_utf8": np.frombuffer(b"ca1\ndog", np.uint8)}, "not of letters, or not distinct"),
     ({"dictionary_utf8": np.frombuffer(b"ca\xff\ndog", np.uint8)}, "can't decode byte"),
 ])  # fmt: skip
 def test_damaged_arrays(change, message):

@@ -19,6 +19,7 @@ from tf_charagram.serialization.model_folder import Parts, load_model, save_mode
 from tf_charagram.serialization.prefix_sums import fold, fold_into, foldable_prefixes
 from tf_charagram.serialization.saved_model import replaced_folder, write_saved_model
 from tf_charagram.text.base import TextVectorizer
+from tf_charagram.text.vectorizer import as_written
 
 #: Inputs of the signatures: any number of texts, or of pairs of texts.
 TEXTS = [tf.TensorSpec([None], tf.string, name="texts")]
@@ -176,9 +177,8 @@ class TextModel(keras.Model):
             RunError: The folder is not such a model, is damaged, or is from a newer version.
         """
         parts = load_model(path, cls.kind, cls.head_class)
-        if not correct_spelling and getattr(parts.vectorizer, "dictionary", None) is not None:
-            vectorizer = parts.vectorizer.with_parts(parts.vectorizer.vocabulary, None)
-            parts = parts._replace(vectorizer=vectorizer)
+        if not correct_spelling:
+            parts = parts._replace(vectorizer=as_written(parts.vectorizer))
         prefixes = foldable_prefixes(parts.vectorizer, parts.encoder) if folded else None
         if prefixes is not None:
             parts = parts._replace(vectorizer=fold_into(parts.vectorizer, parts.encoder, prefixes))

@@ -154,9 +154,7 @@ def evaluate_misspellings(
         return score_ranks(ranks, num_resamples=num_resamples, seed=seed)
 
     for model in models:
-        ranks = model_ranks(
-            SpellingCorrector(TextEmbedder.load(model, folded=True), words), queries
-        )
+        ranks = model_ranks(TextEmbedder.load(model, folded=True), words, queries)
         result.by_model.append({name: score(of_method) for name, of_method in ranks.items()})
     try:
         extra_module("rapidfuzz", "spelling")
@@ -172,22 +170,30 @@ def evaluate_misspellings(
     return result
 
 
-def model_ranks(corrector: SpellingCorrector, queries: MisspellingQueries) -> dict[str, Indices]:
+def model_ranks(
+    embedder: TextEmbedder, words: Sequence[str], queries: MisspellingQueries
+) -> dict[str, Indices]:
     """Returns the ranks of the right forms by vectors alone and after correction.
 
     A right form that is not among the candidates of correction has the rank of the last word.
+
+    Args:
+        embedder: The model.
+        words: The vocabulary, most frequent first.
+        queries: What is asked.
     """
-    by_vectors: list[Indices] = []
+    corrector = SpellingCorrector(embedder, words)
+    wrong, right = (unit_rows(embedder.encode(side)) for side in (queries.wrong, corrector.keys))
+    by_vectors = _ranks(queries, cosine_blocks(wrong, right))
     corrected: list[int] = []
     for start, cosines in cosine_blocks(corrector.embed(queries.wrong), corrector.vectors):
-        by_vectors.append(queries.ranks(cosines, start))
         for number, row in enumerate(cosines, start=start):
             candidates = nearest(row, NUM_CANDIDATES, int(queries.own[number]))
             features = candidate_features(queries.wrong[number], candidates, row, corrector.keys)
             answers = candidates[ordered(features)[0]]
             hits = np.flatnonzero(np.isin(answers, queries.right[number]))
             corrected.append(int(hits[0]) if len(hits) else len(corrector.keys) - 1)
-    return {VECTORS: np.concatenate(by_vectors), CORRECTIONS: np.array(corrected, np.intp)}
+    return {VECTORS: by_vectors, CORRECTIONS: np.array(corrected, np.intp)}
 
 
 def cosine_blocks(queries: NDArray[np.float32], words: NDArray[np.float32]) -> Blocks:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.search.texts import read_vocabulary
+from tf_charagram.text.vectorizer import as_written
 
 #: Words that are looked at, those with the largest cosines.
 NUM_CANDIDATES = 2000
@@ -56,7 +57,7 @@ class SpellingCorrector:
     Case is ignored. The wrong form itself is never an answer.
 
     Args:
-        embedder: Embeds words.
+        embedder: Embeds words; what its own dictionary would make of them does not matter.
         words: The vocabulary, most frequent first; of words that differ in case alone, the first.
 
     Attributes:
@@ -75,7 +76,8 @@ class SpellingCorrector:
         self.words = list(forms.values())
         self.keys = list(forms)
         self._positions = {key: position for position, key in enumerate(self.keys)}
-        self._embedder = embedder
+        vectorizer, encoder, _ = embedder.parts
+        self._embedder = TextEmbedder(as_written(vectorizer), encoder)
         self.vectors = self.embed(self.keys)
 
     def embed(self, words: Sequence[str]) -> NDArray[np.float32]:

@@ -13,11 +13,13 @@ from tf_charagram._version import __version__
 from tf_charagram.errors import ConfigError, RunError, unknown_name
 from tf_charagram.files import read_json
 
-#: Models whose tables have fewer bits are of version 2, all others of version 1.
-FORMAT_VERSION = 2
+#: Models that have a dictionary are of version 3, others whose tables have fewer bits of version 2,
+#: all others of version 1.
+FORMAT_VERSION = 3
 #: One folder for each model that ships with the package; `recipes/ship.py` writes them.
 PRETRAINED = Path(__file__).parent.parent / "pretrained"
-#: What a shipped model has besides `FILES`: its facts, and words to search, most frequent first.
+#: What a shipped model has besides `FILES`: its facts; and words to search, most frequent first, if
+#: it has no dictionary.
 CARD = "card.json"
 WORDS = "words.txt.gz"
 

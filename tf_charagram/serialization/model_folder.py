@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 from zipfile import ZipFile
@@ -28,11 +29,13 @@ from tf_charagram.serialization.locations import FILES, FORMAT_VERSION, model_fo
 from tf_charagram.serialization.plain_settings import plain_settings
 from tf_charagram.serialization.weight_arrays import check_shapes, restore, weight_arrays
 from tf_charagram.text.assets import DAMAGES
+from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.registry import VECTORIZERS
 
 EMBEDDER = "embedder"
-# Folders whose weights are all float32 are readable by every version of the package.
-_PLAIN_VERSION = 1
+# What is stored needs a version of the package that reads it: weights that are all float32, tables
+# of fewer bits, a dictionary.
+_PLAIN_VERSION, _SMALL_VERSION, _DICTIONARY_VERSION = 1, 2, FORMAT_VERSION
 # What the settings say of the files of arrays, so that they are known to belong together.
 _ARRAYS = "arrays"
 
@@ -91,7 +94,7 @@ def save_model(
     weights = weight_arrays(parts.weights, encoder, table_dtype)
     _check_kinds(parts)
     config = {
-        "format_version": FORMAT_VERSION if is_small else _PLAIN_VERSION,
+        "format_version": _version(parts.vectorizer, is_small),
         "tf_charagram": __version__,
         "kind": kind,
         **({} if task is None else {"task": task}),
@@ -113,6 +116,13 @@ def save_model(
         config[_ARRAYS] = _fingerprint(vocabulary.name, table.name)
         settings.write(to_json(config))
         _flush(settings)
+
+
+def _version(vectorizer: keras.layers.Layer, is_small: bool) -> int:
+    """Returns the format version of a folder, the lowest that says all that is in it."""
+    if getattr(vectorizer, "dictionary", None) is not None:
+        return _DICTIONARY_VERSION
+    return _SMALL_VERSION if is_small else _PLAIN_VERSION
 
 
 def _config_of(layer: keras.layers.Layer) -> dict[str, Any]:
@@ -176,11 +186,13 @@ def load_model(
                 encoder, head = make_layers()
             vectorizer_class = VECTORIZERS[encoder.vectorizer]
             settings = plain_settings(vectorizer_class, config["vectorizer"])
-            vectorizer = vectorizer_class.from_state(settings, vocabulary)
-            check_num_ids(vectorizer.num_rows, encoder)
-            parts = Parts(vectorizer, encoder, head)
-            for weight in parts.weights:
-                restore(weight, weights)
+            # Tables of keys and of weights are filled at the same time.
+            with ThreadPoolExecutor(1) as other_thread:
+                vectorizer = other_thread.submit(vectorizer_class.from_state, settings, vocabulary)
+                for weight in Parts(None, encoder, head).weights:
+                    restore(weight, weights)
+            parts = Parts(vectorizer.result(), encoder, head)
+            check_num_ids(parts.vectorizer.num_rows, encoder)
         # Models of earlier versions say nothing of their files.
         files = path / FILES.vocabulary, path / FILES.weights
         if _ARRAYS in config and config[_ARRAYS] != _fingerprint(*files):
@@ -190,6 +202,22 @@ def load_model(
     except (ConfigError, *DAMAGES) as problem:
         raise RunError(f"{path} is damaged: {problem}. Train again, or copy it again.") from problem
     return parts
+
+
+def read_dictionary(path: str | Path) -> Dictionary | None:
+    """Returns the words that the model of a folder knows; `None` if it has no dictionary.
+
+    Args:
+        path: As for `load_model`.
+
+    Raises:
+        RunError: The file is missing or damaged.
+    """
+    file = model_folder(path) / FILES.vocabulary
+    try:
+        return Dictionary.from_arrays(read_arrays(file, "iu"))
+    except DAMAGES as problem:
+        raise RunError(f"{file} is damaged: {problem}. Train again, or copy it again.") from problem
 
 
 def _layers(

@@ -70,6 +70,7 @@ class WordCorrector:
         words = np.stack([splits[rows], splits[rows + 1]], axis=1)
         keys = self._window_keys(tf.constant(letters), tf.constant(words))
         self._known = _table(keys, rows)
+        self._key_mask = -1 << len(kept).bit_length()
         self._patterns = _table(*self._pattern_keys(values[letters], splits))
         self._letters = tf.RaggedTensor.from_row_splits(
             tf.constant(letters), tf.constant(splits), validate=False
@@ -137,10 +138,14 @@ class WordCorrector:
         sums = np.concatenate([[0], np.cumsum(values * powers)])
         words = sums[splits[1:]] - sums[splits[:-1]]
         patterns = np.repeat(words, lengths) + (self._wildcard - values) * powers
+        keys = np.concatenate([words, patterns])
         rows = np.arange(len(lengths))
+        rows = np.concatenate([rows, np.repeat(rows, lengths)])
+        # The lowest bits of a key make room for its row: numbers sort much faster than pairs.
+        keys = np.sort((keys & self._key_mask) | rows)
         # Of words with the same pattern the first, which is the most frequent, stays.
-        keys, first = np.unique(np.concatenate([words, patterns]), return_index=True)
-        return keys, np.concatenate([rows, np.repeat(rows, lengths)])[first]
+        is_first = np.diff(keys & self._key_mask, prepend=0) != 0
+        return keys[is_first] & self._key_mask, keys[is_first] & ~self._key_mask
 
     def _corrected(
         self, texts: FlatTexts, marked: tf.Tensor, symbols: tf.Tensor, words: tf.Tensor
@@ -160,7 +165,8 @@ class WordCorrector:
         is_word = tf.reduce_all((tf.gather(marked, places) < _OTHER) | ~is_inside, axis=1)
         values = tf.gather(self._values, tf.gather(symbols, places))
         values = tf.where(is_inside, values, 0)
-        rows = self._patterns.lookup(self._error_keys(values))
+        keys = tf.bitwise.bitwise_and(self._error_keys(values), self._key_mask)
+        rows = self._patterns.lookup(keys)
         scores = tf.gather(self._log_counts, tf.maximum(rows, 0)) + _error_weights(values)
         scores = tf.where(rows >= 0, scores, -np.inf)
         shape = [tf.shape(rows)[0], 4 * len(columns)]

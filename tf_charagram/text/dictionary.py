@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -126,8 +125,8 @@ class Dictionary:
         if np.count_nonzero(utf8 == _SEPARATOR) + 1 != steps.size or steps.ndim != 1:
             raise ValueError("the dictionary has not as many counts as words")
         words = utf8.tobytes().decode().split("\n")
-        if not all(map(str.isalpha, words)) or any(a >= b for a, b in pairwise(words)):
-            raise ValueError("the words of the dictionary are not of letters, or not in order")
+        if "" in words or not "".join(words).isalpha() or len({*words}) < len(words):
+            raise ValueError("the words of the dictionary are not of letters, or not distinct")
         return cls._of(words, steps)
 
 

@@ -300,6 +300,13 @@ def _parts_of(state: dict[str, np.ndarray]) -> tuple[NgramVocabulary | None, Dic
     return vocabulary, Dictionary.from_arrays(state)
 
 
+def as_written(vectorizer: TextVectorizer) -> TextVectorizer:
+    """Returns a vectorizer that gives the same ids, but reads every word as it is written."""
+    if not isinstance(vectorizer, NgramVectorizer) or vectorizer.dictionary is None:
+        return vectorizer
+    return vectorizer.with_parts(vectorizer.vocabulary, None)
+
+
 def _check_rows(
     vocabulary: NgramVocabulary | None, hash_buckets: int | None, rows_per_ngram: int
 ) -> None:

@@ -1,0 +1,125 @@
+"""`--dictionary`, from the flag to the served model and to a second stage."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import keras
+import numpy as np
+import pytest
+
+from tests.commands import QUICK, call, run
+from tf_charagram import TextEmbedder
+from tf_charagram.config import ParaphraseConfig
+from tf_charagram.errors import ConfigError
+from tf_charagram.export.compression.tables import pruned
+from tf_charagram.search.texts import read_vocabulary
+from tf_charagram.serialization.model_folder import read_config, read_dictionary
+from tf_charagram.training.building import check_options
+
+RIGHT, WRONG = "vehicles on the road", "vehicels on the raod"
+
+SERVED = """
+import json, sys
+import tensorflow as tf
+served = tf.saved_model.load(sys.argv[1]).signatures["serving_default"]
+vectors = served(texts=tf.constant(json.loads(sys.argv[2])))["embedding"].numpy()
+print(json.dumps(vectors.tolist()))
+"""
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    lines = [f"vehicles on the road{n}\tcars on the street{n}" for n in "abcdefghijklmnopqrst"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def known(tmp_path):
+    path = tmp_path / "known.tsv"
+    path.write_text("road\t900\nvehicles\t30\n4x4\t9\n")
+    return path
+
+
+def train(out, *arguments):
+    return call("train", *arguments, *QUICK, "--out", out)
+
+
+def test_every_route_corrects(pairs, known, tmp_path):
+    assert train(tmp_path / "run", "--data", pairs, "--dictionary", known) == 0
+    embedder = TextEmbedder.load(tmp_path / "run")
+    assert embedder.vectorizer.dictionary.words == ["road", "vehicles"]
+    assert embedder.vectorizer.spans(WRONG)[0] == f" {RIGHT} "
+    right, wrong = embedder.encode([RIGHT, WRONG])
+    np.testing.assert_array_equal(right, wrong)
+    folded = TextEmbedder.load(tmp_path / "run", folded=True)
+    np.testing.assert_allclose(folded.encode([WRONG])[0], right, rtol=1e-4, atol=1e-6)
+    as_written = TextEmbedder.load(tmp_path / "run", correct_spelling=False)
+    assert as_written.vectorizer.dictionary is None
+    np.testing.assert_array_equal(as_written.encode([RIGHT])[0], right)
+    assert np.abs(as_written.encode([WRONG])[0] - right).max() > 1e-3
+    # A process that has TensorFlow alone.
+    saved_model = tmp_path / "run" / "saved_model" / "1"
+    texts = json.dumps([WRONG, RIGHT, ""])
+    command = [sys.executable, "-c", SERVED, str(saved_model), texts]
+    served = json.loads(run(command, cwd=tmp_path).stdout.splitlines()[-1])
+    np.testing.assert_allclose(served[0], right, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(served[1], right, rtol=1e-4, atol=1e-6)
+
+
+def test_saved_again_and_made_smaller(pairs, known, tmp_path):
+    assert train(tmp_path / "run", "--data", pairs, "--dictionary", known) == 0
+    embedder = TextEmbedder.load(tmp_path / "run")
+    embedder.save(tmp_path / "small", table_dtype="int8")
+    assert read_config(tmp_path / "small")["format_version"] == 3
+    assert read_dictionary(tmp_path / "small").words == ["road", "vehicles"]
+    assert read_vocabulary(None, str(tmp_path / "small")) == ["road", "vehicles"]
+    vectorizer, _ = pruned(embedder.vectorizer, embedder.encoder, 20)
+    assert vectorizer.spans(WRONG)[0] == f" {RIGHT} " and len(vectorizer.vocabulary) == 20
+    embedder.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(loaded.encode([WRONG]), embedder.encode([RIGHT]))
+
+
+def test_second_stage_knows_both(pairs, known, tmp_path):
+    assert train(tmp_path / "first", "--data", pairs, "--dictionary", known) == 0
+    texts = tmp_path / "texts.txt"
+    texts.write_text("the roda roda\n" * 3 + "rare\n" * 4)
+    more = ["--data", pairs, "--init", tmp_path / "first"]
+    assert train(tmp_path / "second", *more, "--dictionary", texts) == 0
+    second = TextEmbedder.load(tmp_path / "second").vectorizer
+    assert second.dictionary.words == ["road", "vehicles", "roda"]
+    assert second.spans(WRONG + " roda")[0] == f" {RIGHT} roda "
+    assert train(tmp_path / "third", *more) == 0
+    third = TextEmbedder.load(tmp_path / "third").vectorizer
+    assert third.dictionary.words == ["road", "vehicles"]
+
+
+def test_a_dictionary_that_changed_is_noticed(pairs, known, tmp_path, capsys):
+    assert train(tmp_path / "run", "--data", pairs, "--dictionary", known) == 0
+    known.write_text("road\t900\n")
+    assert train(tmp_path / "run", "--data", pairs, "--dictionary", known, "--resume") == 1
+    assert "known.tsv" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("road\t9\n" * 20 + "vehicles\n", "known.tsv:21: expected a word and its count"),
+    ("4x4\t9\n", "at least one word of letters alone"),
+    ("seldom\n", "at least one word of letters alone"),
+    (None, "known.tsv"),
+])  # fmt: skip
+def test_bad_files(text, message, pairs, known, tmp_path, capsys):
+    known.unlink() if text is None else known.write_text(text)
+    assert train(tmp_path / "run", "--data", pairs, "--dictionary", known) == 1
+    error = capsys.readouterr().err
+    assert message in error and "Traceback" not in error
+
+
+@pytest.mark.parametrize("encoder", ["char_cnn", "word_average"])
+def test_encoders_without_use(encoder):
+    config = ParaphraseConfig(encoder=encoder, dictionary=("known.tsv",))
+    with pytest.raises(ConfigError, match=f"`dictionary` is not an option .* '{encoder}'"):
+        check_options(config)
