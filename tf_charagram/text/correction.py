@@ -1,15 +1,15 @@
-"""Misspelled words become known ones, in the graph and with integer operations only.
+"""Misspelled words become known ones, in the graph and without building a string.
 
 A word that is not in the dictionary, and one typing error away from a word that is, is read as that
 word: a letter may be missing, too many or wrong, or two neighbours swapped. Of several such words
 the most probable one is taken, in the noisy channel model of spelling (Kernighan, Church & Gale
 1990): how often it occurs, times how often people make the error.
 
-Nearly all words are known, and told so by a key of a few windows of letters. The others, a few in a
-hundred, get a second key: a polynomial of the letters modulo 2^64, from which the key of what an
-error makes of a word follows by sums over its first letters. No string is built. The table of these
-keys holds, beside each word, its patterns, in which any one letter is the wildcard: a wrong letter
-is found by putting the wildcard in its place, a missing one by putting it in between.
+Nearly all words are known, which a key of a few windows of letters tells. The others get a second
+key: a polynomial of the letters modulo 2^64, from which the key of what an error makes of a word
+follows by sums over its first letters. The table of these keys holds, beside each word, its
+patterns, in which any one letter is the wildcard: a wrong letter is found by putting the wildcard
+in its place, a missing one by putting it in between.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class WordCorrector:
     Args:
         dictionary: The known words; those with a letter that no symbol stands for are left out.
         code_points: The code point of each symbol, `(num_symbols,)`; -1 for symbols that stand for
-            none or for several. Symbols from `num_symbols` on are characters that are no letters.
+            none or for several. Symbols from `num_symbols` on, such as emoji, are between words.
     """
 
     def __init__(self, dictionary: Dictionary, code_points: np.ndarray) -> None:
@@ -285,7 +285,7 @@ def _marks(code_points: np.ndarray) -> np.ndarray:
     is_letter = [char.isalpha() for char in chars]
     is_other = [not char or is_in_word(char) for char in chars]
     marks = np.select([is_letter, is_other], [_LETTER, _OTHER], 0)
-    return np.append(marks, _OTHER).astype(np.int32)
+    return np.append(marks, 0).astype(np.int32)
 
 
 def _table(keys: tf.Tensor | np.ndarray, rows: np.ndarray) -> tf.lookup.StaticHashTable:
