@@ -47,8 +47,9 @@ class WordFrequencies:
         Raises:
             DataError: The file cannot be read, has no word, or a line of a list has no count.
         """
+        counts = read_word_counts(path, words_of)
         try:
-            return cls(read_word_counts(path, words_of))
+            return cls(counts)
         except ValueError:
             raise DataError(path, "expected words that occur, found none") from None
 
