@@ -15,6 +15,7 @@ from tests.shipped import FACTS, NAME, ship_tiny
 from tf_charagram.errors import ConfigError
 from tf_charagram.files import sha256_of
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.search.texts import read_vocabulary
 
 
 @pytest.fixture
@@ -44,6 +45,21 @@ def test_what_is_written(arguments, tmp_path, capsys):
         name: sha256_of(folder / name) for name in names - {"card.json"}
     }
     assert "bytes of at most 10,000,000; 2 words" in capsys.readouterr().out
+
+
+def test_words_that_it_corrects_to(arguments, tmp_path, capsys):
+    """They take the place of a list of words, and are what `neighbors` searches."""
+    (tmp_path / "words.tsv").write_text("machines\t30\ngate\t90\nadage\t1\n")
+    index = arguments.index("--words")
+    arguments[index : index + 2] = ["--dictionary", str(tmp_path / "words.tsv")]
+    assert main([*arguments, "--max-words", "2"]) == 0
+    assert "; 2 words" in capsys.readouterr().out
+    folder = tmp_path / "pretrained" / "tiny"
+    assert not (folder / "words.txt.gz").exists()
+    assert TextEmbedder.load(folder).vectorizer.spans("machins")[0] == " machines "
+    assert read_vocabulary(None, str(folder)) == ["gate", "machines"]
+    assert main([*arguments, "--words", str(tmp_path / "words.txt")]) == 1
+    assert "Give one of --words and --dictionary." in capsys.readouterr().err
 
 
 def test_made_smaller(arguments, tmp_path):
