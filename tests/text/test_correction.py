@@ -130,3 +130,22 @@ def test_grown():
     assert buckets.grown(buckets)[0] is buckets
     grown, _ = buckets.grown(buckets.with_parts(None, Dictionary({"road": 2})))
     assert grown.dictionary.words == ["road"] and grown.hash_buckets == 5
+
+
+def test_adapting_keeps_the_dictionary():
+    vectorizer = NgramVectorizer(orders=[2], dictionary=Dictionary(COUNTS))
+    vectorizer.adapt(["vehicles on the road"])
+    assert read_as(vectorizer, "vehicls") == "vehicles"
+    assert "dictionary_utf8" in vectorizer.state()
+
+
+@pytest.mark.parametrize("options", [{"hash_buckets": 9}, {"vocabulary": None}])
+def test_clones_know_the_words(options):
+    vectorizer = NgramVectorizer(**options, dictionary=Dictionary(COUNTS))
+    if not options.get("hash_buckets"):
+        vectorizer.adapt(["vehicles"])
+    clone = NgramVectorizer.from_config(vectorizer.get_config())
+    assert clone.dictionary.words == vectorizer.dictionary.words
+    assert (
+        clone(tf.constant(["vehicls"])).to_list() == vectorizer(tf.constant(["vehicles"])).to_list()
+    )

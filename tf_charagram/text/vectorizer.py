@@ -154,14 +154,17 @@ class NgramVectorizer(TextVectorizer):
         return self.vocabulary is not None or self.hash_buckets is not None
 
     def adapt(self, data: Any, **counting: Any) -> None:
-        """Sets the vocabulary to the n-grams of texts, as `TextVectorizer.adapt`.
+        """Sets the vocabulary to the n-grams of texts, as `TextVectorizer.adapt`; words stay known.
 
         Raises:
             ConfigError: As there; or n-grams are hashed, and there is nothing to set.
         """
         if self.hash_buckets is not None:
             raise ConfigError("`adapt` is for vocabularies; `hash_buckets` needs none.")
+        dictionary = self.dictionary
         super().adapt(data, **{"orders": self.orders, **counting})
+        if dictionary is not None:
+            self._use(self.vocabulary, dictionary)
 
     def _take(self, state: dict[str, np.ndarray]) -> None:
         """Sets vocabulary and known words to what `state()` returned."""
@@ -222,8 +225,8 @@ class NgramVectorizer(TextVectorizer):
 
         Returns:
             The text as it is read, normalized and with a space at both ends, its words corrected if
-            there is a dictionary, and the first position
-            of each n-gram in it and the one after its last; in the order of `ngrams`.
+            there is a dictionary; and the first position of each n-gram in it and the one after its
+            last, in the order of `ngrams`.
 
         Raises:
             ConfigError: With `longest_only`, not every n-gram gives its id.
