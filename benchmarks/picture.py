@@ -29,8 +29,15 @@ def main(results: str, picture: str) -> None:
         axes.plot([speed, speed], [model["clean"], model["typos"]], color=color, lw=1.2)
         axes.plot(speed, model["clean"], "o", color=color, ms=9)
         axes.plot(speed, model["typos"], "o", mfc="white", mec=color, mew=1.6, ms=9)
+        # The lower of two dots beside each other has its name below.
+        is_below = any(
+            abs(other["texts_per_second"] / speed - 1) < 0.2
+            and 0 < other["clean"] - model["clean"] < 2
+            for other in models.values()
+        )
         axes.annotate(
-            name, (speed, model["clean"]), (-9 if is_inner else 9, 0), color=color, va="center",
+            name, (speed, model["clean"]), (-9 if is_inner else 9, -7 if is_below else 0),
+            color=color, va="center",
             ha="right" if is_inner else "left", textcoords="offset points",
         )  # fmt: skip
     axes.plot([], [], "o", color=OTHERS, label="clean")
