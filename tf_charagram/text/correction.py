@@ -264,7 +264,8 @@ def _marks(code_points: np.ndarray) -> np.ndarray:
 
 def _table(keys: tf.Tensor | np.ndarray, rows: np.ndarray) -> tf.lookup.StaticHashTable:
     # A table must not be empty.
-    keys, rows = tf.concat([keys, [0]], axis=0), tf.concat([rows, [-1]], axis=0)
+    keys = tf.concat([keys, [0]], axis=0)
+    rows = tf.concat([tf.cast(rows, tf.int32), [-1]], axis=0)
     initializer = tf.lookup.KeyValueTensorInitializer(keys, rows)
     return tf.lookup.StaticHashTable(initializer, default_value=-1)
 
