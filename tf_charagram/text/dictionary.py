@@ -30,7 +30,7 @@ class Dictionary:
     is left out, for no word is corrected to it.
 
     Args:
-        counts: How often each word occurs, at least once. Only ratios matter, and these to a fifth.
+        counts: How often each word occurs, at least once. Only ratios matter, and these to a tenth.
 
     Attributes:
         words: The words.
@@ -92,7 +92,7 @@ class Dictionary:
         """Returns the words of both; a word that both have is as frequent as in this one."""
         if other is None:
             return self
-        steps = {**dict(zip(other.words, other._steps, strict=True))}
+        steps = dict(zip(other.words, other._steps, strict=True))
         steps |= dict(zip(self.words, self._steps, strict=True))
         words = sorted(steps)
         return self._of(words, np.array([steps[word] for word in words], np.uint8))
