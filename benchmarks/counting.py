@@ -87,7 +87,7 @@ def compute_keys(paths: list[str], vectorizer: NgramVectorizer) -> None:
     bits = vectorizer.vocabulary.bits
 
     def keys(batch: list[str]) -> None:
-        texts = vectorizer.normalized(tf.constant([to_bytes(text) for text in batch]))
+        texts = vectorizer.reader(tf.constant([to_bytes(text) for text in batch]))
         ngram_keys(texts, vectorizer.orders, bits)
 
     deque(in_threads(keys, bounded_batches(lines_of(paths), 10_000, 1_000_000)), maxlen=0)

@@ -90,7 +90,8 @@ def _spelling(model: str, words_file: str | None) -> Search:
     from tf_charagram.search.spelling import SpellingCorrector, read_words
 
     words = read_words(words_file, model)
-    return SpellingCorrector(TextEmbedder.load(model, folded=True), words).correct
+    embedder = TextEmbedder.load(model, folded=True, correct_spelling=False)
+    return SpellingCorrector(embedder, words).correct
 
 
 def _prompt() -> Iterator[str]:

@@ -79,7 +79,7 @@ def scores_by_unknown_ngrams(
 def _num_unknown(vectorizer: NgramVectorizer, texts: Sequence[str]) -> NDArray[np.intp]:
     """Returns how many n-grams of each text, as often as they occur, are not in the vocabulary."""
     encoded = string_tensor(texts)
-    _, starts, ends = vectorizer.normalized(encoded)
+    _, starts, ends = vectorizer.reader(encoded)
     # With the spaces at both ends; a text of nothing has no n-gram.
     lengths = np.where(ends > starts, ends - starts + 1, 0)
     in_all = sum(np.maximum(0, lengths - order + 1) for order in vectorizer.orders)

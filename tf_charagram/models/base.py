@@ -19,7 +19,6 @@ from tf_charagram.serialization.model_folder import Parts, load_model, save_mode
 from tf_charagram.serialization.prefix_sums import fold, fold_into, foldable_prefixes
 from tf_charagram.serialization.saved_model import replaced_folder, write_saved_model
 from tf_charagram.text.base import TextVectorizer
-from tf_charagram.text.vectorizer import as_written
 
 #: Inputs of the signatures: any number of texts, or of pairs of texts.
 TEXTS = [tf.TensorSpec([None], tf.string, name="texts")]
@@ -176,9 +175,7 @@ class TextModel(keras.Model):
         Raises:
             RunError: The folder is not such a model, is damaged, or is from a newer version.
         """
-        parts = load_model(path, cls.kind, cls.head_class)
-        if not correct_spelling:
-            parts = parts._replace(vectorizer=as_written(parts.vectorizer))
+        parts = load_model(path, cls.kind, cls.head_class, correct_spelling=correct_spelling)
         prefixes = foldable_prefixes(parts.vectorizer, parts.encoder) if folded else None
         if prefixes is not None:
             parts = parts._replace(vectorizer=fold_into(parts.vectorizer, parts.encoder, prefixes))

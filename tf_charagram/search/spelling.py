@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.search.texts import read_vocabulary
-from tf_charagram.text.vectorizer import as_written
 
 #: Words that are looked at, those with the largest cosines.
 NUM_CANDIDATES = 2000
@@ -77,7 +76,7 @@ class SpellingCorrector:
         self.keys = list(forms)
         self._positions = {key: position for position, key in enumerate(self.keys)}
         vectorizer, encoder, _ = embedder.parts
-        self._embedder = TextEmbedder(as_written(vectorizer), encoder)
+        self._embedder = TextEmbedder(vectorizer.as_written(), encoder)
         self.vectors = self.embed(self.keys)
 
     def embed(self, words: Sequence[str]) -> NDArray[np.float32]:

@@ -29,7 +29,7 @@ from tf_charagram.serialization.locations import FILES, FORMAT_VERSION, model_fo
 from tf_charagram.serialization.plain_settings import plain_settings
 from tf_charagram.serialization.weight_arrays import check_shapes, restore, weight_arrays
 from tf_charagram.text.assets import DAMAGES
-from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.dictionary import Dictionary, without_dictionary
 from tf_charagram.text.registry import VECTORIZERS
 
 EMBEDDER = "embedder"
@@ -120,7 +120,7 @@ def save_model(
 
 def _version(vectorizer: keras.layers.Layer, is_small: bool) -> int:
     """Returns the format version of a folder, the lowest that says all that is in it."""
-    if getattr(vectorizer, "dictionary", None) is not None:
+    if vectorizer.dictionary is not None:
         return _DICTIONARY_VERSION
     return _SMALL_VERSION if is_small else _PLAIN_VERSION
 
@@ -157,7 +157,11 @@ def _fingerprint(*paths: str | Path) -> str:
 
 
 def load_model(
-    path: str | Path, kind: str = EMBEDDER, head_class: type[keras.layers.Layer] | None = None
+    path: str | Path,
+    kind: str = EMBEDDER,
+    head_class: type[keras.layers.Layer] | None = None,
+    *,
+    correct_spelling: bool = True,
 ) -> Parts:
     """Loads the model of a model folder, of the run it is in, or of a name; all in float32.
 
@@ -165,6 +169,7 @@ def load_model(
         path: The folder, or the name of a shipped model.
         kind: What it must be.
         head_class: The class of its head, if it has one.
+        correct_spelling: Whether its dictionary is used, if it has one.
 
     Raises:
         RunError: The folder is not a model, or one of another kind, is damaged, or is from a newer
@@ -177,6 +182,8 @@ def load_model(
         raise RunError(f"{path} holds a model of the kind '{actual}', where '{kind}' is needed.")
     try:
         vocabulary = read_arrays(path / FILES.vocabulary, "iu")
+        if not correct_spelling:
+            vocabulary = without_dictionary(vocabulary)
         with open_arrays(path / FILES.weights) as weights:
             make_layers = _layers(config, head_class, len(weights.infos))
             # Shapes only: what a file says of sizes must not take memory that its arrays do not.

@@ -19,6 +19,7 @@ from tf_charagram.text.assets import (
     read_vocabulary,
     write_vocabulary,
 )
+from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.tensors import check_shape, texts_of
 from tf_charagram.text.validation import check_text_options
 
@@ -69,6 +70,9 @@ class TextVectorizer(keras.layers.Layer):
     Raises:
         ConfigError: An argument is out of range.
     """
+
+    #: Known words, which others are corrected to, if there are any.
+    dictionary: Dictionary | None = None
 
     def __init__(
         self, lowercase: bool, unicode_form: str | None, max_chars: int | None, **kwargs: Any
@@ -166,6 +170,10 @@ class TextVectorizer(keras.layers.Layer):
         # Tells the encoder, if it comes next, how many rows it needs.
         ids.num_ids = self.num_rows
         return ids
+
+    def as_written(self) -> TextVectorizer:
+        """Returns a vectorizer that gives the same ids, but reads every word as it is written."""
+        return self
 
     @property
     def resources(self) -> list[Any]:

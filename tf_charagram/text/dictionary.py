@@ -130,6 +130,11 @@ class Dictionary:
         return cls._of(words, steps)
 
 
+def without_dictionary(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Returns what `Dictionary.to_arrays` did not add to some arrays."""
+    return {name: array for name, array in arrays.items() if name not in (_UTF8, _LOG_COUNTS)}
+
+
 def words_of(texts: Iterable[str]) -> Iterator[str]:
     """Yields the words of texts that could be in a dictionary, lower-cased."""
     for text in texts:

@@ -11,19 +11,11 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, check_integers, check_switches
 from tf_charagram.text.base import TextOptions, TextVectorizer
-from tf_charagram.text.correction import WordCorrector
 from tf_charagram.text.dictionary import Dictionary, check_dictionary
 from tf_charagram.text.growing import check_growable
 from tf_charagram.text.keys import ngram_keys
 from tf_charagram.text.ngram_ids import hashed_ids, known_ids, longest_ids
-from tf_charagram.text.normalize import (
-    SPACE,
-    FlatTexts,
-    collapse,
-    decode,
-    normalized_code_points,
-)
-from tf_charagram.text.symbols import SPACE_SYMBOL
+from tf_charagram.text.reading import TextReader
 from tf_charagram.text.tensors import string_tensor
 from tf_charagram.text.validation import check_orders
 from tf_charagram.text.vocabulary import NgramVocabulary, check_vocabulary
@@ -94,7 +86,7 @@ class NgramVectorizer(TextVectorizer):
                 "`longest_only` needs a `vocabulary` with exact keys; this one has too many "
                 "characters for its orders."
             )
-        self.vocabulary = vocabulary
+        self.vocabulary, self.dictionary = vocabulary, dictionary
         if vocabulary is not None:
             self.orders = vocabulary.orders
             self._table = tf.lookup.StaticHashTable(
@@ -103,23 +95,14 @@ class NgramVectorizer(TextVectorizer):
                 ),
                 default_value=-1,
             )
-        has_alphabet = vocabulary is not None and vocabulary.alphabet is not None
-        symbols = (
-            vocabulary.alphabet.symbol_table(self.lowercase)  # type: ignore[union-attr]
-            if has_alphabet
-            else normalized_code_points(self.lowercase)
+        #: Turns texts into symbols.
+        self.reader = TextReader(
+            vocabulary,
+            dictionary,
+            lowercase=self.lowercase,
+            unicode_form=self.unicode_form,
+            max_chars=self.max_chars,
         )
-        self.dictionary = dictionary
-        self._corrector = None
-        if dictionary is not None:
-            alphabet = vocabulary.alphabet if has_alphabet else None  # type: ignore[union-attr]
-            codes = np.arange(len(symbols)) if alphabet is None else alphabet.symbol_codes()
-            self._corrector = WordCorrector(dictionary, codes)
-            symbols = self._corrector.marked(symbols)
-        # One tensor: a constant in each function would be saved with each.
-        self._symbols = tf.constant(symbols)
-        self._space = SPACE_SYMBOL if has_alphabet else SPACE
-        self._bits = vocabulary.bits if vocabulary is not None else None
 
     @classmethod
     def from_texts(
@@ -178,30 +161,17 @@ class NgramVectorizer(TextVectorizer):
         """Returns the ids of the n-grams of each text."""
         self.check_ready(texts)
         with tf.device("CPU:0"):
-            flat = self.normalized(texts)
+            flat = self.reader(texts)
             if self.vocabulary is None:
                 return hashed_ids(flat, self.orders, self.num_rows, self.rows_per_ngram)
             ids = longest_ids if self.longest_only else known_ids
-            return ids(flat, self.orders, self._bits, self._table.lookup)  # type: ignore[arg-type]
-
-    def normalized(self, texts: tf.Tensor) -> FlatTexts:
-        """Returns the texts as they are read: normalized, and corrected if words are known.
-
-        Their symbols are those of the alphabet, or code points.
-        """
-        codes, boundaries = decode(texts, self.unicode_form)
-        size = len(self._symbols)
-        symbols = tf.gather(self._symbols, tf.minimum(codes, size - 1))
-        if self._bits is None:  # Code points past the table are normalized already.
-            symbols = tf.where(codes < size, symbols, codes)
-        texts = collapse(symbols, boundaries, self._space, self.max_chars)
-        return texts if self._corrector is None else self._corrector(texts)
+            return ids(flat, self.orders, self.vocabulary.bits, self._table.lookup)  # type: ignore[arg-type]
 
     @property
     def resources(self) -> list[Any]:
         """Resources that a SavedModel holds besides the graph: the look-up tables, if any."""
         own = [] if self.vocabulary is None else [self._table]
-        return own if self._corrector is None else [*own, *self._corrector.resources]
+        return [*own, *self.reader.resources]
 
     def ngrams(self, text: str) -> list[tuple[str, tuple[int, ...]]]:
         """Returns the n-grams of a text that have rows, in order, each with its ids.
@@ -236,12 +206,11 @@ class NgramVectorizer(TextVectorizer):
                 "The n-grams of a folded model (`longest_only`) cannot be told apart. Use the "
                 "model that is not folded."
             )
-        texts = self.normalized(string_tensor([text]))
+        texts = self.reader(string_tensor([text]))
         # What was cut off is still there, behind the space at the end.
-        symbols = texts.symbols[: texts.ends[0] + 1].numpy()
-        if self._bits is not None:
-            symbols = self.vocabulary.alphabet.code_points(symbols)  # type: ignore[union-attr]
-        keys, _ = ngram_keys(texts, self.orders, self._bits)
+        codes = self.reader.code_points(texts.symbols[: texts.ends[0] + 1].numpy())
+        bits = None if self.vocabulary is None else self.vocabulary.bits
+        keys, _ = ngram_keys(texts, self.orders, bits)
         starts, columns = np.nonzero(keys.numpy())
         if self.vocabulary is not None:
             has_row = self._table.lookup(keys).numpy()[starts, columns] >= 0
@@ -250,7 +219,7 @@ class NgramVectorizer(TextVectorizer):
         starts = starts + (columns == len(self.orders))
         lengths = np.array([*self.orders, 1])[columns]
         spans = zip(starts.tolist(), (starts + lengths).tolist(), strict=True)
-        return "".join(map(chr, symbols)), list(spans)
+        return "".join(map(chr, codes)), list(spans)
 
     def grown(self, other: NgramVectorizer) -> tuple[NgramVectorizer, np.ndarray]:
         """Adds rows for the n-grams of another vectorizer; in hash mode all have rows already.
@@ -273,6 +242,10 @@ class NgramVectorizer(TextVectorizer):
     ) -> NgramVectorizer:
         """Returns a vectorizer with the same settings, and other n-grams or known words."""
         return type(self)(**self.settings(), vocabulary=vocabulary, dictionary=dictionary)
+
+    def as_written(self) -> NgramVectorizer:
+        """Returns this vectorizer without its dictionary, if it has one."""
+        return self if self.dictionary is None else self.with_parts(self.vocabulary, None)
 
     def settings(self) -> dict[str, Any]:
         """Returns the arguments without the vocabulary, which is stored as arrays."""
@@ -301,13 +274,6 @@ def _parts_of(state: dict[str, np.ndarray]) -> tuple[NgramVocabulary | None, Dic
     has_ngrams = any(name in state for name in ("orders", "keys", "counts"))
     vocabulary = NgramVocabulary.from_arrays(state) if has_ngrams else None
     return vocabulary, Dictionary.from_arrays(state)
-
-
-def as_written(vectorizer: TextVectorizer) -> TextVectorizer:
-    """Returns a vectorizer that gives the same ids, but reads every word as it is written."""
-    if not isinstance(vectorizer, NgramVectorizer) or vectorizer.dictionary is None:
-        return vectorizer
-    return vectorizer.with_parts(vectorizer.vocabulary, None)
 
 
 def _check_rows(

@@ -1,0 +1,81 @@
+"""How texts are read before their n-grams are taken: normalized, and their words corrected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.text.correction import WordCorrector
+from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.normalize import (
+    SPACE,
+    FlatTexts,
+    collapse,
+    decode,
+    normalized_code_points,
+)
+from tf_charagram.text.symbols import SPACE_SYMBOL
+from tf_charagram.text.vocabulary import NgramVocabulary
+
+
+class TextReader:
+    """Turns texts into symbols: those of the alphabet of a vocabulary, or code points.
+
+    Args:
+        vocabulary: The n-grams that are looked up; `None` if they are hashed.
+        dictionary: Known words, which others are corrected to, or `None`.
+        lowercase: Lower-case the texts.
+        unicode_form: `None`, or a normalization form applied first.
+        max_chars: Longest text that is kept, in characters, or `None`.
+
+    Call arguments:
+        texts: String tensor `(batch,)`, UTF-8.
+
+    Returns:
+        The texts, with one space at both ends.
+    """
+
+    def __init__(
+        self,
+        vocabulary: NgramVocabulary | None,
+        dictionary: Dictionary | None,
+        *,
+        lowercase: bool,
+        unicode_form: str | None,
+        max_chars: int | None,
+    ) -> None:
+        self._unicode_form, self._max_chars = unicode_form, max_chars
+        self._alphabet = None if vocabulary is None else vocabulary.alphabet
+        if self._alphabet is None:
+            symbols, self._space = normalized_code_points(lowercase), SPACE
+        else:
+            symbols, self._space = self._alphabet.symbol_table(lowercase), SPACE_SYMBOL
+        self._corrector = None
+        if dictionary is not None:
+            alphabet = self._alphabet
+            codes = np.arange(len(symbols)) if alphabet is None else alphabet.symbol_codes()
+            self._corrector = WordCorrector(dictionary, codes)
+            symbols = self._corrector.marked(symbols)
+        # One tensor: a constant in each function would be saved with each.
+        self._symbols = tf.constant(symbols)
+
+    def __call__(self, texts: tf.Tensor) -> FlatTexts:
+        """Returns the texts as they are read."""
+        codes, boundaries = decode(texts, self._unicode_form)
+        size = len(self._symbols)
+        symbols = tf.gather(self._symbols, tf.minimum(codes, size - 1))
+        if self._alphabet is None:  # Code points past the table are normalized already.
+            symbols = tf.where(codes < size, symbols, codes)
+        flat = collapse(symbols, boundaries, self._space, self._max_chars)
+        return flat if self._corrector is None else self._corrector(flat)
+
+    def code_points(self, symbols: np.ndarray) -> np.ndarray:
+        """Returns the code point of each symbol."""
+        return symbols if self._alphabet is None else self._alphabet.code_points(symbols)
+
+    @property
+    def resources(self) -> list[Any]:
+        """Resources that a SavedModel holds besides the graph: the look-up tables, if any."""
+        return [] if self._corrector is None else self._corrector.resources
