@@ -13,14 +13,9 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.text.base import TextOptions, TextVectorizer
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.growing import check_growable
-from tf_charagram.text.normalize import (
-    SPACE,
-    FlatTexts,
-    collapse,
-    decode,
-    normalized_code_points,
-)
-from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
+from tf_charagram.text.normalize import FlatTexts
+from tf_charagram.text.reading import TextReader
+from tf_charagram.text.symbols import Alphabet
 from tf_charagram.text.tensors import string_tensor, texts_of
 
 _CHUNK_TEXTS, _CHUNK_CHARS = 1_000, 2_000_000
@@ -60,12 +55,20 @@ class CharacterVectorizer(TextVectorizer):
         self._use(alphabet)
 
     def _use(self, alphabet: Alphabet | None) -> None:
-        """Sets the alphabet, and the table that follows from it."""
+        """Sets the alphabet, and the reader that follows from it."""
         if alphabet is not None and not isinstance(alphabet, Alphabet):
             raise ConfigError(f"`alphabet` must be an `Alphabet`. Received: {alphabet!r}")
         self._alphabet = alphabet
         if alphabet is not None:
-            self._symbols = alphabet.symbol_table(self.lowercase)
+            self._reader = self._reader_of(alphabet)
+
+    def _reader_of(self, alphabet: Alphabet | None) -> TextReader:
+        return TextReader(
+            alphabet,
+            lowercase=self.lowercase,
+            unicode_form=self.unicode_form,
+            max_chars=self.max_chars,
+        )
 
     @property
     def alphabet(self) -> Alphabet:
@@ -102,16 +105,10 @@ class CharacterVectorizer(TextVectorizer):
         """
         texts = texts_of(texts, "texts")
         alphabet = Alphabet()
-        empty = cls(alphabet=alphabet, **options)
-        fold = normalized_code_points(empty.lowercase)
+        read = cls(**options)._reader_of(None)
         for chunk in bounded_batches(texts, _CHUNK_TEXTS, _CHUNK_CHARS):
-            encoded = string_tensor(chunk)
-            codes, boundaries = decode(encoded, empty.unicode_form)
-            codes = codes.numpy()
-            in_table = codes < len(fold)
-            codes[in_table] = fold[codes[in_table]]
-            flat = collapse(tf.constant(codes), boundaries, SPACE, empty.max_chars)
-            alphabet = alphabet.extended(np.unique(_rows(flat).values.numpy()))
+            characters = _rows(read(string_tensor(chunk))).values.numpy()
+            alphabet = alphabet.extended(np.unique(characters))
         if not len(alphabet):
             raise ConfigError("The texts have no character to make an alphabet of.")
         return cls(alphabet=alphabet.sorted()[0], **options)
@@ -124,10 +121,7 @@ class CharacterVectorizer(TextVectorizer):
         """Returns the ids of the characters of each text."""
         self.check_ready(texts)
         with tf.device("CPU:0"):
-            codes, boundaries = decode(texts, self.unicode_form)
-            last = len(self._symbols) - 1
-            symbols = tf.gather(tf.constant(self._symbols), tf.minimum(codes, last))
-            return _rows(collapse(symbols, boundaries, SPACE_SYMBOL, self.max_chars))
+            return _rows(self._reader(texts))
 
     def grown(self, other: CharacterVectorizer) -> tuple[CharacterVectorizer, np.ndarray]:
         """Merges in the characters of another vectorizer, in the order of code points.

@@ -1,4 +1,4 @@
-"""How texts are read before their n-grams are taken: normalized, and their words corrected."""
+"""How texts are read before ids are given: normalized, and their words corrected."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from tf_charagram.text.normalize import (
     decode,
     normalized_code_points,
 )
-from tf_charagram.text.symbols import SPACE_SYMBOL
-from tf_charagram.text.vocabulary import NgramVocabulary
+from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
 
 
 class TextReader:
-    """Turns texts into symbols: those of the alphabet of a vocabulary, or code points.
+    """Turns texts into the symbols of an alphabet, or into code points.
 
     Args:
-        vocabulary: The n-grams that are looked up; `None` if they are hashed.
+        alphabet: The characters that have symbols; `None` for code points.
         dictionary: Known words, which others are corrected to, or `None`.
         lowercase: Lower-case the texts.
         unicode_form: `None`, or a normalization form applied first.
@@ -39,22 +38,21 @@ class TextReader:
 
     def __init__(
         self,
-        vocabulary: NgramVocabulary | None,
-        dictionary: Dictionary | None,
+        alphabet: Alphabet | None,
+        dictionary: Dictionary | None = None,
         *,
         lowercase: bool,
         unicode_form: str | None,
         max_chars: int | None,
     ) -> None:
         self._unicode_form, self._max_chars = unicode_form, max_chars
-        self._alphabet = None if vocabulary is None else vocabulary.alphabet
-        if self._alphabet is None:
+        self._alphabet = alphabet
+        if alphabet is None:
             symbols, self._space = normalized_code_points(lowercase), SPACE
         else:
-            symbols, self._space = self._alphabet.symbol_table(lowercase), SPACE_SYMBOL
+            symbols, self._space = alphabet.symbol_table(lowercase), SPACE_SYMBOL
         self._corrector = None
         if dictionary is not None:
-            alphabet = self._alphabet
             codes = np.arange(len(symbols)) if alphabet is None else alphabet.symbol_codes()
             self._corrector = WordCorrector(dictionary, codes)
             symbols = self._corrector.marked(symbols)

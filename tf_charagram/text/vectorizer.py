@@ -97,7 +97,7 @@ class NgramVectorizer(TextVectorizer):
             )
         #: Turns texts into symbols.
         self.reader = TextReader(
-            vocabulary,
+            None if vocabulary is None else vocabulary.alphabet,
             dictionary,
             lowercase=self.lowercase,
             unicode_form=self.unicode_form,
