@@ -20,6 +20,8 @@ from tf_charagram.text.assets import (
     write_vocabulary,
 )
 from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.reading import TextReader
+from tf_charagram.text.symbols import Alphabet
 from tf_charagram.text.tensors import check_shape, texts_of
 from tf_charagram.text.validation import check_text_options
 
@@ -170,6 +172,18 @@ class TextVectorizer(keras.layers.Layer):
         # Tells the encoder, if it comes next, how many rows it needs.
         ids.num_ids = self.num_rows
         return ids
+
+    def _make_reader(
+        self, alphabet: Alphabet | None, dictionary: Dictionary | None = None
+    ) -> TextReader:
+        """Returns what reads texts by the settings of this vectorizer."""
+        return TextReader(
+            alphabet,
+            dictionary,
+            lowercase=self.lowercase,
+            unicode_form=self.unicode_form,
+            max_chars=self.max_chars,
+        )
 
     def as_written(self) -> TextVectorizer:
         """Returns a vectorizer that gives the same ids, but reads every word as it is written."""

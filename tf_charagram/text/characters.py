@@ -14,7 +14,6 @@ from tf_charagram.text.base import TextOptions, TextVectorizer
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.growing import check_growable
 from tf_charagram.text.normalize import FlatTexts
-from tf_charagram.text.reading import TextReader
 from tf_charagram.text.symbols import Alphabet
 from tf_charagram.text.tensors import string_tensor, texts_of
 
@@ -60,15 +59,7 @@ class CharacterVectorizer(TextVectorizer):
             raise ConfigError(f"`alphabet` must be an `Alphabet`. Received: {alphabet!r}")
         self._alphabet = alphabet
         if alphabet is not None:
-            self._reader = self._reader_of(alphabet)
-
-    def _reader_of(self, alphabet: Alphabet | None) -> TextReader:
-        return TextReader(
-            alphabet,
-            lowercase=self.lowercase,
-            unicode_form=self.unicode_form,
-            max_chars=self.max_chars,
-        )
+            self._reader = self._make_reader(alphabet)
 
     @property
     def alphabet(self) -> Alphabet:
@@ -105,7 +96,7 @@ class CharacterVectorizer(TextVectorizer):
         """
         texts = texts_of(texts, "texts")
         alphabet = Alphabet()
-        read = cls(**options)._reader_of(None)
+        read = cls(**options)._make_reader(None)
         for chunk in bounded_batches(texts, _CHUNK_TEXTS, _CHUNK_CHARS):
             characters = _rows(read(string_tensor(chunk))).values.numpy()
             alphabet = alphabet.extended(np.unique(characters))

@@ -131,7 +131,7 @@ class Dictionary:
 
 
 def without_dictionary(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Returns what `Dictionary.to_arrays` did not add to some arrays."""
+    """Returns some arrays without those of a dictionary, which `Dictionary.to_arrays` names."""
     return {name: array for name, array in arrays.items() if name not in (_UTF8, _LOG_COUNTS)}
 
 

@@ -15,7 +15,6 @@ from tf_charagram.text.dictionary import Dictionary, check_dictionary
 from tf_charagram.text.growing import check_growable
 from tf_charagram.text.keys import ngram_keys
 from tf_charagram.text.ngram_ids import hashed_ids, known_ids, longest_ids
-from tf_charagram.text.reading import TextReader
 from tf_charagram.text.tensors import string_tensor
 from tf_charagram.text.validation import check_orders
 from tf_charagram.text.vocabulary import NgramVocabulary, check_vocabulary
@@ -95,14 +94,9 @@ class NgramVectorizer(TextVectorizer):
                 ),
                 default_value=-1,
             )
+        alphabet = None if vocabulary is None else vocabulary.alphabet
         #: Turns texts into symbols.
-        self.reader = TextReader(
-            None if vocabulary is None else vocabulary.alphabet,
-            dictionary,
-            lowercase=self.lowercase,
-            unicode_form=self.unicode_form,
-            max_chars=self.max_chars,
-        )
+        self.reader = self._make_reader(alphabet, dictionary)
 
     @classmethod
     def from_texts(
