@@ -17,18 +17,18 @@ from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.layers.cut_table import summed_tables
 from tf_charagram.layers.embedding_table import tables_in
+from tf_charagram.serialization.model_folder import read_dictionary
 from tf_charagram.text.dictionary import Dictionary, words_of
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.validation import check_orders
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary_file import load_vocabulary
 from tf_charagram.text.words import WordVectorizer
+from tf_charagram.training.own_words import MIN_COUNT, WordCounts
 from tf_charagram.training.word_vectors import add_vector_words, check_width, pretrained_width
 
 #: What the vector of an unknown word may be.
 UNKNOWN_WORDS = ("shared", "ngrams")
-# A word that is rare in the texts of a dictionary may be a typing error.
-_MIN_WORD_COUNT = 5
 
 
 def check_options(config: RunConfig) -> None:
@@ -135,6 +135,9 @@ def make_vectorizer(
 ) -> keras.layers.Layer:
     """Builds the vectorizer of the encoder.
 
+    What it knows are the words of `dictionary`. If the model of `init` has a dictionary, it knows
+    words of the texts too, which that one would take for others; see `own_words`.
+
     Args:
         config: Settings of the run.
         texts: What it is built from, read once; not read at all for `hash_buckets` and
@@ -145,20 +148,34 @@ def make_vectorizer(
         ConfigError: The texts have no unit to give a row to, the vocabulary is of texts that were
             read in another way, or there are no words in the dictionary.
         DataError: The file of word vectors or of the dictionary cannot be read, or a line is bad.
-        RunError: The file of the vocabulary is missing or damaged.
+        RunError: The file of the vocabulary, or the model of `init`, is missing or damaged.
     """
     dictionary = _dictionary(config.dictionary)
-    vectorizer = _vectorizer(config, texts, lowercase)
+    known = _known_before(config, lowercase)
+    if known is None:
+        vectorizer = _vectorizer(config, texts, lowercase)
+    else:
+        words = WordCounts()
+        vectorizer = _vectorizer(config, words.of(texts), lowercase)
+        own = words.own_words(known)
+        dictionary = own if dictionary is None else dictionary.merged(own)
     if dictionary is None:
         return vectorizer
     return vectorizer.with_parts(vectorizer.vocabulary, dictionary)
+
+
+def _known_before(config: RunConfig, lowercase: bool) -> Dictionary | None:
+    """Returns the dictionary of the model to go on from; `None` if it has none, or none fits."""
+    if config.init is None or not lowercase or vectorizer_of(config.encoder) != "ngrams":
+        return None
+    return read_dictionary(config.init)
 
 
 def _dictionary(paths: Sequence[str]) -> Dictionary | None:
     """Reads the words of files, which must be letters alone; `None` if there are no files."""
     if not paths:
         return None
-    counts = sum((read_word_counts(path, words_of, _MIN_WORD_COUNT) for path in paths), Counter())
+    counts = sum((read_word_counts(path, words_of, MIN_COUNT) for path in paths), Counter())
     return Dictionary(counts)
 
 

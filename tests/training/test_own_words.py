@@ -1,0 +1,53 @@
+"""Which words of new texts become known to a model that corrects words."""
+
+from __future__ import annotations
+
+import pytest
+
+from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.training.own_words import WordCounts
+
+KNOWN = Dictionary({"weak": 900, "toolkit": 300, "spelling": 70, "the": 5000})
+
+
+def own_words(texts):
+    words = WordCounts()
+    assert list(words.of(iter(texts))) == texts
+    own = words.own_words(KNOWN)
+    return [] if own is None else own.words
+
+
+@pytest.mark.parametrize(("texts", "expected"), [
+    ([], []),
+    (["", " ", "1 2 3", "\x00", "\ufffd"] * 9, []),
+    (["the weak toolkit"] * 9, []),
+    (["weka"] * 4, []),
+    (["weka"] * 5, ["weka"]),
+    (["Weka, WEKA-weka!"] * 2, ["weka"]),
+    (["weka"] * 5 + ["weak"] * 50, ["weka"]),
+    (["weka"] * 5 + ["weak"] * 51, []),
+    (["tookit"] * 9 + ["Toolkit"] * 200, []),
+    (["ngram"] * 5 + ["treebank"] * 6, ["treebank", "ngram"]),
+    (["n2gram c++ x\u0301"] * 5, ["c"]),
+    (["стул 椅子 kürbis"] * 5, ["kürbis", "стул", "椅子"]),
+    (["\U0001d41a\U0001d41b" * 3] * 5, ["\U0001d41a\U0001d41b" * 3]),
+])  # fmt: skip
+def test_own_words(texts, expected):
+    assert own_words(texts) == expected
+
+
+def test_counts_are_those_of_the_texts():
+    words = WordCounts()
+    list(words.of(["weka weka", "treebank"] * 8))
+    own = words.own_words(KNOWN)
+    assert own.words == ["weka", "treebank"] and own.log_counts.tolist() == [4.0, 3.0]
+
+
+def test_many_words_at_once():
+    words = WordCounts()
+    letters = "bcdfghjklm"
+    texts = [
+        f"{a}{b}{c}{d}oolkit" for a in letters for b in letters for c in letters for d in "aeiou"
+    ]
+    list(words.of(texts * 5))
+    assert len(words.own_words(KNOWN)) == len(texts)
