@@ -95,7 +95,7 @@ def test_second_stage_knows_both(pairs, known, tmp_path):
     assert {"road", "vehicles", "roda"} < set(second.dictionary.words)
 
 
-def test_second_stage_knows_words_of_its_own_texts(pairs, known, tmp_path):
+def test_second_stage_knows_words_of_its_own_texts(pairs, known, tmp_path, capsys):
     assert train(tmp_path / "first", "--data", pairs, "--dictionary", known) == 0
     own = tmp_path / "own.tsv"
     # One that would be read as a known word, a misspelling of a frequent one, and a rare one.
@@ -105,15 +105,17 @@ def test_second_stage_knows_words_of_its_own_texts(pairs, known, tmp_path):
     assert train(tmp_path / "second", "--data", own, "--init", tmp_path / "first") == 0
     second = TextEmbedder.load(tmp_path / "second").vectorizer
     assert second.spans("a toad a tooad the raod vehiles")[0] == " a toad a toad the road vehicles "
+    assert f" rows, {len(second.dictionary)} known words -> " in capsys.readouterr().out
     # What the first one knew is as frequent as it was there.
     assert second.dictionary.words[0] == "road"
     assert {"vehicle", "sits", "the"} < set(second.dictionary.words)
 
 
-def test_second_stage_without_a_dictionary_has_none(pairs, tmp_path):
+def test_second_stage_without_a_dictionary_has_none(pairs, tmp_path, capsys):
     assert train(tmp_path / "first", "--data", pairs) == 0
     assert train(tmp_path / "second", "--data", pairs, "--init", tmp_path / "first") == 0
     assert TextEmbedder.load(tmp_path / "second").vectorizer.dictionary is None
+    assert "known words" not in capsys.readouterr().out
 
 
 def test_a_dictionary_that_changed_is_noticed(pairs, known, tmp_path, capsys):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from tf_charagram.text.dictionary import Dictionary, words_of
 from tf_charagram.text.reading import TextReader
@@ -35,24 +37,32 @@ class WordCounts:
     def own_words(self, known: Dictionary) -> Dictionary | None:
         """Returns the words that are to be known besides those of a dictionary; `None` if none.
 
-        They occur five times or more, and at least a tenth as often as the word that the dictionary
-        alone has them read as, which most misspellings do not.
+        They occur five times or more, and at least a tenth as often as the word that they would be
+        read as, of the dictionary or of the texts; most misspellings do not.
+        """
+        own: dict[str, int] = {}
+        for words in self._unknown(known):
+            before = known.merged(Dictionary(own)) if own else known
+            for word, other in zip(words, _corrected(words, before), strict=True):
+                if word == other or self.counts[word] * _TIMES_RARER >= self.counts[other]:
+                    own[word] = self.counts[word]
+        return Dictionary(own) if own else None
+
+    def _unknown(self, known: Dictionary) -> Iterator[list[str]]:
+        """Yields frequent words that are not known, the most frequent ones first.
+
+        Those that come together are about as frequent, so that none is a misspelling of another.
         """
         frequent = {word for word, count in self.counts.items() if count >= MIN_COUNT}
-        unknown = sorted(frequent - set(known.words))
-        read_as = zip(unknown, _corrected(unknown, known), strict=True)
-        own = {
-            word: self.counts[word]
-            for word, other in read_as
-            if word == other or self.counts[word] * _TIMES_RARER >= self.counts[other]
-        }
-        return Dictionary(own) if own else None
+        unknown = sorted(frequent - set(known.words), key=lambda word: (-self.counts[word], word))
+        for _, words in groupby(
+            unknown, lambda word: int(math.log(self.counts[word] / MIN_COUNT, _TIMES_RARER))
+        ):
+            yield list(words)
 
 
 def _corrected(words: list[str], known: Dictionary) -> list[str]:
     """Returns what words are read as with a dictionary."""
-    if not words:
-        return []
     reader = TextReader(None, known, lowercase=True, unicode_form=None, max_chars=None)
     codes = reader(string_tensor([" ".join(words)])).symbols.numpy()
     return "".join(map(chr, codes.tolist())).split()

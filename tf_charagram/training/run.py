@@ -185,7 +185,7 @@ class TrainingRun:
         return {name: self.task.value(score) for name, score in scores.items()}
 
     def describe(self) -> str:
-        """Says in a line what is trained on."""
+        """Says in a line what is trained, and on what."""
         return self.task.describe(self.model)
 
     def tables(self) -> list[Table]:

@@ -203,9 +203,17 @@ class Task(ABC):
 
     # What a run says, and leaves behind.
 
-    @abstractmethod
     def describe(self, model: Any) -> str:
-        """Says in a line what is trained on."""
+        """Says in a line what is trained, and on what."""
+        vectorizer = model.vectorizer
+        line = f"{self.describe_data()}, {vectorizer.num_rows:,} rows"
+        if vectorizer.dictionary is None:
+            return line
+        return f"{line}, {len(vectorizer.dictionary):,} known words"
+
+    @abstractmethod
+    def describe_data(self) -> str:
+        """Says in a few words what is trained on."""
 
     def load(self, path: str | Path) -> Any:
         """Loads the model that a run saved, to score and to export it."""

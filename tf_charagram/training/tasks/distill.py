@@ -186,10 +186,10 @@ class Distill(EmbedderTask):
         )
         return trainer
 
-    def describe(self, model: TextEmbedder) -> str:
-        """Says in a line what is trained on."""
+    def describe_data(self) -> str:
+        """Says in a few words what is trained on."""
         pairs = f", {len(self._pairs.lefts):,} pairs" if self._pairs is not None else ""
-        return f"{len(self.lines):,} texts{pairs}, {model.vectorizer.num_rows:,} rows"
+        return f"{len(self.lines):,} texts{pairs}"
 
     def facts(self) -> dict[str, Any]:
         """Returns what `metrics.json` says of the data."""

@@ -145,9 +145,9 @@ class ParaphraseTask(EmbedderTask):
         )
         return trainer
 
-    def describe(self, model: TextEmbedder) -> str:
-        """Says in a line what is trained on."""
-        return f"{self.corpus.num_pairs:,} pairs, {model.vectorizer.num_rows:,} rows"
+    def describe_data(self) -> str:
+        """Says in a few words what is trained on."""
+        return f"{self.corpus.num_pairs:,} pairs"
 
     def texts(self) -> list[str]:
         """Returns the first texts of the pairs; see `EmbedderTask`."""

@@ -153,9 +153,9 @@ class SupervisedTask(LabelledTask):
         trainer.adapt(self._sample)
         return trainer
 
-    def describe(self, model: AnsweringModel) -> str:
-        """Says in a line what is trained on."""
-        return f"{len(self._texts[0]):,} {self._unit}, {model.vectorizer.num_rows:,} rows"
+    def describe_data(self) -> str:
+        """Says in a few words what is trained on."""
+        return f"{len(self._texts[0]):,} {self._unit}"
 
 
 class LabelTask(SupervisedTask):

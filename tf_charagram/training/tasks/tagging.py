@@ -167,8 +167,8 @@ class Tagging(LabelledTask):
         trainer.compile(optimizer, l2_head=self.config.l2_head, **self.config.update_options())
         return trainer
 
-    def describe(self, model: Tagger) -> str:
-        """Says in a line what is trained on."""
+    def describe_data(self) -> str:
+        """Says in a few words what is trained on."""
         return (
             f"{len(self.sentences):,} sentences, {len(self.words):,} distinct words, "
             f"{len(self.tags)} tags"
