@@ -5,7 +5,7 @@ This is the cumulative training of CSE (section 5.1): first on phrases, then on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -101,10 +101,12 @@ def with_settings_of(config: ConfigT) -> ConfigT:
 
     Raises:
         RunError: The folder holds no model, or a damaged one.
+        ConfigError: The model has another encoder.
     """
     if config.init is None:
         return config
     saved = _saved_settings(config.init)
+    _check_same_encoder(config.init, saved["encoder"], config.encoder)
     # A second stage has a dropout of its own on the words (CSE, section 5.1).
     options = _options_from(saved, config.encoder, without=("word_dropout",))
     left_open = [name for name, value in config.to_dict().items() if value is None]
@@ -120,6 +122,7 @@ def as_saved(config: ConfigT) -> ConfigT:
 
     Raises:
         RunError: The folder holds no model, or a damaged one.
+        ConfigError: The model has another encoder than one that is not the default.
     """
     if config.init is None:
         return config
@@ -132,6 +135,7 @@ def as_saved(config: ConfigT) -> ConfigT:
         and getattr(config, field.name) == field.default
     }
     encoder = values.get("encoder", config.encoder)
+    _check_same_encoder(config.init, saved["encoder"], encoder)
     options = _options_from(saved, encoder, without=_training_only(encoder))
     return config.replace(**{**options, **values, **config.encoder_options})
 
@@ -164,6 +168,16 @@ def _training_only(encoder: str) -> list[str]:
     return [name for name, option in options_of(encoder).items() if option.is_training_only]
 
 
+def _check_same_encoder(path: str, saved: str, received: str) -> None:
+    """Checks the encoder before settings of the model are taken over, which may not suit another.
+
+    Raises:
+        ConfigError: It is another one.
+    """
+    if saved != received:
+        raise _other_settings(path, [f"--encoder {saved} (received: {received})"])
+
+
 def check_same_settings(
     path: str | Path,
     old: TextEmbedder,
@@ -189,10 +203,14 @@ def check_same_settings(
         if name in now and now[name] != value
     ]
     if differing:
-        raise ConfigError(
-            f"{path} was trained with other settings. To go on from it, give "
-            f"{', '.join(differing)}."
-        )
+        raise _other_settings(path, differing)
+
+
+def _other_settings(path: str | Path, differing: Sequence[str]) -> ConfigError:
+    """Returns the error that names what to give to go on from a model."""
+    return ConfigError(
+        f"{path} was trained with other settings. To go on from it, give {', '.join(differing)}."
+    )
 
 
 def transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray) -> None:
