@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.training import own_words as module
 from tf_charagram.training.own_words import WordCounts
 
 KNOWN = Dictionary({"weak": 900, "toolkit": 300, "spelling": 70, "the": 5000})
@@ -54,3 +55,13 @@ def test_many_words_at_once():
     ]
     list(words.of(texts * 5))
     assert len(words.own_words(KNOWN)) == len(texts)
+
+
+def test_rare_words_are_forgotten(monkeypatch):
+    monkeypatch.setattr(module, "_MAX_WORDS", 100)
+    words = WordCounts()
+    most = 0
+    for index, _ in enumerate(words.of(["weka " + "xy"[i % 2] * (i + 3) for i in range(2000)])):
+        most = max(most, len(words.counts))
+        assert words.counts["weka"] == index + 1
+    assert 50 < most <= 100

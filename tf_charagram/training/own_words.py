@@ -16,10 +16,15 @@ MIN_COUNT = 5
 # Nor is a word known that is so much rarer than the one it is read as: of `english` and 1.2 million
 # words of papers on language, "chunking", read as "clunking", is, and "tookit" is not.
 _TIMES_RARER = 10
+# About 250 MB of counts. Texts without end, such as logs, have words without end.
+_MAX_WORDS = 2_000_000
 
 
 class WordCounts:
     """Counts the words of texts while they are read for something else.
+
+    Of more than two million words the rarest are forgotten, and counted from nothing when they come
+    again.
 
     Attributes:
         counts: How often each word has occurred so far.
@@ -32,7 +37,16 @@ class WordCounts:
         """Yields the texts as they are, their words counted."""
         for text in texts:
             self.counts.update(words_of((text,)))
+            if len(self.counts) > _MAX_WORDS:
+                self._forget_rarest()
             yield text
+
+    def _forget_rarest(self) -> None:
+        """Leaves at most half of the words that there may be."""
+        for count in sorted(set(self.counts.values())):
+            self.counts = Counter({word: n for word, n in self.counts.items() if n > count})
+            if len(self.counts) <= _MAX_WORDS // 2:
+                return
 
     def own_words(self, known: Dictionary) -> Dictionary | None:
         """Returns the words that are to be known besides those of a dictionary; `None` if none.
