@@ -230,14 +230,15 @@ class TestWhatIsLeftOpen:
         assert as_saved(config).encoder_options["word_dropout"] == 0.0
         assert as_saved(config.replace(word_dropout=0.1)).encoder_options["word_dropout"] == 0.1
 
-    @pytest.mark.parametrize("task", [ParaphraseConfig, SupervisedConfig, TaggingConfig])
-    def test_nothing_for_another_encoder(self, task, tmp_path):
+    @pytest.mark.parametrize(("completed", "settings"), [
+        (with_settings_of, ParaphraseConfig), (as_saved, SupervisedConfig),
+        (as_saved, TaggingConfig),
+    ])  # fmt: skip
+    def test_nothing_for_another_encoder(self, completed, settings, tmp_path):
         first_stage("charagram", tmp_path)
         message = r"To go on from it, give --encoder charagram \(received: char_cnn\)\."
         with pytest.raises(ConfigError, match=message):
-            (with_settings_of if task is ParaphraseConfig else as_saved)(
-                task(encoder="char_cnn", init=str(tmp_path))
-            )
+            completed(settings(encoder="char_cnn", init=str(tmp_path)))
 
     @pytest.mark.parametrize("encoder", [{}, {"encoder": "char_lstm"}])
     def test_tags(self, encoder, tmp_path):

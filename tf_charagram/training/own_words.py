@@ -38,15 +38,8 @@ class WordCounts:
         for text in texts:
             self.counts.update(words_of((text,)))
             if len(self.counts) > _MAX_WORDS:
-                self._forget_rarest()
+                self.counts = Counter(dict(self.counts.most_common(_MAX_WORDS // 2)))
             yield text
-
-    def _forget_rarest(self) -> None:
-        """Leaves at most half of the words that there may be."""
-        for count in sorted(set(self.counts.values())):
-            self.counts = Counter({word: n for word, n in self.counts.items() if n > count})
-            if len(self.counts) <= _MAX_WORDS // 2:
-                return
 
     def own_words(self, known: Dictionary) -> Dictionary | None:
         """Returns the words that are to be known besides those of a dictionary; `None` if none.
