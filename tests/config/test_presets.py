@@ -52,8 +52,28 @@ def test_what_no_paper_trains(task, encoder):
         preset_settings("paper", task, encoder)
 
 
+@pytest.mark.parametrize("task", ["words", "sentences"])
+def test_fine_tuning(task):
+    preset = preset_settings("fine-tune", task, "char_cnn", has_init=True)
+    config = ParaphraseConfig.from_dict({**preset, "init": "run"})
+    assert (config.epochs, config.learning_rate, config.decay) == (3, 0.0005, "linear")
+    assert (config.l2, config.min_count, config.encoder) == (1e-5, 5, "char_cnn")
+
+
+@pytest.mark.parametrize(
+    ("task", "has_init", "message"),
+    [
+        ("words", False, "--preset fine-tune goes on from a model: give --init, such as english"),
+        ("pos", True, "--preset fine-tune is for words and sentences. Received: --task pos"),
+    ],
+)
+def test_what_is_no_fine_tuning(task, has_init, message):
+    with pytest.raises(ConfigError, match=message):
+        preset_settings("fine-tune", task, "charagram", has_init=has_init)
+
+
 def test_no_such_preset():
-    message = r"Unknown preset 'papers'\. Did you mean 'paper'\? Available: paper\."
+    message = r"Unknown preset 'papers'\. Did you mean 'paper'\? Available: fine-tune, paper\."
     with pytest.raises(ConfigError, match=message):
         preset_settings("papers", "words", "charagram")
     with pytest.raises(ConfigError, match=message):

@@ -25,7 +25,7 @@ def tune(data, *more):
     ("flags", "message"),
     [
         (["--space", "papers"], "Unknown space 'papers'. Did you mean 'paper'? Available: charagr"),
-        (["--preset", "papers"], "Unknown preset 'papers'. Did you mean 'paper'? Available: paper"),
+        (["--preset", "papers"], "Unknown preset 'papers'. Did you mean 'paper'? Available: fine"),
         (["--space", "projection"], "The space 'projection' has nothing for the encoder 'chara"),
         (["--tuner", "gird"], "Unknown tuner 'gird'. Did you mean 'grid'?"),
         (["--objective", "maximum"], "Unknown objective 'maximum'."),

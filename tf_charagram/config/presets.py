@@ -1,4 +1,7 @@
-"""Settings under a name: `paper` has those of the papers, for each task and encoder.
+"""Settings under a name, for each task and encoder.
+
+`paper` has those of the papers, `fine-tune` those with which a model learns new pairs and keeps
+what it knows (docs/models.md).
 
 Sources: C is Charagram (2016), U Towards Universal Paraphrastic Sentence Embeddings (2016), S CSE
 (2018). Most values were searched, and the papers rarely say which won. Where they do not, a preset
@@ -73,7 +76,12 @@ _PAPER: dict[str, dict[str, Settings]] = {
     "pos": dict.fromkeys(("charagram", "char_cnn", "char_lstm"), _C_POS),
 }
 _U_ENCODERS = ("word_average", "projection", "dan", "rnn", "lstm")
+_PAIR_TASKS = ("words", "sentences")
 _LABEL_TASKS = ("similarity", "entailment", "sentiment")
+
+_FINE_TUNE: Settings = {
+    "epochs": 3, "learning_rate": 0.0005, "decay": "linear", "l2": 1e-5, "min_count": 5,
+}  # fmt: skip
 
 
 def _labels(task: str, encoder: str, has_init: bool, freeze: bool) -> Settings | None:
@@ -111,8 +119,27 @@ def _paper(task: str, encoder: str, has_init: bool, freeze: bool) -> Settings:
     return settings
 
 
+def _fine_tune(task: str, encoder: str, has_init: bool, freeze: bool) -> Settings:
+    """Returns the settings to go on from a model with.
+
+    Raises:
+        ConfigError: There is no model, or the task does not learn from pairs.
+    """
+    del encoder, freeze
+    if task not in _PAIR_TASKS:
+        raise ConfigError(
+            f"--preset fine-tune is for {' and '.join(_PAIR_TASKS)}. Received: --task {task}"
+        )
+    if not has_init:
+        raise ConfigError("--preset fine-tune goes on from a model: give --init, such as english.")
+    return dict(_FINE_TUNE)
+
+
 #: The presets by name.
-PRESETS: dict[str, Callable[[str, str, bool, bool], Settings]] = {"paper": _paper}
+PRESETS: dict[str, Callable[[str, str, bool, bool], Settings]] = {
+    "paper": _paper,
+    "fine-tune": _fine_tune,
+}
 
 
 def check_preset(name: str | None) -> None:

@@ -52,7 +52,8 @@ class RunConfig:
     )
     preset: str | None = option(
         None,
-        "settings under a name, in the place of the defaults; other flags override: paper",
+        "settings under a name, in the place of the defaults; other flags override: paper, or with "
+        "--init fine-tune, which learns slowly and keeps what the model knows",
         "run",
         choices=tuple(PRESETS),
     )
