@@ -18,21 +18,24 @@ import pytest
 from tests.commands import QUICK, call, leave_out_export
 from tests.texts import write_pairs, write_scored
 
+#: Marks of tests that only run where `-m` names them.
+_LEFT_OUT = {"campaign", "long", "variant"}
+
 # Several workers of pytest share the cores; threads of one operation would wait for each other.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Lets slow properties look at more examples with the campaigns."""
-    hypothesis.settings.register_profile("campaign")
-    if "campaign" in config.option.markexpr:
-        hypothesis.settings.load_profile("campaign")
+    """Lets slow properties look at more examples with the long tests."""
+    hypothesis.settings.register_profile("long")
+    if "long" in config.option.markexpr:
+        hypothesis.settings.load_profile("long")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves campaigns and variants out, each unless `-m` speaks of them."""
-    unnamed = {"campaign", "variant"} - set(re.findall(r"\w+", config.option.markexpr))
+    """Leaves out what takes long, each kind unless `-m` speaks of it."""
+    unnamed = _LEFT_OUT - set(re.findall(r"\w+", config.option.markexpr))
     left_out = [item for item in items if unnamed & {mark.name for mark in item.iter_markers()}]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in set(left_out)]
@@ -62,12 +65,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
     The package has no Python branches or loops on tensors that AutoGraph would have to convert, and
     converting takes a fifth of the time. Most tests run a graph once or twice, and TensorFlow takes
-    longer to optimize it than to run it. In campaigns and variants, and in processes of their own,
-    both are done as users have it.
+    longer to optimize it than to run it. In tests that most runs leave out, and in processes of
+    their own, both are done as users have it.
     """
     if (tensorflow := sys.modules.get("tensorflow")) is None:
         return (yield)
-    is_as_users = any(map(item.get_closest_marker, ("campaign", "variant")))
+    is_as_users = any(map(item.get_closest_marker, _LEFT_OUT))
     is_optimized = is_as_users or "optimized_graphs" in getattr(item, "fixturenames", ())
     tensorflow.config.optimizer.set_experimental_options(
         {"disable_meta_optimizer": not is_optimized}

@@ -307,7 +307,7 @@ class TestEmbed:
         assert "Traceback" not in ended.stderr
         self.check_tsv(ended.stdout, embedder)
 
-    @pytest.mark.campaign
+    @pytest.mark.long
     def test_a_reader_that_has_enough(self, trained, tmp_path):
         (tmp_path / "many").write_text("cat\n" * 5_000)
         command = " ".join(process("embed", trained.folder, "--input", tmp_path / "many"))

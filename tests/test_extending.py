@@ -148,6 +148,7 @@ def test_their_style(guide):
         assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
+@pytest.mark.long
 def test_their_tests_pass(guide):
     """Also those of every encoder in the registry, of which nobody told the new one."""
     tests = [TEST, "tests/encoders/test_contracts.py", DATA_TEST, TASK_TEST]
@@ -170,7 +171,7 @@ def test_its_options_are_flags(guide):
     assert "--use-bias, --no-use-bias" in shown and "whether b is added [True]" in shown
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 def test_its_options_are_checked(guide):
     folder, train = guide[0], ["tf_charagram.train", "--encoder"]
     ended = run([*train, "cse", "--combiner", "sqrtn"], folder)
@@ -182,7 +183,7 @@ def test_its_options_are_checked(guide):
     assert "Unknown combiner 'sqrt'. Did you mean 'sqrtn'?" in ended.stderr
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 def test_it_trains(guide, tmp_path):
     pairs, scored = write_pairs(tmp_path / "pairs.tsv"), write_scored(tmp_path / "scored.tsv")
     command = [

@@ -43,7 +43,12 @@ def test_every_recipe_is_checked():
     assert [title for title, _ in recipes()] == list(CHECKS)
 
 
-@pytest.mark.parametrize("title", CHECKS)
+def _titles():
+    long = {"Fine-tuning", "Two towers for search"}
+    return [pytest.param(name, marks=pytest.mark.long) if name in long else name for name in CHECKS]
+
+
+@pytest.mark.parametrize("title", _titles())
 def test_recipe(title, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     found: dict[str, object] = {"__name__": "recipe"}

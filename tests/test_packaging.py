@@ -58,7 +58,7 @@ def test_wheel_has_every_file_and_nothing_else(sources, wheel):
     assert any(name.startswith("tf_charagram/data/starter/") for name in found)
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 def test_installed_wheel_imports(wheel, tmp_path):
     target = tmp_path / "site"
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")

@@ -73,6 +73,7 @@ def test_a_classifier_loads_and_is_scored_as_what_it_was_trained_for(folder, cap
         assert json.loads(capsys.readouterr().out)["scores"] == pytest.approx(old)
 
 
+@pytest.mark.long
 def test_both_are_exported(folder):
     for run in ("words", "entailment"):
         assert call("export.command", run, "--to", f"models/{run}") == 0

@@ -20,6 +20,7 @@ def run(monkeypatch, *arguments):
     return command.main()
 
 
+@pytest.mark.long
 def test_a_smoke_run_measures_writes_a_page_and_compares(tmp_path, monkeypatch, capsys):
     """One process embeds with the model that ships, one hashes; the rest is the real thing."""
     pytest.importorskip("sklearn")
@@ -78,7 +79,7 @@ def test_each_benchmark_knows_its_settings(name, monkeypatch):
             script.main()
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [

@@ -24,6 +24,7 @@ def crash(*arguments, timeout=3000):
     return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=timeout)
 
 
+@pytest.mark.long
 def test_a_few_rounds_then_more_in_the_same_log(tmp_path):
     log = tmp_path / "log.jsonl"
     arguments = ("--log", log, "--seed", 1, "--scenario", "embed, shards")

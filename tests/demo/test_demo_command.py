@@ -72,7 +72,7 @@ def test_errors(model, texts_file, tmp_path, capsys):
         assert message in capsys.readouterr().err
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 def test_ctrl_c_ends_a_process(model, texts_file, tmp_path):
     # The level that commands choose themselves; campaigns before may have left another one.
     command = process("cli", "demo", model, "--vocabulary", texts_file, "--threads", 1)

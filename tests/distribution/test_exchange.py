@@ -104,6 +104,7 @@ exchange.wait()
 """
 
 
+@pytest.mark.long
 def test_large_messages_of_several():
     with ExitStack() as stack:
         processes = started(linked_clusters(3, stack), ["-c", SEVERAL])

@@ -36,6 +36,7 @@ def test_to_padded_groups(rows):
     assert groups.to_list() == [g for row in runs for g in row + [[]] * (time - len(row))]
 
 
+@pytest.mark.long
 @slow_property_settings
 @given(ids_of_texts)
 def test_embedding_of_groups(rows):

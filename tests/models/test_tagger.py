@@ -222,6 +222,7 @@ def exported(tagger, tmp_path_factory):
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "names",
     [["charagram"], pytest.param(["char_cnn", "char_lstm"], marks=pytest.mark.variant)],

@@ -84,6 +84,7 @@ def test_a_table_from_runs_that_were_trained(data, tmp_path, capsys):
     assert str(data) not in json.dumps(saved)
 
 
+@pytest.mark.long
 def test_runs_are_trained_once_and_kept_small(data, tmp_path, in_process, capsys):
     arguments = ["charagram/table-2", "--data", data, "--runs", tmp_path, "--max-epochs", "1"]
     assert call(PAPERS, *arguments) == 0

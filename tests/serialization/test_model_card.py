@@ -90,7 +90,7 @@ print(json.dumps(errors))
 """
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 def test_it_needs_what_it_says(tmp_path):
     """A process with nothing but TensorFlow loads those models whose card asks for nothing."""
     needs = []

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 property_settings = settings(
     deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
 )
-# For what builds a vocabulary in every example: a few among the other tests, more in campaigns.
+# For what builds a vocabulary in every example: a few among the other tests, more in the long form.
 slow_property_settings = settings(
     property_settings,
-    max_examples=20 if settings.get_current_profile_name() == "campaign" else 5,
+    max_examples=20 if settings.get_current_profile_name() == "long" else 5,
 )
 
 # Case pairs, one- and many-byte characters, emoji with a joiner, right to left, combining marks,

@@ -71,6 +71,7 @@ def test_the_same_as_ids():
         np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
+@pytest.mark.long
 def test_losses_and_metrics_are_means(tmp_path):
     """Over all batches, not of the last one; callbacks and validation data as in Keras."""
     embedder = make_embedder()
@@ -101,7 +102,7 @@ def test_losses_and_metrics_are_means(tmp_path):
     assert (tmp_path / "log.csv").read_text().startswith("epoch,cosine,loss,val_cosine,val_loss")
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 def test_two_replicas():
     command = [sys.executable, "-c", SCRIPT, json.dumps([LEFTS, RIGHTS])]
     done = subprocess.run(command, capture_output=True, text=True, env=environment())

@@ -151,7 +151,7 @@ def test_a_head_alone():
 TASKS = {"sentences": ("--mega-batches", "2"), "pos": ()}
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 @pytest.mark.parametrize("task", some_now(TASKS, "sentences"))
 def test_each_task_in_processes(task, tmp_path):
     """With real devices; the weights are those of the whole table."""

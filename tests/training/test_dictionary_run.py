@@ -70,6 +70,7 @@ def test_every_route_corrects(pairs, known, tmp_path):
     np.testing.assert_allclose(served[1], right, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.long
 def test_saved_again_and_made_smaller(pairs, known, tmp_path):
     assert train(tmp_path / "run", "--data", pairs, "--dictionary", known) == 0
     embedder = TextEmbedder.load(tmp_path / "run")
@@ -114,6 +115,7 @@ def test_second_stage_knows_words_of_its_own_texts(pairs, known, tmp_path, capsy
     assert {"vehicle", "sits", "the"} < set(second.dictionary.words)
 
 
+@pytest.mark.long
 def test_second_stage_without_a_dictionary_has_none(pairs, tmp_path, capsys):
     assert train(tmp_path / "first", "--data", pairs) == 0
     assert train(tmp_path / "second", "--data", pairs, "--init", tmp_path / "first") == 0

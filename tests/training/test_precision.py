@@ -132,6 +132,7 @@ def test_goes_on_to_the_same_weights(words, whole, tmp_path, monkeypatch):
     assert_same_weights(tmp_path / "run", whole)
 
 
+@pytest.mark.long
 def test_goes_on_with_a_cut_table(words, tmp_path, monkeypatch):
     """To the same weights with as many parts."""
     whole, folder = tmp_path / "whole", tmp_path / "run"
@@ -149,7 +150,7 @@ def test_goes_on_with_a_cut_table(words, tmp_path, monkeypatch):
     assert is_bfloat16(saved_weights(folder)["ngrams/table"])
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 @pytest.mark.parametrize("optimizer", some_now(OPTIMIZERS, "adam"))
 def test_goes_on_with_every_optimizer_and_penalty(optimizer, words, tmp_path, monkeypatch):
     more = (

@@ -95,7 +95,7 @@ def test_what_an_interrupt_says():
             interrupt.check()
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 @pytest.mark.parametrize("columns", [54, 80])
 def test_ctrl_c_leaves_a_clean_terminal(data, tmp_path, columns):
     """In a terminal that is as real as one can be without a person."""

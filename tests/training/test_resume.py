@@ -159,6 +159,7 @@ def test_a_finished_run_stays_as_it_is(arguments, whole, tmp_path):
     assert not (tmp_path / "run" / "problem.txt").exists()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unexported")
 def test_an_unnamed_run_goes_on_as_its_message_says(arguments, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -153,7 +153,7 @@ def first_stage(files, tmp_path_factory):
     return out
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 @pytest.mark.usefixtures("unexported")
 def test_a_second_stage_goes_on_too(files, first_stage, tmp_path, monkeypatch):
     _, second, sets = files
@@ -226,6 +226,7 @@ def test_data_is_needed(capsys, tmp_path):
     assert "The task 'sentences' needs --data: files of text pairs" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_less_time_than_was_used_already(files, tmp_path, monkeypatch):
     """The run was stopped right after an evaluation and its checkpoint, without a model yet."""
 
@@ -241,6 +242,7 @@ def test_less_time_than_was_used_already(files, tmp_path, monkeypatch):
     assert (out / "saved_model" / "1").is_dir()
 
 
+@pytest.mark.long
 def test_time_is_up(files, tmp_path, monkeypatch):
     """A run that stops early is complete, and goes on if given more time."""
     out = tmp_path / "run"

@@ -109,7 +109,7 @@ def test_it_learns(task, encoder, pairs, tmp_path):
     assert scores(out)["pairs"] > 95
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 @pytest.mark.usefixtures("unexported")
 def test_an_encoder_that_pads(pairs, tmp_path):
     out = tmp_path / "run"
@@ -119,6 +119,7 @@ def test_an_encoder_that_pads(pairs, tmp_path):
     assert history[-1]["loss"] < history[0]["loss"]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unexported")
 def test_frozen_leaves_the_encoder_as_it_is(universal, pairs, tmp_path):
     out = tmp_path / "run"
@@ -130,6 +131,7 @@ def test_frozen_leaves_the_encoder_as_it_is(universal, pairs, tmp_path):
     assert after.vectorizer.num_rows == before.vectorizer.num_rows
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unexported")
 def test_strength_pulls_back(universal, pairs, tmp_path):
     """The stronger the pull, the nearer the weights stay to those of the first stage."""
@@ -187,6 +189,7 @@ def test_balanced_classes(tmp_path):
     assert scores(out)["texts"] == 100
 
 
+@pytest.mark.long
 def test_evaluate_alone_and_side_by_side(scorers, capsys):
     runs = scorers
     capsys.readouterr()

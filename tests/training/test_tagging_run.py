@@ -53,6 +53,7 @@ def test_trains_and_is_served(encoder, tagged, tmp_path, capsys):
     )
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unexported")
 def test_the_starter_set(tmp_path, capsys):
     out = tmp_path / "run"
@@ -66,6 +67,7 @@ def test_the_starter_set(tmp_path, capsys):
     assert "unknown" in shown and "starter.dev" in shown
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("unexported")
 def test_resumed_is_as_if_never_stopped(tagged, tmp_path, monkeypatch):
     """Also: tags that were never seen count as wrong."""

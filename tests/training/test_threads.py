@@ -38,7 +38,7 @@ def test_none_are_too_few():
         ParaphraseConfig(threads=0)
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 def test_set(tmp_path):
     """In a process where TensorFlow has not begun to work; here it has."""
     script = """

@@ -256,7 +256,7 @@ def test_errors(settings, message):
         check_options(ParaphraseConfig.from_dict({"encoder": "dan", **settings}))
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 @pytest.mark.usefixtures("unexported")
 def test_a_run_goes_on_to_the_same_weights(tmp_path, monkeypatch):
     """With all that word vectors have; the initial ones come from the checkpoint."""

@@ -52,7 +52,7 @@ def test_weights_of_two_are_those_of_one(tmp_path):
     assert difference(one, two) < 1e-5
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 @pytest.mark.parametrize(
     "flags",
     [
@@ -70,7 +70,7 @@ def test_tasks_and_settings(flags, tmp_path):
     assert difference(tmp_path / "one", tmp_path / "two") < 1e-5
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 def test_parts_in_bfloat16(tmp_path):
     """Those of two workers are rounded as those of two devices, as those of one table would be."""
     flags = (*STARTER, "--precision", "mixed_bfloat16", "--clip-norm", "0.1", "--epochs", 0.1)
@@ -89,7 +89,7 @@ def left_alone(tmp_path_factory):
     return trained(tmp_path_factory.mktemp("workers") / "run", *KILLED)
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(int(os.environ.get("KILLS", "1"))))
 def test_a_worker_is_killed_at_a_random_moment(seed, left_alone, tmp_path):
     """Twice; resumed, the weights are to the bit those of two workers that were left alone."""
@@ -111,7 +111,7 @@ def test_a_worker_is_killed_at_a_random_moment(seed, left_alone, tmp_path):
     assert difference(left_alone, folder) == 0
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 def test_as_on_two_machines(left_alone, tmp_path):
     """They exchange through addresses, not through sockets, and the weights are the same."""
     command = process("train", *KILLED, "--out", tmp_path / "run", "--quiet")
@@ -150,7 +150,7 @@ def test_what_cannot_be(flags, variables, message, monkeypatch, capsys, tmp_path
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 def test_workers_with_other_settings_say_so(tmp_path):
     """And leave nothing behind, as do those that lack a file."""
     assert "worker 1: --margin is 0.5, the chief has 0.4" in errors_of_chief(
@@ -184,6 +184,7 @@ def ended_by_addresses(commands):
     return [one.returncode for one in processes], errors
 
 
+@pytest.mark.long
 def test_nothing_is_shared_with_a_frozen_encoder(tmp_path):
     one = tmp_path / "one"
     assert call("train", *STARTER, "--epochs", 0.01, "--out", one) == 0
@@ -193,6 +194,7 @@ def test_nothing_is_shared_with_a_frozen_encoder(tmp_path):
     assert "`workers` share the work of an encoder that is trained" in result.stderr
 
 
+@pytest.mark.long
 def test_more_workers_than_examples(tmp_path):
     data = tmp_path / "pairs.tsv"
     data.write_text("a cat\tcats\nmice\ta mouse\n")

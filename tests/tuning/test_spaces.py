@@ -203,6 +203,7 @@ def test_word_vectors_may_be_frozen_where_something_else_is_trained():
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_points_of_the_papers_grids_are_configurations():
     for task, encoder in itertools.product(("words", "sentences"), ENCODERS):
         try:

@@ -41,6 +41,7 @@ def tagged(tmp_path_factory):
     return folder
 
 
+@pytest.mark.long
 def test_taggers(tagged):
     results = read_results(tagged)
     assert [result.values for result in results] == [{"min_count": 1}, {"min_count": 2}]
@@ -110,6 +111,7 @@ ON_TOP = ("--task", "similarity", "--select", "starter.dev", "--trial-epochs", 0
           "--max-trials", 2)  # fmt: skip
 
 
+@pytest.mark.long
 def test_on_top_of_a_frozen_model_of_paraphrases(init, tmp_path):
     flags = [*ON_TOP, "--init", init]
     frozen = SearchFolder(tmp_path / "frozen")
@@ -121,7 +123,7 @@ def test_on_top_of_a_frozen_model_of_paraphrases(init, tmp_path):
     ]  # fmt: skip
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 def test_a_wide_search_on_top_of_a_model_of_paraphrases(init, tmp_path):
     wide = SearchFolder(tmp_path / "wide")
     flags = ["--space", "wide", "--tuner", "random", "--out", wide.path]
@@ -130,7 +132,7 @@ def test_a_wide_search_on_top_of_a_model_of_paraphrases(init, tmp_path):
     assert all(result.status == "completed" for result in read_results(wide))
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 def test_how_long_it_takes():
     config = TaggingConfig(
         data=("starter",), select="starter.dev", dim=6, lstm_dim=4, hidden_dim=5, batch_size=100,

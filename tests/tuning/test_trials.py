@@ -126,7 +126,7 @@ def test_a_trial_gives_its_memory_back(search, folder, weights_in_memory):
     assert not list((folder.trials / "0").rglob("ckpt-*"))
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 @pytest.mark.usefixtures("unexported")
 def test_ctrl_c_and_on(data, tmp_path, monkeypatch, capsys):
     from tests.commands import interrupt_training_at

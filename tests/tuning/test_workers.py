@@ -57,6 +57,7 @@ def check_complete(folder, number):
         assert len(re.findall(r"^epoch 1.00", said, re.MULTILINE)) <= 1
 
 
+@pytest.mark.long
 def test_a_local_worker(search, folder):
     search = dataclasses.replace(search, max_trials=1)
     oracle = open_oracle(search, folder)
@@ -65,7 +66,7 @@ def test_a_local_worker(search, folder):
     assert oracle.end_order == ["0"]
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 @pytest.mark.parametrize(("num_workers", "num_trials"), [(1, 1), (2, 3)])
 def test_local_workers_one_of_them_killed(search, folder, num_workers, num_trials):
     search = dataclasses.replace(search, max_trials=num_trials)
@@ -87,7 +88,7 @@ def test_local_workers_one_of_them_killed(search, folder, num_workers, num_trial
     assert sorted(oracle.end_order) == [str(number) for number in range(num_trials)]
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 def test_workers_end_with_their_parent(data, tmp_path):
     folder = SearchFolder(tmp_path / "search")
     line = command(data, folder.path, "--activation", "tanh", "--workers", 2)
@@ -132,7 +133,7 @@ def children(parent):
     return found
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 def test_chief_and_two_workers_one_of_them_killed(data, tmp_path):
     folder = SearchFolder(tmp_path / "search")
     line = command(data, folder.path, "--activation", "tanh")
@@ -155,7 +156,7 @@ def test_chief_and_two_workers_one_of_them_killed(data, tmp_path):
     check_complete(folder, 3)
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 def test_a_trial_that_kills_its_worker_has_failed(search, folder, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(folder.path))
     # Loaded by every Python process that has this folder in its path.

@@ -174,6 +174,7 @@ def test_a_file_that_changes_meanwhile():
         list(corpus)
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_pairs():
     """The list of the first 100,000 texts is all that is kept."""
 

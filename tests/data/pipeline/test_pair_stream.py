@@ -87,6 +87,7 @@ def test_a_batch_is_a_function_of_seed_and_step(settings):
     assert batches_of(make(seed=5, **settings), 3, 7) != whole[3:]
 
 
+@pytest.mark.long
 def test_orders_are_uniform():
     """How often a pair is at a position in 60 epochs: 5.5 times.
 

@@ -100,7 +100,7 @@ class TestFolder:
             ("C++ runtime", 1, 2), ("C++ runtime", 3, 2),
         ]  # fmt: skip
 
-    @pytest.mark.campaign
+    @pytest.mark.long
     def test_cut_off_variables(self, copy, check):
         (data,) = copy.glob("variables/variables.data*")
         data.write_bytes(data.read_bytes()[:100])
@@ -155,7 +155,7 @@ class TestOperations:
         assert not result.ok
         assert result.detail.endswith("the model card does not name tensorflow-text")
 
-    @pytest.mark.campaign
+    @pytest.mark.long
     def test_another_package_is_imported_where_it_can_be(self, tmp_path, check):
         status, found = check(export(tmp_path / "1", unicode_form="NFKC"))
         assert status == 0, found

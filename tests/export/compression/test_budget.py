@@ -81,6 +81,7 @@ def test_ngrams_only_where_the_encoder_is_not_linear(vectorizer):
     assert options.dim is None and 5_000 <= options.max_ngrams < vectorizer.num_rows
 
 
+@pytest.mark.long
 def test_dimensions_only_where_there_is_no_vocabulary():
     vectorizer = NgramVectorizer(hash_buckets=8_000)
     encoder = Charagram(num_rows=8_000, dim=80)
@@ -94,6 +95,7 @@ def test_dimensions_only_where_ngrams_are_folded(vectorizer, linear):
     assert options.max_ngrams is None and 50 <= options.dim < 80
 
 
+@pytest.mark.long
 def test_words():
     vectorizer = WordVectorizer.from_texts(WORDS)
     encoder = WordAverage(num_rows=vectorizer.num_rows, dim=300)

@@ -302,7 +302,7 @@ class TestJudge:
 
 
 class TestCommand:
-    @pytest.mark.campaign
+    @pytest.mark.long
     @pytest.mark.parametrize("kind", ["pair_classifier", "tagger"])
     def test_check(self, export, capsys, kind):
         _, version = export(kind)

@@ -80,7 +80,7 @@ def test_every_setting_is_known():
     assert set(paraphrase._NOT_IN_IDS) < fields
 
 
-@pytest.mark.campaign
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("encoder", "flag", "expected"),
     [("cse", True, True), ("cse", False, False), ("charagram", True, False)],
