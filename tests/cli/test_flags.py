@@ -20,8 +20,8 @@ from tf_charagram.training.tasks import TASKS, settings_class
 
 
 def test_what_may_come_several_times():
-    assert repeatable_flags(ParaphraseConfig) == ["--data"]
-    assert repeatable_flags(settings_class("pos")) == ["--data", "--eval-data"]
+    assert repeatable_flags(ParaphraseConfig) == ["--data", "--dictionary"]
+    assert repeatable_flags(settings_class("pos")) == ["--data", "--eval-data", "--dictionary"]
 
 
 @pytest.mark.parametrize(
@@ -167,6 +167,8 @@ class TestPresets:
             config = self.parse(*arguments, "--init", "run", *flags)
             assert (config.freeze, config.epochs, config.l2_words) == (True, 20, 0.0)
         assert self.parse(*arguments, "--init", "run").pull_back
+        config = self.parse(*arguments, "--init", "run", "--config", path, "--no-freeze")
+        assert (config.freeze, config.epochs, config.pull_back) == (False, 10, True)
 
     def test_errors(self, capsys):
         assert call("train", "--preset", "papr") == 1

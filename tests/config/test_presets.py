@@ -57,7 +57,7 @@ def test_fine_tuning(task):
     preset = preset_settings("fine-tune", task, "char_cnn", has_init=True)
     config = ParaphraseConfig.from_dict({**preset, "init": "run"})
     assert (config.epochs, config.learning_rate, config.decay) == (3, 0.0005, "linear")
-    assert (config.l2, config.min_count, config.encoder) == (1e-5, 5, "char_cnn")
+    assert (config.l2, config.min_count, config.encoder) == (1e-5, 1, "char_cnn")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,9 @@ from collections.abc import Collection, Iterator, Mapping
 SHORTEST, LONGEST = 4, 16
 LOG_ODDS = {"wrong": 0.0, "missing": 5.1, "added": -0.2, "doubled": 3.3, "swapped": 5.0}
 FIRST_LETTER = -2.0
+SCRIPTS_WITHOUT_SPACES = (
+    "CJK|IDEOGRAPHIC|HIRAGANA|KATAKANA|HALFWIDTH KATAKANA|THAI|LAO|KHMER|MYANMAR"
+)
 
 
 def errors(typed: str, meant: str) -> Iterator[tuple[str, int]]:
@@ -46,6 +49,8 @@ def corrections(word: str, counts: Mapping[str, int]) -> set[str]:
     """Returns what a word is read as; several words if they are equally probable."""
     if word in counts or not (word.isalpha() and SHORTEST <= len(word) <= LONGEST):
         return {word}
+    if any(re.match(SCRIPTS_WITHOUT_SPACES, unicodedata.name(char, "")) for char in word):
+        return {word}
     scores = {known: score(word, known, count) for known, count in counts.items()}
     best = max(scores.values(), default=-math.inf)
     return {word} if best == -math.inf else {w for w, value in scores.items() if value == best}
@@ -62,9 +67,10 @@ def is_reading(text: str, read: str, counts: Mapping[str, int], alphabet: Collec
     """
     pattern, word = "", ""
     for char in f"{text}\n":
+        is_in_word = char.isalnum() or unicodedata.category(char)[0] == "M"
         if char not in alphabet and char not in " \n":
             char = "\0"
-        if char == "\0" or char.isalnum() or unicodedata.category(char)[0] == "M":
+        if is_in_word:
             word += char
             continue
         choices = corrections(word, counts) if word else {""}

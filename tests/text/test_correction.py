@@ -11,7 +11,7 @@ from tests.reference import correction as reference
 from tests.reference.text import normalize
 from tests.text.strategies import TRICKY, slow_property_settings
 from tf_charagram.text.correction import MAX_LETTERS
-from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.dictionary import Dictionary, is_unspaced
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 
@@ -73,15 +73,43 @@ def test_examples(text, read):
 
 @pytest.mark.parametrize("num_characters", [40, 200, 400, 4000, 40_000])
 def test_words_are_told_apart_whatever_the_alphabet(num_characters):
-    """Symbols of 6, 8, 9, 12 and 16 bits; words of letters from both ends of the alphabet."""
-    letters = [chr(code) for code in range(0x4E00, 0x4E00 + num_characters)]
-    first, *_, last = letters = [char for char in letters if char.isalpha()]
+    """Symbols of 6, 8, 9, 12 and 16 bits; words of letters from both ends of the alphabet.
+
+    The Hangul syllables are at the end; most of what is before them is Chinese.
+    """
+    alphabet = [chr(code) for code in range(0xD7A4 - num_characters, 0xD7A4)]
+    letters = [char for char in alphabet if char.isalpha() and not is_unspaced(char)]
+    first, last = letters[0], letters[-1]
     words = [word + last * 3 for word in letters] + [first * n + last for n in range(3, 16)]
-    ngrams = NgramVocabulary.from_ngrams(letters)
+    ngrams = NgramVocabulary.from_ngrams(alphabet)
     dictionary = Dictionary({word: 1 for word in words})
     vectorizer = NgramVectorizer(vocabulary=ngrams, dictionary=dictionary)
     for word in (*words[:20], *words[-20:]):
         assert read_as(vectorizer, word) == word
+    assert read_as(vectorizer, first * 3 + letters[1] + last) == first * 4 + last
+
+
+@pytest.mark.parametrize("char", [*"\U0001f600\u2605!,\u2026\x00"])
+@pytest.mark.parametrize("alphabet", ["vehicls ", "vehicls !\u2605\U0001f600"])
+def test_next_to_characters_that_have_no_symbol(alphabet, char):
+    ngrams = NgramVocabulary.from_ngrams(sorted(alphabet))
+    vectorizer = NgramVectorizer(vocabulary=ngrams, dictionary=Dictionary(COUNTS))
+    read = read_as(vectorizer, f"{char}vehicls{char}{char} vehicls")
+    assert read.count("vehicles") == 2 and len(read) == 20
+    # Parts of words with such a character are left alone.
+    assert "vehicles" not in read_as(vectorizer, "vehicls\u4e2d vehicls\u0301 9vehicls")
+
+
+@pytest.mark.parametrize(("known", "text"), [
+    ("\u4e2d\u56fd\u4eba\u6c11", "\u4e2d\u56fd\u4eba\u6c11\u7684"),
+    ("\u6211\u5f88\u9ad8\u5174", "\u6211\u4e0d\u9ad8\u5174"),
+    ("\u884c\u304d\u307e\u3059", "\u884c\u3051\u307e\u3059"),
+    ("\u30ab\u30bf\u30ab\u30ca", "\u30ab\u30bf\u30ab\u30cb"),
+    ("\u0e2a\u0e27\u0e22\u0e07\u0e32\u0e21", "\u0e2a\u0e27\u0e22\u0e07\u0e32"),
+])  # fmt: skip
+def test_scripts_without_spaces_are_left_alone(known, text):
+    assert read_as(hashing({known: 900, "road": 9}), text) == text
+    assert read_as(hashing({known: 900, "road": 9}), text + " raod") == text + " road"
 
 
 def test_longest_only_reads_the_same():

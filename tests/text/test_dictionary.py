@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference.text import normalize
 from tests.text.strategies import any_text, property_settings
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.dictionary import Dictionary, words_of
+from tf_charagram.text.dictionary import Dictionary, normalized_words, words_of
 
 letters = st.text("aAb\u0130\u03a3\u00c9\u00df\u05d0\u4e2d\U00010400", min_size=1)
 
@@ -21,6 +22,23 @@ def test_most_frequent_first():
     assert dictionary.log_counts.tolist() == [3.0, 2.0, 2.0]
     assert dictionary.log_counts.dtype == np.float32
     assert len(dictionary) == 3
+
+
+def test_counts_without_bounds():
+    dictionary = Dictionary({"Word": 10**19, "word": 10**19, "cat": 2**200, "dog": 1})
+    assert dictionary.words == ["cat", "word", "dog"]
+    assert dictionary.log_counts.tolist() == [63.75, 63.75, 0.0]
+
+
+def test_texts_as_tensors_and_bytes():
+    texts = tf.constant(["the cat", "the d\u00f6g"])
+    for given_texts in (texts, tf.data.Dataset.from_tensor_slices(texts), texts.numpy().tolist()):
+        assert sorted(Dictionary.from_texts(given_texts).words) == ["cat", "d\u00f6g", "the"]
+
+
+def test_words_in_a_form():
+    assert [*normalized_words(["scho\u0308n"], "NFC")] == ["sch\u00f6n"]
+    assert [*normalized_words(["sch\u00f6n"], None)] == ["sch\u00f6n"]
 
 
 def test_from_texts():

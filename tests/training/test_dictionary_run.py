@@ -11,12 +11,16 @@ import pytest
 
 from tests.commands import QUICK, call, run
 from tf_charagram import TextEmbedder
+from tf_charagram.cli.run_flags import parse_run
 from tf_charagram.config import ParaphraseConfig
+from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.tables import pruned
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.serialization.model_folder import read_config, read_dictionary
-from tf_charagram.training.building import check_options
+from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.train import make_parser
+from tf_charagram.training.building import check_options, make_vectorizer
 
 RIGHT, WRONG = "vehicles on the road", "vehicels on the raod"
 
@@ -42,6 +46,10 @@ def known(tmp_path):
     path = tmp_path / "known.tsv"
     path.write_text("road\t900\nvehicles\t30\n4x4\t9\n")
     return path
+
+
+def vectorizer_of(texts, mistyped=(), **settings):
+    return make_vectorizer(ParaphraseConfig(**settings), texts, mistyped)
 
 
 def train(out, *arguments):
@@ -121,6 +129,31 @@ def test_second_stage_without_a_dictionary_has_none(pairs, tmp_path, capsys):
     assert train(tmp_path / "second", "--data", pairs, "--init", tmp_path / "first") == 0
     assert TextEmbedder.load(tmp_path / "second").vectorizer.dictionary is None
     assert "known words" not in capsys.readouterr().out
+
+
+def test_several_lists_with_apostrophes_and_in_a_form(tmp_path):
+    first, second = tmp_path / "first.tsv", tmp_path / "second.tsv"
+    first.write_text("could 100\ncouldn't 90\nroad 9\n")
+    second.write_text("scho\u0308n 50\nschon 100\n", encoding="utf-8")
+    flags = ("--dictionary", str(first), "--dictionary", str(second), "--unicode-form", "NFC")
+    values = parse_run(flags, make_parser).config
+    assert values.dictionary == (str(first), str(second))
+    text = " he couldn't see a sch\u00f6n road "
+    vectorizer = vectorizer_of([text], dictionary=values.dictionary, unicode_form="NFC")
+    assert vectorizer.spans(text.replace("road", "raod"))[0] == text
+
+
+@pytest.mark.parametrize("hashing", [{}, {"hash_buckets": 99}])
+def test_errors_that_were_added_are_no_words(hashing, tmp_path):
+    first = vectorizer_of(["road"], **hashing)
+    road = first.with_parts(first.vocabulary, Dictionary({"road": 900}))
+    encoder = encoder_class("charagram")(num_rows=road.num_rows, dim=3)
+    TextEmbedder(road, encoder).save(tmp_path)
+    texts, mistyped = ["road street"] * 9 + ["toad"] * 9, ["raod"] * 9
+    vectorizer = vectorizer_of(iter(texts), iter(mistyped), init=str(tmp_path), **hashing)
+    assert sorted(vectorizer.dictionary.words) == ["street", "toad"]
+    if not hashing:
+        assert "rao" in vectorizer.vocabulary.ngrams()
 
 
 def test_a_dictionary_that_changed_is_noticed(pairs, known, tmp_path, capsys):

@@ -215,6 +215,7 @@ def test_models_of_two_kinds_are_not_compared(universal, scorers, capsys):
     ("arguments", "message"),
     [
         (["--freeze"], "`freeze` needs `init`"),
+        (["--freeze", "--init", "run", "--dictionary", "words.tsv"], "Leave out `dictionary` and"),
         (["--pull-back"], "`pull_back` needs `init`"),
         (["--num-classes", "1"], "`num_classes` must be at least 2"),
         (["--class-weights", "balanced"], "`class_weights` is for labels"),

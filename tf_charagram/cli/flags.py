@@ -22,8 +22,9 @@ T = TypeVar("T")
 #: What every command says of the model it is given.
 MODEL_HELP = "run folder, model folder, or a name that charagram models lists"
 #: Fields whose flag may be given several times if they are tuples; twice is an error if not.
-REPEATABLE = ("data", "eval_data", "teacher", "second_teacher", "pairs", "input")
-
+REPEATABLE = (
+    "data", "eval_data", "teacher", "second_teacher", "pairs", "input", "dictionary",
+)  # fmt: skip
 
 # Flags that files without one were meant for, where a command has them: the first of these.
 _OF_FILES = {

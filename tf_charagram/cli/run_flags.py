@@ -150,8 +150,14 @@ def _preset_of(arguments: Sequence[str], task: str, encoder: str) -> dict[str, A
         task,
         encoder,
         has_init=value_of(arguments, "init") is not None,
-        freeze="--freeze" in arguments or value_of(arguments, "freeze") is True,
+        freeze=_is_frozen(arguments),
     )
+
+
+def _is_frozen(arguments: Sequence[str]) -> bool:
+    """Returns whether `freeze` is set, before all is parsed: by the last flag, else by a file."""
+    flags = [argument for argument in arguments if argument in ("--freeze", "--no-freeze")]
+    return flags[-1] == "--freeze" if flags else value_of(arguments, "freeze") is True
 
 
 def _saved_settings(init: str | None) -> dict[str, Any]:

@@ -80,7 +80,7 @@ _PAIR_TASKS = ("words", "sentences")
 _LABEL_TASKS = ("similarity", "entailment", "sentiment")
 
 _FINE_TUNE: Settings = {
-    "epochs": 3, "learning_rate": 0.0005, "decay": "linear", "l2": 1e-5, "min_count": 5,
+    "epochs": 3, "learning_rate": 0.0005, "decay": "linear", "l2": 1e-5,
 }  # fmt: skip
 
 

@@ -86,6 +86,11 @@ class SupervisedConfig(RunConfig):
                 "`precision` is about tables that are trained, and `freeze` trains none. Leave one "
                 f"of them out. Received: precision={self.precision}"
             )
+        if self.freeze and (self.dictionary or self.vocabulary):
+            raise ConfigError(
+                "`freeze` reads texts as the model of `init` does. Leave out `dictionary` and "
+                "`vocabulary`."
+            )
         if self.pull_back and not (self.l2_composition or self.l2_words):
             raise ConfigError(
                 "`pull_back` needs its strength: `l2_composition` (lambda_c), and `l2_words` "

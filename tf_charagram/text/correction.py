@@ -14,10 +14,12 @@ in its place, a missing one by putting it in between.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.dictionary import Dictionary, is_in_word
+from tf_charagram.text.dictionary import Dictionary, is_in_word, is_unspaced
 from tf_charagram.text.normalize import FlatTexts
 from tf_charagram.text.replacement import replaced
 
@@ -32,6 +34,9 @@ WRONG, MISSING, ADDED, DOUBLED, SWAPPED = 0.0, 5.1, -0.2, 3.3, 5.0
 #: Added to these where the first letter is concerned.
 FIRST_LETTER = -2.0
 
+#: Code points that are told apart as parts of words or not: up to the last emoji.
+NUM_MARKED = 0x1FB00
+
 # What a symbol is, in the bits above those of symbols: nothing for what is between words.
 _LETTER, _OTHER = 1 << 24, 2 << 24
 _SYMBOL = _LETTER - 1
@@ -44,7 +49,8 @@ class WordCorrector:
 
     A word is a run of letters, digits and combining marks. It is left as it is if it is known, has
     anything but letters or a character that no symbol stands for, fewer than 4 letters or more than
-    16. Nothing but the word itself decides what becomes of it.
+    16, or a letter of a script without spaces. Nothing but the word itself decides what becomes of
+    it.
 
     Args:
         dictionary: The known words; those with a letter that no symbol stands for are left out.
@@ -84,8 +90,15 @@ class WordCorrector:
         return [self._known, self._patterns]
 
     def marked(self, symbols: np.ndarray) -> np.ndarray:
-        """Returns symbols with a mark on each that says what it is, int32."""
-        return symbols | self._marks[np.minimum(symbols, self._last_symbol)]
+        """Returns the symbols of code points with a mark on each that says what it is, int32.
+
+        What is between words is so whatever else its symbol stands for, as far as the table goes,
+        and up to `NUM_MARKED`.
+        """
+        marks = self._marks[np.minimum(symbols, self._last_symbol)]
+        between = _between_words()[: len(symbols)]
+        marks[: len(between)][between] = 0
+        return symbols | marks
 
     def __call__(self, texts: FlatTexts) -> FlatTexts:
         """Returns the texts with words corrected.
@@ -253,10 +266,16 @@ def _spelled(
     return letters, splits, np.flatnonzero(is_kept)
 
 
+@cache
+def _between_words() -> np.ndarray:
+    """Returns which of the first code points are between words, bool `(NUM_MARKED,)`."""
+    return np.array([not is_in_word(char) for char in map(chr, range(NUM_MARKED))])
+
+
 def _marks(code_points: np.ndarray) -> np.ndarray:
     """Returns the mark of each symbol, int32 `(num_symbols + 1,)`."""
     chars = [chr(code) if code >= 0 else "" for code in code_points.tolist()]
-    is_letter = [char.isalpha() for char in chars]
+    is_letter = [char.isalpha() and not is_unspaced(char) for char in chars]
     is_other = [not char or is_in_word(char) for char in chars]
     marks = np.select([is_letter, is_other], [_LETTER, _OTHER], 0)
     return np.append(marks, 0).astype(np.int32)

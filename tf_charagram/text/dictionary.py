@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,13 @@ from tf_charagram.text.validation import check_counting
 
 _ASCII_RUN = re.compile(r"[a-z0-9]+")
 _SEPARATOR = 0x0A
+# Thai and Lao; Burmese; Khmer; Japanese syllables, twice; Chinese characters, in four blocks; again
+# syllables, of half width; and the planes of rare Chinese characters.
+_UNSPACED = (
+    (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x31F0, 0x31FF),
+    (0x2E80, 0x2FDF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0xFF66, 0xFF9F),
+    (0x20000, 0x3FFFF),
+)  # fmt: skip
 # Counts are kept as steps of their binary logarithm, so that a byte holds them.
 _STEPS_PER_BIT = 4
 _UTF8, _LOG_COUNTS = "dictionary_utf8", "dictionary_log_counts"
@@ -52,7 +60,7 @@ class Dictionary:
         if not summed:
             raise ConfigError("A dictionary needs at least one word of letters alone.")
         words = sorted(summed)
-        steps = np.round(_STEPS_PER_BIT * np.log2([summed[word] for word in words]))
+        steps = np.round([_STEPS_PER_BIT * math.log2(summed[word]) for word in words])
         self._use(words, np.minimum(steps, 255).astype(np.uint8))
 
     def _use(self, words: Sequence[str], steps: NDArray[np.uint8]) -> None:
@@ -135,9 +143,19 @@ def without_dictionary(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
     return {name: array for name, array in arrays.items() if name not in (_UTF8, _LOG_COUNTS)}
 
 
-def words_of(texts: Iterable[str]) -> Iterator[str]:
+def normalized_words(texts: Iterable[str], unicode_form: str | None) -> Iterator[str]:
+    """Yields the words of texts in a form of normalization; `None` leaves them as they are."""
+    if unicode_form is not None:
+        form = cast(Literal["NFC"], unicode_form)
+        texts = (unicodedata.normalize(form, text) for text in texts)
+    return words_of(texts)
+
+
+def words_of(texts: Iterable[str | bytes]) -> Iterator[str]:
     """Yields the words of texts that could be in a dictionary, lower-cased."""
     for text in texts:
+        if isinstance(text, bytes):
+            text = text.decode("utf-8", "replace")
         if text.isascii():
             yield from filter(str.isalpha, _ASCII_RUN.findall(text.lower()))
             continue
@@ -148,6 +166,14 @@ def words_of(texts: Iterable[str]) -> Iterator[str]:
 def is_in_word(char: str) -> bool:
     """Returns whether a character is a part of words: a letter, a digit, or a mark on one."""
     return char.isalnum() or unicodedata.category(char).startswith("M")
+
+
+def is_unspaced(char: str) -> bool:
+    """Returns whether a letter is of a script that puts no spaces between words.
+
+    What is between two spaces is then no word but a clause, and a letter more or less another one.
+    """
+    return any(first <= ord(char) <= last for first, last in _UNSPACED)
 
 
 def check_dictionary(dictionary: Any) -> None:

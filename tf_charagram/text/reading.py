@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.correction import WordCorrector
+from tf_charagram.text.correction import NUM_MARKED, WordCorrector
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.normalize import (
     SPACE,
@@ -51,6 +51,9 @@ class TextReader:
             symbols, self._space = normalized_code_points(lowercase), SPACE
         else:
             symbols, self._space = alphabet.symbol_table(lowercase), SPACE_SYMBOL
+            if dictionary is not None:
+                # The last one is that of all others, some of which are between words.
+                symbols = np.pad(symbols, (0, max(0, NUM_MARKED + 1 - len(symbols))), mode="edge")
         self._corrector = None
         if dictionary is not None:
             codes = np.arange(len(symbols)) if alphabet is None else alphabet.symbol_codes()

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import keras
 
 from tf_charagram.config import RunConfig
 from tf_charagram.config.text_ids import settings_without_use
-from tf_charagram.data.readers.word_counts import read_word_counts
+from tf_charagram.data.readers.word_counts import WordsOf, read_word_counts
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.layers.cut_table import summed_tables
 from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.serialization.model_folder import read_dictionary
-from tf_charagram.text.dictionary import Dictionary, words_of
+from tf_charagram.text.dictionary import Dictionary, normalized_words
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.validation import check_orders
 from tf_charagram.text.vectorizer import NgramVectorizer
@@ -131,7 +133,11 @@ def encoder_for(config: RunConfig, vectorizer: keras.layers.Layer) -> keras.laye
 
 
 def make_vectorizer(
-    config: RunConfig, texts: Iterable[str], *, lowercase: bool = True
+    config: RunConfig,
+    texts: Iterable[str],
+    mistyped: Iterable[str] = (),
+    *,
+    lowercase: bool = True,
 ) -> keras.layers.Layer:
     """Builds the vectorizer of the encoder.
 
@@ -140,8 +146,9 @@ def make_vectorizer(
 
     Args:
         config: Settings of the run.
-        texts: What it is built from, read once; not read at all for `hash_buckets` and
-            `vocabulary`.
+        texts: What it is built from, read once; for `hash_buckets` and `vocabulary` not read at
+            all, unless for the words.
+        mistyped: Texts with typing errors that were added: they have n-grams, but no words.
         lowercase: Whether it lower-cases texts.
 
     Raises:
@@ -150,13 +157,18 @@ def make_vectorizer(
         DataError: The file of word vectors or of the dictionary cannot be read, or a line is bad.
         RunError: The file of the vocabulary, or the model of `init`, is missing or damaged.
     """
-    dictionary = _dictionary(config.dictionary)
+    if vectorizer_of(config.encoder) == "words":  # A mistyped word is an unknown one.
+        mistyped = ()
+    words_of = partial(normalized_words, unicode_form=config.unicode_form)
+    dictionary = _dictionary(config.dictionary, words_of)
     known = _known_before(config, lowercase)
     if known is None:
-        vectorizer = _vectorizer(config, texts, lowercase)
+        vectorizer = _vectorizer(config, chain(texts, mistyped), lowercase)
     else:
-        words = WordCounts()
-        vectorizer = _vectorizer(config, words.of(texts), lowercase)
+        words = WordCounts(words_of)
+        counted = words.of(texts)
+        vectorizer = _vectorizer(config, chain(counted, mistyped), lowercase)
+        deque(counted, maxlen=0)  # Where n-grams were not to be counted.
         own = words.own_words(known)
         dictionary = own if dictionary is None else dictionary.merged(own)
     if dictionary is None:
@@ -171,7 +183,7 @@ def _known_before(config: RunConfig, lowercase: bool) -> Dictionary | None:
     return read_dictionary(config.init)
 
 
-def _dictionary(paths: Sequence[str]) -> Dictionary | None:
+def _dictionary(paths: Sequence[str], words_of: WordsOf) -> Dictionary | None:
     """Reads the words of files, which must be letters alone; `None` if there are no files."""
     if not paths:
         return None

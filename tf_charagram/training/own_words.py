@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from tf_charagram.data.readers.word_counts import WordsOf
 from tf_charagram.text.dictionary import Dictionary, words_of
 from tf_charagram.text.reading import TextReader
 from tf_charagram.text.tensors import string_tensor
@@ -23,6 +24,9 @@ _MAX_WORDS = 2_000_000
 class WordCounts:
     """Counts the words of texts while they are read for something else.
 
+    Args:
+        words_of: Returns the words of texts.
+
     Of more than two million words the rarest are forgotten, and counted from nothing when they come
     again.
 
@@ -30,13 +34,14 @@ class WordCounts:
         counts: How often each word has occurred so far.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, words_of: WordsOf = words_of) -> None:
+        self._words_of = words_of
         self.counts: Counter[str] = Counter()
 
     def of(self, texts: Iterable[str]) -> Iterator[str]:
         """Yields the texts as they are, their words counted."""
         for text in texts:
-            self.counts.update(words_of((text,)))
+            self.counts.update(self._words_of((text,)))
             if len(self.counts) > _MAX_WORDS:
                 self.counts = Counter(dict(self.counts.most_common(_MAX_WORDS // 2)))
             yield text

@@ -40,7 +40,10 @@ _MAY_DIFFER = (
     "--checkpoint-every-s", "--max-minutes", "--threads",
 )  # fmt: skip
 # Those of which workers may have other folders.
-_FILES = ("--word-vectors", "--vocabulary", "--teacher", "--second-teacher", "--misspellings")
+_FILES = (
+    "--word-vectors", "--vocabulary", "--dictionary", "--teacher", "--second-teacher",
+    "--misspellings",
+)  # fmt: skip
 _SAME_VERSIONS = ("tf_charagram", "tensorflow", "keras", "numpy")
 _LEFT_BY_ALL = ("model", "saved_model", "history", "metrics", "tensorboard")
 

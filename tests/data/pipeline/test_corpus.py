@@ -146,9 +146,10 @@ def test_typos_are_neither_listed_nor_made_where_no_word_is_long_enough():
     texts = list(corpus.survey())
     assert corpus.listed == ["a cat", "longer words", "a b", "c d"]
     assert corpus.num_pairs == 150
-    edited = [example for example in corpus if example[:2] != example.original]
+    edited = [example for example in corpus if example.is_mistyped]
     assert {example.left for example in edited} == {"a cat"}
-    assert len(texts) == 300 and len(list(corpus.survey(with_typos=False))) == 200
+    assert len(texts) == 200 and len(list(corpus.mistyped())) == 100
+    assert corpus.num_pairs == 150
 
 
 def test_bad_lines_are_counted_once():

@@ -11,16 +11,16 @@ from tf_charagram.text.vectorizer import NgramVectorizer
 PAIRS = [("abcdefghij", "klmnopqrst")] * 40
 
 
-def hashing(_):
+def hashing(*_):
     return NgramVectorizer(hash_buckets=9)
 
 
-@pytest.mark.parametrize(("with_typos", "num_texts"), [(True, 160), (False, 80)])
-def test_texts_with_typing_errors(with_typos, num_texts):
-    texts = []
+def test_texts_with_typing_errors():
+    texts, mistyped = [], []
     corpus = corpus_of(PAIRS, augment_typos=1.0)
-    TrainingPairs(corpus, lambda given: texts.extend(given), with_typos=with_typos)
-    assert len(texts) == num_texts and corpus.num_pairs == 80
+    TrainingPairs(corpus, lambda *given: [texts.extend(given[0]), mistyped.extend(given[1])])
+    assert len(texts) == len(mistyped) == 80 and corpus.num_pairs == 80
+    assert {*texts} == {*PAIRS[0]} and len({*mistyped} - {*texts}) > 9
 
 
 def test_texts_are_counted_where_the_vectorizer_reads_none():

@@ -45,6 +45,11 @@ class Example(NamedTuple):
     right: str
     original: Pair
 
+    @property
+    def is_mistyped(self) -> bool:
+        """Whether typing errors were added."""
+        return (self.left, self.right) != self.original
+
 
 class PairCorpus:
     """Paraphrase pairs to iterate over, in the order of the sources and of their lines.
@@ -92,11 +97,10 @@ class PairCorpus:
         self.num_empty = 0
         self.listed: list[str] = []
 
-    def survey(self, *, with_typos: bool = True) -> Iterator[str]:
+    def survey(self) -> Iterator[str]:
         """Reads all sources once; counts and yields every text, those of heavier pairs once too.
 
-        Args:
-            with_typos: Whether texts with added typing errors are yielded, too.
+        Pairs with added typing errors are counted; their texts are those of `mistyped`.
 
         Raises:
             ConfigError: At the end: fewer than two pairs are left, so that none has a negative.
@@ -106,9 +110,8 @@ class PairCorpus:
         for example, copies in self._examples(self._bad_lines):
             self.num_pairs += copies
             self.num_chars += copies * (len(example.left) + len(example.right))
-            is_clean = example[:2] == example.original
-            for text in example[:2] if is_clean or with_typos else ():
-                if copies and is_clean and len(listed) < _NUM_LISTED:
+            for text in () if example.is_mistyped else example[:2]:
+                if copies and len(listed) < _NUM_LISTED:
                     listed[text] = None
                 yield text
         self.listed = list(listed)
@@ -119,6 +122,13 @@ class PairCorpus:
                 f"Training needs at least 2 pairs, because the negatives of a pair come from the "
                 f"others. Found: {self.num_pairs}"
             )
+
+    def mistyped(self) -> Iterator[str]:
+        """Reads all sources once, if errors are added, and yields the texts of such pairs."""
+        if self._augment_typos:
+            for example, _ in self._examples(BadLines(self._bad_lines.on_bad_line)):
+                if example.is_mistyped:
+                    yield from example[:2]
 
     def texts(self) -> Iterator[str]:
         """Reads all sources once and yields every text, as `survey` does without counting."""

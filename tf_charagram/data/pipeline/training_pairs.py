@@ -23,8 +23,8 @@ class TrainingPairs:
 
     Args:
         corpus: The pairs, which are surveyed here.
-        make_vectorizer: Makes the vectorizer from all texts, which it need not read.
-        with_typos: Whether the vectorizer sees texts with added typing errors.
+        make_vectorizer: Makes the vectorizer from all texts and those with added typing errors,
+            which it need not read.
 
     Attributes:
         corpus: The pairs, surveyed.
@@ -37,14 +37,12 @@ class TrainingPairs:
     def __init__(
         self,
         corpus: PairCorpus,
-        make_vectorizer: Callable[[Iterable[str]], keras.layers.Layer],
-        *,
-        with_typos: bool = True,
+        make_vectorizer: Callable[[Iterable[str], Iterable[str]], keras.layers.Layer],
     ) -> None:
         self._shared: PairStore | None = None
         self.corpus = corpus
-        texts = corpus.survey(with_typos=with_typos)
-        self.vectorizer = make_vectorizer(texts)
+        texts = corpus.survey()
+        self.vectorizer = make_vectorizer(texts, corpus.mistyped())
         # Hashing needs no vocabulary, but the texts are to be counted.
         deque(texts, maxlen=0)
 

@@ -21,7 +21,6 @@ from tf_charagram.data.pipeline.typing_errors import TypingErrors
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.readers.teacher_vectors import read_vectors
 from tf_charagram.data.teachers.teacher import SENTENCE_TRANSFORMERS, find_teacher
-from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.files import check_is_file
 from tf_charagram.models.embedder import TextEmbedder
@@ -96,7 +95,9 @@ class Distill(EmbedderTask):
                 pass
             self._pairs = PairTexts.of(example.original for example in corpus)
         self._errors = TypingErrors(config.typos, self._misspellings())
-        self._vectorizer = make_vectorizer(config, self._texts_to_count())
+        # Those of the first epoch.
+        mistyped = self._errors.samples(self._lines.texts, config.seed)
+        self._vectorizer = make_vectorizer(config, self._texts_to_count(), mistyped)
 
     def _taught_by(self, name: str) -> TeacherLines:
         """Returns the lines with the vectors of a teacher, the value of the setting `name`."""
@@ -124,14 +125,11 @@ class Distill(EmbedderTask):
         return forms
 
     def _texts_to_count(self) -> Iterator[str]:
-        """Yields all texts, and those that have errors in the first epoch once more."""
+        """Yields all texts."""
         yield from self.lines.texts
         if self._pairs is not None:
             yield from self._pairs.lefts
             yield from self._pairs.rights
-        # A word with a typing error is an unknown one; its n-grams are known.
-        if encoder_class(self.config.encoder).vectorizer != "words":
-            yield from self._errors.samples(self.lines.texts, self.config.seed)
 
     @property
     def lines(self) -> TeacherLines:

@@ -58,13 +58,9 @@ class ParaphraseTask(EmbedderTask):
         """Reads the pairs once, for the vectorizer; see `Task.read`."""
         if self.pairs is not None:
             return
-        config = self.config
-        # A word with a typing error is an unknown one; its n-grams are known.
-        is_words = encoder_class(config.encoder).vectorizer == "words"
         self.pairs = TrainingPairs(
             self._corpus(),
-            lambda texts: make_vectorizer(config, texts),
-            with_typos=not is_words,
+            lambda texts, mistyped: make_vectorizer(self.config, texts, mistyped),
         )
 
     def _corpus(self) -> PairCorpus:
