@@ -6,6 +6,7 @@ import pytest
 
 from tf_charagram.config import ParaphraseConfig, preset_settings
 from tf_charagram.errors import ConfigError
+from tf_charagram.training.building import check_options
 from tf_charagram.training.tasks import settings_class
 
 
@@ -52,12 +53,20 @@ def test_what_no_paper_trains(task, encoder):
         preset_settings("paper", task, encoder)
 
 
-@pytest.mark.parametrize("task", ["words", "sentences"])
-def test_fine_tuning(task):
-    preset = preset_settings("fine-tune", task, "char_cnn", has_init=True)
-    config = ParaphraseConfig.from_dict({**preset, "init": "run"})
+@pytest.mark.parametrize(
+    ("task", "encoder", "more"),
+    [
+        ("words", "char_cnn", {}),
+        ("sentences", "lstm", {}),
+        ("sentences", "charagram", {"hash_buckets": 99}),
+    ],
+)
+def test_fine_tuning(task, encoder, more):
+    preset = preset_settings("fine-tune", task, encoder, has_init=True)
+    config = ParaphraseConfig.from_dict({**preset, "init": "run", **more})
     assert (config.epochs, config.learning_rate, config.decay) == (3, 0.0005, "linear")
-    assert (config.l2, config.min_count, config.encoder) == (1e-5, 1, "char_cnn")
+    assert (config.l2, config.preset, config.encoder) == (1e-5, "fine-tune", encoder)
+    check_options(config)
 
 
 @pytest.mark.parametrize(
