@@ -107,7 +107,7 @@ def main() -> None:
     parser = common.make_parser(__doc__, rounds=15)
     parser.add_argument("model", nargs="?", default="english")
     parser.add_argument("--eval-data", nargs="+", default=[str(common.SHARED / "sts")])
-    parser.add_argument("--budgets", type=float, nargs="*", default=[100, 20, 13.3, 10, 5, 2.5])
+    parser.add_argument("--budgets", type=float, nargs="*", default=[100, 30, 20, 15])
     arguments = parser.parse_args()
     embedder = TextEmbedder.load(arguments.model)
     sets = [pairs for path in arguments.eval_data for pairs in evaluation_sets(path)]

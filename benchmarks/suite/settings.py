@@ -97,7 +97,7 @@ BENCHMARKS = {
         needs=("DATA/sst",),
     ),
     "sizes": Benchmark(
-        "Smaller models", f"{_ROUNDS} --budgets 20 10 --eval-data DATA/sts", needs=("DATA/sts",)
+        "Smaller models", f"{_ROUNDS} --budgets 20 15 --eval-data DATA/sts", needs=("DATA/sts",)
     ),
     "spelling": Benchmark("Spelling", "", "--made-up 400"),
 }  # fmt: skip
