@@ -148,9 +148,9 @@ def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | 
 def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
     """Returns an embedder that reads misspelled words as the most frequent ones of a file."""
     from tf_charagram.data.readers.word_counts import read_word_counts
-    from tf_charagram.text.dictionary import Dictionary, words_of
+    from tf_charagram.text.dictionary import Dictionary, counts_of_entries, words_of
 
-    counts = read_word_counts(path, words_of)
+    counts = counts_of_entries(read_word_counts(path, words_of), words_of)
     dictionary = Dictionary(dict(counts.most_common(max_words)))
     vectorizer, *others = model.parts
     vectorizer = vectorizer.with_parts(vectorizer.vocabulary, dictionary)

@@ -11,9 +11,10 @@ from tests.reference import correction as reference
 from tests.reference.text import normalize
 from tests.text.strategies import TRICKY, slow_property_settings
 from tf_charagram.text.correction import MAX_LETTERS
-from tf_charagram.text.dictionary import Dictionary, is_unspaced
+from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
+from tf_charagram.text.word_characters import is_unspaced
 
 COUNTS = {"vehicles": 300, "road": 900, "the": 9000, "there": 2000, "three": 1800, "caf\u00e9": 20}
 

@@ -14,14 +14,13 @@ in its place, a missing one by putting it in between.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.dictionary import Dictionary, is_in_word, is_unspaced
+from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.normalize import FlatTexts
 from tf_charagram.text.replacement import replaced
+from tf_charagram.text.word_characters import OTHER, SYMBOL
 
 #: Words of other lengths are left as they are: short ones have too many neighbours, and an error
 #: changes few of the n-grams of long ones.
@@ -34,12 +33,6 @@ WRONG, MISSING, ADDED, DOUBLED, SWAPPED = 0.0, 5.1, -0.2, 3.3, 5.0
 #: Added to these where the first letter is concerned.
 FIRST_LETTER = -2.0
 
-#: Code points that are told apart as parts of words or not: up to the last emoji.
-NUM_MARKED = 0x1FB00
-
-# What a symbol is, in the bits above those of symbols: nothing for what is between words.
-_LETTER, _OTHER = 1 << 24, 2 << 24
-_SYMBOL = _LETTER - 1
 _BASE = 0x5851F42D4C957F2D  # odd, so that it has an inverse
 _SEED = 2016
 
@@ -60,7 +53,6 @@ class WordCorrector:
 
     def __init__(self, dictionary: Dictionary, code_points: np.ndarray) -> None:
         letters, splits, kept = _spelled(dictionary.words, code_points)
-        self._marks = _marks(code_points)
         # The last symbol is that of all symbols past the end.
         self._last_symbol = len(code_points)
         self._bits = self._last_symbol.bit_length()
@@ -89,17 +81,6 @@ class WordCorrector:
         """Resources that a SavedModel holds besides the graph: the look-up tables."""
         return [self._known, self._patterns]
 
-    def marked(self, symbols: np.ndarray) -> np.ndarray:
-        """Returns the symbols of code points with a mark on each that says what it is, int32.
-
-        What is between words is so whatever else its symbol stands for, as far as the table goes,
-        and up to `NUM_MARKED`.
-        """
-        marks = self._marks[np.minimum(symbols, self._last_symbol)]
-        between = _between_words()[: len(symbols)]
-        marks[: len(between)][between] = 0
-        return symbols | marks
-
     def __call__(self, texts: FlatTexts) -> FlatTexts:
         """Returns the texts with words corrected.
 
@@ -107,9 +88,9 @@ class WordCorrector:
             texts: The batch, its symbols `marked`.
         """
         marked = texts.symbols
-        texts = texts._replace(symbols=tf.bitwise.bitwise_and(marked, _SYMBOL))
+        texts = texts._replace(symbols=tf.bitwise.bitwise_and(marked, SYMBOL))
         symbols = tf.minimum(texts.symbols, self._last_symbol)
-        words = _words(marked > _SYMBOL)
+        words = _words(marked > SYMBOL)
         unknown = tf.where(self._known.lookup(self._window_keys(symbols, words)) < 0)[:, 0]
         words = tf.gather(words, unknown)
         return tf.cond(
@@ -176,7 +157,7 @@ class WordCorrector:
         columns = np.arange(MAX_LETTERS + 1)
         places = tf.minimum(starts[:, tf.newaxis] + columns, tf.size(symbols, tf.int64) - 1)
         is_inside = (ends - starts)[:, tf.newaxis] > columns
-        is_word = tf.reduce_all((tf.gather(marked, places) < _OTHER) | ~is_inside, axis=1)
+        is_word = tf.reduce_all((tf.gather(marked, places) < OTHER) | ~is_inside, axis=1)
         values = tf.gather(self._values, tf.gather(symbols, places))
         values = tf.where(is_inside, values, 0)
         keys = tf.bitwise.bitwise_and(self._error_keys(values), self._key_mask)
@@ -264,21 +245,6 @@ def _spelled(
     letters = letters[np.repeat(is_kept, lengths)]
     splits = np.concatenate([[0], np.cumsum(lengths[is_kept])])
     return letters, splits, np.flatnonzero(is_kept)
-
-
-@cache
-def _between_words() -> np.ndarray:
-    """Returns which of the first code points are between words, bool `(NUM_MARKED,)`."""
-    return np.array([not is_in_word(char) for char in map(chr, range(NUM_MARKED))])
-
-
-def _marks(code_points: np.ndarray) -> np.ndarray:
-    """Returns the mark of each symbol, int32 `(num_symbols + 1,)`."""
-    chars = [chr(code) if code >= 0 else "" for code in code_points.tolist()]
-    is_letter = [char.isalpha() and not is_unspaced(char) for char in chars]
-    is_other = [not char or is_in_word(char) for char in chars]
-    marks = np.select([is_letter, is_other], [_LETTER, _OTHER], 0)
-    return np.append(marks, 0).astype(np.int32)
 
 
 def _table(keys: tf.Tensor | np.ndarray, rows: np.ndarray) -> tf.lookup.StaticHashTable:

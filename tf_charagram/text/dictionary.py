@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -16,16 +16,10 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.text.normalize import normalized_code_points
 from tf_charagram.text.tensors import texts_of
 from tf_charagram.text.validation import check_counting
+from tf_charagram.text.word_characters import is_in_word
 
 _ASCII_RUN = re.compile(r"[a-z0-9]+")
 _SEPARATOR = 0x0A
-# Thai and Lao; Burmese; Khmer; Japanese syllables, twice; Chinese characters, in four blocks; again
-# syllables, of half width; and the planes of rare Chinese characters.
-_UNSPACED = (
-    (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x31F0, 0x31FF),
-    (0x2E80, 0x2FDF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0xFF66, 0xFF9F),
-    (0x20000, 0x3FFFF),
-)  # fmt: skip
 # Counts are kept as steps of their binary logarithm, so that a byte holds them.
 _STEPS_PER_BIT = 4
 _UTF8, _LOG_COUNTS = "dictionary_utf8", "dictionary_log_counts"
@@ -143,6 +137,17 @@ def without_dictionary(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
     return {name: array for name, array in arrays.items() if name not in (_UTF8, _LOG_COUNTS)}
 
 
+def counts_of_entries(
+    entries: Mapping[str, int], words_of: Callable[[Iterable[str]], Iterable[str]]
+) -> Counter[str]:
+    """Returns the counts of the words of a list, whose entry "couldn't" is two, as in texts."""
+    counts: Counter[str] = Counter()
+    for entry, count in entries.items():
+        for word in words_of((entry,)):
+            counts[word] += count
+    return counts
+
+
 def normalized_words(texts: Iterable[str], unicode_form: str | None) -> Iterator[str]:
     """Yields the words of texts in a form of normalization; `None` leaves them as they are."""
     if unicode_form is not None:
@@ -161,19 +166,6 @@ def words_of(texts: Iterable[str | bytes]) -> Iterator[str]:
             continue
         runs = "".join(char if is_in_word(char) else " " for char in text).split(" ")
         yield from (_lowered(run) for run in runs if run.isalpha())
-
-
-def is_in_word(char: str) -> bool:
-    """Returns whether a character is a part of words: a letter, a digit, or a mark on one."""
-    return char.isalnum() or unicodedata.category(char).startswith("M")
-
-
-def is_unspaced(char: str) -> bool:
-    """Returns whether a letter is of a script that puts no spaces between words.
-
-    What is between two spaces is then no word but a clause, and a letter more or less another one.
-    """
-    return any(first <= ord(char) <= last for first, last in _UNSPACED)
 
 
 def check_dictionary(dictionary: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.correction import NUM_MARKED, WordCorrector
+from tf_charagram.text.correction import WordCorrector
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.normalize import (
     SPACE,
@@ -17,6 +17,7 @@ from tf_charagram.text.normalize import (
     normalized_code_points,
 )
 from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
+from tf_charagram.text.word_characters import NUM_MARKED, marked
 
 
 class TextReader:
@@ -58,7 +59,7 @@ class TextReader:
         if dictionary is not None:
             codes = np.arange(len(symbols)) if alphabet is None else alphabet.symbol_codes()
             self._corrector = WordCorrector(dictionary, codes)
-            symbols = self._corrector.marked(symbols)
+            symbols = marked(symbols, codes)
         # One tensor: a constant in each function would be saved with each.
         self._symbols = tf.constant(symbols)
 

@@ -20,7 +20,7 @@ from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.layers.cut_table import summed_tables
 from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.serialization.model_folder import read_dictionary
-from tf_charagram.text.dictionary import Dictionary, normalized_words
+from tf_charagram.text.dictionary import Dictionary, counts_of_entries, normalized_words
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.validation import check_orders
 from tf_charagram.text.vectorizer import NgramVectorizer
@@ -187,8 +187,8 @@ def _dictionary(paths: Sequence[str], words_of: WordsOf) -> Dictionary | None:
     """Reads the words of files, which must be letters alone; `None` if there are no files."""
     if not paths:
         return None
-    counts = sum((read_word_counts(path, words_of, MIN_COUNT) for path in paths), Counter())
-    return Dictionary(counts)
+    entries = sum((read_word_counts(path, words_of, MIN_COUNT) for path in paths), Counter())
+    return Dictionary(counts_of_entries(entries, words_of))
 
 
 def _vectorizer(config: RunConfig, texts: Iterable[str], lowercase: bool) -> Any:

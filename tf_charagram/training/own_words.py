@@ -24,11 +24,11 @@ _MAX_WORDS = 2_000_000
 class WordCounts:
     """Counts the words of texts while they are read for something else.
 
-    Args:
-        words_of: Returns the words of texts.
-
     Of more than two million words the rarest are forgotten, and counted from nothing when they come
     again.
+
+    Args:
+        words_of: Returns the words of texts.
 
     Attributes:
         counts: How often each word has occurred so far.

@@ -26,8 +26,7 @@ def read_word_counts(path: str | Path, words_of: WordsOf, min_count: int = 1) ->
     Args:
         path: File, plain or gzip: `word count` per line, separated by spaces or a tab; or texts,
             one per line, if one of the first 20 lines that are not blank is no such.
-        words_of: Returns the words of texts, or of the entries of a list: "couldn't" is read as two
-            words.
+        words_of: Returns the words of texts.
         min_count: Words that occur less often in texts are left out; those of lists never are.
 
     Raises:
@@ -37,17 +36,16 @@ def read_word_counts(path: str | Path, words_of: WordsOf, min_count: int = 1) ->
     probed = list(islice(rest, _NUM_PROBED))
     lines = chain(probed, rest)
     if all(_COUNT.fullmatch(text.strip()) for _, text in probed):
-        return _listed(path, lines, words_of)
+        return _listed(path, lines)
     counts = Counter(words_of(text for _, text in lines))
     return Counter({word: count for word, count in counts.items() if count >= min_count})
 
 
-def _listed(path: str | Path, lines: Iterable[tuple[int, str]], words_of: WordsOf) -> Counter[str]:
+def _listed(path: str | Path, lines: Iterable[tuple[int, str]]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for number, text in lines:
         match = _COUNT.fullmatch(text.strip())
         if match is None:
             raise DataError(path, "expected a word and its count", line=number)
-        for word in words_of((match[1],)):
-            counts[word] += int(match[2])
+        counts[match[1]] += int(match[2])
     return counts
