@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.reference import correction as reference
 from tests.reference.text import normalize
 from tests.text.strategies import TRICKY, slow_property_settings
+from tf_charagram.errors import ConfigError
 from tf_charagram.text.correction import MAX_LETTERS
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
@@ -166,6 +167,23 @@ def test_adapting_keeps_the_dictionary():
     vectorizer.adapt(["vehicles on the road"])
     assert read_as(vectorizer, "vehicls") == "vehicles"
     assert "dictionary_utf8" in vectorizer.state()
+
+
+def test_clones_without_n_grams_know_the_words(tmp_path):
+    """Whoever adapts a clone, in this process or another, gets the words that were given."""
+    vectorizer = NgramVectorizer(orders=[2], dictionary=Dictionary(COUNTS))
+    config = vectorizer.get_config()
+    clone = NgramVectorizer.from_config(config)
+    vectorizer.save_assets(tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tf_charagram.text.base._LIVE", {})
+        restored = NgramVectorizer.from_config(config)
+    restored.load_assets(str(tmp_path))
+    for other in (clone, restored):
+        with pytest.raises(ConfigError, match="has no vocabulary yet"):
+            _ = other.num_rows
+        other.adapt(["vehicles on the road"])
+        assert read_as(other, "vehicls") == "vehicles"
 
 
 @pytest.mark.parametrize("options", [{"hash_buckets": 9}, {"vocabulary": None}])

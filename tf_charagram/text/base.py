@@ -35,9 +35,9 @@ class TextOptions(TypedDict, total=False):
 
 
 class _Awaited(NamedTuple):
-    """The vocabulary that is still to be read from an archive."""
+    """The vocabulary, or the known words alone, that is still to be read from an archive."""
 
-    num_ids: int
+    num_ids: int | None
     sha256: str
 
 
@@ -105,7 +105,7 @@ class TextVectorizer(keras.layers.Layer):
         Raises:
             ConfigError: There is no vocabulary yet.
         """
-        if self._awaited is not None:
+        if self._awaited is not None and self._awaited.num_ids is not None:
             return self._awaited.num_ids
         self.check_adapted()
         return self._num_ids()
@@ -222,17 +222,21 @@ class TextVectorizer(keras.layers.Layer):
         }
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the settings, and the checksum of the vocabulary, which is stored apart.
+        """Returns the settings, and the checksum of the vocabulary or known words, stored apart.
 
         `from_config` finds the vocabulary by it among the vectorizers of this process, so that
         a clone has it; elsewhere `load_assets` brings it.
         """
-        state = self.state() if self.is_adapted else {}
+        state = self._stored()
         if not state:
             return self.settings()
-        sha256 = checksum(state)
+        num_ids, sha256 = self.num_rows if self.is_adapted else None, checksum(state)
         _LIVE[sha256] = self
-        return {**self.settings(), _VOCABULARY: _Awaited(self.num_rows, sha256)._asdict()}
+        return {**self.settings(), _VOCABULARY: _Awaited(num_ids, sha256)._asdict()}
+
+    def _stored(self) -> dict[str, np.ndarray]:
+        """Returns `state()`, or nothing where there is neither a vocabulary nor known words yet."""
+        return self.state() if self.is_adapted or self.dictionary is not None else {}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
@@ -251,7 +255,7 @@ class TextVectorizer(keras.layers.Layer):
 
     def save_assets(self, folder: str) -> None:
         """Writes the vocabulary into an archive; called by Keras."""
-        if self.is_adapted and (state := self.state()):
+        if state := self._stored():
             write_vocabulary(folder, state)
 
     def load_assets(self, folder: str | None) -> None:
@@ -273,7 +277,7 @@ class TextVectorizer(keras.layers.Layer):
             self._take(state)
         except DAMAGES as problem:
             raise damaged(problem) from problem
-        if self._num_ids() != num_ids:
+        if num_ids is not None and self._num_ids() != num_ids:
             raise RunError(
                 f"The vocabulary of the layer '{self.name}' has {self._num_ids()} ids, where the "
                 f"archive announces {num_ids}. Save the model again, or copy it again."
