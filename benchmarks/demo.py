@@ -42,7 +42,7 @@ def serving(model: str, texts: Sequence[str], folder: Path) -> Iterator[str]:
     """Runs `charagram demo`; yields its address."""
     words = folder / "words.txt"
     words.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
-    command = [sys.executable, "-m", "tf_charagram.cli", "demo", model, "--vocabulary", str(words)]
+    command = [sys.executable, "-m", "tf_charagram.cli", "demo", model, "--texts", str(words)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield re.search(r"http://\S+", process.stdout.readline())[0]

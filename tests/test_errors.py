@@ -12,6 +12,7 @@ from tf_charagram.errors import (
     DataError,
     RunError,
     TrainingError,
+    check_positive,
     unknown_name,
 )
 
@@ -46,3 +47,12 @@ def test_data_error_says_where():
 )
 def test_unknown_name(name, expected):
     assert unknown_name("encoder", name, ["dan", "charagram"]) == expected
+
+
+def test_sizes():
+    check_positive(dim=1, units=300)
+    with pytest.raises(ConfigError, match=r"`units` must be at least 1\. Received: units=0"):
+        check_positive(dim=1, units=0)
+    for value in (None, 1.0, True, "1"):
+        with pytest.raises(ConfigError, match=r"`dim` must be an integer\. Received: dim="):
+            check_positive(dim=value)

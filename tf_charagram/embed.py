@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _JOB_FLAGS = ("format", "shard_lines")
 _RUN_FLAGS = ("resume", "overwrite", "engine", "workers")
-_FILES = ("-", ".npy", ".tsv", ".jsonl")
+_FILES = (".npy", ".tsv", ".jsonl")
 _FEW_LINES = 1000
 # Of an operation: batches are embedded side by side already.
 _THREADS = 1
@@ -74,7 +74,8 @@ def embed(arguments: Sequence[str]) -> int:
 
 def _embed(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]) -> None:
     output = values["output"]
-    if output.endswith("/") or os.path.isdir(output) or (given and not output.endswith(_FILES)):
+    is_file = output == "-" or output.endswith(_FILES)
+    if output.endswith("/") or os.path.isdir(output) or (given and not is_file):
         _embed_to_shards(files, values, given)
     elif given:
         flag = "--" + next(iter(given)).replace("_", "-")
@@ -96,7 +97,7 @@ def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict
 
 def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.bulk.inputs import read_texts, to_text
-    from tf_charagram.bulk.progress import EmbedProgress
+    from tf_charagram.bulk.progress import LineProgress
     from tf_charagram.data.writers.vectors import open_vector_writer
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.serialization.locations import read_config
@@ -110,7 +111,7 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     embedder = TextEmbedder.load(values["model"], folded=len(first) == _FEW_LINES)
     batches = embedder.encode_batches(chain(first, lines), batch_size=values["batch_size"])
     with open_vector_writer(values["output"], embedder.dim) as writer:
-        with EmbedProgress(files) as progress:
+        with LineProgress(files) as progress:
             for texts, vectors in batches:
                 writer.write(texts, vectors)
                 progress.advance(len(texts), len(to_text(texts)))

@@ -82,8 +82,22 @@ def check_integers(**values: Any) -> None:
         ConfigError: One is not; it is named.
     """
     for name, value in values.items():
-        if value is not None and not isinstance(value, Integral):
+        if value is not None and (not isinstance(value, Integral) or isinstance(value, bool)):
             raise ConfigError(f"`{name}` must be an integer. Received: {name}={value!r}")
+
+
+def check_positive(**values: Any) -> None:
+    """Checks that arguments, by name, are integers of at least 1.
+
+    Raises:
+        ConfigError: One is not; it is named.
+    """
+    check_integers(**values)
+    for name, value in values.items():
+        if value is None:
+            raise ConfigError(f"`{name}` must be an integer. Received: {name}=None")
+        if value < 1:
+            raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")
 
 
 def check_switches(**values: Any) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.config.checks import check_margin
 from tf_charagram.errors import ConfigError
-from tf_charagram.objectives.margin import check_margin, margin_hinges
+from tf_charagram.objectives.margin import margin_hinges
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.objectives.similarity import normalize_rows
 

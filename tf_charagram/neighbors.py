@@ -82,7 +82,9 @@ def _exact_search(model: str, texts_file: str | None) -> Search:
         raise ConfigError("There is no text to search among.")
     embedder = TextEmbedder.load(model)
     vectors = unit_rows(embedder.encode(texts))
-    return lambda query, k: embedder.neighbors(query, texts, k, vectors)
+    # Of a word, others are wanted; of one's own texts, perhaps the same one.
+    is_search = texts_file is not None
+    return lambda query, k: embedder.neighbors(query, texts, k, vectors, include_query=is_search)
 
 
 def _spelling(model: str, words_file: str | None) -> Search:

@@ -13,7 +13,7 @@ from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet
 from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.data.readers.tagged import COLUMNS
 from tf_charagram.data.writers.conllu import to_conllu
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import ConfigError, check_positive, unknown_name
 from tf_charagram.reporting.progress import quiet
 
 _STDOUT = "-"
@@ -46,10 +46,9 @@ def tag(arguments: Sequence[str]) -> int:
     values = make_parser().parse_args(repeatable(arguments, ["--input"]))
     if values.column not in COLUMNS:
         raise ConfigError(unknown_name("column", values.column, COLUMNS))
-    if values.batch_size < 1:
-        raise ConfigError(f"`batch_size` must be at least 1. Received: {values.batch_size}")
+    check_positive(batch_size=values.batch_size)
     from tf_charagram.bulk.inputs import find_inputs, read_texts, to_text
-    from tf_charagram.bulk.progress import EmbedProgress
+    from tf_charagram.bulk.progress import LineProgress
     from tf_charagram.models.tagger import Tagger
     from tf_charagram.text.batches import bounded_batches
 
@@ -59,7 +58,7 @@ def tag(arguments: Sequence[str]) -> int:
     with (
         quiet(values.quiet),
         _output(values.output) as output,
-        EmbedProgress(files) as progress,
+        LineProgress(files) as progress,
     ):
         for lines in bounded_batches(read_texts(files), values.batch_size, _MAX_CHARS):
             sentences = [line.split() for line in lines] if values.tokens else lines

@@ -17,7 +17,7 @@ from tf_charagram.config import RunConfig
 from tf_charagram.distribution.cluster import VARIABLE, Cluster, cluster_of
 from tf_charagram.distribution.launcher import Launcher
 from tf_charagram.encoders import ENCODERS
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.reporting.console import table_console
 from tf_charagram.reporting.history_table import history_table
 from tf_charagram.reporting.progress import is_quiet, quiet
@@ -54,8 +54,7 @@ def train(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     config, values, _ = parse_run(arguments, make_parser)
     cluster, num_workers = cluster_of(), values["workers"]
-    if num_workers < 1:
-        raise ConfigError(f"`workers` must be at least 1. Received: workers={num_workers}")
+    check_positive(workers=num_workers)
     if num_workers > 1:
         if cluster is None:
             return Launcher([sys.executable, "-m", __spec__.name, *arguments], num_workers).run()

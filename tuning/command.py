@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jsonargparse
@@ -14,7 +14,7 @@ from rich.console import Console
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import FlagParser, add_fields, add_quiet, from_flags
 from tf_charagram.cli.run_flags import add_run_flags, parse_run
-from tf_charagram.config import RunConfig
+from tf_charagram.config import DistillConfig, RunConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
 from tf_charagram.reporting.progress import is_quiet, quiet
@@ -149,6 +149,7 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
     if config.freeze_words:
         # It leaves nothing for the pull on word vectors to do.
         fixed = {*fixed, "l2_words"}
+    fixed = {*fixed, *_without_effect(config, fixed)}
     length = _trial_length(settings, config, task.trial_epochs)
     share = 1.0 if length.examples is None else task.share_of(length.examples)
     config = dataclasses.replace(
@@ -163,6 +164,16 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
         share=share,
         max_trials=settings.max_trials,
     )
+
+
+def _without_effect(config: RunConfig, fixed: set[str]) -> Iterator[str]:
+    """Yields fields that decide nothing, or cannot be varied, beside those that are fixed."""
+    if fixed & {"min_count", "max_per_order", "vocabulary"}:
+        yield "hash_buckets"
+    if "vocabulary" in fixed:
+        yield "ngrams"
+    if isinstance(config, DistillConfig) and not config.pairs:
+        yield from ("pair_batch_size", "pairs_weight", "margin")
 
 
 def _trial_length(settings: TuneConfig, config: RunConfig, default: float) -> TrialLength:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from tf_charagram.errors import RunError
 from tf_charagram.tuning.chief import ID, IP, PORT, serving
 from tf_charagram.tuning.oracles import SafeOracle
-from tf_charagram.tuning.results import FAILED, Result
+from tf_charagram.tuning.results import FAILED, Result, read_result
 from tf_charagram.tuning.search import Search, SearchFolder
 
 _HOST = "127.0.0.1"
@@ -57,10 +57,14 @@ class LocalWorker:
                 env=self._environment, start_new_session=True,
             )  # fmt: skip
 
-    def stop(self) -> None:
-        """Ends the process, after a checkpoint if there is time."""
+    def interrupt(self) -> None:
+        """Asks the process to end, after a checkpoint."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
+
+    def wait(self) -> None:
+        """Waits for the process to end, and ends it if that takes long."""
+        if self.process.poll() is None:
             try:
                 self.process.wait(_PATIENCE_S)
             except subprocess.TimeoutExpired:
@@ -108,14 +112,16 @@ def run_local(
                     status = worker.process.poll()
                     if status is not None and status < 0:
                         _count_death(search, folder, oracle, worker, deaths)
-                        worker.stop()
+                        worker.wait()
                         worker.start()
                     elif status:
                         raise RunError(f"{worker.tuner_id} ended: {_last_line(worker)}")
                 running = [worker for worker in running if worker.process.poll() != 0]
         finally:
             for worker in workers:
-                worker.stop()
+                worker.interrupt()
+            for worker in workers:
+                worker.wait()
     on_progress()
 
 
@@ -135,6 +141,8 @@ def _count_death(
     reason = f"its process died {_MOST_DEATHS} times, by signal {-worker.process.returncode}"
     if trial is None:
         raise RunError(f"{name}: {reason}. See {worker.log}.")
+    if read_result(folder.trials / trial.trial_id) is not None:
+        return  # It had an end before its worker died.
     values = search.values(trial.hyperparameters.values)
     Result(trial.trial_id, FAILED, values, reason=reason).write(folder.trials / trial.trial_id)
 

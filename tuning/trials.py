@@ -126,11 +126,14 @@ class TrialRunner:
             run = TrainingRun(config, resume=True, overwrite=False, previous=self._previous)
             self._previous = run.task if run.task.shares_examples else None
             run.loop.checkpoint_at_end = False
-            run.loop.folder = WatchedFolder(folder.path, lambda record: self._look(config, record))
+            run.loop.folder = WatchedFolder(
+                folder.path,
+                lambda record: self._look(config, record, record["step"] >= run.loop.total_steps),
+            )
             run.run(resume=True, export=False)
 
-    def _look(self, config: RunConfig, record: dict[str, Any]) -> None:
-        """Looks at an evaluation.
+    def _look(self, config: RunConfig, record: dict[str, Any], is_last: bool) -> None:
+        """Looks at an evaluation; the last one stops nothing.
 
         Raises:
             TrialPruned: The trial is far below the others.
@@ -139,7 +142,7 @@ class TrialRunner:
             self._on_evaluation()
         margin, name = self._search.stop_hopeless, self._search.config.select
         score = record["scores"][name]
-        if margin is None or score is None or record["epoch"] >= config.epochs:
+        if margin is None or score is None or is_last:
             return
         number = len(RunFolder(str(config.out)).read_history())
         completed = [score for score in self._scores_at(number) if score is not None]

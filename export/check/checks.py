@@ -29,11 +29,11 @@ from tf_charagram.export.serving.inputs import samples_of, signatures_of
 from tf_charagram.export.serving.version import EXTRA
 from tf_charagram.files import read_json
 from tf_charagram.models.base import TextModel
-from tf_charagram.serialization.model_card import CARD
+from tf_charagram.serialization.model_card import MODEL_CARD
 
 CLEAN, RUNTIME = "only tensorflow", "C++ runtime"
 # What reading JSON of another form raises.
-_DAMAGES = (ValueError, KeyError, TypeError, AttributeError, IndexError)
+_DAMAGES = (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError)
 _AGAIN = "Export the model again."
 
 
@@ -71,9 +71,9 @@ class VersionChecks:
             self._model_class, self.judge = _read_as(self._card or {}, golden)
             calls = self.judge.calls()
         except ConfigError as error:
-            raise DataError(folder / CARD, str(error)) from error
+            raise DataError(folder / MODEL_CARD, str(error)) from error
         except _DAMAGES as error:
-            raise DataError(folder / CARD, f"is damaged ({error!r}). {_AGAIN}") from error
+            raise DataError(folder / MODEL_CARD, f"is damaged ({error!r}). {_AGAIN}") from error
         samples = samples_of(self._model_class.kind)
         self.unit = samples.unit
         self.request: dict[str, Any] = {
@@ -148,7 +148,7 @@ def _read_as(card: dict[str, Any], golden: Sequence[GoldenCall]) -> tuple[type[T
 
 def _read_card(folder: Path) -> dict[str, Any] | None:
     """Returns the model's card, or `None` if there is none."""
-    path = folder / CARD
+    path = folder / MODEL_CARD
     if not path.is_file():
         return None
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from rich.markup import escape
@@ -62,17 +63,18 @@ def check(arguments: Sequence[str]) -> int:
     from tf_charagram.export.serving.client import connect
 
     folder = version_folder(values.model)
-    clients = [connect(url) for url in values.url]
-    from tf_charagram.export.check.checks import VersionChecks
+    with ExitStack() as stack:
+        clients = [stack.enter_context(connect(url)) for url in values.url]
+        from tf_charagram.export.check.checks import VersionChecks
 
-    checks = VersionChecks(
-        folder, batches=[*map(int, sizes)], repeats=values.repeats, seconds=values.seconds
-    )
-    for client in clients:
-        checks.check_server(client)
-    if not clients:
-        checks.check_graph()
-        checks.check_runtimes()
+        checks = VersionChecks(
+            folder, batches=[*map(int, sizes)], repeats=values.repeats, seconds=values.seconds
+        )
+        for client in clients:
+            checks.check_server(client)
+        if not clients:
+            checks.check_graph()
+            checks.check_runtimes()
     report = {
         "model": str(folder),
         "ok": all(result.ok is not False for result in checks.results),

@@ -10,9 +10,11 @@ import tensorflow as tf
 
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.averaging import Dan, Projection, WordAverage
+from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.words import AveragingEncoder, divisors
 from tf_charagram.errors import ConfigError
+from tf_charagram.layers.base import Float32Layer
 from tf_charagram.layers.groups import grouped
 from tf_charagram.layers.ragged_sum import sum_rows
 from tf_charagram.serialization.table_dtypes import stored_table
@@ -21,7 +23,7 @@ from tf_charagram.text.growing import settings_of
 _QUANTIZABLE = (Charagram, WordAverage, Projection, Dan)
 
 
-class QuantizedSum(keras.layers.Layer):
+class QuantizedSum(Float32Layer):
     """Sums embedding rows as `RaggedEmbeddingSum` does, of a table in fewer bits; no training.
 
     Args:
@@ -62,7 +64,7 @@ class QuantizedSum(keras.layers.Layer):
         return sum_rows(rows, ids.with_values(positions))
 
 
-class QuantizedEncoder(keras.layers.Layer):
+class QuantizedEncoder(Encoder):
     """An encoder that sums or averages rows, with its table in fewer bits; no training.
 
     What follows the sum is shared with the encoder it is made from.
@@ -89,6 +91,7 @@ class QuantizedEncoder(keras.layers.Layer):
         table = encoder.word_table if is_mean else encoder.ngram_table
         self.sum = QuantizedSum(table.numpy(), table_dtype, name="table")
         self.num_rows, self.dim = encoder.num_rows, encoder.dim
+        self.vectorizer = encoder.vectorizer
         self.is_mean = is_mean
         self.num_words = encoder.num_words if is_mean else None
         self.bias = None if is_mean else encoder.bias

@@ -47,12 +47,13 @@ def push(model: str | Path, address: str, *, private: bool = False) -> str:
     return str(commit.commit_url)
 
 
-def load(address: str, *, folded: bool = False) -> TextEmbedder:
+def load(address: str, *, folded: bool = False, correct_spelling: bool = True) -> TextEmbedder:
     """Downloads a model, unless it was before, and loads it.
 
     Args:
         address: `hf://OWNER/NAME`, or `hf://OWNER/NAME@REVISION` for a branch, tag or commit.
         folded: See `TextEmbedder.load`.
+        correct_spelling: As there.
 
     Raises:
         ConfigError: The address is not of this form, or huggingface_hub is not installed.
@@ -62,7 +63,7 @@ def load(address: str, *, folded: bool = False) -> TextEmbedder:
     repository, revision = _parse(address)
     with _hub_errors(f"Cannot download {address}"):
         folder = hub.snapshot_download(repository, revision=revision, allow_patterns=list(FILES))
-    return TextEmbedder.load(folder, folded=folded)
+    return TextEmbedder.load(folder, folded=folded, correct_spelling=correct_spelling)
 
 
 def _parse(address: str) -> tuple[str, str | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,9 @@ class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator
 
 def _check_texts(texts: Sequence[Any]) -> Sequence[str]:
     # What can be read only once would be empty after `fit`.
-    if isinstance(texts, str | bytes) or not hasattr(texts, "__len__"):
+    # Of a table, or a mapping, one would get the names of its columns.
+    is_other = isinstance(texts, str | bytes | Mapping) or hasattr(texts, "columns")
+    if is_other or not hasattr(texts, "__len__"):
         raise ConfigError(f"`X` must be a list of texts. Received: {type(texts).__name__}")
     for index, text in enumerate(texts):
         if not isinstance(text, str | bytes):

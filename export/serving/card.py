@@ -12,7 +12,7 @@ from tf_charagram.export.serving.inputs import make_inputs
 from tf_charagram.files import read_json, whole_file
 from tf_charagram.models.base import TextModel
 from tf_charagram.serialization.locations import read_card
-from tf_charagram.serialization.model_card import CARD
+from tf_charagram.serialization.model_card import MODEL_CARD
 from tf_charagram.serialization.model_folder import EMBEDDER
 from tf_charagram.serialization.registry import model_class
 from tf_charagram.training.run_folder import RunFolder
@@ -65,7 +65,7 @@ def write_page(partial: str | Path, name: str) -> None:
         name: Name of the model.
     """
     partial = Path(partial)
-    card = read_json(partial / CARD)
+    card = read_json(partial / MODEL_CARD)
     version = int(ServingFolder(partial.parent).next.name)
     with whole_file(partial / PAGE, "w") as file:
         file.write(page(card, name, version))

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from http.client import HTTPException
 from threading import TIMEOUT_MAX
-from typing import Any
+from typing import Any, Self
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
@@ -30,10 +30,24 @@ class ServerError(CharagramError, RuntimeError):
 
 
 class ServingClient(ABC):
-    """An embedder on a server; REST and gRPC differ in `predict`."""
+    """An embedder on a server; REST and gRPC differ in `predict`.
+
+    Use as a context manager, or call `close` at the end.
+    """
 
     #: Where the server is, for messages.
     address: str
+
+    def __enter__(self) -> Self:
+        """Returns the client itself."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Closes the connection."""
+        self.close()
+
+    def close(self) -> None:  # noqa: B027
+        """Closes the connection; REST has a new one for each request."""
 
     def embed(self, texts: Sequence[str | bytes]) -> np.ndarray:
         """Embeds texts, in one request.
@@ -155,8 +169,11 @@ class RestClient(ServingClient):
             outputs = parse_json(answer)["outputs"]
             # Of several outputs each has its name; one alone has none.
             values = outputs[output] if isinstance(outputs, dict) else outputs
+            numbers = np.array(values)
+            if numbers.dtype.kind not in "fiu":
+                raise ValueError("not all of it is numbers")
             with np.errstate(over="raise"):
-                return np.array(values, np.float32)
+                return numbers.astype(np.float32)
         except (ValueError, KeyError, TypeError, ArithmeticError) as error:
             problem = f"no output '{output}' in the answer: {answer[:100]!r}"
             raise self._error(problem) from error
@@ -164,8 +181,6 @@ class RestClient(ServingClient):
 
 class GrpcClient(ServingClient):
     """A client of the gRPC API, without encryption. Needs `pip install tf-charagram[serving]`.
-
-    Use as a context manager, or call `close` at the end.
 
     Args:
         target: `HOST:8500`.
@@ -193,14 +208,6 @@ class GrpcClient(ServingClient):
         self._make_request = predict.PredictRequest
         self._channel = grpc.insecure_channel(target, options=options)
         self._stub = service.PredictionServiceStub(self._channel)
-
-    def __enter__(self) -> GrpcClient:
-        """Returns the client itself."""
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        """Closes the connection."""
-        self.close()
 
     def close(self) -> None:
         """Closes the connection."""

@@ -118,7 +118,7 @@ def _texts_and_vectors(embedder: Any, texts: Sequence[bytes]) -> dict[str, Any]:
     vectors = embedder.encode(texts)
     return {
         "texts": [base64.b64encode(text).decode() for text in texts],
-        # Seven digits are what a float32 has.
+        # Not to the bit: clients compare with a tolerance.
         "embedding": [[float(f"{value:.7g}") for value in vector] for vector in vectors.tolist()],
     }
 

@@ -14,7 +14,7 @@ from tf_charagram.export.serving.inputs import signatures_of
 from tf_charagram.export.serving.warmup import write_warmup
 from tf_charagram.files import partial_folder, read_json, whole_file
 from tf_charagram.models.base import TextModel
-from tf_charagram.serialization.model_card import CARD
+from tf_charagram.serialization.model_card import MODEL_CARD
 
 EXTRA = "assets.extra"
 #: TensorFlow Serving looks for it here, and batches no model without it.
@@ -50,7 +50,7 @@ def write_version(
         if is_first:
             let_read(folder.path, folder.path.parent)
         model.write_saved_model(partial, about)
-        card = read_json(partial / CARD)
+        card = read_json(partial / MODEL_CARD)
         signatures = signatures_of(card)
         write_golden(partial / EXTRA, model, signatures, texts)
         if num_warmup:

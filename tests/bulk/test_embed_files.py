@@ -127,6 +127,17 @@ class TestStopped:
         embed_files(job, overwrite=True)
         check()
 
+    def test_files_of_others_stay(self, make_job, check, tmp_path):
+        embed_files(make_job())
+        for name in ("part-list.txt", "part-1-2.npy", "part-00000-00000.npy.md5"):
+            (tmp_path / "out" / name).write_text("mine")
+        embed_files(make_job(shard_lines=1000), overwrite=True)
+        assert not (tmp_path / "out" / "part-00000-00001.npy").exists()
+        assert (
+            len([path for path in (tmp_path / "out").iterdir() if path.read_bytes() == b"mine"])
+            == 3
+        )
+
     @pytest.mark.parametrize("flag", ["resume", "overwrite"])
     def test_a_complete_folder_is_changed(self, make_job, check, monkeypatch, tmp_path, flag):
         embed_files(make_job())
@@ -134,10 +145,11 @@ class TestStopped:
         name = {"resume": "_write_records", "overwrite": "_remove"}[flag]
         change = getattr(ShardFolder, name)
 
-        def stop(self, *patterns):
-            if not any(pattern.endswith(".part") for pattern in patterns):
+        def stop(self, *paths):
+            paths = [[*some] for some in paths]
+            if not paths or not all(path.name.endswith(".part") for path in paths[0]):
                 raise Killed
-            change(self, *patterns)
+            change(self, *paths)
 
         monkeypatch.setattr(ShardFolder, name, stop)
         with pytest.raises(Killed):
@@ -304,7 +316,7 @@ class TestFolder:
 class TestSettings:
     @pytest.mark.parametrize("name", ["shard_lines", "batch_size"])
     def test_below_1(self, make_job, name):
-        with pytest.raises(ConfigError, match=f"`{name}` must be at least 1. Received: 0"):
+        with pytest.raises(ConfigError, match=f"`{name}` must be at least 1. Received: {name}=0"):
             make_job(**{name: 0})
 
     def test_what_cannot_be_read_twice(self, make_job):
@@ -317,7 +329,7 @@ class TestSettings:
             ({"engine": "rya"}, r"Unknown engine 'rya'. Did you mean 'ray'\?"),
             ({"workers": 2}, "`workers` is for the engine ray"),
             ({"resume": True, "overwrite": True}, "one of `resume` and `overwrite`"),
-            ({"engine": "ray", "workers": 0}, "`workers` must be at least 1. Received: 0"),
+            ({"engine": "ray", "workers": 0}, "`workers` must be at least 1. Received: workers=0"),
         ],
     )
     def test_flags(self, make_job, tmp_path, flags, message):

@@ -64,6 +64,13 @@ class TestTextSize:
         assert write(tmp_path / "a", gzip.compress(text)).text_size() == pytest.approx(
             len(text), rel=0.05
         )
+        # As bgzip writes it; and what follows may be no member.
+        members = [
+            gzip.compress(text[start : start + 60_000]) for start in range(0, len(text), 60_000)
+        ]
+        for rest in (b"", b"\0" * 100):
+            file = write(tmp_path / "b", b"".join(members) + rest)
+            assert file.text_size() == pytest.approx(len(text), rel=0.05)
 
     @pytest.mark.parametrize("raw", [b"", b"\x1f\x8b not gzip"])
     def test_no_text(self, tmp_path, raw):

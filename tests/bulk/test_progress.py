@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tf_charagram.bulk.inputs import find_inputs
-from tf_charagram.bulk.progress import EmbedProgress
+from tf_charagram.bulk.progress import LineProgress
 
 
 class Terminal(io.StringIO):
@@ -26,7 +26,7 @@ def path(tmp_path):
 def test_bar_on_a_terminal_only(monkeypatch, path, stream):
     monkeypatch.setattr(sys, "stderr", stream())
     monkeypatch.setenv("TERM", "xterm")
-    with EmbedProgress(find_inputs([path])) as progress:
+    with LineProgress(find_inputs([path])) as progress:
         progress.advance(50, 200)
     bar = sys.stderr.getvalue()
     assert ("50 lines" in bar and "lines/s" in bar and "50 %" in bar) == (stream is Terminal)
@@ -36,7 +36,7 @@ def test_bar_on_a_terminal_only(monkeypatch, path, stream):
 
 def test_share_that_is_done(path):
     def share(patterns, **kwargs):
-        progress = EmbedProgress(find_inputs(patterns), **kwargs)
+        progress = LineProgress(find_inputs(patterns), **kwargs)
         progress.advance(25, 100)
         task = progress._line._progress.tasks[0]
         return task.total, task.completed

@@ -92,7 +92,10 @@ def test_bad_lines(tmp_path, capsys):
         (["--out", "v.npz"], "Give pairs with --data or texts with --input"),
         (["--data", "starter"], "`out` must be the file to write. Give it with --out."),
         (["--data=starter", "--out=v", "--engine=rya"], "Unknown engine 'rya'. Did you mean 'ray'"),
-        (["--data=starter", "--out=v", "--workers=0"], "`workers` must be at least 1. Received: 0"),
+        (
+            ["--data=starter", "--out=v", "--workers=0"],
+            "`workers` must be at least 1. Received: workers=0",
+        ),
         (["--input=-", "--out=v", "--engine=ray"], "The engine ray reads files on its nodes"),
         (["--input=none.txt", "--out=v"], "none.txt: cannot be read: No such file"),
         (["--data=startr", "--out=v"], "Unknown file or data set 'startr'. Did you mean"),

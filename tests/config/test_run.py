@@ -7,7 +7,12 @@ import json
 
 import pytest
 
-from tf_charagram.config import ParaphraseConfig, SupervisedConfig, TaggingConfig
+from tf_charagram.config import (
+    DistillConfig,
+    ParaphraseConfig,
+    SupervisedConfig,
+    TaggingConfig,
+)
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import options_of
 from tf_charagram.errors import ConfigError, RunError
@@ -187,3 +192,26 @@ class TestResume:
 def test_settings_without_use(settings, message):
     with pytest.raises(ConfigError, match=message):
         SupervisedConfig(**settings)
+
+
+def test_what_was_left_open_is_filled_in_again():
+    """Where another task or encoder has another default; what was given stays."""
+    assert ParaphraseConfig().replace(task="sentences").batch_size == 100
+    assert ParaphraseConfig(batch_size=7).replace(task="sentences").batch_size == 7
+    tagging = TaggingConfig()
+    assert tagging.replace(encoder="char_cnn") == TaggingConfig(encoder="char_cnn")
+    assert tagging.replace(encoder="char_cnn").replace(encoder="charagram") == tagging
+    assert tagging.replace(seed=3).replace(seed=0) == tagging
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"margin": 0.3}, "`margin` is about `pairs`, and there are none. Received: margin=0.3"),
+        ({"negatives": "mix"}, "`negatives` is about `pairs`, and there are none"),
+        ({"num_neighbors": 5}, "`num_neighbors` is about lines near each other: `neighbor_batch"),
+    ],
+)
+def test_distillation_has_no_settings_without_effect(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        DistillConfig(**settings)

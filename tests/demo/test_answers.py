@@ -25,7 +25,7 @@ NASTY_TEXTS = [text for text in NASTY.values() if isinstance(text, str)]
 )
 def test_neighbors_are_those_of_the_embedder(answers, embedder, query):
     found = answers.neighbors(query, 0, 0)
-    expected = embedder.neighbors(query, TEXTS, k=10)
+    expected = embedder.neighbors(query, TEXTS, k=10, include_query=False)
     assert [n["text"] for n in found["neighbors"]] == [n.text for n in expected]
     cosines = [n["cosine"] for n in found["neighbors"]]
     np.testing.assert_allclose(cosines, [n.cosine for n in expected], atol=1e-5)
@@ -123,6 +123,14 @@ def test_an_encoder_without_ngrams():
     found = answers.compare("a cat", "a dog", 0, 0)
     assert found["explanation"] is None and -1 <= found["cosine"] <= 1
     assert len(answers.neighbors("a cat", 0, 0)["neighbors"]) == 10
+
+
+def test_a_folded_model():
+    embedder = TextEmbedder(*parts()).folded()
+    assert embedder.vectorizer.longest_only
+    answers = Answers(embedder, TEXTS, "x")
+    assert not answers.about()["can_explain"]
+    assert answers.compare("a cat", "a dog", 0, 0)["explanation"] is None
 
 
 def test_fewer_texts_than_are_shown(embedder):

@@ -42,7 +42,7 @@ def stopped(monkeypatch):
 def test_says_where_and_ends(model, texts_file, stopped, monkeypatch, capsys):
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
-    assert call("demo.command", model, "--vocabulary", texts_file) == 0
+    assert call("demo.command", model, "--texts", texts_file) == 0
     (server,) = stopped
     streams = capsys.readouterr()
     assert streams.out == f"{model}, {len(TEXTS)} texts: {server.url} (Ctrl-C ends it)\n"
@@ -50,7 +50,7 @@ def test_says_where_and_ends(model, texts_file, stopped, monkeypatch, capsys):
     assert server.socket.fileno() == -1
     assert list(server.answers.texts) == TEXTS
     port = server.server_address[1]
-    assert call("demo.command", model, "--vocabulary", texts_file, "--open", "--port", port) == 0
+    assert call("demo.command", model, "--texts", texts_file, "--open", "--port", port) == 0
     assert opened == [stopped[1].url] == [server.url]
 
 
@@ -62,11 +62,11 @@ def test_words_of_a_run(trained, stopped):
 
 def test_errors(model, texts_file, tmp_path, capsys):
     for arguments, message in [
-        ((model,), "has no texts.txt: name a file with --vocabulary."),
+        ((model,), "has no texts.txt: name a file with --texts."),
         ((tmp_path / "nothing",), "is not a model folder"),
-        ((model, "--vocabulary", tmp_path / "nothing"), "cannot be read: No such file"),
+        ((model, "--texts", tmp_path / "nothing"), "cannot be read: No such file"),
         ((model, "--threads", 0), "`threads` must be at least 1. Received: threads=0"),
-        ((model, "--vocabulary", texts_file, "--port", -1), "`port` must be in [0, 65535]. Receiv"),
+        ((model, "--texts", texts_file, "--port", -1), "`port` must be in [0, 65535]. Receiv"),
     ]:
         assert call("demo.command", *arguments) == 1
         assert message in capsys.readouterr().err
@@ -75,7 +75,7 @@ def test_errors(model, texts_file, tmp_path, capsys):
 @pytest.mark.long
 def test_ctrl_c_ends_a_process(model, texts_file, tmp_path):
     # The level that commands choose themselves; campaigns before may have left another one.
-    command = process("cli", "demo", model, "--vocabulary", texts_file, "--threads", 1)
+    command = process("cli", "demo", model, "--texts", texts_file, "--threads", 1)
     with subprocess.Popen(
         command, cwd=tmp_path, env=environment(TF_CPP_MIN_LOG_LEVEL="2"), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 
 import keras
-import pytest
 
-from tf_charagram.errors import ConfigError
-from tf_charagram.layers.base import ConfiguredLayer, check_sizes
+from tf_charagram.layers.base import ConfiguredLayer
 
 
 class Base(ConfiguredLayer):
@@ -43,9 +41,3 @@ def test_a_class_without_a_constructor_has_the_config_of_its_base():
     assert Plain(2, num_outputs=1, name="a").get_config() == Base(
         2, num_outputs=1, name="a"
     ).get_config()  # fmt: skip
-
-
-def test_sizes():
-    check_sizes(dim=1, units=300)
-    with pytest.raises(ConfigError, match=r"`units` must be at least 1\. Received: units=0"):
-        check_sizes(dim=1, units=0)

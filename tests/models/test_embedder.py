@@ -217,14 +217,28 @@ class TestNeighbors:
     @pytest.mark.parametrize("query", ["cat", b"cat"])
     def test_the_query_is_left_out(self, embedder, query):
         vocabulary = ["cat", "cats", "cat", "dog", "cat"]
-        assert {text for text, _ in embedder.neighbors(query, vocabulary, 2)} == {"cats", "dog"}
-        assert len(embedder.neighbors(query, vocabulary, 9)) == 2
+        found = embedder.neighbors(query, vocabulary, 2, include_query=False)
+        assert {text for text, _ in found} == {"cats", "dog"}
+        assert len(embedder.neighbors(query, vocabulary, 9, include_query=False)) == 2
+
+    @pytest.mark.parametrize("query", ["cat", b"cat"])
+    def test_the_query_is_found(self, embedder, query):
+        found = embedder.neighbors(query, ["dog", "cat", "cats"], 1)
+        assert found[0].text == "cat" and found[0].cosine == pytest.approx(1)
 
     def test_vectors_computed_before(self, embedder):
         vectors = unit_rows(embedder.encode(TEXTS))
         before = embedder.neighbors("cast", TEXTS, 5, vectors)
         after = embedder.neighbors("cast", TEXTS, 5)
-        assert [text for text, _ in before] == [text for text, _ in after]
+        assert before == after
+        # Of any length; one that is zero is near to nothing.
+        lengths = np.linspace(0.01, 9, len(TEXTS), dtype=np.float32)[:, np.newaxis]
+        longer = embedder.neighbors("cast", TEXTS, 5, vectors * lengths)
+        assert [text for text, _ in longer] == [text for text, _ in after]
+        np.testing.assert_allclose([c for _, c in longer], [c for _, c in after], atol=1e-6)
+        assert {cosine for _, cosine in embedder.neighbors("cast", TEXTS, 5, 0 * vectors)} == {0}
+        with pytest.raises(ConfigError, match="`vectors` must be finite"):
+            embedder.neighbors("cast", TEXTS, 5, vectors * np.nan)
 
     @pytest.mark.parametrize("shape", [(2, 16), (5, 16), (4, 3), (4,)])
     def test_shape_of_vectors(self, embedder, shape):

@@ -36,6 +36,7 @@ from tf_charagram.layers.text_head import TextHead
 from tf_charagram.optimizers import LazyAdam, MomentumSgd
 from tf_charagram.serialization.model_folder import Parts
 from tf_charagram.serialization.registry import MODELS, model_class
+from tf_charagram.text.dictionary import Dictionary
 
 LEFTS, RIGHTS = ["a cat", "a dog", "mice", ""], ["cats", "dogs", "a mouse", "house"]
 TARGETS = np.array([[1.0], [0.0], [1.0], [0.5]], np.float32)
@@ -296,3 +297,22 @@ def test_texts_of_another_shape(vectorizer_class):
     for texts in (keras.Input((1,), dtype="string"), tf.constant([LEFTS]), tf.constant("a")):
         with pytest.raises(ConfigError, match=message):
             vectorizer(texts)
+
+
+@pytest.mark.parametrize("is_functional", [True, False])
+def test_a_model_with_known_words_is_exported(tmp_path, is_functional):
+    """Its tables are found, wherever in a Keras model the embedder is."""
+    vectorizer = NgramVectorizer(orders=[2, 3], dictionary=Dictionary({"vehicles": 5, "road": 9}))
+    vectorizer.adapt(["vehicles on the road"])
+    embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=4))
+    texts = keras.Input((), dtype="string")
+    dense = keras.layers.Dense(1)
+    if is_functional:
+        model = keras.Model(texts, dense(embedder(texts)))
+    else:
+        model = keras.Sequential([texts, embedder, dense])
+    model.export(tmp_path / "exported", verbose=False)
+    loaded = tf.saved_model.load(tmp_path / "exported")
+    found = loaded.serve(tf.constant(["vehicls", "roda", "other"]))
+    expected = model(tf.constant(["vehicles", "road", "other"]))
+    np.testing.assert_allclose(found, expected, atol=1e-6)

@@ -205,5 +205,7 @@ class TestErrors:
             numbers(MODELS[name](), left, right)
 
     def test_batch_size(self, name):
-        with pytest.raises(ConfigError, match=r"`batch_size` must be at least 1. Received: 0"):
+        with pytest.raises(
+            ConfigError, match=r"`batch_size` must be at least 1. Received: batch_size=0"
+        ):
             numbers(MODELS[name](), ["a"], ["b"], batch_size=0)

@@ -25,7 +25,7 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.models import tagger as module
 from tf_charagram.models.tagger import TaggedToken, Tagger
-from tf_charagram.serialization.model_card import CARD
+from tf_charagram.serialization.model_card import MODEL_CARD
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
 
@@ -263,7 +263,7 @@ def test_signatures(signatures, exported):
     outputs = {"tokens", "tags", "scores", "starts", "ends", "row_lengths"}
     assert set(signatures["tag"].structured_outputs) == outputs
     assert set(signatures["tag_tokens"].structured_outputs) == {"tags", "scores"}
-    card = json.loads((exported / "charagram" / CARD).read_text())
+    card = json.loads((exported / "charagram" / MODEL_CARD).read_text())
     assert card["kind"] == "tagger" and card["head"]["labels"] == TAGS
     assert list(card["required_ops"]) == ["tensorflow-text"]
 
@@ -309,7 +309,9 @@ def test_errors(tagger, sentences, message):
 
 
 def test_batch_size_out_of_range(tagger):
-    with pytest.raises(ConfigError, match=r"`batch_size` must be at least 1. Received: 0"):
+    with pytest.raises(
+        ConfigError, match=r"`batch_size` must be at least 1. Received: batch_size=0"
+    ):
         tagger.tag(["a"], batch_size=0)
     with pytest.raises(ConfigError, match=r"`batch_size` must be an integer.*batch_size=1.5"):
         tagger.tag(["a"], batch_size=1.5)

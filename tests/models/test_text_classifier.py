@@ -78,7 +78,9 @@ def test_no_texts():
 def test_errors():
     with pytest.raises(ConfigError, match=r"`texts` must be a list of texts. Received a single st"):
         make().classify("good")
-    with pytest.raises(ConfigError, match=r"`batch_size` must be at least 1. Received: 0"):
+    with pytest.raises(
+        ConfigError, match=r"`batch_size` must be at least 1. Received: batch_size=0"
+    ):
         make().classify(["good"], batch_size=0)
     for batch_size in (None, 1.5):
         with pytest.raises(ConfigError, match=f"must be an integer. .*: batch_size={batch_size}"):

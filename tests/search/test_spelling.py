@@ -89,6 +89,9 @@ def test_correct(embedder):
     with pytest.raises(ConfigError, match="no words to choose corrections from"):
         SpellingCorrector(embedder, [" "])
     assert SpellingCorrector(embedder, ["cat"]).correct("cat") == []
+    assert corrector.correct(b"hosre") == corrector.correct("hosre")
+    with pytest.raises(ConfigError, match=r"`words` must be a list of texts.* single string"):
+        SpellingCorrector(embedder, "cat")
 
 
 def test_command(model, tmp_path, capsys):

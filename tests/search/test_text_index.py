@@ -38,7 +38,7 @@ class TestSearch:
             found = index.neighbors(query, k)
             cosines = [neighbor.cosine for neighbor in found]
             assert cosines == sorted(cosines, reverse=True)
-            assert query not in dict(found)
+            assert query not in dict(index.neighbors(query, k, include_query=False))
             assert len(found) == len(expected)
             num_expected += len(expected)
             for text, cosine in found:
@@ -60,12 +60,14 @@ class TestSearch:
         graph = SimpleNamespace(search=search(0.5, -1 if is_short else 2), storage=storage)
         index = TextIndex(TextEmbedder.load(model), ["cat", "dog", "bird"], graph, "")
         expected = 0.25 if is_short else 0.5
-        assert index.neighbors("kat", 2) == [("cat", expected), ("dog", expected)]
+        found = index.neighbors("kat", 2, include_query=False)
+        assert found == [("cat", expected), ("dog", expected)]
 
     def test_texts_count_once(self, model):
         index = TextIndex.build(model, ["cat", "dog", "cat"])
         assert len(index) == 2
-        assert [text for text, _ in index.neighbors("cat", 5)] == ["dog"]
+        assert [text for text, _ in index.neighbors("cat", 5)] == ["cat", "dog"]
+        assert [text for text, _ in index.neighbors("cat", 5, include_query=False)] == ["dog"]
 
     def test_queries_without_ngrams(self, index):
         assert all(np.isfinite(cosine) for _, cosine in index.neighbors("", 5))
@@ -75,8 +77,22 @@ class TestSearch:
             index.neighbors("cat", 0)
         with pytest.raises(ConfigError, match=r"There is no text to index."):
             TextIndex.build(model, [])
-        with pytest.raises(ConfigError, match=r"`batch_size` must be at least 1. Received: 0"):
+        with pytest.raises(
+            ConfigError, match=r"`batch_size` must be at least 1. Received: batch_size=0"
+        ):
             TextIndex.build(model, ["cat"], batch_size=0)
+        with pytest.raises(ConfigError, match=r"`k` must be an integer\. Received: k=2\.5"):
+            index.neighbors("cat", 2.5)
+        with pytest.raises(ConfigError, match=r"`texts` must be a list of texts.* single string"):
+            TextIndex.build(model, "cat")
+
+    def test_bytes_are_texts(self, model, tmp_path):
+        index = TextIndex.build(model, [b"cat", "dog", "cat"])
+        assert index.texts == ["cat", "dog"]
+        assert [text for text, _ in index.neighbors(b"cat", 5)] == ["cat", "dog"]
+        assert [text for text, _ in index.neighbors(b"cat", 5, include_query=False)] == ["dog"]
+        index.save(tmp_path / "index")
+        assert TextIndex.load(tmp_path / "index", model).texts == ["cat", "dog"]
 
     @pytest.mark.parametrize("show_progress", [True, False])
     def test_progress(self, model, capsys, monkeypatch, show_progress):

@@ -59,6 +59,29 @@ def test_loaded_again_is_the_restored_table(embedder, tmp_path, dtype):
     assert np.corrcoef(*vectors)[0, 1] > {"float16": 0.999999, "int8": 0.9999, "int4": 0.98}[dtype]
 
 
+def test_settings_that_load_would_refuse(tmp_path):
+    vectorizer = NgramVectorizer(hash_buckets=8)
+    encoder = Charagram(num_rows=8, dim=2, seed=3_000_000_000)
+    with pytest.raises(ConfigError, match=r"cannot be saved: `seed` of the Charagram has a value"):
+        TextEmbedder(vectorizer, encoder).save(tmp_path / "model")
+    assert not (tmp_path / "model" / "config.json").exists()
+
+
+def test_files_of_something_else_are_not_written_over(embedder, tmp_path):
+    (tmp_path / "config.json").write_text('{"name": "my web app"}')
+    with pytest.raises(RunError, match=r"config\.json is not that of a model\. Move it away"):
+        embedder.save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["config.json"]
+
+
+def test_what_is_no_model_folder(embedder, tmp_path):
+    embedder.export(tmp_path / "exported")
+    with pytest.raises(RunError, match=r"no config\.json\. A SavedModel is read by `tf\.saved_mod"):
+        TextEmbedder.load(tmp_path / "exported")
+    with pytest.raises(RunError, match=r"A Keras archive is read by `keras\.models\.load_model`"):
+        TextEmbedder.load(tmp_path / "model.keras")
+
+
 @pytest.mark.parametrize("dtype", ["int8", "int4"])
 def test_saved_again_gives_the_same_bytes(embedder, tmp_path, dtype):
     embedder.save(tmp_path / "first", table_dtype=dtype)

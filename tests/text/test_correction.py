@@ -196,3 +196,13 @@ def test_clones_know_the_words(options):
     assert (
         clone(tf.constant(["vehicls"])).to_list() == vectorizer(tf.constant(["vehicles"])).to_list()
     )
+
+
+@pytest.mark.parametrize("options", [{"hash_buckets": 99}, {"hash_buckets": None}])
+def test_typographic_apostrophes(options):
+    """Dictionaries and most texts have that of ASCII, phones write the others."""
+    vectorizer = NgramVectorizer(orders=[2], **options, dictionary=Dictionary(COUNTS))
+    if options["hash_buckets"] is None:
+        vectorizer.adapt(["don't the vehicles", "\u2019t"])
+    for apostrophe in "\u2018\u2019":
+        assert read_as(vectorizer, f"Don{apostrophe}t vehicls") == "don't vehicles"

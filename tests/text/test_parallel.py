@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from threading import Event, Timer
 
 import pytest
 
@@ -31,6 +32,26 @@ def test_results_come_in_order(monkeypatch):
 def test_errors_come_through():
     with pytest.raises(ZeroDivisionError):
         list(in_threads(lambda number: 1 / number, [1, 0, 2]))
+
+
+def test_nothing_is_begun_after_an_error_or_an_end():
+    begun, is_asked = [], Event()
+
+    def fail(number):
+        begun.append(number)
+        if number:
+            is_asked.wait(10)
+        return 1 / number
+
+    timer = Timer(0.1, is_asked.set)
+    timer.start()
+    with pytest.raises(ZeroDivisionError):
+        list(in_threads(fail, range(30), 2, num_waiting=9))
+    assert len(begun) <= 4
+    results = in_threads(lambda number: begun.append(number), range(100, 130), 1, num_waiting=9)
+    next(results)
+    results.close()
+    assert begun[-1] < 110
 
 
 def test_nothing():

@@ -13,9 +13,11 @@ import tensorflow as tf
 
 from tests.commands import environment
 from tf_charagram import NgramVectorizer, ParaphraseModel, TextEmbedder
+from tf_charagram.data.pipeline.store import text_keys
 from tf_charagram.encoders import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.optimizers import LazyAdam
+from tf_charagram.trainers.text_pairs import _numbers
 
 # Both halves of the batch are the same pairs, so that two replicas see what one sees.
 SCRIPT = """
@@ -148,3 +150,13 @@ def test_is_saved_by_its_embedder_alone(tmp_path):
     table.assign_add(tf.ones_like(expected))
     model.load_weights(tmp_path / "model.weights.h5")
     np.testing.assert_array_equal(table, expected)
+
+
+def test_case_and_white_space_make_no_other_text():
+    """In the graph as in what `charagram train` reads."""
+    texts = ["\u00c9cole", "\u00e9cole", " a  cat", "A\tcat\u00a0", "acat", "\u00c9 COLE", "", " "]
+    for numbers in (_numbers(tf.constant(texts)), text_keys(texts)):
+        _, groups = np.unique(numbers, return_inverse=True)
+        same = groups[:, np.newaxis] == groups
+        expected = [[0, 1], [0, 1], [2, 3], [2, 3], [4], [5], [6, 7], [6, 7]]
+        assert [np.flatnonzero(row).tolist() for row in same] == expected

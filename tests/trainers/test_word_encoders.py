@@ -16,9 +16,9 @@ from tests.reference import paraphrase as reference
 from tests.reference import words as words_reference
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.averaging import Projection
-from tf_charagram.encoders.recurrent import IdentityRnn
+from tf_charagram.encoders.recurrent import IdentityRnn, Rnn
 from tf_charagram.errors import ConfigError
-from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
+from tf_charagram.optimizers import OPTIMIZERS, LazyAdam, make_optimizer
 from tf_charagram.trainers.paraphrase import ParaphraseModel
 
 NUM_ROWS = 9
@@ -260,3 +260,21 @@ def test_identity_rnn_starts_at_its_targets():
         tables.append([weight.numpy() for weight in model.encoder.weights])
     for one, other in zip(*tables, strict=True):
         assert_allclose(one, other, rtol=1e-6, atol=1e-7)
+
+
+def test_a_gradient_that_overflows_changes_no_weight():
+    """The loss and the gradients of the vectors are finite, those of the weights are not."""
+    random = np.random.default_rng(0)
+    encoder = Rnn(num_rows=50, dim=30, activation="tanh")
+    for weight in encoder.weights:
+        if len(weight.shape) == 2 and weight is not encoder.word_table:
+            weight.assign(random.normal(0.0, 2.0, weight.shape))
+    ids = tf.ragged.constant([random.integers(1, 50, 400).tolist() for _ in range(8)], tf.int32)
+    model = ParaphraseModel(encoder)
+    model.compile(LazyAdam(0.001))
+    before = [weight.numpy() for weight in encoder.weights]
+    batch = tf.data.Dataset.from_tensors((ids, tf.range(8, dtype=tf.int64)))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="is not finite"):
+        model.fit(batch, verbose=0)
+    for weight, old in zip(encoder.weights, before, strict=True):
+        np.testing.assert_array_equal(weight, old)

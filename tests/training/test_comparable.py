@@ -61,7 +61,7 @@ def test_another_content(roots, name):
         {"misspellings": "others.txt"},
         {"second_teacher": ()},
         {"teacher": ("sentence-transformers:other",)},
-        {"margin": 0.3},
+        {"temperature": 0.3},
     ],
     ids=str,
 )

@@ -87,3 +87,13 @@ def test_two_that_open_the_same_folder(tmp_path):
     again = opened(tmp_path / "run", resume=True)
     again.begin(CONFIG)
     assert '"dim": 3' in again.config.read_text()
+
+
+@pytest.mark.parametrize("config", ['{"name": "my web app"}', "[1]", "{", '{"format_version": 1}'])
+def test_a_folder_of_something_else_is_not_overwritten(tmp_path, config):
+    """Many programs have a `config.json`, and so has a model folder."""
+    (tmp_path / "config.json").write_text(config)
+    (tmp_path / "thesis.txt").write_text("precious")
+    with pytest.raises(RunError, match="is not a run folder, so it is not overwritten"):
+        opened(tmp_path, overwrite=True)
+    assert (tmp_path / "thesis.txt").read_text() == "precious"

@@ -206,6 +206,18 @@ def test_evaluate_alone_and_side_by_side(scorers, capsys):
     assert "second less first" in capsys.readouterr().out
 
 
+def test_what_a_frozen_model_decides(universal, pairs, tmp_path, capsys):
+    """Settings that would be those of another encoder are named, not ignored."""
+    flags = ["--dim", "3", "--max-chars", "20", "--unicode-form", "NFC"]
+    out = tmp_path / "run"
+    assert train("similarity", "--data", pairs, "--init", universal, "--freeze", *flags,
+                 "--out", out) == 1  # fmt: skip
+    error = capsys.readouterr().err
+    assert "was trained with other settings. To go on from it, give" in error
+    for received in ("(received: 3)", "(received: 20)", "(received: NFC)"):
+        assert received in error
+
+
 def test_models_of_two_kinds_are_not_compared(universal, scorers, capsys):
     assert evaluate([str(scorers[0]), str(universal)]) == 1
     assert "Models of different kinds cannot be compared" in capsys.readouterr().err
@@ -215,13 +227,17 @@ def test_models_of_two_kinds_are_not_compared(universal, scorers, capsys):
     ("arguments", "message"),
     [
         (["--freeze"], "`freeze` needs `init`"),
-        (["--freeze", "--init", "run", "--dictionary", "words.tsv"], "Leave out `dictionary` and"),
+        (["--freeze", "--init", "run", "--dictionary", "words.tsv"], "Leave out `dictionary`."),
+        (
+            ["--freeze", "--init", "run", "--min-count", "2", "--word-vectors", "x"],
+            "Leave out `min_count`, `word_vectors`.",
+        ),
         (["--pull-back"], "`pull_back` needs `init`"),
         (["--num-classes", "1"], "`num_classes` must be at least 2"),
         (["--class-weights", "balanced"], "`class_weights` is for labels"),
         (["--class-weights", "some"], "Unknown class_weights 'some'"),
         (["--data", "nowhere.tsv"], "nowhere.tsv: no such file"),
-        (["--l2-head", "-1"], "`l2_head` must be at least 0"),
+        (["--l2-head", "-1"], "`l2_head` must not be negative"),
     ],
 )
 def test_what_is_wrong_is_said(arguments, message, tmp_path, capsys):

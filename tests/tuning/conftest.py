@@ -58,7 +58,7 @@ def untrained(monkeypatch) -> list[str]:
             scores = {"scored": score_of(config) + part - 2}
             record = {"epoch": config.epochs * part / 2, "seconds": part, "scores": scores}
             folder.append_history({"step": part, **record})
-            self._look(config, record)
+            self._look(config, record, record["epoch"] >= config.epochs)
         Path(folder.model).mkdir(exist_ok=True)
         write_json(folder.metrics, {"scores": scores})
 

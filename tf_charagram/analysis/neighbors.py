@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.analysis.table import Table
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.evaluation.scores import Embed
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 
@@ -76,8 +76,7 @@ def nearest_ngrams(models: Mapping[str, TextEmbedder], ngrams: Sequence[str], k:
     Raises:
         ConfigError: A model has no n-grams with vectors, or `k` is below 1.
     """
-    if k < 1:
-        raise ConfigError(f"`k` must be at least 1. Received: k={k}")
+    check_positive(k=k)
     columns: list[list[str | None]] = []
     for embedder in models.values():
         names, vectors = ngram_vectors(embedder)

@@ -1,7 +1,8 @@
 """Baselines that need no training: averages of word vectors, tf-idf, stored vectors.
 
 Each has `fit(texts)`, which does nothing where there is nothing to learn from the texts of a set,
-and `encode(texts)`, which returns vectors, float32 `(num_texts, dim)`.
+and `encode(texts)`, which returns vectors, float32 `(num_texts, dim)`, sparse ones as a SciPy
+matrix.
 """
 
 from tf_charagram.baselines.specs import Baseline, BaselineSpec, baseline_specs, load_baselines

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tf_charagram.bulk.formats import FORMATS
 from tf_charagram.errors import RunError
 from tf_charagram.files import (
     read_json,
@@ -19,6 +21,7 @@ from tf_charagram.files import (
 )
 
 Record = dict[str, Any]
+_SHARD = re.compile(rf"part-\d{{5,}}-\d{{5,}}\.({'|'.join(FORMATS)})")
 # What a record holds; a damaged one may hold anything.
 _FIELDS = {
     "name": str, "input": str, "first_line": int, "num_lines": int, "text_bytes": int,
@@ -74,8 +77,8 @@ class ShardFolder:
                     "again, or give another --output."
                 )
             # Of a process that was killed; others may be writing other files there.
-            names = ("part-", folder.manifest.name, folder.shards.name)
-            folder._remove(*(f".{name}*.part" for name in names))
+            for name in ("part-", folder.manifest.name, folder.shards.name):
+                folder._remove(folder.path.glob(f".{name}*.part"))
             if any(folder.path.iterdir()) and not folder.manifest.is_file():
                 raise RunError(
                     f"{folder.path} is not a folder of shards, so nothing is written there."
@@ -123,7 +126,8 @@ class ShardFolder:
         with suppress(OSError, ValueError, KeyError, TypeError):
             self._is_complete = read_json(self.manifest)["is_complete"]
             self._reopen()
-        self._remove("part-*", self.shards.name, self.manifest.name)
+        shards = [path for path in self.path.iterdir() if _SHARD.fullmatch(path.name)]
+        self._remove([*shards, self.shards, self.manifest])
 
     def _go_on(self, settings: dict[str, Any]) -> None:
         try:
@@ -179,11 +183,10 @@ class ShardFolder:
         records = (self.records[key] for key in sorted(self.records))
         return "".join(json.dumps(record) + "\n" for record in records).encode()
 
-    def _remove(self, *patterns: str) -> None:
+    def _remove(self, paths: Iterable[Path]) -> None:
         try:
-            for pattern in patterns:
-                for path in self.path.glob(pattern):
-                    path.unlink()
+            for path in paths:
+                path.unlink(missing_ok=True)
         except OSError as error:
             raise RunError(f"Cannot write {self.path}: {write_problem(error)}") from error
 

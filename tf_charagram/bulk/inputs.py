@@ -78,11 +78,17 @@ class InputFile:
             sample = file.read(_SAMPLE_BYTES)
         if not sample.startswith(b"\x1f\x8b"):
             return self.size
+        num_bytes, rest = 0, sample
         try:
-            text = zlib.decompressobj(wbits=31).decompress(sample)
+            while rest:  # Each member of the file, of which there may be many.
+                member = zlib.decompressobj(wbits=31)
+                num_bytes += len(member.decompress(rest))
+                rest = member.unused_data
         except zlib.error:  # Told by whoever reads it.
+            pass
+        if not num_bytes:
             return self.size
-        return self.size * len(text) // len(sample)
+        return self.size * num_bytes // len(sample)
 
 
 class Shard(NamedTuple):

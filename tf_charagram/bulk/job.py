@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +10,11 @@ from typing import Any
 from tf_charagram.bulk.folder import Record, ShardFolder
 from tf_charagram.bulk.formats import FORMATS, check_format
 from tf_charagram.bulk.inputs import InputFile, Shard, read_shards
-from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.errors import ConfigError, DataError, check_positive
 from tf_charagram.files import sha256_of, whole_file
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.serialization.model_folder import model_sha256
+from tf_charagram.text.parallel import in_threads
 
 # While one shard is written to disk, the next one is embedded.
 _SHARDS_AT_ONCE = 2
@@ -47,9 +46,8 @@ class EmbedJob:
     def __post_init__(self) -> None:
         check_format(self.format)
         for name in ("shard_lines", "batch_size"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ConfigError(f"`{name}` must be at least 1. Received: {value}")
+            if (value := getattr(self, name)) is not None:
+                check_positive(**{name: value})
         for file in self.inputs:
             if file.size is None:
                 raise ConfigError(
@@ -123,18 +121,7 @@ def run_local(job: EmbedJob, done: dict[str, Record], embedder: TextEmbedder) ->
     shards = (
         shard for number in range(len(job.inputs)) for shard in job.pending_shards(number, done)
     )
-    return _in_order(ShardEmbedder(job, embedder), shards)
-
-
-def _in_order(function: Callable[[Shard], Record], shards: Iterator[Shard]) -> Iterator[Record]:
-    with ThreadPoolExecutor(_SHARDS_AT_ONCE) as pool:
-        pending: deque[Future[Record]] = deque()
-        try:
-            for shard in shards:
-                pending.append(pool.submit(function, shard))
-                if len(pending) > _SHARDS_AT_ONCE:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+    done_in_order = in_threads(
+        ShardEmbedder(job, embedder), shards, _SHARDS_AT_ONCE, num_waiting=_SHARDS_AT_ONCE
+    )
+    return (record for _, record in done_in_order)

@@ -9,7 +9,7 @@ from tf_charagram.bulk.inputs import InputFile
 from tf_charagram.reporting.progress import ProgressLine
 
 
-class EmbedProgress:
+class LineProgress:
     """A line with lines, speed and time left on standard error; in a log file, only a final one.
 
     Args:
@@ -24,7 +24,7 @@ class EmbedProgress:
         total = None if None in sizes else max(sum(filter(None, sizes)) - bytes_done, 0)
         self._line = ProgressLine(total)
 
-    def __enter__(self) -> EmbedProgress:
+    def __enter__(self) -> LineProgress:
         self._line.__enter__()
         self.advance(0, 0)
         return self

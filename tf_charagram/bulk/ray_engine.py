@@ -16,7 +16,7 @@ import numpy as np
 from tf_charagram.bulk.folder import Record
 from tf_charagram.bulk.inputs import Shard
 from tf_charagram.bulk.job import EmbedJob, ShardEmbedder
-from tf_charagram.errors import ConfigError, DataError, RunError
+from tf_charagram.errors import DataError, RunError, check_positive
 from tf_charagram.extras import extra_module
 from tf_charagram.models.embedder import TextEmbedder
 
@@ -46,8 +46,8 @@ def check_ray(workers: int | None) -> None:
     Raises:
         ConfigError: Ray is not installed, or `workers` is below 1.
     """
-    if workers is not None and workers < 1:
-        raise ConfigError(f"`workers` must be at least 1. Received: {workers}")
+    if workers is not None:
+        check_positive(workers=workers)
     extra_module("ray.data", "ray")
 
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from tf_charagram.bulk.folder import ShardFolder
 from tf_charagram.bulk.job import EmbedJob, run_local
-from tf_charagram.bulk.progress import EmbedProgress
+from tf_charagram.bulk.progress import LineProgress
 from tf_charagram.bulk.ray_engine import check_ray, run_ray
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.locks import FolderLock
@@ -52,7 +52,7 @@ def embed_files(
         folder = job.open_folder(resume=resume, overwrite=overwrite)
         done = dict(folder.records)
         bytes_done = sum(record["text_bytes"] for record in done.values())
-        with EmbedProgress(job.inputs, bytes_done) as progress:
+        with LineProgress(job.inputs, bytes_done) as progress:
             for problem in folder.damaged:
                 progress.say(f"{problem}; embedding it again")
             for record in run(job, done):

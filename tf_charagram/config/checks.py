@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any, get_args, get_type_hints
 
 from tf_charagram.errors import ConfigError
@@ -100,5 +101,5 @@ def check_margin(margin: float) -> None:
     Raises:
         ConfigError: It is no difference of two cosines.
     """
-    if not 0.0 <= margin <= 2.0:
+    if not isinstance(margin, Real) or not 0.0 <= margin <= 2.0:
         raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={margin}")

@@ -10,6 +10,11 @@ from tf_charagram.config.fields import option
 from tf_charagram.config.run import RunConfig
 from tf_charagram.errors import ConfigError
 
+_OF_PAIRS = (
+    "pair_batch_size", "pairs_weight", "negatives", "negatives_from", "mask_duplicates",
+    "mask_related", "margin",
+)  # fmt: skip
+_OF_NEIGHBORS = ("num_neighbors", "neighbors_weight")
 _WEIGHTS = ("cosine_weight", "similarity_weight", "neighbors_weight", "pairs_weight")
 
 
@@ -149,5 +154,14 @@ class DistillConfig(RunConfig):
             )
         check_margin(self.margin)
         check_weights("pair_weights", self.pair_weights, "--pairs", self.pairs)
+        for names, reason in (
+            ((), "") if self.pairs else (_OF_PAIRS, "is about `pairs`, and there are none"),
+            ((), "")
+            if self.neighbor_batch_size
+            else (_OF_NEIGHBORS, "is about lines near each other: `neighbor_batch_size` is 0"),
+        ):
+            for name in names:
+                if getattr(self, name) != getattr(type(self), name):
+                    raise ConfigError(f"`{name}` {reason}. Received: {name}={getattr(self, name)}")
         if self.misspellings and not self.typos:
             raise ConfigError("`misspellings` is read for `typos`, and that is 0.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Self, get_type_hints
+from typing import Any, ClassVar, Self, get_type_hints
 
 from tf_charagram.config.checks import check_at_least, check_clip_norm, check_penalty, check_values
 from tf_charagram.config.fields import option, typed
@@ -171,6 +171,8 @@ class RunConfig:
     )
     seed: int = option(0, "seed of weights, order and draws", "run")
     encoder_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    #: Names of the fields that were left open, and filled in.
+    _filled_in: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         """Checks what no other part checks."""
@@ -205,7 +207,8 @@ class RunConfig:
         """Sets what was left open to the defaults of the task."""
 
     def _set(self, **values: Any) -> None:
-        """Sets fields that were left open."""
+        """Sets fields that were left open; which these are is known to `replace`."""
+        object.__setattr__(self, "_filled_in", (*self._filled_in, *values))
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -234,7 +237,8 @@ class RunConfig:
     def replace(self, **values: Any) -> Self:
         """Returns the same settings with other values, of fields or of options of the encoder.
 
-        With another encoder, its options are at their defaults.
+        With another encoder, its options are at their defaults, and with another encoder or task
+        what was left open before.
 
         Raises:
             ConfigError: As the constructor.
@@ -244,8 +248,13 @@ class RunConfig:
         for name in values:
             if name not in settings and not encoders_with(name):
                 raise TypeError(f"{type(self).__name__} has no setting `{name}`.")
-        if values.get("encoder", self.encoder) != self.encoder:
+        is_other_encoder = values.get("encoder", self.encoder) != self.encoder
+        if is_other_encoder:
             settings = {name: settings[name] for name in _flat_names(self)}
+        if is_other_encoder or values.get("task", self.task) != self.task:
+            # What was left open is filled in again.
+            for name in self._filled_in:
+                settings.pop(name, None)
         return type(self).from_dict({**settings, **values})
 
     @property

@@ -16,6 +16,11 @@ _OF_ONE_TASK = {
     "fine_labels": ("sentiment", False),
     "phrases": ("sentiment", False),
 }
+# Which units get rows, and what vectors they begin with: decided where the encoder is frozen.
+_OF_NEW_TEXTS = (
+    "dictionary", "vocabulary", "min_count", "max_per_order", "word_vectors", "vector_words",
+    "freeze_words",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ class SupervisedConfig(RunConfig):
     def __post_init__(self) -> None:
         """Checks what no other part checks."""
         super().__post_init__()
-        check_at_least(self, {"hidden_dim": 1, "num_classes": 2, "l2_head": 0})
+        check_at_least(self, {"hidden_dim": 1, "num_classes": 2})
         check_penalty("l2_head", self.l2_head)
         if self.class_weights not in _CLASS_WEIGHTS:
             raise ConfigError(unknown_name("class_weights", self.class_weights, _CLASS_WEIGHTS))
@@ -86,10 +91,11 @@ class SupervisedConfig(RunConfig):
                 "`precision` is about tables that are trained, and `freeze` trains none. Leave one "
                 f"of them out. Received: precision={self.precision}"
             )
-        if self.freeze and (self.dictionary or self.vocabulary):
+        given = [name for name in _OF_NEW_TEXTS if getattr(self, name) != getattr(type(self), name)]
+        if self.freeze and given:
             raise ConfigError(
-                "`freeze` reads texts as the model of `init` does. Leave out `dictionary` and "
-                "`vocabulary`."
+                "`freeze` reads texts as the model of `init` does. Leave out "
+                f"{', '.join(f'`{name}`' for name in given)}."
             )
         if self.pull_back and not (self.l2_composition or self.l2_words):
             raise ConfigError(

@@ -61,7 +61,7 @@ class TaggingConfig(RunConfig):
     def __post_init__(self) -> None:
         """Checks what no other part checks."""
         super().__post_init__()
-        check_at_least(self, {"lstm_dim": 1, "hidden_dim": 1, "l2_head": 0})
+        check_at_least(self, {"lstm_dim": 1, "hidden_dim": 1})
         check_penalty("l2_head", self.l2_head)
         if self.column not in _COLUMNS:
             raise ConfigError(unknown_name("column", self.column, _COLUMNS))

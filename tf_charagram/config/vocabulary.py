@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tf_charagram.config.fields import option
 from tf_charagram.config.text_ids import UNICODE_FORMS
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import ConfigError, check_positive, unknown_name
 
 ENGINES = ("local", "ray")
 
@@ -58,7 +58,7 @@ class VocabularyConfig:
             raise ConfigError("`out` must be the file to write. Give it with --out.")
         if self.engine not in ENGINES:
             raise ConfigError(unknown_name("engine", self.engine, ENGINES))
-        if self.workers is not None and self.workers < 1:
-            raise ConfigError(f"`workers` must be at least 1. Received: {self.workers}")
+        if self.workers is not None:
+            check_positive(workers=self.workers)
         if self.engine == "ray" and "-" in self.input:
             raise ConfigError("The engine ray reads files on its nodes, not stdin (-).")

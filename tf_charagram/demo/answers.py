@@ -57,7 +57,8 @@ class Answers:
         self.texts = texts
         self.name = name
         self.max_chars = min(embedder.vectorizer.max_chars or MAX_CHARS, MAX_CHARS)
-        self.can_explain = isinstance(embedder.encoder, Charagram)
+        is_folded = getattr(embedder.vectorizer, "longest_only", False)
+        self.can_explain = isinstance(embedder.encoder, Charagram) and not is_folded
         self._embedder = embedder
         # `encode` keeps all cores busy with many texts; for one, calling a graph is faster.
         self._embed, self._search = _graphs(embedder, texts)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, FlagParser
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import check_positive
 
 
 def make_parser() -> FlagParser:
@@ -17,7 +17,7 @@ def make_parser() -> FlagParser:
     parser.add_argument("model", type=str, help=MODEL_HELP)
     parser.add_argument("--port", type=int, default=0, help="port to listen on; 0 for a free one")
     parser.add_argument(
-        "--vocabulary", type=str | None, default=None,
+        "--texts", type=str | None, default=None,
         help="file of texts to search among, one per line [those the run was trained on, or the "
         "words of a shipped model]",
     )  # fmt: skip
@@ -31,8 +31,8 @@ def make_parser() -> FlagParser:
 def demo(arguments: Sequence[str]) -> int:
     """Runs the command until Ctrl-C; returns its exit status."""
     values = make_parser().parse_args(arguments)
-    if values.threads is not None and values.threads < 1:
-        raise ConfigError(f"`threads` must be at least 1. Received: threads={values.threads}")
+    if values.threads is not None:
+        check_positive(threads=values.threads)
     from tf_charagram.demo.answers import Answers
     from tf_charagram.demo.loading import load_embedder
     from tf_charagram.demo.server import DemoServer
@@ -41,7 +41,7 @@ def demo(arguments: Sequence[str]) -> int:
 
     limit_threads(values.threads)
     embedder = load_embedder(values.model)
-    texts = read_vocabulary(values.vocabulary, values.model, "--vocabulary")
+    texts = read_vocabulary(values.texts, values.model, "--texts")
     answers = Answers(embedder, texts, values.model)
     with DemoServer(answers, values.port) as server:
         sys.stdout.write(f"{values.model}, {len(texts):,} texts: {server.url} (Ctrl-C ends it)\n")

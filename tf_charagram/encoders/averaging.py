@@ -8,8 +8,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.words import AveragingEncoder, check_activation
-from tf_charagram.errors import ConfigError
-from tf_charagram.layers.base import check_sizes
+from tf_charagram.errors import ConfigError, check_positive
 
 Activation = Literal["tanh", "relu"]
 
@@ -34,6 +33,8 @@ class WordAverage(AveragingEncoder):
     Raises:
         ConfigError: An argument is out of range.
     """
+
+    passes_gradients_on = True
 
     def __init__(self, *, num_rows: int, dim: int = 300, seed: int = 0, **kwargs: Any) -> None:
         super().__init__(
@@ -139,7 +140,7 @@ class Dan(AveragingEncoder):
         **kwargs: Any,
     ) -> None:
         check_activation(activation, get_args(Activation))
-        check_sizes(num_layers=num_layers)
+        check_positive(num_layers=num_layers)
         if num_layers not in (1, 2):
             raise ConfigError(f"`num_layers` must be 1 or 2. Received: num_layers={num_layers}")
         super().__init__(

@@ -23,6 +23,10 @@ class Encoder(Float32Layer):
     num_rows: int
     dim: int
 
+    #: Whether the gradient of its weights is finite wherever that of the vectors is: no product
+    #: with other weights comes between the two.
+    passes_gradients_on: bool = False
+
     def compute_output_spec(self, ids: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
         """Returns a symbolic float32 `(batch, dim)` for symbolic ids.
 

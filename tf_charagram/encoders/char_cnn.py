@@ -8,8 +8,8 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.base import Encoder
-from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.layers.base import ConfiguredLayer, check_sizes
+from tf_charagram.errors import ConfigError, check_positive, unknown_name
+from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.conv_pooling import ConvPooling
 from tf_charagram.layers.padding import PaddedEmbedding
 
@@ -116,7 +116,7 @@ class CharCnn(Encoder, ConfiguredLayer):
 def _check_arguments(
     dim: int, char_dim: int, filters: str, activation: str, dense: str, dropout: float
 ) -> None:
-    check_sizes(dim=dim, char_dim=char_dim)
+    check_positive(dim=dim, char_dim=char_dim)
     if filters not in FILTERS:
         raise ConfigError(unknown_name("filters", filters, FILTERS))
     if activation not in get_args(Activation):

@@ -8,7 +8,8 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.base import Encoder
-from tf_charagram.layers.base import ConfiguredLayer, check_sizes
+from tf_charagram.errors import check_positive
+from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.padding import PaddedEmbedding
 from tf_charagram.layers.plain_lstm import make_lstm
 
@@ -52,7 +53,7 @@ class CharLstm(Encoder, ConfiguredLayer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"name": "char_lstm", **kwargs})
-        check_sizes(dim=dim, char_dim=char_dim)
+        check_positive(dim=dim, char_dim=char_dim)
         self.num_rows = num_rows
         self.dim = dim
         self.char_dim = char_dim

@@ -8,8 +8,8 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.base import Encoder
-from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.layers.base import ConfiguredLayer, check_sizes
+from tf_charagram.errors import ConfigError, check_positive, unknown_name
+from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
 
 Activation = Literal["linear", "tanh", "relu"]
@@ -55,7 +55,7 @@ class Charagram(Encoder, ConfiguredLayer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"name": "charagram", **kwargs})
-        check_sizes(dim=dim, num_layers=num_layers)
+        check_positive(dim=dim, num_layers=num_layers)
         if activation not in ACTIVATIONS:
             raise ConfigError(unknown_name("activation", activation, ACTIVATIONS))
         if num_layers not in (1, 2):
@@ -85,6 +85,11 @@ class Charagram(Encoder, ConfiguredLayer):
             )
             self.dense.build((None, dim))
         self.built = True
+
+    @property
+    def passes_gradients_on(self) -> bool:  # type: ignore[override]
+        """See `Encoder`: a second layer multiplies them."""
+        return self.dense is None
 
     def save_own_variables(self, store: dict[str, Any]) -> None:
         """Saves the bias; the table, which is an attribute here too, is saved by its own layer."""

@@ -9,8 +9,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.words import SequenceEncoder, check_activation
-from tf_charagram.errors import ConfigError, check_integers
-from tf_charagram.layers.base import check_sizes
+from tf_charagram.errors import ConfigError, check_integers, check_positive
 from tf_charagram.layers.conv_pooling import ConvPooling
 
 Activation = Literal["linear", "tanh"]
@@ -56,7 +55,7 @@ class Cse(SequenceEncoder):
         **kwargs: Any,
     ) -> None:
         check_activation(activation, get_args(Activation))
-        check_sizes(dim=dim)
+        check_positive(dim=dim)
         if not isinstance(widths, Iterable):
             raise ConfigError(f"`widths` must be a list of integers. Received: widths={widths!r}")
         widths = tuple(widths)

@@ -9,8 +9,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.base import Encoder
-from tf_charagram.errors import ConfigError, check_integers, unknown_name
-from tf_charagram.layers.base import check_sizes
+from tf_charagram.errors import ConfigError, check_integers, check_positive, unknown_name
 from tf_charagram.layers.groups import grouped
 from tf_charagram.layers.padding import PaddedEmbedding, gather_rows
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum, sum_rows
@@ -60,7 +59,7 @@ class WordEncoder(Encoder):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        check_sizes(num_rows=num_rows, dim=dim, word_dim=dim if word_dim is None else word_dim)
+        check_positive(num_rows=num_rows, dim=dim, word_dim=dim if word_dim is None else word_dim)
         check_integers(num_words=num_words)
         if not 0.0 <= word_dropout < 1.0:
             raise ConfigError(

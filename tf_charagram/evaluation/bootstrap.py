@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,3 +128,10 @@ def _ratio(covariance: Floats, variance_x: Floats, variance_y: Floats) -> Floats
     is_defined = (variance_x > 1e-12) & (variance_y > 1e-12)
     ratio = covariance / np.sqrt(np.where(is_defined, product, 1.0))
     return np.where(is_defined, np.clip(ratio, -1.0, 1.0), np.nan)
+
+
+def interval_lists(
+    intervals: Mapping[str, tuple[float, float] | None],
+) -> dict[str, list[float] | None]:
+    """Returns intervals as JSON has them; `None` where there is none."""
+    return {name: None if bounds is None else [*bounds] for name, bounds in intervals.items()}

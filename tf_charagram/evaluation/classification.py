@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.bootstrap import Floats, interval, resample_counts
+from tf_charagram.evaluation.bootstrap import Floats, interval, interval_lists, resample_counts
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class ClassificationScore:
         return {
             "num_examples": self.num_examples,
             **self.metrics,
-            "intervals": {name: bounds and list(bounds) for name, bounds in self.intervals.items()},
+            "intervals": interval_lists(self.intervals),
             "labels": [vars(label) for label in self.labels],
             "confusion": self.confusion.tolist(),
         }

@@ -25,3 +25,8 @@ def _correlation(function, predicted: np.ndarray, gold: np.ndarray) -> float | N
         warnings.simplefilter("ignore", stats.NearConstantInputWarning)
         value = float(function(predicted, gold).statistic)
     return value if np.isfinite(value) else None
+
+
+def hundredfold(value: float | None) -> float | None:
+    """Returns a correlation as it is reported, times 100; `None` stays `None`."""
+    return None if value is None else 100.0 * value

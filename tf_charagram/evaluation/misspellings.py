@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.data.readers.misspellings import Misspelling
-from tf_charagram.evaluation.bootstrap import Floats, interval, resample_counts
+from tf_charagram.evaluation.bootstrap import Floats, interval, interval_lists, resample_counts
 
 #: A right form counts as found if it is among so many first answers.
 RECALL_AT = (1, 10, 50)
@@ -121,7 +121,7 @@ class RecallScore:
         return {
             "num_queries": self.num_queries,
             **self.metrics,
-            "intervals": {name: bounds and list(bounds) for name, bounds in self.intervals.items()},
+            "intervals": interval_lists(self.intervals),
         }
 
 

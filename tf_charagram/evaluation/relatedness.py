@@ -12,11 +12,12 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.bootstrap import (
     Floats,
     interval,
+    interval_lists,
     resample_counts,
     resampled_pearson,
     resampled_spearman,
 )
-from tf_charagram.evaluation.correlation import pearson, spearman
+from tf_charagram.evaluation.correlation import hundredfold, pearson, spearman
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ class RelatednessScore:
         return {
             "num_pairs": self.num_pairs,
             **self.metrics,
-            "intervals": {name: bounds and list(bounds) for name, bounds in self.intervals.items()},
+            "intervals": interval_lists(self.intervals),
         }
 
 
@@ -81,8 +82,8 @@ def score_relatedness(
     draws = _draws(gold, predicted, errors, num_resamples, seed) if num_resamples else {}
     return RelatednessScore(
         len(gold),
-        _times_100(pearson(predicted, gold)),
-        _times_100(spearman(predicted, gold)),
+        hundredfold(pearson(predicted, gold)),
+        hundredfold(spearman(predicted, gold)),
         float(errors.mean()),
         {name: interval(values) for name, values in draws.items()},
         draws,
@@ -104,7 +105,3 @@ def _draws(
         for counts in resample_counts(len(gold), num_resamples, random)
     ]
     return dict(zip(("pearson", "spearman", "mse"), np.concatenate(draws, axis=1), strict=True))
-
-
-def _times_100(value: float | None) -> float | None:
-    return None if value is None else 100.0 * value

@@ -10,7 +10,7 @@ import scipy.sparse
 
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation.bootstrap import bootstrap, interval
-from tf_charagram.evaluation.correlation import pearson, spearman
+from tf_charagram.evaluation.correlation import hundredfold, pearson, spearman
 from tf_charagram.evaluation.means import mean_members, mean_scores
 from tf_charagram.evaluation.papers import PaperScores
 from tf_charagram.evaluation.set_score import SetScore
@@ -94,8 +94,8 @@ def score_cosines(
     return SetScore(
         name=pairs.name,
         num_pairs=len(pairs),
-        spearman=_hundredfold(spearman(cosines, pairs.scores)),
-        pearson=_hundredfold(pearson(cosines, pairs.scores)),
+        spearman=hundredfold(spearman(cosines, pairs.scores)),
+        pearson=hundredfold(pearson(cosines, pairs.scores)),
         paper=paper.scores.get(pairs.name) if paper else None,
         paper_source=paper.source if paper else None,
         metric=pairs.metric,
@@ -141,7 +141,3 @@ def _row_products(left: Any, right: Any) -> np.ndarray:
     if scipy.sparse.issparse(left):
         return np.asarray(left.multiply(right).sum(axis=1)).reshape(-1)
     return np.sum(left * right, axis=1)
-
-
-def _hundredfold(value: float | None) -> float | None:
-    return None if value is None else 100 * value

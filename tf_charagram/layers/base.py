@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import keras
 
-from tf_charagram.errors import ConfigError, check_integers
+from tf_charagram.errors import ConfigError
 
 
 class Float32Layer(keras.layers.Layer):
@@ -89,18 +89,3 @@ def _to_json(value: Any) -> Any:
     if isinstance(value, keras.initializers.Initializer):
         return keras.initializers.serialize(value)
     return [_to_json(part) for part in value] if isinstance(value, tuple | list) else value
-
-
-def check_sizes(**sizes: int) -> None:
-    """Checks that sizes are integers, at least 1.
-
-    Args:
-        **sizes: Name and value of each argument.
-
-    Raises:
-        ConfigError: One is not; it is named.
-    """
-    check_integers(**sizes)
-    for name, value in sizes.items():
-        if value is None or value < 1:
-            raise ConfigError(f"`{name}` must be at least 1. Received: {name}={value}")

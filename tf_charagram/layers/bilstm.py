@@ -7,7 +7,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.layers.base import ConfiguredLayer, check_sizes
+from tf_charagram.errors import check_positive
+from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.plain_lstm import make_lstm
 
 
@@ -43,7 +44,7 @@ class BiLstm(ConfiguredLayer):
         self, units: int, *, use_peepholes: bool = False, seed: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        check_sizes(units=units)
+        check_positive(units=units)
         self.units = units
         self.use_peepholes = use_peepholes
         self.seed = seed

@@ -12,7 +12,8 @@ from weakref import ref
 import keras
 import tensorflow as tf
 
-from tf_charagram.layers.base import ConfiguredLayer, check_sizes
+from tf_charagram.errors import check_positive
+from tf_charagram.layers.base import ConfiguredLayer
 
 # Tables with fewer numbers take no time worth a warning.
 _LARGE = 2_000_000
@@ -99,7 +100,7 @@ class EmbeddingTable(ConfiguredLayer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        check_sizes(num_rows=num_rows, dim=dim)
+        check_positive(num_rows=num_rows, dim=dim)
         self.num_rows = num_rows
         self.dim = dim
         self.initializer = keras.initializers.get(initializer)

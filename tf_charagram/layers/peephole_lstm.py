@@ -7,8 +7,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.errors import check_switches
-from tf_charagram.layers.base import ConfiguredLayer, check_sizes
+from tf_charagram.errors import check_positive, check_switches
+from tf_charagram.layers.base import ConfiguredLayer
 
 
 class _PeepholeLayer(ConfiguredLayer):
@@ -24,7 +24,7 @@ class _PeepholeLayer(ConfiguredLayer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        check_sizes(units=units)
+        check_positive(units=units)
         check_switches(use_output_gate=use_output_gate, use_peepholes=use_peepholes)
         self.units = units
         self.use_output_gate = use_output_gate

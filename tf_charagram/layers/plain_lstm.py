@@ -7,8 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.errors import check_switches
-from tf_charagram.layers.base import check_sizes
+from tf_charagram.errors import check_positive, check_switches
 from tf_charagram.layers.peephole_lstm import PeepholeLSTM
 
 
@@ -42,7 +41,7 @@ class PlainLSTM(keras.layers.LSTM):
     """
 
     def __init__(self, units: int, *, seed: int = 0, **kwargs: Any) -> None:
-        check_sizes(units=units)
+        check_positive(units=units)
         initializers = {
             "kernel_initializer": keras.initializers.GlorotUniform(seed=seed),
             "recurrent_initializer": keras.initializers.Orthogonal(seed=seed + 1),

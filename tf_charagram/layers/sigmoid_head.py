@@ -9,8 +9,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError
-from tf_charagram.layers.base import ConfiguredLayer, check_sizes
+from tf_charagram.errors import ConfigError, check_positive
+from tf_charagram.layers.base import ConfiguredLayer
 
 # Variance of a hidden unit before the sigmoid at the start, for each feature of size 1: next to
 # the middle, where all examples have a gradient.
@@ -44,7 +44,7 @@ class SigmoidHead(ConfiguredLayer):
         self, *, dim: int, num_outputs: int, hidden_dim: int = 50, seed: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(**{"name": "head", **kwargs})
-        check_sizes(dim=dim, hidden_dim=hidden_dim)
+        check_positive(dim=dim, hidden_dim=hidden_dim)
         self.dim = dim
         self.hidden_dim = hidden_dim
         self.seed = seed

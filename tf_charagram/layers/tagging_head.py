@@ -8,8 +8,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.errors import check_switches
-from tf_charagram.layers.base import ConfiguredLayer, check_sizes
+from tf_charagram.errors import check_positive, check_switches
+from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.bilstm import BiLstm
 from tf_charagram.layers.padding import gather_rows, to_padded
 from tf_charagram.layers.sigmoid_head import checked_labels
@@ -57,7 +57,7 @@ class TaggingHead(ConfiguredLayer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"name": "tagging_head", **kwargs})
-        check_sizes(word_dim=word_dim, lstm_dim=lstm_dim, hidden_dim=hidden_dim)
+        check_positive(word_dim=word_dim, lstm_dim=lstm_dim, hidden_dim=hidden_dim)
         check_switches(use_capitals=use_capitals)
         self.labels = list(checked_labels(labels, 1))
         self.word_dim = word_dim

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import keras
@@ -13,7 +14,7 @@ import tensorflow as tf
 from keras.layers import Layer
 
 from tf_charagram.encoders.base import is_padded
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.huge_pages import use_huge_pages
 from tf_charagram.layers.placement import read_in_place
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel
@@ -23,7 +24,7 @@ from tf_charagram.objectives.similarity import paired_cosine
 from tf_charagram.serialization.model_folder import EMBEDDER
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.parallel import in_threads, num_threads
-from tf_charagram.text.tensors import paired_texts, string_tensor, texts_of
+from tf_charagram.text.tensors import decoded, paired_texts, string_tensor, texts_of
 from tf_charagram.text.validation import check_batch_size
 
 _BATCH = 1000
@@ -68,7 +69,8 @@ class TextEmbedder(TextModel):
         super().__init__(vectorizer, encoder, **kwargs)
         # Converting Python to graphs takes a third of the time of the first call. Keras' `fit` does
         # without, too.
-        self._embed = tf.function(self.call, input_signature=TEXTS, autograph=False)
+        # Not the method itself: TensorFlow would warn of the graphs of several models as of one's.
+        self._embed = tf.function(partial(self.call), input_signature=TEXTS, autograph=False)
 
     @property
     def dim(self) -> int:
@@ -188,39 +190,42 @@ class TextEmbedder(TextModel):
 
     def neighbors(
         self, query: str | bytes, vocabulary: Iterable[str | bytes] | None, k: int = 10,
-        vectors: np.ndarray | None = None,
+        vectors: np.ndarray | None = None, *, include_query: bool = True,
     ) -> list[Neighbor]:  # fmt: skip
         """Returns the texts of a vocabulary that are most similar to a query, by exact search.
 
         Args:
             query: A text.
-            vocabulary: The texts to search, also as an array or a tensor; the query itself is left
-                out.
+            vocabulary: The texts to search, also as an array or a tensor.
             k: How many.
-            vectors: Unit-length embeddings of the vocabulary, to save computing them again.
+            vectors: Embeddings of the vocabulary, to save computing them again. Those of unit
+                length save dividing by it, too.
+            include_query: Whether the query may be an answer itself. Leave it out where the
+                neighbours of a word are wanted.
 
         Raises:
             ConfigError: `k` is no integer or below 1, `vocabulary` is a single string, or `vectors`
-                has another shape.
+                has another shape or is not finite.
         """
-        if not isinstance(k, int | np.integer):
-            raise ConfigError(f"`k` must be an integer. Received: k={k!r}")
-        if k < 1:
-            raise ConfigError(f"`k` must be at least 1. Received: k={k}")
-        query, *texts = [
-            text.decode(errors="replace") if isinstance(text, bytes) else text
-            for text in (query, *texts_of([] if vocabulary is None else vocabulary, "vocabulary"))
-        ]
+        check_positive(k=k)
+        query = decoded(query)
+        texts = [*map(decoded, texts_of([] if vocabulary is None else vocabulary, "vocabulary"))]
         vectors = unit_rows(self.encode(texts)) if vectors is None else np.asarray(vectors)
         if vectors.shape != (len(texts), self.dim):
             raise ConfigError(
                 f"`vectors` must be {(len(texts), self.dim)}, one for each text of the vocabulary. "
                 f"Received: shape {vectors.shape}"
             )
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+        if not np.isfinite(lengths).all():
+            raise ConfigError("`vectors` must be finite. Received: NaN or infinity")
         cosines = vectors @ unit_rows(self.encode([query]))[0]
-        candidates = np.argsort(-cosines, kind="stable")[: k + texts.count(query)]
+        if (np.abs(lengths - 1) > 1e-3).any():
+            cosines = cosines / np.where(lengths > 1e-6, lengths, np.inf)
+        num_left_out = 0 if include_query else texts.count(query)
+        candidates = np.argsort(-cosines, kind="stable")[: k + num_left_out]
         neighbors = [Neighbor(texts[i], float(cosines[i])) for i in candidates]
-        return [neighbor for neighbor in neighbors if neighbor.text != query][:k]
+        return [found for found in neighbors if include_query or found.text != query][:k]
 
     def explain(self, left: str, right: str) -> Explanation:
         """Returns how much each pair of n-grams adds to the cosine of two texts."""

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError
 from tf_charagram.objectives.similarity import normalize_rows, reciprocal_lengths, swap_halves
-
-
-def check_margin(margin: float) -> None:
-    """Raises a `ConfigError` for a margin that no two cosines can keep."""
-    if not isinstance(margin, Real) or not 0.0 <= margin <= 2.0:
-        raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={margin}")
 
 
 def margin_loss(

@@ -5,7 +5,13 @@ from __future__ import annotations
 import tensorflow as tf
 
 from tf_charagram.distribution.exchange import ALONE, Exchange
-from tf_charagram.errors import ConfigError, check_integers, check_switches, unknown_name
+from tf_charagram.errors import (
+    ConfigError,
+    check_integers,
+    check_positive,
+    check_switches,
+    unknown_name,
+)
 
 STRATEGIES = ("max", "mix", "random")
 
@@ -48,9 +54,8 @@ class NegativeSampler:
         if mask_related and not mask_duplicates:
             raise ConfigError("`mask_related` needs `mask_duplicates`: it leaves out even more.")
         check_switches(mask_duplicates=mask_duplicates, mask_related=mask_related)
-        check_integers(num_groups=num_groups, seed=seed)
-        if num_groups < 1:
-            raise ConfigError(f"`num_groups` must be at least 1. Received: num_groups={num_groups}")
+        check_integers(seed=seed)
+        check_positive(num_groups=num_groups)
         self.strategy = strategy
         self.mask_duplicates = mask_duplicates
         self.mask_related = mask_related

@@ -104,7 +104,7 @@ def neighbor_table(
     table = Table("text", "nearest neighbours (cosine)", title="Nearest neighbours")
     vectors = unit_rows(embedder.encode(texts))
     for query in queries:
-        neighbors = embedder.neighbors(query, texts, k, vectors)
+        neighbors = embedder.neighbors(query, texts, k, vectors, include_query=False)
         cells = (f"{_short(text)} {cosine:.2f}" for text, cosine in neighbors)
         table.add_row(_short(query), ("\n" if len(query) > _LONGEST else ", ").join(cells))
     return table

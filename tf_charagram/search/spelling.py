@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.search.texts import read_vocabulary
+from tf_charagram.text.tensors import decoded, texts_of
 
 #: Words that are looked at, those with the largest cosines.
 NUM_CANDIDATES = 2000
@@ -65,11 +66,11 @@ class SpellingCorrector:
         vectors: Unit-length embeddings of the keys, float32 `(num_words, dim)`.
 
     Raises:
-        ConfigError: There are no words.
+        ConfigError: There are no words, or `words` is a single string.
     """
 
-    def __init__(self, embedder: TextEmbedder, words: Sequence[str]) -> None:
-        forms = first_forms(words)
+    def __init__(self, embedder: TextEmbedder, words: Sequence[str | bytes]) -> None:
+        forms = first_forms([*map(decoded, texts_of(words, "words"))])
         if not forms:
             raise ConfigError("There are no words to choose corrections from.")
         self.words = list(forms.values())
@@ -83,7 +84,7 @@ class SpellingCorrector:
         """Embeds words to unit length, float32 `(num_words, dim)`."""
         return unit_rows(self._embedder.encode(words))
 
-    def correct(self, word: str, k: int = 10) -> list[Correction]:
+    def correct(self, word: str | bytes, k: int = 10) -> list[Correction]:
         """Returns the words that are most probably meant, best first.
 
         Args:
@@ -91,11 +92,10 @@ class SpellingCorrector:
             k: How many; as many candidates are looked at, but at least `NUM_CANDIDATES`.
 
         Raises:
-            ConfigError: `k` is below 1.
+            ConfigError: `k` is no integer or below 1.
         """
-        if k < 1:
-            raise ConfigError(f"`k` must be at least 1. Received: k={k}")
-        key = word.strip().lower()
+        check_positive(k=k)
+        key = decoded(word).strip().lower()
         cosines = self.vectors @ self.embed([key])[0]
         own = self._positions.get(key, -1)
         candidates = nearest(cosines, max(k, NUM_CANDIDATES), own)

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram._version import __version__
-from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.errors import ConfigError, RunError, check_positive
 from tf_charagram.extras import extra_module
 from tf_charagram.files import parse_json, partial_folder, read_json, sha256_of, write_json
 from tf_charagram.models.embedder import Neighbor, TextEmbedder, unit_rows
 from tf_charagram.reporting.progress import ProgressLine
 from tf_charagram.serialization.model_folder import model_sha256
+from tf_charagram.text.tensors import decoded, texts_of
 
 FORMAT_VERSION = 1
 _SETTINGS, _GRAPH, _TEXTS = "index.json", "graph.faiss", "texts.json"
@@ -50,7 +51,7 @@ class TextIndex:
 
     @classmethod
     def build(
-        cls, model: str | Path, texts: Iterable[str], *, batch_size: int | None = None,
+        cls, model: str | Path, texts: Iterable[str | bytes], *, batch_size: int | None = None,
         show_progress: bool = False,
     ) -> TextIndex:  # fmt: skip
         """Embeds texts in batches and links them, on all cores.
@@ -62,36 +63,40 @@ class TextIndex:
             show_progress: Show a line that moves on standard error, where that is a terminal.
 
         Raises:
-            ConfigError: There is no text, `batch_size` is below 1, or faiss is not installed.
+            ConfigError: There is no text, `texts` is a single string, `batch_size` is below 1, or
+                faiss is not installed.
             RunError: The model cannot be loaded.
         """
         faiss = extra_module("faiss", "search")
-        texts = list(dict.fromkeys(texts))
-        if not texts:
+        distinct = list(dict.fromkeys(map(decoded, texts_of(texts, "texts"))))
+        if not distinct:
             raise ConfigError("There is no text to index.")
         fingerprint = model_sha256(model)
         embedder = TextEmbedder.load(model, folded=True)
         graph = faiss.IndexHNSWFlat(embedder.dim, _NUM_LINKS, faiss.METRIC_INNER_PRODUCT)
         graph.hnsw.efConstruction = graph.hnsw.efSearch = _CANDIDATES
-        with ProgressLine(len(texts), is_wanted=show_progress) as progress:
-            for batch, vectors in embedder.encode_batches(texts, batch_size=batch_size):
+        with ProgressLine(len(distinct), is_wanted=show_progress) as progress:
+            for batch, vectors in embedder.encode_batches(distinct, batch_size=batch_size):
                 graph.add(unit_rows(vectors))
                 progress.update(f"{graph.ntotal:,} texts", (), advance=len(batch))
-        return cls(embedder, texts, graph, fingerprint)
+        return cls(embedder, distinct, graph, fingerprint)
 
-    def neighbors(self, query: str, k: int = 10) -> list[Neighbor]:
+    def neighbors(
+        self, query: str | bytes, k: int = 10, *, include_query: bool = True
+    ) -> list[Neighbor]:
         """Returns the texts most similar to a query, as `TextEmbedder.neighbors` but approximately.
 
         Args:
-            query: A text; it is left out itself.
+            query: A text.
             k: How many.
+            include_query: Whether it may be an answer itself.
 
         Raises:
-            ConfigError: `k` is below 1.
+            ConfigError: `k` is no integer or below 1.
         """
-        if k < 1:
-            raise ConfigError(f"`k` must be at least 1. Received: k={k}")
-        number = min(k + 1, len(self))
+        check_positive(k=k)
+        query = decoded(query)
+        number = min(k + (not include_query), len(self))
         vector = unit_rows(self.embedder.encode([query]))
         (cosines,), (indices,) = self._graph.search(vector, number)
         if indices[-1] < 0:
@@ -101,7 +106,7 @@ class TextIndex:
             Neighbor(self.texts[index], float(cosine))
             for index, cosine in zip(indices, cosines, strict=True)
         ]
-        return [neighbor for neighbor in neighbors if neighbor.text != query][:k]
+        return [found for found in neighbors if include_query or found.text != query][:k]
 
     def save(self, path: str | Path) -> None:
         """Writes a new folder that `load` reads, completely or not at all.

@@ -90,8 +90,8 @@ def read_config(path: str | Path) -> dict[str, Any]:
         version = int(config["format_version"])
     except (FileNotFoundError, NotADirectoryError):
         raise RunError(
-            f"{folder} is not a model folder: it has no {FILES.config}. Give the folder of a run, "
-            f"or its `model` folder.{_other_names(path)}"
+            f"{folder} is not a model folder: it has no {FILES.config}. {_what_it_is(folder)}"
+            f"{_other_names(path)}"
         ) from None
     except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise RunError(f"{folder / FILES.config} is damaged: {error!r}.") from error
@@ -120,6 +120,15 @@ def read_card(path: str | Path) -> dict[str, Any] | None:
         return None
     except (OSError, ValueError, TypeError) as error:
         raise RunError(f"{file} is damaged: {error!r}. Install the package again.") from error
+
+
+def _what_it_is(path: Path) -> str:
+    """Returns what to do about something that is no model folder."""
+    if path.suffix == ".keras":
+        return "A Keras archive is read by `keras.models.load_model`."
+    if (path / "saved_model.pb").is_file():
+        return "A SavedModel is read by `tf.saved_model.load`; give the model it was exported from."
+    return "Give the folder of a run, or its `model` folder."
 
 
 def _other_names(path: str | Path) -> str:

@@ -16,7 +16,7 @@ from tf_charagram.files import write_json
 from tf_charagram.serialization.model_folder import Parts
 from tf_charagram.text.growing import settings_of
 
-CARD = "model_card.json"
+MODEL_CARD = "model_card.json"
 #: Operations of libraries besides TensorFlow are looked for in these packages.
 _LIBRARIES = {"tensorflow_text": "tensorflow-text"}
 _UNKNOWN_LIBRARY = "unknown"
@@ -31,7 +31,7 @@ def write_card(parts: Parts, path: str | Path, about: dict[str, Any] | None = No
         about: What else is known of the model; comes first.
     """
     path = Path(path)
-    write_json(path / CARD, {**(about or {}), **model_card(parts, path)})
+    write_json(path / MODEL_CARD, {**(about or {}), **model_card(parts, path)})
 
 
 def model_card(parts: Parts, path: str | Path) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def model_card(parts: Parts, path: str | Path) -> dict[str, Any]:
     message = saved_model_pb2.SavedModel()
     message.ParseFromString((path / "saved_model.pb").read_bytes())
     (graph,) = message.meta_graphs
-    files = (file for file in path.rglob("*") if file.is_file() and file.name != CARD)
+    files = (file for file in path.rglob("*") if file.is_file() and file.name != MODEL_CARD)
     return {
         "encoder": {"name": registered_name(type(encoder)) or encoder.name, **settings_of(encoder)},
         "vectorizer": {

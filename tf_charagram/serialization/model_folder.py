@@ -22,7 +22,7 @@ from tf_charagram.arrays import open_arrays, read_arrays
 from tf_charagram.encoders import encoder_class, encoder_from_config, encoder_name
 from tf_charagram.encoders.base import check_num_ids
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.files import sha256_of, to_json, whole_file
+from tf_charagram.files import parse_json, read_json, sha256_of, to_json, whole_file
 from tf_charagram.layers.base import FROZEN
 from tf_charagram.layers.embedding_table import unfilled_tables
 from tf_charagram.serialization.locations import FILES, FORMAT_VERSION, model_folder, read_config
@@ -84,11 +84,12 @@ def save_model(
 
     Raises:
         ConfigError: There is no such `table_dtype`, or a table cannot be stored in it; or `load`
-            would not take it: a weight is not finite, or the vectorizer is of another kind than the
-            encoder reads.
-        RunError: It cannot be written.
+            would not take it: a weight is not finite, the vectorizer is of another kind than the
+            encoder reads, or a setting is too large.
+        RunError: It cannot be written, or there is a file of its names that is no part of a model.
     """
     path = Path(path)
+    _check_free(path / FILES.config)
     encoder, head = parts.encoder, parts.head
     is_small = table_dtype != "float32"
     weights = weight_arrays(parts.weights, encoder, table_dtype)
@@ -103,6 +104,7 @@ def save_model(
         "encoder": {"name": encoder_name(encoder), "config": _config_of(encoder)},
         **({} if head is None else {"head": _config_of(head)}),
     }
+    _check_settings(parts, config)
     write_arrays = np.savez_compressed if is_small else np.savez
     # All are written before the first one is where it belongs.
     with (
@@ -116,6 +118,22 @@ def save_model(
         config[_ARRAYS] = _fingerprint(vocabulary.name, table.name)
         settings.write(to_json(config))
         _flush(settings)
+
+
+def _check_free(config: Path) -> None:
+    """Checks that settings that would be written over are those of a model, not of something else.
+
+    Raises:
+        RunError: They are not.
+    """
+    try:
+        is_ours = "format_version" in read_json(config)
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, TypeError):
+        is_ours = False
+    if not is_ours:
+        raise RunError(f"{config} is not that of a model. Move it away, or give another folder.")
 
 
 def _version(vectorizer: keras.layers.Layer, is_small: bool) -> int:
@@ -139,6 +157,18 @@ def _check_kinds(parts: Parts) -> None:
             f"{type(encoder).__name__} reads the ids of {needed.__name__}. "
             f"Received: {type(vectorizer).__name__}"
         )
+
+
+def _check_settings(parts: Parts, config: dict[str, Any]) -> None:
+    """Checks that settings are such as `load` takes; errors are of `save_model`."""
+    written = parse_json(to_json(config))
+    try:
+        plain_settings(type(parts.vectorizer), written["vectorizer"])
+        plain_settings(type(parts.encoder), written["encoder"]["config"])
+        if parts.head is not None:
+            plain_settings(type(parts.head), written["head"])
+    except ValueError as error:
+        raise ConfigError(f"The model cannot be saved: {error}.") from error
 
 
 def _flush(file: IO[Any]) -> None:

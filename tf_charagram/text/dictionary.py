@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.normalize import normalized_code_points
-from tf_charagram.text.tensors import texts_of
+from tf_charagram.text.tensors import decoded, texts_of
 from tf_charagram.text.validation import check_counting
 from tf_charagram.text.word_characters import is_in_word
 
@@ -158,9 +158,7 @@ def normalized_words(texts: Iterable[str], unicode_form: str | None) -> Iterator
 
 def words_of(texts: Iterable[str | bytes]) -> Iterator[str]:
     """Yields the words of texts that could be in a dictionary, lower-cased."""
-    for text in texts:
-        if isinstance(text, bytes):
-            text = text.decode("utf-8", "replace")
+    for text in map(decoded, texts):
         if text.isascii():
             yield from filter(str.isalpha, _ASCII_RUN.findall(text.lower()))
             continue

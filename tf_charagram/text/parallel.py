@@ -13,7 +13,10 @@ R = TypeVar("R")
 
 
 def in_threads(
-    function: Callable[[B], R], batches: Iterable[B], number: int | None = None
+    function: Callable[[B], R],
+    batches: Iterable[B],
+    number: int | None = None,
+    num_waiting: int | None = None,
 ) -> Iterator[tuple[B, R]]:
     """Applies a function, which must leave Python for most of its time, to a stream of batches.
 
@@ -21,20 +24,27 @@ def in_threads(
         function: What is done with a batch.
         batches: Read as a stream, a few batches ahead.
         number: Threads; `None` for `num_threads()`.
+        num_waiting: Batches that may be begun or done before one is taken; `None` for two a thread.
 
     Yields:
-        Each batch and its result; in order.
+        Each batch and its result; in order. After an error, or where nobody asks for more, no other
+        batch is begun.
     """
     number = number or num_threads()
+    num_waiting = 2 * number if num_waiting is None else num_waiting
     with ThreadPoolExecutor(number) as pool:
         pending: deque[tuple[B, Future[R]]] = deque()
-        for batch in batches:
-            pending.append((batch, pool.submit(function, batch)))
-            if len(pending) > 2 * number:
+        try:
+            for batch in batches:
+                pending.append((batch, pool.submit(function, batch)))
+                if len(pending) > num_waiting:
+                    batch, future = pending.popleft()
+                    yield batch, future.result()
+            while pending:
                 batch, future = pending.popleft()
                 yield batch, future.result()
-        for batch, future in pending:
-            yield batch, future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def num_threads() -> int:

@@ -19,13 +19,16 @@ from tf_charagram.text.normalize import (
 from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
 from tf_charagram.text.word_characters import NUM_MARKED, marked
 
+_TYPOGRAPHIC_APOSTROPHES = [0x2018, 0x2019]
+
 
 class TextReader:
     """Turns texts into the symbols of an alphabet, or into code points.
 
     Args:
         alphabet: The characters that have symbols; `None` for code points.
-        dictionary: Known words, which others are corrected to, or `None`.
+        dictionary: Known words, which others are corrected to, or `None`. With one, typographic
+            apostrophes are read as that of ASCII.
         lowercase: Lower-case the texts.
         unicode_form: `None`, or a normalization form applied first.
         max_chars: Longest text that is kept, in characters, or `None`.
@@ -58,6 +61,9 @@ class TextReader:
         self._corrector = None
         if dictionary is not None:
             codes = np.arange(len(symbols)) if alphabet is None else alphabet.symbol_codes()
+            # Dictionaries have "don't", and phones write "don\u2019t".
+            symbols = np.array(symbols)
+            symbols[_TYPOGRAPHIC_APOSTROPHES] = symbols[ord("'")]
             self._corrector = WordCorrector(dictionary, codes)
             symbols = marked(symbols, codes)
         # One tensor: a constant in each function would be saved with each.

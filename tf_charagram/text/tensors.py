@@ -37,6 +37,11 @@ def check_shape(texts: tf.Tensor | keras.KerasTensor) -> None:
         )
 
 
+def decoded(text: str | bytes) -> str:
+    """Returns a text as a string; broken bytes become U+FFFD, as where texts are embedded."""
+    return text.decode(errors="replace") if isinstance(text, bytes) else text
+
+
 def paired_texts(left: Any, right: Any) -> tuple[list[str | bytes], list[str | bytes]]:
     """Returns the texts of both sides of pairs, each as `texts_of`.
 
@@ -70,6 +75,8 @@ def texts_of(data: Any, name: str = "data") -> Iterable[Any]:
         arrays = data.as_numpy_iterator()
         data = chain.from_iterable(np.ravel(array).tolist() for array in arrays)
     elif tf.is_tensor(data) or isinstance(data, np.ndarray):
+        if np.size(data) != len(data):
+            raise ConfigError(f"`{name}` must be texts (n,). Received: shape {tuple(data.shape)}")
         data = np.ravel(data).tolist()
     if isinstance(data, list | tuple):
         if not all(issubclass(kind, str | bytes) for kind in set(map(type, data))):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tf_charagram.errors import ConfigError, check_integers, check_switches
+from tf_charagram.errors import ConfigError, check_integers, check_positive, check_switches
 
 MAX_ORDER = 8
 
@@ -28,11 +28,7 @@ def check_batch_size(batch_size: Any) -> None:
     Raises:
         ConfigError: It is no integer, or below 1.
     """
-    if batch_size is None:
-        raise ConfigError("`batch_size` must be an integer. Received: batch_size=None")
-    check_integers(batch_size=batch_size)
-    if batch_size < 1:
-        raise ConfigError(f"`batch_size` must be at least 1. Received: {batch_size}")
+    check_positive(batch_size=batch_size)
 
 
 def check_orders(orders: Sequence[int]) -> tuple[int, ...]:
@@ -87,8 +83,7 @@ def check_counting(min_count: int, **limits: int | None) -> None:
         ConfigError: One is no integer, or below 1.
     """
     check_integers(min_count=min_count, **limits)
-    if min_count < 1:
-        raise ConfigError(f"`min_count` must be at least 1. Received: min_count={min_count}")
+    check_positive(min_count=min_count)
     for name, value in limits.items():
         if value is not None and value < 1:
             raise ConfigError(f"`{name}` must be at least 1 or None. Received: {value}")

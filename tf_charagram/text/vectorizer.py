@@ -97,6 +97,8 @@ class NgramVectorizer(TextVectorizer):
         alphabet = None if vocabulary is None else vocabulary.alphabet
         #: Turns texts into symbols.
         self.reader = self._make_reader(alphabet, dictionary)
+        # Whoever exports a Keras model with this layer finds tables among its attributes alone.
+        self._tables = self.reader.resources
 
     @classmethod
     def from_texts(

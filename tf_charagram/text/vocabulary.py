@@ -18,7 +18,7 @@ from tf_charagram.text.keys import (
     warn_of_mixed_keys,
 )
 from tf_charagram.text.symbols import Alphabet
-from tf_charagram.text.tensors import texts_of
+from tf_charagram.text.tensors import decoded, texts_of
 from tf_charagram.text.validation import check_counting, check_orders
 
 
@@ -132,10 +132,9 @@ class NgramVocabulary:
             ConfigError: There is none, one is no string, too long or empty, or two are the same; or
                 `counts` are no integers, or not as many.
         """
-        ngrams = [
-            ngram.decode() if isinstance(ngram, bytes) else ngram
-            for ngram in texts_of(ngrams, "ngrams")
-        ]
+        ngrams = [*map(decoded, texts_of(ngrams, "ngrams"))]
+        if not ngrams:
+            raise ConfigError("`ngrams` must have at least one n-gram. Received: []")
         orders = check_orders(sorted({len(ngram) for ngram in ngrams}))
         # Shorter n-grams are padded with -1, because 0 is a character.
         codes = np.full((len(ngrams), orders[-1]), -1, np.int32)
@@ -161,7 +160,8 @@ class NgramVocabulary:
                 f"before, such as {repeated!r}"
             )
         counted = np.ones(len(keys), np.int64) if counts is None else np.asarray(counts)
-        if counted.shape != keys.shape or counted.dtype.kind not in "iu" or counted.min() < 0:
+        is_counts = counted.shape == keys.shape and counted.dtype.kind in "iu"
+        if not is_counts or not 0 <= counted.min() <= counted.max() < 2**63:
             raise ConfigError(
                 f"`counts` must be a number for each of the {len(keys)} n-grams: integers from 0 "
                 f"on. Received: {counted.dtype} of shape {counted.shape}"

@@ -8,9 +8,10 @@ from typing import Any, Self
 import keras
 import tensorflow as tf
 
+from tf_charagram.config.checks import check_margin
 from tf_charagram.errors import ConfigError, check_integers
 from tf_charagram.layers.ragged_rows import gather_ragged
-from tf_charagram.objectives.margin import check_margin, margin_loss
+from tf_charagram.objectives.margin import margin_loss
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.objectives.penalties import Gradient
 from tf_charagram.objectives.similarity import normalize_rows
@@ -129,8 +130,10 @@ class ParaphraseModel(StepModel):
         return margin_loss(embeddings, chosen, exists, self.margin)
 
     def assert_finite(self, loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
-        """Returns the loss: `margin_loss` checks it and its gradient."""
-        return loss
+        """Returns the loss, once all is finite: `margin_loss` checks it and its gradient."""
+        if getattr(self.encoder, "passes_gradients_on", False):
+            return loss
+        return super().assert_finite(loss, gradients)
 
     @property
     def metrics(self) -> list[keras.metrics.Metric]:

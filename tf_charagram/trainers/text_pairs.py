@@ -18,6 +18,7 @@ Sides = tuple[tf.RaggedTensor, tf.RaggedTensor, tf.Tensor, tf.Tensor]
 # Padding of the ids of a batch that is split between replicas: Keras takes the mean of such data
 # over the replicas to see their shapes, and there is none of ragged tensors.
 _PADDING = -1
+_SPACES = r"[\s\v\x{85}\p{Z}]+"
 
 
 def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas: int = 1) -> Any:
@@ -73,8 +74,13 @@ def _is_text(spec: Any) -> bool:
 
 
 def _numbers(texts: tf.Tensor) -> tf.Tensor:
-    """Returns a number for each text; case and space around it make no other text of it."""
-    return tf.strings.to_hash_bucket_fast(tf.strings.strip(tf.strings.lower(texts)), 2**63 - 1)
+    """Returns a number for each text; case and white space make no other text of it.
+
+    In the graph what `data.pipeline.store.text_keys` is outside of it.
+    """
+    lowered = tf.strings.lower(texts, encoding="utf-8")
+    collapsed = tf.strings.strip(tf.strings.regex_replace(lowered, _SPACES, " "))
+    return tf.strings.to_hash_bucket_fast(collapsed, 2**63 - 1)
 
 
 def joined(data: tuple[Any, ...]) -> tuple[tf.RaggedTensor, tf.Tensor]:

@@ -25,7 +25,9 @@ from tf_charagram.locks import FolderLock
 
 #: Settings that a resumed run may change: they change no weights, but for rounding where a machine
 #: has other cores. A run can be moved, too.
-_MAY_CHANGE_ON_RESUME = ("out", "checkpoint_every_s", "max_minutes", "threads", "table_devices")
+_MAY_CHANGE_ON_RESUME = (
+    "out", "checkpoint_every_s", "max_minutes", "threads", "table_devices", "teacher_cache",
+)  # fmt: skip
 
 # What may be in the folder of a run before it begins: the log of a trial.
 _BEFORE_A_RUN = ("log.txt",)
@@ -96,7 +98,7 @@ class RunFolder:
                     f"{folder.path} exists. Add --resume to go on with it, --overwrite to start "
                     "again, or give another --out."
                 )
-            if not folder.config.is_file():
+            if not folder._holds_run():
                 raise RunError(f"{folder.path} is not a run folder, so it is not overwritten.")
             folder._replaces = True
         if resume and not folder.config.is_file() and folder._holds_other_files():
@@ -107,6 +109,14 @@ class RunFolder:
             with folder.lock:
                 pass
         return folder
+
+    def _holds_run(self) -> bool:
+        """Returns whether the settings of a run are there; other programs have a `config.json`."""
+        try:
+            config = read_json(self.config)
+        except (OSError, ValueError):
+            return False
+        return isinstance(config, dict) and {"settings", "data_files"} <= config.keys()
 
     def _holds_other_files(self) -> bool:
         """Returns whether there are files that a run does not begin with."""

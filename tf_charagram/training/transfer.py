@@ -140,6 +140,27 @@ def as_saved(config: ConfigT) -> ConfigT:
     return config.replace(**{**options, **values, **config.encoder_options})
 
 
+def check_as_saved(config: RunConfig) -> None:
+    """Checks that a run whose encoder is frozen is told no other settings than its model has.
+
+    Args:
+        config: What `as_saved` returned.
+
+    Raises:
+        RunError: The folder of `config.init` holds no model, or a damaged one.
+        ConfigError: Settings differ; each is named with the flag that mends it.
+    """
+    saved = _saved_settings(str(config.init))
+    free = {*_MAY_DIFFER_FROM_INIT, *_training_only(config.encoder)}
+    differing = [
+        f"{_flag(name, saved[name], config.encoder)} (received: {_shown(value)})"
+        for name, value in config.to_dict().items()
+        if name in saved and name not in free and _shown(saved[name]) != _shown(value)
+    ]
+    if differing:
+        raise _other_settings(str(config.init), differing)
+
+
 def _saved_settings(path: str) -> dict[str, Any]:
     """Returns what a saved model says of the settings of a run, by the names that runs have."""
     saved = read_config(path)

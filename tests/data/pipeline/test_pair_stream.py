@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from tests.contracts import some_now
 from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import PairBlock, PairStore
-from tf_charagram.data.pipeline.stream import BUCKET_BATCHES
+from tf_charagram.data.pipeline.stream import BUCKET_BATCHES, shuffled
 from tf_charagram.errors import ConfigError
 
 NUM_PAIRS = 11
@@ -174,3 +174,12 @@ def test_batch_size(batch_size):
     message = f"`batch_size` must be at least 2: .* Received: batch_size={batch_size}"
     with pytest.raises(ConfigError, match=message):
         make(batch_size=batch_size)
+
+
+def test_no_two_seeds_or_epochs_have_one_order():
+    """TensorFlow's own operation would use the last 8 bits of each."""
+    positions = np.arange(100)
+    seeds = [[seed, epoch] for seed in (0, 1, 256, 512) for epoch in (0, 1, 255, 256, 512)]
+    orders = {shuffled(positions, 100, seed).tobytes() for seed in seeds}
+    assert len(orders) == len(seeds)
+    assert all(sorted(np.frombuffer(order, np.int64)) == [*positions] for order in orders)

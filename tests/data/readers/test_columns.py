@@ -89,6 +89,13 @@ def test_csv(write):
     assert [row.line for row in rows] == [2, 4, 6]
 
 
+@pytest.mark.parametrize(("name", "separator"), [("x.csv", ","), ("x.tsv", "\t")])
+def test_long_cells_and_blank_lines(write, name, separator):
+    text = "cat " * 100_000 + "x"
+    rows = read_columns(write(f"1{separator}{text}\n  \n\n0{separator}b\n", name))
+    assert cells(rows) == [(text, "1"), ("b", "0")]
+
+
 @pytest.mark.parametrize("content", ['1,a\n0,"b"c\n', '1,a\n0,"b\nc\n'])
 def test_broken_csv(write, content):
     with pytest.raises(DataError, match=r"x\.csv:2: the row is no CSV \(.*\)\. Check its quotes"):

@@ -60,6 +60,7 @@ def test_gzip_of_any_name(read):
 @pytest.mark.parametrize("header", ["text1\ttext2", "Sentence1\tSENTENCE2", "\ufeffs1\ts2\r"])
 def test_header_is_left_out(read, header):
     assert read(f"{header}\na\tb\n") == [("a", "b")]
+    assert read(f"\n \n{header.lstrip(chr(0xFEFF))}\na\tb\n") == [("a", "b")]
 
 
 def test_header_is_only_the_first_line_and_only_known_names(read):
@@ -152,3 +153,15 @@ def test_real_files(name, num_lines, num_empty):
     pairs = list(read_pairs(SHARED / name))
     assert len(pairs) == num_lines
     assert sum(not (left.strip() and right.strip()) for left, right in pairs) == num_empty
+
+
+def test_csv(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text('anchor,positive\n"a, ""b""",c\n\nd,"e\nf"\n')
+    assert [*read_pairs(path)] == [('a, "b"', "c"), ("d", "e\nf")]
+    path.write_text("a,b\nc\td\n")
+    with pytest.raises(DataError, match=r"pairs\.csv:2: expected 2 comma-separated texts, found 1"):
+        list(read_pairs(path))
+    path.rename(tmp_path / "pairs.tsv")
+    with pytest.raises(DataError, match=r"found 1; commas separate them in files called \.csv"):
+        list(read_pairs(tmp_path / "pairs.tsv"))

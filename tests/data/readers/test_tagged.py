@@ -139,6 +139,7 @@ POS = "[ The/DT cat/NN ]\nate/VBD\n"
     ("name", "content", "expected"),
     [
         ("x.pos", POS, "The/DT cat/NN ate/VBD"),
+        ("WSJ_0001.POS", POS, "The/DT cat/NN ate/VBD"),
         ("wsj.01.pos.gz", POS, "The/DT cat/NN ate/VBD"),
         ("x.pos.tsv", "a\tDT\n", "a/DT"),
         ("en.pos.conllu.gz", conllu(("a", "DET", "DT")), "a/DT"),

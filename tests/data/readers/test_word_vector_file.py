@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import pickle
 import resource
 
@@ -51,6 +52,10 @@ def test_text_and_binary_are_told_apart(dim):
         (gensim(index_to_key=None), "expected a list of words in it, found none"),
         (gensim(vectors=None), "has no vectors in it"),
         (pickle.dumps(WORDS), "holds an object of the type list, no KeyedVectors"),
+        (
+            gzip.compress(b"the 1 2\n" * 100)[:10] + b"\xff" * 50,
+            "cannot be read: .* Check the path",
+        ),
         (gensim()[:-20], "cannot be read as KeyedVectors of gensim"),
     ],
 )

@@ -55,7 +55,7 @@ def test_variants(lines, tmp_path):
 def test_words_that_look_like_something_else(tmp_path):
     lines = ["new york 1 2", ". . . 3 4", "7 5 6", "1\u00a01/2 7 8", "\u2028 9 10", "e5 11 12"]
     words = ["new york", ". . .", "7", "1\u00a01/2", "\u2028", "e5"]
-    for header in ([], ["6 2"]):
+    for header in ([], ["6 2"], ["", "6 2"]):
         assert [word for word, _ in read(write(tmp_path, *header, *lines))] == words
     assert read(write(tmp_path, "1 2 3")) == [("1", [2, 3])]
     assert read(write(tmp_path, "2 1", "a 5", "b 6")) == [("a", [5]), ("b", [6])]

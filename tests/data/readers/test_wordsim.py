@@ -147,3 +147,11 @@ def test_real_files():
     sizes = {name: len(pairs) for name, pairs in sets.items()}
     assert sizes == {"SL999": 999, "WS353": 353, "WS353-SIM": 203, "WS353-REL": 252}
     assert all(pairs.name == name for name, pairs in sets.items())
+
+
+def test_cells_in_quotes(tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text('"word1","word2","score"\n"love","sex",6.77\n"a ""b""", c,"1"\n')
+    pairs = read_wordsim(path)
+    assert pairs.left == ["love", 'a "b"'] and pairs.right == ["sex", "c"]
+    assert list(pairs.scores) == [6.77, 1.0]

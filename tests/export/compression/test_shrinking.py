@@ -3,6 +3,7 @@
 import functools
 import itertools
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -128,6 +129,19 @@ def test_sums_of_quantized_rows():
     assert_allclose(layer(ids), sums, rtol=1e-5, atol=1e-6)
     assert_allclose(QuantizedSum(table, "float16")(ids), sums, rtol=1e-3)
     assert layer(ids[:0]).shape == (0, 2)
+
+
+def test_a_quantized_model_is_a_keras_model_of_float32(linear, capsys):
+    """Whatever the types are that other layers compute in."""
+    expected = smaller(linear, dtype="int8").encode(SHORT)
+    keras.config.set_dtype_policy("mixed_float16")
+    try:
+        quantized = smaller(linear, dtype="int8")
+    finally:
+        keras.config.set_dtype_policy("float32")
+    np.testing.assert_array_equal(quantized.encode(SHORT), expected)
+    quantized.summary()
+    assert f"(None, {linear.dim})" in capsys.readouterr().out
 
 
 def test_what_float16_cannot_hold():

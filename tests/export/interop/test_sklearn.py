@@ -99,6 +99,8 @@ def test_what_are_no_texts(model, method):
         call(["cat", float("nan")])
     with pytest.raises(ConfigError, match="Received: ndarray at place 0"):
         call(np.array([["cat"], ["dog"]]))
+    with pytest.raises(ConfigError, match="Received: dict"):
+        call({"text": ["cat", "dog"]})
 
 
 def test_no_model(tmp_path):

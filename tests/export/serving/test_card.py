@@ -6,7 +6,7 @@ import pytest
 
 from tf_charagram.export.serving.card import PAGE, write_page
 from tf_charagram.files import write_json
-from tf_charagram.serialization.model_card import CARD
+from tf_charagram.serialization.model_card import MODEL_CARD
 
 STRINGS = {"texts": {"dtype": "string", "shape": [-1]}}
 CLASSIFIER = {
@@ -25,6 +25,6 @@ def test_the_version_it_is_of(tmp_path, about):
     for name in ("2", "10", ".new.part"):
         (tmp_path / "words" / name).mkdir(parents=True)
     partial = tmp_path / "words" / ".new.part"
-    write_json(partial / CARD, card)
+    write_json(partial / MODEL_CARD, card)
     write_page(partial, "words")
     assert 'tf.saved_model.load("models/words/11")' in (partial / PAGE).read_text()

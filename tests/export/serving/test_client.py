@@ -274,7 +274,10 @@ def test_the_extra_is_missing(monkeypatch):
         connect("grpc://localhost:8500/words")
 
 
-@pytest.mark.parametrize("body", ['{"outputs": [[1e300]]}', '{"outputs": [[%s]]}' % ("9" * 400)])
+@pytest.mark.parametrize(
+    "body",
+    ['{"outputs": [[null, "1.5"]]}', '{"outputs": [[1e300]]}', '{"outputs": [[%s]]}' % ("9" * 400)],
+)
 def test_numbers_too_large(body):
     with answering(b"HTTP/1.1 200 OK\r\n\r\n" + body.encode()) as client:
         with pytest.raises(ServerError, match="no output 'embedding' in the answer"):

@@ -14,6 +14,7 @@ _ROUNDS = 8
 _CHUNK = 20_000
 # Lines of a cluster that are compared with all of it at a time.
 _ROWS = 2_000
+_MAX_COSINES = 5_000_000
 
 
 def nearest_lines(lines: LineVectors, number: int, *, seed: int = 0) -> np.ndarray:
@@ -73,8 +74,10 @@ def _nearest_rows(vectors: np.ndarray, number: int) -> np.ndarray:
     """Returns the rows nearest to each row but itself, `(num_rows, min(number, num_rows - 1))`."""
     number = min(number, len(vectors) - 1)
     nearest = np.empty((len(vectors), number), np.int64)
-    for first in range(0, len(vectors), _ROWS):
-        cosines = vectors[first : first + _ROWS] @ vectors.T
+    # Lines that are nearly the same are in one cluster, however many there are.
+    num_rows = max(1, min(_ROWS, _MAX_COSINES // len(vectors)))
+    for first in range(0, len(vectors), num_rows):
+        cosines = vectors[first : first + num_rows] @ vectors.T
         rows = np.arange(len(cosines))
         cosines[rows, first + rows] = -np.inf
         chosen = np.argpartition(-cosines, number - 1, axis=1)[:, :number]

@@ -13,6 +13,8 @@ import tensorflow as tf
 
 from tf_charagram.trainers.device import first_gpu, on_device
 
+# Of a seed, the operation that shuffles uses 8 bits for some thousand examples.
+_NUM_SEEDS = 2**8
 #: Batches among which examples of similar length are brought together.
 BUCKET_BATCHES = 32
 
@@ -178,4 +180,6 @@ def shuffled(positions: np.ndarray, size: int, seed: Sequence[int]) -> np.ndarra
         seed: Two integers.
     """
     seeds = tf.constant(seed, tf.int64)
+    if max(seed) >= _NUM_SEEDS:
+        seeds = tf.constant(np.random.SeedSequence(seed).generate_state(2), tf.int64)
     return tf.random.experimental.index_shuffle(tf.constant(positions), seeds, size - 1).numpy()

@@ -78,7 +78,7 @@ class TeacherLines:
         dim: Width of the vectors.
 
     Raises:
-        DataError: A file cannot be read, has no text, or has as many lines as vectors; vectors of
+        DataError: A file cannot be read, has no text, or not as many lines as vectors; vectors of
             two files differ in width; a vector is zero or not finite.
     """
 

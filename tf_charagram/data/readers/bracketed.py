@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 #: A word and its tag.
 Token = tuple[str, str]
 
-_PIECE = re.compile(r"[()]|[^()\s]+")
+#: A bracket, or a word or tag between two.
+PIECE = re.compile(r"[()]|[^()\s]+")
 _EMPTY_ELEMENT = "-NONE-"
 
 
@@ -33,7 +34,7 @@ def bracketed_sentences(
         if is_lost and not text.startswith("("):
             continue
         is_lost = False
-        for piece in _PIECE.findall(text):
+        for piece in PIECE.findall(text):
             if tree is not None and tree.is_at_another(piece):
                 report(tree.line, f"the tree is not closed before another begins on line {number}")
                 tree = _Tree(number)

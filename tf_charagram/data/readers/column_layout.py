@@ -14,15 +14,19 @@ from tf_charagram.errors import ConfigError, DataError
 # Column names of the data sets that people have, in lower case; the first that is there counts.
 _LABEL_NAMES = ("label", "gold_label", "entailment_judgment", "entailment_label", "sentiment")
 _SCORE_NAMES = ("score", "relatedness_score", "relatedness", "similarity")
+#: What the two columns of pairs of texts are called.
+PAIR_NAMES = (
+    ("sentence_a", "sentence_b"),
+    ("premise", "hypothesis"),
+    ("sentence1", "sentence2"),
+    ("question1", "question2"),
+    ("text1", "text2"),
+    ("text_a", "text_b"),
+    ("left", "right"),
+)
 _TEXT_NAMES: dict[int, tuple[tuple[str, ...], ...]] = {
     1: (("text",), ("sentence",), ("review",), ("phrase",)),
-    2: (
-        ("sentence_a", "sentence_b"),
-        ("premise", "hypothesis"),
-        ("sentence1", "sentence2"),
-        ("text1", "text2"),
-        ("left", "right"),
-    ),
+    2: PAIR_NAMES,
 }
 _KNOWN = {*_LABEL_NAMES, *_SCORE_NAMES, *itertools.chain(*_TEXT_NAMES[1], *_TEXT_NAMES[2])}
 _SPLIT_NAME = "semeval_set"

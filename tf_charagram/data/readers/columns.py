@@ -18,6 +18,8 @@ from tf_charagram.data.readers.column_layout import LayoutFinder, Row
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError, DataError
 
+# Python's limit is that of a cell in a spreadsheet; texts are longer.
+csv.field_size_limit(2**31 - 1)
 _CSV = re.compile(r"\.csv(\.gz)?$", re.IGNORECASE)
 
 
@@ -76,7 +78,7 @@ def read_columns(
     """
     _check_columns(text_columns, label_column, num_texts, header)
     bad = BadLines.of(on_bad_line)
-    records = _records(path)
+    records = read_records(path)
     first = next(records, None)
     if first is None:
         raise DataError(path, "no rows found: the file is empty")
@@ -116,9 +118,18 @@ def _check_columns(
         )
 
 
-def _records(path: str | Path) -> Iterator[tuple[int, list[str]]]:
-    """Yields the line number and the cells of each row; blank lines are none."""
-    if not _CSV.search(str(path)):
+def is_csv(path: str | Path) -> bool:
+    """Returns whether the name of a file says that its cells are separated by commas."""
+    return _CSV.search(str(path)) is not None
+
+
+def read_records(path: str | Path) -> Iterator[tuple[int, list[str]]]:
+    """Yields the line number and the cells of each row; blank lines are none.
+
+    Raises:
+        DataError: The file cannot be read, or quotes are not closed.
+    """
+    if not is_csv(path):
         for number, text in read_lines(path):
             # A tab alone is two empty cells, not a blank line.
             if text.strip() or "\t" in text:
@@ -135,5 +146,6 @@ def _records(path: str | Path) -> Iterator[tuple[int, list[str]]]:
             ) from error
         if cells is None:
             return
-        if cells:
+        # A comma alone is two empty cells, not a blank line.
+        if len(cells) > 1 or "".join(cells).strip():
             yield line, cells

@@ -1,4 +1,4 @@
-"""Training pairs: two tab-separated texts per line, or the official PPDB format."""
+"""Training pairs: two texts per line, separated by a tab or, in CSV, a comma; or PPDB's format."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tf_charagram.bad_lines import BadLines
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data.readers.column_layout import PAIR_NAMES
+from tf_charagram.data.readers.columns import is_csv, read_records
 from tf_charagram.data.readers.ppdb import SEPARATOR, PpdbFilter, parse_ppdb_line
 from tf_charagram.errors import DataError
 
 Pair = tuple[str, str]
 
 _HEADERS = {
+    *PAIR_NAMES,
     ("text", "paraphrase"),
-    ("text1", "text2"),
-    ("sentence1", "sentence2"),
     ("phrase", "paraphrase"),
     ("word1", "word2"),
     ("s1", "s2"),
-    ("left", "right"),
+    ("anchor", "positive"),
+    ("query", "answer"),
 }
 
 
@@ -33,8 +34,9 @@ def read_pairs(
 ) -> Iterator[Pair]:
     """Streams the pairs of one file; its first line that is not blank tells the format.
 
-    Two tab-separated texts: blank lines are skipped, and a first line of well-known column
-    names (such as `text1 text2`) is a header. PPDB 1.0 and 2.0: see `ppdb.py`. Texts are
+    Two tab-separated texts, or comma-separated ones with quotes if the file name ends in `.csv`:
+    blank lines are skipped, and a first line of well-known column names (such as `text1 text2`) is
+    a header. PPDB 1.0 and 2.0: see `ppdb.py`. Texts are
     as in the file; two equal texts are a pair, and so is a pair with an empty side: whether to
     train on it is for `PairCorpus` to say.
 
@@ -56,63 +58,66 @@ def read_pairs(
 
 
 def _pairs(path: str | Path, bad: BadLines, ppdb_filter: PpdbFilter) -> Iterator[Pair]:
-    lines: Iterator[tuple[int, str]]
-    lines = ((number, text) for number, text in read_lines(path) if not _is_blank(text))
-    first = next(lines, None)
+    rows = read_records(path)
+    first = next(rows, None)
     if first is None:
         raise DataError(path, "no pairs found: the file is empty")
-    if _is_ppdb(first[1]):
+    if len(first[1]) == 1 and SEPARATOR in first[1][0]:
         parse = _ppdb_parser(path, ppdb_filter)
     else:
         ppdb_filter.check_file(path, None)
-        parse = _parse_tsv
-    if not _is_header(*first):
-        lines = itertools.chain([first], lines)
-    num_lines = num_pairs = 0
-    for number, text in lines:
+        parse = _csv_pair if is_csv(path) else _tsv_pair
+    if not _is_header(first[1]):
+        rows = itertools.chain([first], rows)
+    num_lines = num_bad = num_pairs = 0
+    for number, cells in rows:
         num_lines += 1
         try:
-            pair = parse(text)
+            pair = parse(cells)
         except DataError:
             raise
         except ValueError as error:
+            num_bad += 1
             bad.report(path, number, str(error))
             continue
         if pair is not None:
             num_pairs += 1
             yield pair
     if not num_pairs:
-        counts = f"{num_lines} lines, {bad.summary()}, the others filtered out"
-        raise DataError(path, f"no pairs found: {counts}. Check the format and the filters.")
+        others = ", the others filtered out" if num_bad < num_lines else ""
+        raise DataError(
+            path,
+            f"no pairs found: {num_lines} lines, {bad.summary()}{others}. Check the format and the "
+            "filters.",
+        )
 
 
-def _is_blank(text: str) -> bool:
-    # A tab alone is two empty texts, not a blank line.
-    return not text.strip() and "\t" not in text
+def _is_header(cells: Sequence[str]) -> bool:
+    return tuple(cell.strip().lower() for cell in cells) in _HEADERS
 
 
-def _is_ppdb(text: str) -> bool:
-    return SEPARATOR in text and "\t" not in text
+def _tsv_pair(cells: Sequence[str]) -> Pair:
+    if len(cells) != 2:
+        hint = "; commas separate them in files called .csv" if "," in cells[0] else ""
+        raise ValueError(f"expected 2 tab-separated texts, found {len(cells)}{hint}")
+    return cells[0], cells[1]
 
 
-def _is_header(number: int, text: str) -> bool:
-    return number == 1 and tuple(name.strip().lower() for name in text.split("\t")) in _HEADERS
+def _csv_pair(cells: Sequence[str]) -> Pair:
+    if len(cells) != 2:
+        raise ValueError(f"expected 2 comma-separated texts, found {len(cells)}")
+    return cells[0], cells[1]
 
 
-def _parse_tsv(text: str) -> Pair:
-    texts = text.split("\t")
-    if len(texts) != 2:
-        raise ValueError(f"expected 2 tab-separated texts, found {len(texts)}")
-    return texts[0], texts[1]
-
-
-def _ppdb_parser(path: str | Path, ppdb_filter: PpdbFilter) -> Callable[[str], Pair | None]:
+def _ppdb_parser(
+    path: str | Path, ppdb_filter: PpdbFilter
+) -> Callable[[Sequence[str]], Pair | None]:
     """Returns a parser that gives `None` for what the filter drops, and checks the first entry."""
     is_first = True
 
-    def parse(text: str) -> Pair | None:
+    def parse(cells: Sequence[str]) -> Pair | None:
         nonlocal is_first
-        entry = parse_ppdb_line(text)
+        entry = parse_ppdb_line("\t".join(cells))
         if is_first:
             ppdb_filter.check_file(path, entry)
             is_first = False

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.readers.bracketed import PIECE
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import DataError
 
@@ -15,7 +16,6 @@ FINE_LABELS = ("0", "1", "2", "3", "4")
 #: Negative, negative, neutral (left out), positive, positive: as in the binary flat files.
 BINARY_LABELS = {"0": "0", "1": "0", "3": "1", "4": "1"}
 
-_TOKEN = re.compile(r"[()]|[^\s()]+")
 _TREE = re.compile(r"\s*\(\d\s.*\)\s*")
 _ESCAPES = {"-lrb-": "(", "-rrb-": ")", "\\/": "/", "\\*": "*"}
 _ESCAPED = re.compile("|".join(map(re.escape, _ESCAPES)), re.IGNORECASE)
@@ -85,7 +85,7 @@ def constituents(line: str) -> list[tuple[str, str]]:
     words: list[str] = []
     opened: list[tuple[str, int]] = []
     closed: list[tuple[int, int, str]] = []
-    tokens = iter(_TOKEN.findall(line))
+    tokens = iter(PIECE.findall(line))
     for token in tokens:
         if closed and not opened:
             raise ValueError(f"expected one tree, found '{token}' after its end")

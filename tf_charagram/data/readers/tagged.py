@@ -26,7 +26,7 @@ _COMMENT = re.compile(r"#(?!\S*[\t/])")
 _WORD_ID = re.compile(r"[0-9]+")
 # Words of several tokens, and words that are understood.
 _OTHER_ID = re.compile(r"[0-9]+[-.][0-9]+")
-_POS_NAME = re.compile(r".\.pos(\.gz)?$")
+_POS_NAME = re.compile(r".\.pos(\.gz)?$", re.IGNORECASE)
 # What stands between the sentences of a file `.pos`.
 _RULE = re.compile(r"=+")
 _ESCAPED = re.compile(r"\\([/*])")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def first_bytes(path: str | Path) -> bytes:
     try:
         with open_bytes(path) as stream:
             return stream.read(_NUM_PROBED)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise DataError(path, f"cannot be read: {error}. Check the path.") from error
 
 

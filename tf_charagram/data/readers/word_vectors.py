@@ -162,11 +162,15 @@ class _Reader:
 
     def rows(self) -> Generator[tuple[int, str, list[str]]]:
         """Yields the number of a line, its word and its numbers, not parsed yet."""
-        num_rows = 0
+        num_rows, is_first = 0, True
         for number, text in read_lines(self._path):
             text = text.rstrip(" \t")
-            if not text or (number == 1 and self._is_header(text)):
+            if not text:
                 continue
+            if is_first and self._is_header(number, text):
+                is_first = False
+                continue
+            is_first = False
             num_rows += 1
             try:
                 word, numbers = self._split(text)
@@ -180,13 +184,13 @@ class _Reader:
                 num_rows,
             )  # fmt: skip
 
-    def _is_header(self, text: str) -> bool:
+    def _is_header(self, number: int, text: str) -> bool:
         fields = _fields(text)
         if len(fields) != 2 or not all(map(_COUNT.fullmatch, fields)):
             return False
         self._num_announced, self.dim = map(int, fields)
         if not self.dim:
-            raise DataError(self._path, f"expected a width of at least 1, found '{text}'", line=1)
+            raise DataError(self._path, f"expected a width of at least 1, found '{text}'", number)
         return True
 
     def _split(self, text: str) -> tuple[str, list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +46,8 @@ class _Layout:
     is_exact: bool = False
 
     def split(self, text: str) -> list[str]:
+        if self.separator == ",":  # Cells may be in quotes.
+            return [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True))]
         return [cell.strip() for cell in text.split(self.separator)]
 
     def parse(self, text: str) -> tuple[str, str, float]:

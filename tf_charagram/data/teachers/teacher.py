@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -87,9 +87,11 @@ def _fingerprint(folder: Path) -> str:
     return hashlib.sha256("\n".join(about).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-@lru_cache(maxsize=1)
+@cache
 def find_teacher(spec: str) -> Teacher:
     """Returns the teacher of a `--teacher` value that is no file.
+
+    It stays in memory until `find_teacher.cache_clear()`.
 
     Raises:
         ConfigError: It is not of the form `sentence-transformers:NAME_OR_FOLDER`, or cannot be

@@ -83,19 +83,19 @@ class Distill(EmbedderTask):
 
     def read(self) -> None:
         """Reads lines, vectors and pairs; what a teacher is to compute is computed here."""
-        if self._lines is not None:
-            return
         config = self.config
         self._lines = self._taught_by("teacher")
         if config.second_teacher:
             self._judge = MeanOfTeachers(self._lines, self._taught_by("second_teacher"))
+        # The vectors are all there is to know; training needs the memory.
+        find_teacher.cache_clear()
         if config.pairs:
             corpus = self._corpus()
             for _ in corpus.survey():
                 pass
             self._pairs = PairTexts.of(example.original for example in corpus)
         self._errors = TypingErrors(config.typos, self._misspellings())
-        # Those of the first epoch.
+        # As many as one epoch has, not the same ones.
         mistyped = self._errors.samples(self._lines.texts, config.seed)
         self._vectorizer = make_vectorizer(config, self._texts_to_count(), mistyped)
 

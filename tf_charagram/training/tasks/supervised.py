@@ -40,6 +40,7 @@ from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks.base import Scoring
 from tf_charagram.training.tasks.labelled import LabelledTask
+from tf_charagram.training.transfer import check_as_saved
 
 # Texts that tell the size of the vectors before training.
 _NUM_ADAPTED = 1_000
@@ -90,6 +91,7 @@ class SupervisedTask(LabelledTask):
     def build(self) -> AnsweringModel:
         """Builds the model: new, from another run, or a head on that run's frozen encoder."""
         if self.config.freeze:
+            check_as_saved(self.config)
             embedder = TextEmbedder.load(str(self.config.init))
             vectorizer, encoder = embedder.vectorizer, embedder.encoder
         else:
@@ -138,8 +140,7 @@ class SupervisedTask(LabelledTask):
         config = self.config
         trainer: SupervisedModel
         if config.freeze:
-            is_float32 = config.dtype == "float32"
-            trainer = FeatureModel(model.head, self._batch, use_one_thread=is_float32)
+            trainer = FeatureModel(model.head, self._batch)
         else:
             trainer = SupervisedModel(model.encoder, model.head)
         trainer.compile(
