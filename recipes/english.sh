@@ -6,7 +6,7 @@ set -eu
 recipes=$(cd "$(dirname "$0")" && pwd)
 
 python "$recipes/english_lines.py" data/lines.txt --texts data/texts/*.gz --pairs data/pairs/* --number 671000 \
-    --words data/words.tsv --misspellings data/pairs/misspellings.tsv
+    --words data/words.tsv --misspellings data/pairs/misspellings.tsv --misspelled "$recipes/misspelled.txt"
 charagram train --config "$recipes/english.yaml" --out runs/whole
 python "$recipes/prune.py" runs/whole runs/pruned --max-ngrams 72000 --count-power 0.35
 for seed in 0 1 2 3; do

@@ -1,12 +1,13 @@
 r"""Collects the lines that `english` learns from its teacher, and the words that it knows.
 
     python recipes/english_lines.py lines.txt --texts texts/*.txt.gz --pairs pairs/*.tsv.gz \
-        --words words.tsv --misspellings misspellings.tsv
+        --words words.tsv --misspellings misspellings.tsv --misspelled misspelled.txt
 
 Distinct lines of the texts, both sides of the pairs, and the 120,000 most frequent words of the
 texts, in random order, cut after 400 characters; at most 150,000 lines of each file of texts. And
 the words of letters that the texts have three times or more, with their counts, most frequent
-first, without those that the list of misspellings has as wrong forms alone.
+first, without those that the list of misspellings has as wrong forms alone, and those of a list
+that a person looked through.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ def main() -> None:
     parser.add_argument("--pairs", nargs="+", default=[], help="files of paraphrase pairs")
     parser.add_argument("--words", required=True, help="file of words and counts to write")
     parser.add_argument("--misspellings", required=True, help="wrong and right forms of words")
+    parser.add_argument("--misspelled", required=True, help="words that are no words, one a line")
     parser.add_argument("--number", type=int, help="number of lines [all]")
     parser.add_argument("--seed", type=int, default=0, help="seed of the order")
     arguments = parser.parse_args()
@@ -65,6 +67,7 @@ def main() -> None:
     misspellings = [*read_misspellings(arguments.misspellings)]
     wrong = {misspelling.wrong.lower() for misspelling in misspellings}
     wrong -= {right.lower() for misspelling in misspellings for right in misspelling.right}
+    wrong.update(word for _, word in read_lines(arguments.misspelled))
     listed = sorted((-count, word) for word, count in known.items() if word not in wrong)
     text = "".join(f"{word}\t{-count}\n" for count, word in listed if -count >= _FEWEST)
     Path(arguments.words).write_text(text, encoding="utf-8")

@@ -146,13 +146,21 @@ def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | 
 
 
 def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
-    """Returns an embedder that reads misspelled words as the most frequent ones of a file."""
+    """Returns an embedder that reads misspelled words as the most frequent ones of a file.
+
+    Words without an n-gram that it has are left out: all of them have the same vector.
+    """
     from tf_charagram.data.readers.word_counts import read_word_counts
     from tf_charagram.text.dictionary import Dictionary, counts_of_entries, words_of
+    from tf_charagram.text.tensors import string_tensor
 
     counts = counts_of_entries(read_word_counts(path, words_of), words_of)
-    dictionary = Dictionary(dict(counts.most_common(max_words)))
     vectorizer, *others = model.parts
+    words = [*counts]
+    num_ids = vectorizer.as_written()(string_tensor(words)).row_lengths().numpy()
+    has_vector = dict(zip(words, num_ids > 0, strict=True))
+    kept = ((word, count) for word, count in counts.most_common(max_words) if has_vector[word])
+    dictionary = Dictionary(dict(kept))
     vectorizer = vectorizer.with_parts(vectorizer.vocabulary, dictionary)
     return model.from_parts(type(model.parts)(vectorizer, *others), model.task)
 

@@ -49,6 +49,16 @@ def test_mistyped_questions_find_their_answers(english, query, answer):
     assert english.neighbors(query, QUESTIONS, k=1)[0].text == QUESTIONS[answer]
 
 
+@pytest.mark.parametrize(
+    "pair",
+    ["recieve receive", "definately definitely", "goverment government", "thier their",
+     "seperate separate", "tomorow tomorrow", "don\u2019t don't"],
+)  # fmt: skip
+def test_common_misspellings_are_no_words(english, pair):
+    wrong, right = pair.split()
+    assert english.similarity([wrong], [right])[0] == pytest.approx(1)
+
+
 def test_words_that_ship_are_searched(capsys):
     assert call("neighbors", NAME, "vehicals") == 0
     assert "vehicles" in capsys.readouterr().out

@@ -8,7 +8,10 @@ from recipes.english_lines import main
 
 
 def test_lines_and_words(tmp_path, monkeypatch):
-    (tmp_path / "texts.txt").write_text("The road.\nthe roda, the road\nroad roda roda x2\n")
+    (tmp_path / "texts.txt").write_text(
+        "The road.\nthe roda, the road\nroad roda roda x2 recieve recieve recieve\n"
+    )
+    (tmp_path / "misspelled.txt").write_text("recieve\n")
     (tmp_path / "pairs.tsv").write_text("a street\ta road\n")
     (tmp_path / "misspellings.tsv").write_text("roda\troad\nthe\tthen\nthen\tthe\n")
     names = {name: str(tmp_path / name) for name in ("lines.txt", "words.tsv")}
@@ -16,10 +19,17 @@ def test_lines_and_words(tmp_path, monkeypatch):
         "english_lines.py", names["lines.txt"], "--texts", str(tmp_path / "texts.txt"),
         "--pairs", str(tmp_path / "pairs.tsv"), "--words", names["words.tsv"],
         "--misspellings", str(tmp_path / "misspellings.tsv"),
+        "--misspelled", str(tmp_path / "misspelled.txt"),
     ])  # fmt: skip
     main()
     lines = (tmp_path / "lines.txt").read_text().splitlines()
-    texts = ["The road.", "the roda, the road", "road roda roda x2", "a street", "a road"]
-    assert sorted(lines) == sorted([*texts, "the", "road", "roda"])
-    # "roda" is a wrong form alone, and "x2" is no word of letters.
+    texts = [
+        "The road.",
+        "the roda, the road",
+        "road roda roda x2 recieve recieve recieve",
+        "a street",
+        "a road",
+    ]
+    assert sorted(lines) == sorted([*texts, "the", "road", "roda", "recieve"])
+    # "roda" is a wrong form alone, "recieve" is listed, and "x2" is no word of letters.
     assert (tmp_path / "words.tsv").read_text() == "road\t3\nthe\t3\n"
