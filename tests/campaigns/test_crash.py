@@ -44,7 +44,7 @@ def test_a_few_rounds_then_more_in_the_same_log(tmp_path):
 
 @pytest.mark.campaign
 def test_rounds_of_all_scenarios(tmp_path):
-    ended = crash("--rounds", 6, "--jobs", 2, "--log", tmp_path / "log.jsonl")
+    ended = crash("--rounds", 4, "--jobs", 2, "--log", tmp_path / "log.jsonl")
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 

@@ -52,7 +52,7 @@ def test_equals_reference(use_output_gate, use_peepholes, training):
         assert_allclose(found, slope, rtol=1e-4, atol=1e-5, err_msg=name)
 
 
-@pytest.mark.parametrize("switch", some_now(["use_output_gate", "use_peepholes"], "use_peepholes"))
+@pytest.mark.parametrize("switch", some_now(["use_output_gate", "use_peepholes"]))
 @pytest.mark.parametrize("check", CONTRACTS, ids=lambda check: check.__name__)
 def test_contract_without(check, switch, tmp_path):
     settings = {"char_dim": 3, "seed": 3, switch: False}

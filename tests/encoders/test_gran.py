@@ -42,7 +42,7 @@ def test_open_gates_give_the_average():
     assert_allclose(encoder(ragged(ROWS)), average(ragged(ROWS)), rtol=1e-5, atol=1e-8)
 
 
-@pytest.mark.parametrize("switch", some_now(["use_output_gate", "use_peepholes"], "use_peepholes"))
+@pytest.mark.parametrize("switch", some_now(["use_output_gate", "use_peepholes"]))
 @pytest.mark.parametrize("check", CONTRACTS, ids=lambda check: check.__name__)
 def test_contract_without(check, switch, tmp_path):
     check(lambda: Gran(num_rows=9, dim=5, seed=3, **{switch: False}), 9, tmp_path)

@@ -78,6 +78,7 @@ def test_pull_back_targets_are_the_initial_weights():
         pytest.param(
             lambda: Lstm(num_rows=9, dim=5, use_peepholes=False, seed=3),
             id="lstm without peepholes",
+            marks=pytest.mark.variant,
         ),
     ],
 )  # fmt: skip

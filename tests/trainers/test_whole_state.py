@@ -66,8 +66,7 @@ def state(model):
     ("optimizer", "settings"),
     some_now(
         [*itertools.product(OPTIMIZERS, SETTINGS)],
-        ("adam", "touched"), ("adam", "dense"), ("adagrad", "touched"), ("adagrad", "dense"),
-        ("sgd", "plain"), ("sgd", "pulled"),
+        ("adam", "dense"), ("adagrad", "touched"), ("sgd", "pulled"),
     ),
 )  # fmt: skip
 def test_weights_and_moments_are_those_of_the_whole_table(optimizer, settings):
@@ -92,7 +91,7 @@ def test_pools():
     ("optimizer", "before", "after"),
     some_now(
         [*itertools.product(OPTIMIZERS, (1, 2, 3), (1, 2, 3))],
-        ("adam", 1, 3), ("adam", 2, 1), ("adagrad", 2, 3), ("sgd", 3, 2),
+        ("adam", 1, 3), ("adagrad", 3, 2),
     ),
 )  # fmt: skip
 def test_a_checkpoint_goes_on_with_any_number_of_parts(optimizer, before, after, tmp_path):
@@ -114,7 +113,7 @@ def test_a_checkpoint_goes_on_with_any_number_of_parts(optimizer, before, after,
 
 @pytest.mark.parametrize(
     ("optimizer", "before", "after"),
-    some_now([*itertools.product(OPTIMIZERS, (1, 2, 3), (1, 2, 3))], ("adam", 2, 2), ("sgd", 2, 3)),
+    some_now([*itertools.product(OPTIMIZERS, (1, 2, 3), (1, 2, 3))], ("adam", 2, 2)),
 )
 def test_a_checkpoint_in_bfloat16(optimizer, before, after, tmp_path):
     """It is taken over to the bit, and goes on so with the same number of parts."""

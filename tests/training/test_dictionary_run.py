@@ -107,6 +107,7 @@ def test_second_stage_knows_both(pairs, known, tmp_path):
     assert third.dictionary.words == ["road", "on", "the", "vehicles", "cars"]
 
 
+@pytest.mark.long
 def test_second_stage_knows_words_of_its_own_texts(pairs, known, tmp_path, capsys):
     assert train(tmp_path / "first", "--data", pairs, "--dictionary", known) == 0
     own = tmp_path / "own.tsv"

@@ -124,7 +124,7 @@ def test_interrupted(arguments, whole, tmp_path):
 
 
 @pytest.mark.usefixtures("unexported")
-@pytest.mark.parametrize("step", [7, TOTAL])
+@pytest.mark.parametrize("step", [7, pytest.param(TOTAL, marks=pytest.mark.long)])
 def test_interrupted_at_any_step(arguments, whole, tmp_path, monkeypatch, step):
     """Also right before an evaluation, and before that of the last step."""
     folder = tmp_path / "run"

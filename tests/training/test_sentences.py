@@ -122,7 +122,7 @@ RESUMED = {
 
 
 @pytest.mark.usefixtures("unexported")
-@pytest.mark.parametrize("name", some_now(RESUMED, "blocks in the order of the file", "pools"))
+@pytest.mark.parametrize("name", some_now(RESUMED, "blocks in the order of the file"))
 def test_a_stopped_run_goes_on_to_the_same_weights(
     files, tmp_path, name, blocks_in_order, monkeypatch
 ):

@@ -82,6 +82,7 @@ def test_a_changed_search_is_not_resumed(tagged, capsys):
     assert "task was pos, is similarity" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_similarity(tmp_path, weights_in_memory):
     folder = SearchFolder(tmp_path / "search")
     assert tune(*SIMILARITY, "--max-trials", 2, "--out", folder.path) == 0

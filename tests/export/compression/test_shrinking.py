@@ -255,7 +255,9 @@ def test_the_card_says_what_was_quantized(linear):
 @pytest.mark.parametrize(
     ("make_vectorizer", "encoder_class"),
     [
-        (lambda: CharacterVectorizer.from_texts(WORDS), CharLstm),
+        pytest.param(
+            lambda: CharacterVectorizer.from_texts(WORDS), CharLstm, marks=pytest.mark.variant
+        ),
         (lambda: WordVectorizer.from_texts(WORDS), Lstm),
     ],
 )

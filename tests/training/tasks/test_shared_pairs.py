@@ -91,6 +91,7 @@ def test_batches_are_by_length_where_the_encoder_pads(config, encoder, flag, exp
     assert run.stream.bucket_by_length is expected
 
 
+@pytest.mark.long
 def test_ids_in_files_are_not_shared(config, tmp_path):
     config = config.replace(max_ids_in_memory=300)
     first = shared(config)
