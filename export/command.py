@@ -91,7 +91,8 @@ def export(arguments: Sequence[str]) -> int:
         )
     elif not lists_models(models):
         console.print(f"models.config was not written by this command: add {folder.name} to it.")
-    console.print(f"Check it: charagram check {version}\nServe it: cd {models}, docker compose up")
+    console.print(f"Check it: charagram check {version}")
+    console.print(f"Serve it: cd {models} && docker compose up")
     if values.json:
         result = {"version": str(version), "size_mb": round(size / 1e6, 3), "deleted": removed}
         sys.stdout.write(json.dumps(result) + "\n")

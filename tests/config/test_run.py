@@ -209,7 +209,7 @@ def test_what_was_left_open_is_filled_in_again():
     [
         ({"margin": 0.3}, "`margin` is about `pairs`, and there are none. Received: margin=0.3"),
         ({"negatives": "mix"}, "`negatives` is about `pairs`, and there are none"),
-        ({"num_neighbors": 5}, "`num_neighbors` is about lines near each other: `neighbor_batch"),
+        ({"num_neighbors": 5}, "`num_neighbors` is about lines near each other, and `neighbor_b"),
     ],
 )
 def test_distillation_has_no_settings_without_effect(settings, message):

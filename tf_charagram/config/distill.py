@@ -154,14 +154,14 @@ class DistillConfig(RunConfig):
             )
         check_margin(self.margin)
         check_weights("pair_weights", self.pair_weights, "--pairs", self.pairs)
-        for names, reason in (
-            ((), "") if self.pairs else (_OF_PAIRS, "is about `pairs`, and there are none"),
-            ((), "")
-            if self.neighbor_batch_size
-            else (_OF_NEIGHBORS, "is about lines near each other: `neighbor_batch_size` is 0"),
-        ):
-            for name in names:
-                if getattr(self, name) != getattr(type(self), name):
-                    raise ConfigError(f"`{name}` {reason}. Received: {name}={getattr(self, name)}")
+        without_use: dict[str, str] = {}
+        if not self.pairs:
+            without_use |= dict.fromkeys(_OF_PAIRS, "is about `pairs`, and there are none")
+        if not self.neighbor_batch_size:
+            reason = "is about lines near each other, and `neighbor_batch_size` is 0"
+            without_use |= dict.fromkeys(_OF_NEIGHBORS, reason)
+        for name, reason in without_use.items():
+            if getattr(self, name) != getattr(type(self), name):
+                raise ConfigError(f"`{name}` {reason}. Received: {name}={getattr(self, name)}")
         if self.misspellings and not self.typos:
             raise ConfigError("`misspellings` is read for `typos`, and that is 0.")

@@ -14,7 +14,7 @@ from tf_charagram.bad_lines import BadLines
 from tf_charagram.data import readers, starter
 from tf_charagram.data.download.fetch import cached
 from tf_charagram.data.download.sources import SOURCES
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data.readers.columns import read_records
 from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
 from tf_charagram.data.readers.wordsim import read_wordsim
 from tf_charagram.data.starter import STARTER
@@ -124,6 +124,6 @@ def _read_file(path: Path, groups: tuple[str, ...], bad: BadLines) -> ScoredPair
 
 def _detect(path: Path) -> SetFormat:
     """Recognises a file by its first line that is not blank."""
-    cells = next((text.split("\t") for _, text in read_lines(path) if text.strip()), [])
+    cells = next((cells for _, cells in read_records(path)), [])
     by_order = sorted(formats(), key=lambda known: known.order, reverse=True)
     return next(known for known in by_order if known.is_row(cells))

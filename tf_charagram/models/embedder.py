@@ -33,6 +33,10 @@ _MAX_BATCH_CHARS = 4_000_000
 T = TypeVar("T", bound=str | bytes)
 
 
+# Rows that tell whether vectors are of unit length.
+_NUM_TELLING = 100
+
+
 class Neighbor(NamedTuple):
     """A text and its cosine with the query."""
 
@@ -198,8 +202,8 @@ class TextEmbedder(TextModel):
             query: A text.
             vocabulary: The texts to search, also as an array or a tensor.
             k: How many.
-            vectors: Embeddings of the vocabulary, to save computing them again. Those of unit
-                length save dividing by it, too.
+            vectors: Embeddings of the vocabulary, to save computing them again: all of unit length
+                (or zero), which is faster, or as `encode` returns them. The first ones tell.
             include_query: Whether the query may be an answer itself. Leave it out where the
                 neighbours of a word are wanted.
 
@@ -216,12 +220,12 @@ class TextEmbedder(TextModel):
                 f"`vectors` must be {(len(texts), self.dim)}, one for each text of the vocabulary. "
                 f"Received: shape {vectors.shape}"
             )
-        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
-        if not np.isfinite(lengths).all():
-            raise ConfigError("`vectors` must be finite. Received: NaN or infinity")
         cosines = vectors @ unit_rows(self.encode([query]))[0]
-        if (np.abs(lengths - 1) > 1e-3).any():
-            cosines = cosines / np.where(lengths > 1e-6, lengths, np.inf)
+        if not np.isfinite(cosines).all():
+            raise ConfigError("`vectors` must be finite. Received: NaN or infinity")
+        lengths = _divisors(vectors[:_NUM_TELLING])
+        if (np.isfinite(lengths) & (np.abs(lengths - 1) > 1e-3)).any():
+            cosines = cosines / _divisors(vectors)
         num_left_out = 0 if include_query else texts.count(query)
         candidates = np.argsort(-cosines, kind="stable")[: k + num_left_out]
         neighbors = [Neighbor(texts[i], float(cosines[i])) for i in candidates]
@@ -251,9 +255,14 @@ class TextEmbedder(TextModel):
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:
     """Returns each row divided by its length; zero rows stay zero."""
+    return (vectors / _divisors(vectors)[:, np.newaxis]).astype(vectors.dtype)
+
+
+def _divisors(vectors: np.ndarray) -> np.ndarray:
+    """Returns the length of each row, infinity for zero rows, float64 `(num_rows,)`."""
     # In double precision, for the squares of large numbers overflow in single.
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))[:, np.newaxis]
-    return (vectors / np.where(lengths > 1e-6, lengths, np.inf)).astype(vectors.dtype)
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    return np.where(lengths > 1e-6, lengths, np.inf)
 
 
 @contextmanager

@@ -143,9 +143,11 @@ class RunFolder:
         except (ValueError, KeyError, TypeError) as error:
             raise RunError(f"{self.config} is damaged: {error!r}.") from error
         if changed:
+            longer = any(change.startswith("epochs ") for change in changed)
+            hint = f" To train on, begin another run with --init {self.path}." if longer else ""
             raise RunError(
                 f"{self.path} was started with other settings: {', '.join(changed)}. "
-                "Resume with the same, or give another --out."
+                f"Resume with the same, or give another --out.{hint}"
             )
 
     def begin(self, config: dict[str, Any]) -> None:

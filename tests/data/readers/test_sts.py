@@ -12,6 +12,7 @@ import pytest
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.readers.sts import find_sts, read_sts
 from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.evaluation.sets import evaluation_sets
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "sts"
 TEXTS = "A man sings.\tA man is singing.\nA dog runs.\tA cat sleeps.\nOne.\tTwo.\n"
@@ -180,3 +181,17 @@ def test_real_files():
     assert len(sets) >= 11
     assert len(sets["STS2012.OnWN"]) == 750 and len(sets["STS2013.FNWN"]) == 189
     assert all(pairs.group == name[:7] for name, pairs in sets.items())
+
+
+@pytest.mark.parametrize("name", ["mine.tsv", "mine.csv"])
+@pytest.mark.parametrize("header", ["", "score,sentence1,sentence2", "Similarity,text_a,text_b"])
+def test_files_of_ones_own(tmp_path, name, header):
+    content = f'{header}\n4.5,a cat,"a, cat"\n0,dog,house\n'.lstrip()
+    if name.endswith(".tsv"):
+        content = content.replace('"a, cat"', "a; cat").replace(",", "\t").replace(";", ",")
+    (tmp_path / name).write_text(content)
+    (pairs,) = evaluation_sets(tmp_path / name, kinds=("sts",))
+    assert (pairs.name, pairs.metric) == ("mine", "pearson")
+    assert [*zip(pairs.left, pairs.right, pairs.scores, strict=True)] == [
+        ("a cat", "a, cat", 4.5), ("dog", "house", 0.0),
+    ]  # fmt: skip

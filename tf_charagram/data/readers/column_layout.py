@@ -32,6 +32,12 @@ _KNOWN = {*_LABEL_NAMES, *_SCORE_NAMES, *itertools.chain(*_TEXT_NAMES[1], *_TEXT
 _SPLIT_NAME = "semeval_set"
 
 
+def is_score_header(cells: Sequence[str]) -> bool:
+    """Returns whether cells are well-known names of columns, the first that of scores."""
+    lowered = [cell.strip().lower() for cell in cells]
+    return len(cells) > 2 and lowered[0] in _SCORE_NAMES and _KNOWN.issuperset(lowered)
+
+
 class Row(NamedTuple):
     """One row of a table.
 
