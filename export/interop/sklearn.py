@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import numpy as np
 from tf_charagram.errors import ConfigError
 from tf_charagram.extras import extra_module
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.serialization.model_folder import read_config
+from tf_charagram.serialization.model_folder import model_files, read_config
 
 _base = extra_module("sklearn.base", "sklearn")
 _BaseEstimator: Any = _base.BaseEstimator
@@ -22,8 +24,9 @@ _FeatureNamesMixin: Any = _base.ClassNamePrefixFeaturesOutMixin
 class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator):
     """Turns texts into embeddings; there is nothing to fit.
 
-    The model is loaded when it is first needed. Copies and pickles hold its path, not its weights,
-    so the folder must be where they are used.
+    The model is loaded when it is first needed, and the last one is kept for all transformers of a
+    process, of which a search makes many. Copies and pickles hold its path, not its weights, so the
+    folder must be where they are used.
 
     Args:
         model: Run folder or model folder.
@@ -54,20 +57,14 @@ class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator
         return self._embedder().encode(_check_texts(X), batch_size=self.batch_size)
 
     def _embedder(self) -> TextEmbedder:
-        # Beside its path, which `set_params` may change.
-        path, embedder = getattr(self, "_loaded", (None, None))
-        if embedder is None or path != self.model:
-            embedder = TextEmbedder.load(self.model)
-            self._loaded = self.model, embedder
-        return embedder
+        read_config(self.model)
+        states = [os.stat(file) for file in model_files(self.model)]
+        return _loaded(str(self.model), tuple((s.st_mtime_ns, s.st_size) for s in states))
 
     @property
     def _n_features_out(self) -> int:
         """The width that `get_feature_names_out` asks for."""
         return self._embedder().dim
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_loaded"}
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -78,6 +75,13 @@ class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         return tags
+
+
+@lru_cache(maxsize=1)
+def _loaded(model: str, state: tuple[tuple[int, int], ...]) -> TextEmbedder:
+    """Loads a model whose files are in some state: another one takes its place."""
+    del state
+    return TextEmbedder.load(model)
 
 
 def _check_texts(texts: Sequence[Any]) -> Sequence[str]:

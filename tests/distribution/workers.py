@@ -29,9 +29,10 @@ def main() -> None:
         **vectors(exchange),
     }
     print(json.dumps(result), flush=True)
-    if rank == 1:
-        os._exit(0)
     try:
+        exchange.wait()  # Else one may be gone while the other still reads what it sent.
+        if rank == 1:
+            os._exit(0)
         for _ in range(3):
             exchange.wait()
     except LostWorkerError as error:

@@ -127,7 +127,7 @@ def test_word_table(name):
     ("name", "arguments", "message"),
     [
         ("charagram", {"dim": 2.5}, "`dim` must be an integer. Received: dim=2.5"),
-        ("charagram", {"dim": None}, "`dim` must be at least 1. Received: dim=None"),
+        ("charagram", {"dim": None}, "`dim` must be an integer. Received: dim=None"),
         ("charagram", {"num_rows": "3"}, "`num_rows` must be an integer. Received: num_rows='3'"),
         ("charagram", {"num_layers": 2.0}, "`num_layers` must be an integer"),
         ("dan", {"num_layers": 2.0}, "`num_layers` must be an integer"),

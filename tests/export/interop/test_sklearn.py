@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 import sys
 
 import numpy as np
@@ -71,6 +72,18 @@ def test_another_model(model, tmp_path):
     after = transformer.set_params(model=other).transform(["cat"])
     assert not np.allclose(before, after)
     np.testing.assert_array_equal(after, CharagramTransformer(other).transform(["cat"]))
+
+
+def test_copies_share_what_is_loaded(model, tmp_path, monkeypatch):
+    path = shutil.copytree(model, tmp_path / "model")
+    transformer = CharagramTransformer(path)
+    before = transformer.transform(["cat"])
+    monkeypatch.setattr(TextEmbedder, "load", None)
+    np.testing.assert_array_equal(base.clone(transformer).transform(["cat"]), before)
+    monkeypatch.undo()
+    shutil.rmtree(path)
+    save_model(path, seed=3)
+    assert not np.allclose(transformer.transform(["cat"]), before)
 
 
 def test_pickle_holds_no_weights(model):
