@@ -5,7 +5,7 @@ r"""Collects the lines that `english` learns from its teacher, and the words tha
 
 Distinct lines of the texts, both sides of the pairs, and the 120,000 most frequent words of the
 texts, in random order, cut after 400 characters; at most 150,000 lines of each file of texts. And
-the words of letters that the texts have three times or more, with their counts, most frequent
+the words of Latin letters that the texts have three times or more, with their counts, most frequent
 first, without those that the list of misspellings has as wrong forms alone, and those of a list
 that a person looked through.
 """
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import random
 import re
+import unicodedata
 from collections import Counter
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def main() -> None:
         lines = [line for _, line in read_lines(path) if line.strip()]
         for line in lines:
             words.update(_WORD.findall(line.lower()))
-        known.update(words_of(lines))
+        known.update(filter(_is_latin, words_of(lines)))
         if len(lines) > _MOST_LINES:
             lines = draw.sample(lines, _MOST_LINES)
         kept.update(dict.fromkeys(line[:_LONGEST] for line in lines))
@@ -71,6 +72,12 @@ def main() -> None:
     listed = sorted((-count, word) for word, count in known.items() if word not in wrong)
     text = "".join(f"{word}\t{-count}\n" for count, word in listed if -count >= _FEWEST)
     Path(arguments.words).write_text(text, encoding="utf-8")
+
+
+def _is_latin(word: str) -> bool:
+    """Returns whether a word has no letters of other scripts, as the symbols of a formula do."""
+    names = (unicodedata.name(char, "") for char in word if not char.isascii())
+    return all(name.startswith(("LATIN ", "MODIFIER ")) for name in names)
 
 
 if __name__ == "__main__":

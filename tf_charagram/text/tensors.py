@@ -75,7 +75,7 @@ def texts_of(data: Any, name: str = "data") -> Iterable[Any]:
         arrays = data.as_numpy_iterator()
         data = chain.from_iterable(np.ravel(array).tolist() for array in arrays)
     elif tf.is_tensor(data) or isinstance(data, np.ndarray):
-        if np.size(data) != len(data):
+        if not np.ndim(data) or np.size(data) != len(data):
             raise ConfigError(f"`{name}` must be texts (n,). Received: shape {tuple(data.shape)}")
         data = np.ravel(data).tolist()
     if isinstance(data, list | tuple):
