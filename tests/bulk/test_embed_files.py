@@ -270,7 +270,7 @@ class TestChanges:
         embedder = TextEmbedder.load(tmp_path / "other")
         embedder.encoder.ngram_table.assign_add(np.ones(embedder.encoder.ngram_table.shape))
         embedder.save(tmp_path / "other")
-        with pytest.raises(RunError, match="model_sha256 was"):
+        with pytest.raises(RunError, match="other settings: the model was another one"):
             embed_files(make_job(model=str(tmp_path / "other")), resume=True)
 
 

@@ -66,6 +66,13 @@ class TestEncode:
         found = embedder.neighbors("caf\u00e9", kind(TEXTS))
         assert found == embedder.neighbors("caf\u00e9", TEXTS)
 
+    @pytest.mark.parametrize("shape", [(), (1, 2)])
+    def test_arrays_of_another_shape(self, embedder, shape):
+        message = re.escape(f"`texts` must be texts (n,). Received: shape {shape}")
+        for array in (np.full(shape, "cat"), tf.fill(shape, "cat")):
+            with pytest.raises(ConfigError, match=message):
+                embedder.encode(array)
+
     @pytest.mark.parametrize("nothing", [[], iter([])])
     def test_nothing(self, embedder, nothing):
         vectors = embedder.encode(nothing)

@@ -135,7 +135,9 @@ class ShardFolder:
             self._is_complete = old["is_complete"]
             new = _flat({**settings, "is_complete": old["is_complete"]})
             changed = [
-                f"{name} was {old.get(name)}, is {new.get(name)}"
+                "the model was another one"
+                if name == "model_sha256"
+                else f"{name} was {old.get(name)}, is {new.get(name)}"
                 for name in {**old, **new}
                 if old.get(name) != new.get(name)
             ]
@@ -189,6 +191,20 @@ class ShardFolder:
                 path.unlink(missing_ok=True)
         except OSError as error:
             raise RunError(f"Cannot write {self.path}: {write_problem(error)}") from error
+
+
+def begun_with(path: str | Path, names: Iterable[str]) -> dict[str, Any]:
+    """Returns some of the settings that a folder was begun with; none if it was not, or is damaged.
+
+    Args:
+        path: The folder.
+        names: Which settings.
+    """
+    try:
+        saved = read_json(ShardFolder(path).manifest)
+        return {name: saved[name] for name in names}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
 
 
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:
