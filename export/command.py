@@ -78,7 +78,9 @@ def export(arguments: Sequence[str]) -> int:
     may_write = os.access(models, os.W_OK)
     written = write_serving_files(models) if may_write else []
     size = sum(file.stat().st_size for file in version.rglob("*") if file.is_file())
-    console = Console(stderr=values.json, highlight=False, soft_wrap=True)
+    console = Console(
+        stderr=values.json, highlight=False, soft_wrap=True, markup=False, emoji=False
+    )
     console.print(f"{version}  {size / 1e6:,.1f} MB")
     for path in written:
         console.print(path)

@@ -104,7 +104,7 @@ def ship(
 
     if not _NAME.fullmatch(name):
         raise ConfigError(f"`name` must be small letters, digits and hyphens. Received: {name}")
-    with replaced_folder(Path(folder) / name, "config.json") as partial:
+    with replaced_folder(Path(folder) / name, CARD) as partial:
         model.save(partial, table_dtype=table_dtype)
         if words is not None:
             with whole_file(partial / WORDS) as file:
@@ -217,10 +217,10 @@ def run(arguments: Sequence[str]) -> int:
     from tf_charagram.serialization.registry import load_any
 
     model = load_any(values.model)
-    if values.dictionary is not None:
-        model = _with_dictionary(model, values.dictionary, values.max_words)
     if values.max_ngrams is not None or values.dim is not None:
         model = _smaller(model, values.max_ngrams, values.count_power, values.dim)
+    if values.dictionary is not None:
+        model = _with_dictionary(model, values.dictionary, values.max_words)
     facts = {**facts, **_training_facts(values.model)}
     card = ship(model, values.name, words, facts, values.to, values.table_dtype)
     folder = Path(values.to, values.name)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import json
 import os
+import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -194,3 +196,19 @@ class TestReadJson:
                 read_json(path)
         with pytest.raises(FileNotFoundError, match="nothing"):
             read_json(tmp_path / "nothing")
+
+
+def test_a_pipe_is_written_to(tmp_path):
+    """Nothing takes its place: a pipe stays one, and so does /dev/null."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = Thread(target=lambda: read.append(pipe.read_bytes()))
+    read = []
+    reader.start()
+    with whole_file(pipe, "w") as file:
+        file.write("caf\u00e9")
+    reader.join()
+    assert read == ["caf\u00e9".encode()] and stat.S_ISFIFO(os.stat(pipe).st_mode)
+    with whole_file(os.devnull) as file:
+        file.write(b"x")
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)

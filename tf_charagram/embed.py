@@ -101,13 +101,15 @@ def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict
 def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.bulk.inputs import read_texts, to_text
     from tf_charagram.bulk.progress import LineProgress
-    from tf_charagram.data.writers.vectors import open_vector_writer
+    from tf_charagram.data.writers.vectors import check_vector_file, open_vector_writer
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.serialization.locations import read_config
     from tf_charagram.training.threads import limit_threads
 
     limit_threads(_THREADS)
-    read_config(values["model"])  # Before anything is waited for.
+    # Before anything is waited for.
+    read_config(values["model"])
+    check_vector_file(values["output"])
     lines = read_texts(files)
     first = list(islice(lines, _FEW_LINES))
     # Folding takes longer than embedding a few texts does without.

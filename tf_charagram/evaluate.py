@@ -217,10 +217,14 @@ def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) 
     num_resamples = _NUM_RESAMPLES if values.bootstrap is None else values.bootstrap
     results = [
         evaluate_labelled(
-            model, values.eval_data, bad_lines=bad_lines, num_resamples=num_resamples,
+            model,
+            values.eval_data,
+            # All read the same files, whose bad lines count once.
+            bad_lines=BadLines(values.on_bad_line) if number else bad_lines,
+            num_resamples=num_resamples,
             seed=values.seed,
         )
-        for model in values.model
+        for number, model in enumerate(values.model)
     ]  # fmt: skip
     return labelled_json(results), labelled_tables(results)
 

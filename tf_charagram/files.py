@@ -40,7 +40,8 @@ def whole_file(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
     """Opens a file that appears under `path` only once it is complete and on disk.
 
     Args:
-        path: The file. Its folder is created.
+        path: The file. Its folder is created. A pipe or a device, such as `/dev/null`, is written
+            to as it is.
         mode: `"wb"`, or `"w"` for UTF-8 text with LF line ends.
 
     Raises:
@@ -49,6 +50,10 @@ def whole_file(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
     path = Path(path)
     text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
     try:
+        if _is_device(path):
+            with open(path, mode, **text) as file:  # type: ignore[call-overload]
+                yield file
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         with _claimed(path, _open_file) as partial:
             with open(partial, mode, **text) as file:  # type: ignore[call-overload]
@@ -58,6 +63,14 @@ def whole_file(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
             os.replace(partial, path)
     except OSError as error:
         raise RunError(f"Cannot write {path}: {write_problem(error)}") from error
+
+
+def _is_device(path: Path) -> bool:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 @contextmanager

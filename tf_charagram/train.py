@@ -93,7 +93,8 @@ def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -
         state = f"at step {loop.step:,} of {loop.total_steps:,}; the state is saved"
         console.print(
             f"Stopped {state if loop.step else 'before the first step'}. "
-            f"Go on with the same command and --out {run.folder.path} --resume",
+            f"Go on with the same command and --out {run.folder.path} --resume"
+            f"{' in the place of --overwrite' if values['overwrite'] else ''}",
             markup=False,
         )
         return 130

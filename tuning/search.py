@@ -147,6 +147,11 @@ class SearchFolder(RunFolder):
         winner: The run folder of `--finish`.
     """
 
+    own_names = (
+        "search.json", "trials", "oracle", "winner", "results.csv", "results.json", "results.md",
+        "plots", "workers", "tensorboard",
+    )  # fmt: skip
+
     def __init__(self, path: str | Path) -> None:
         super().__init__(path)
         self.config = self.path / "search.json"

@@ -78,6 +78,8 @@ def test_table_and_plot(trained, tmp_path, capsys):
         (["shares", "RUN"], "needs --query"),
         (["convergence", "RUN"], "needs --score"),
         (["ngrams", "RUN", "--plot", "a.svg"], "has no curves to plot"),
+        (["ngrams", "RUN", "--plot", "history.jsonl"], "`plot` must end in .svg"),
+        (["ngram-norms", "RUN", "--k", "0"], "`k` must be at least 1. Received: k=0"),
         (["ngrams", "nowhere"], "nowhere"),
     ],
 )

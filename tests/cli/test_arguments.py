@@ -49,7 +49,9 @@ def test_value_of_a_file_that_is_not_there():
 
 def test_repeatable():
     found = repeatable(["--data", "a", "--eval-data=b", "--data=c"], ["--data", "--eval-data"])
-    assert found == ['--data=["a"]', '--eval-data=["b"]', "--data+=c"]
+    assert found == ['--data=["a"]', '--eval-data=["b"]', '--data+=["c"]']
+    # A name that YAML would read as a list of another.
+    assert repeatable(["--data", "a", "--data", "[b]"], ["--data"])[1] == '--data+=["[b]"]'
     assert repeatable(["--dim", "3", "--data"], ["--data"]) == ["--dim", "3", "--data"]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tf_charagram.errors import RunError
+from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.training.run_folder import RunFolder
 
 CONFIG = {"settings": {"dim": 3}, "data_files": {}}
@@ -97,3 +97,22 @@ def test_a_folder_of_something_else_is_not_overwritten(tmp_path, config):
     with pytest.raises(RunError, match="is not a run folder, so it is not overwritten"):
         opened(tmp_path, overwrite=True)
     assert (tmp_path / "thesis.txt").read_text() == "precious"
+
+
+def test_only_the_run_is_overwritten(tmp_path):
+    """Its own files, whole and half written; what others put beside them may be its data."""
+    opened(tmp_path).begin(CONFIG)
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text("{}")
+    for name in ("metrics.json", ".metrics.json.part", "pairs.tsv", ".hidden", "models"):
+        (tmp_path / name).write_text("x")
+    opened(tmp_path, overwrite=True).begin(CONFIG)
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == [".hidden", "config.json", "models", "pairs.tsv"]
+
+
+def test_a_place_that_is_not_on_this_machine(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="gs://bucket/run is not a path on this machine"):
+        opened("gs://bucket/run")
+    assert not list(tmp_path.iterdir())

@@ -11,6 +11,7 @@ from typing import Any
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, FlagParser
+from tf_charagram.cli.outputs import check_local
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.reporting.console import table_console
 
@@ -64,6 +65,10 @@ def analyze(arguments: Sequence[str]) -> int:
         raise ConfigError(unknown_name("analysis", values.name, ANALYSES))
     if not values.model:
         raise ConfigError(f"Name a model: charagram analyze {values.name} MODEL [MODEL ...]")
+    if values.plot is not None:
+        check_local(values.plot)
+        if not values.plot.endswith(".svg"):
+            raise ConfigError(f"`plot` must end in .svg. Received: {values.plot}")
     from tf_charagram.analysis.inputs import Inputs
     from tf_charagram.analysis.table import rich_tables
 
@@ -76,12 +81,12 @@ def analyze(arguments: Sequence[str]) -> int:
     table = ANALYSES[values.name].make(inputs)
     if bad_lines.count:
         sys.stderr.write(f"{bad_lines.summary()}\n")
-    if values.plot is not None:
-        _write_plot(table, values.plot)
     if values.json:
         sys.stdout.write(json.dumps(table.to_dict(), ensure_ascii=False) + "\n")
     else:
         table_console().print(rich_tables(table))
+    if values.plot is not None:
+        _write_plot(table, values.plot)
     return 0
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.analysis.neighbors import ngram_vectors
 from tf_charagram.analysis.table import Cell, Table
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.evaluation.correlation import spearman
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.tensors import string_tensor
@@ -48,6 +48,7 @@ def word_norms(
     words = list(counts)
     if len(words) < 2:
         raise ConfigError(f"`counts` must have at least 2 words. Received: {len(words)}")
+    check_positive(k=k)
     frequencies = np.array([counts[word] for word in words], np.float64)
     norms = {name: _norms(embedder.encode(words)) for name, embedder in embedders.items()}
     rows = _summary(words, norms, frequencies, k)
@@ -73,8 +74,9 @@ def ngram_norms(
         order over the mean of all.
 
     Raises:
-        ConfigError: A model has no vectors of single n-grams.
+        ConfigError: A model has no vectors of single n-grams, or `k` is below 1.
     """
+    check_positive(k=k)
     texts = list(dict.fromkeys(texts))
     columns: list[dict[Cell, Cell]] = []
     for embedder in embedders.values():

@@ -87,11 +87,11 @@ class Table:
 
 
 def cell_text(cell: Cell) -> str:
-    """Returns a cell as it is printed: one decimal, a dash for nothing."""
+    """Returns a cell as it is printed: one decimal, three digits below 1, a dash for nothing."""
     if cell is None:
         return "-"
     if isinstance(cell, float):
-        return f"{cell:.3g}" if 0 < abs(cell) < 0.1 else f"{cell:.1f}"
+        return f"{cell:.3g}" if 0 < abs(cell) < 1 else f"{cell:.1f}"
     return f"{cell:,}" if isinstance(cell, int) else cell
 
 

@@ -66,7 +66,7 @@ def scores_by_seldom_words(
         for row, (pairs, share) in enumerate(zip(known, shares, strict=True))
     ]
     correlations = [_correlation(shares, column) for column in above]
-    rows.append(("Spearman x 100", len(names), None, *correlations))
+    rows.append((f"Spearman x 100 of the {len(names)} sets", None, None, *correlations))
     title = f"Words seen fewer than {seldom} times, and Pearson x 100 less the third quartile"
     return Table(title, ("set", "pairs", "seldom seen, %", *models), tuple(rows))
 

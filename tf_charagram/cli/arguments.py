@@ -25,7 +25,7 @@ def repeatable(arguments: Sequence[str], flags: Sequence[str]) -> list[str]:
         if value is None:
             result.append(name)  # For the parser to say what is missing.
         else:
-            result.append(f"{name}+={value}" if name in seen else f"{name}={json.dumps([value])}")
+            result.append(f"{name}{'+' if name in seen else ''}={json.dumps([value])}")
             seen.add(name)
     return result
 

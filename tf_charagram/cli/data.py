@@ -70,6 +70,9 @@ def data(arguments: Sequence[str]) -> int:
     if verb != "get" or not names:
         given = " ".join(values.action)
         raise ConfigError(f"Give `charagram data` or `charagram data get NAME`. Received: {given}")
+    for flag in ("all", "json"):
+        if values[flag]:
+            raise ConfigError(f"--{flag} is for the list. Leave it out of `charagram data get`.")
     return _get(names, values.data_dir)
 
 
@@ -110,8 +113,8 @@ def _get(names: Sequence[str], data_dir: str | None) -> int:
                 f"{name} cannot be downloaded without its owners: {known.where}. Licence: "
                 f"{known.licence}."
             )
-    for name in names:
-        was_known = known_checksum(name, cache_dir=data_dir)
+    checksums = {name: known_checksum(name, cache_dir=data_dir) for name in names}
+    for name, was_known in checksums.items():
         path = fetch(name, cache_dir=data_dir, progress=sys.stderr.isatty())
         sys.stdout.write(f"{name} -> {path}\n")
         sys.stderr.write(f"{name}: licence: {SOURCES[name].licence}\n")

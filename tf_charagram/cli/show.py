@@ -63,9 +63,9 @@ def _print_curves(console: Console, run: RunRecord) -> None:
     """Prints the loss, and the score of the set that selects."""
     is_ascii = not console.encoding.lower().startswith("utf")
     width = min(console.width, _CURVE_WIDTH)
-    for name in (None, run.selects):
+    for name in dict.fromkeys((None, run.selects)):
         xs, ys = run.curve(name)
-        if len(xs) > 1 and (name is None or name == run.selects):
+        if len(xs) > 1:
             _say(console, f"{'loss' if name is None else name} by epoch")
             for line in draw_curve(xs, ys, width=width, is_ascii=is_ascii):
                 _say(console, line)

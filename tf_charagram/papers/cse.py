@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tf_charagram.analysis.disagreements import disagreements
@@ -31,9 +33,10 @@ def _table_1(context: Context) -> Made:
     return Made(ours, paper, claims)
 
 
-def _median(scores: list[dict[str, float]]) -> dict[str, float]:
-    """Returns the median of each score that all runs have."""
-    names = set.intersection(*map(set, scores)) if scores else set()
+def _median(scores: list[dict[str, Any]]) -> dict[str, float]:
+    """Returns the median of each score that all runs have; a set may have none."""
+    scored = [{name for name, score in run.items() if score is not None} for run in scores]
+    names = set.intersection(*scored) if scored else set()
     return {name: float(np.median([run[name] for run in scores])) for name in sorted(names)}
 
 

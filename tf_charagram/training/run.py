@@ -212,6 +212,9 @@ class TrainingRun:
             if resume:
                 self.loop.resume()
             self.folder.problem.unlink(missing_ok=True)
+            if self.loop.step < self.loop.total_steps:
+                # Of an earlier end, after --max-minutes: no longer those of the weights.
+                self.folder.metrics.unlink(missing_ok=True)
             self.stream.open()
             try:
                 self.loop.run()

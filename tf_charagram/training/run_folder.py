@@ -9,9 +9,10 @@ import shutil
 from collections.abc import Callable, Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from tf_charagram._version import __version__
+from tf_charagram.cli.outputs import check_local
 from tf_charagram.errors import DataError, RunError
 from tf_charagram.files import (
     read_json,
@@ -43,7 +44,15 @@ class RunFolder:
 
     Args:
         path: The folder.
+
+    Attributes:
+        own_names: What a run leaves in its folder, and what is deleted where it is overwritten.
     """
+
+    own_names: ClassVar[tuple[str, ...]] = (
+        "config.json", "checkpoints", "history.jsonl", "metrics.json", "model", "saved_model",
+        "tensorboard", "texts.txt", "pairs", "problem.txt", "log.txt",
+    )  # fmt: skip
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -89,6 +98,7 @@ class RunFolder:
             while (Path("runs") / f"{default_name}-{number}").exists():
                 number += 1
             path = Path("runs") / f"{default_name}-{number}"
+        check_local(str(path))
         folder = cls(path)
         if folder.path.exists() and not folder.path.is_dir():
             raise RunError(f"{folder.path} is a file. Give a folder with --out.")
@@ -109,6 +119,12 @@ class RunFolder:
             with folder.lock:
                 pass
         return folder
+
+    def _is_own(self, name: str) -> bool:
+        """Returns whether a run has a file or folder of a name, or left one half written."""
+        whole = name.removeprefix(".").split(".part")[0]
+        is_half = name.startswith(".") and name.endswith(".part")
+        return name in self.own_names or (is_half and whole.startswith(self.own_names))
 
     def _holds_run(self) -> bool:
         """Returns whether the settings of a run are there; other programs have a `config.json`."""
@@ -153,6 +169,8 @@ class RunFolder:
     def begin(self, config: dict[str, Any]) -> None:
         """Makes the folder and writes the configuration; a run to be overwritten is deleted.
 
+        What others have put beside it stays.
+
         It keeps other processes out until `lock` is released.
 
         Raises:
@@ -168,7 +186,8 @@ class RunFolder:
                     "--out."
                 )
             # The settings last: without them, what a killed process left would be no run folder.
-            names = sorted(self.path.iterdir(), key=lambda path: path == self.config)
+            own = [path for path in self.path.iterdir() if self._is_own(path.name)]
+            names = sorted(own, key=lambda path: path == self.config)
             for path in names if self._replaces else ():
                 if path.is_dir() and not path.is_symlink():
                     shutil.rmtree(path)

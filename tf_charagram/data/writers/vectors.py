@@ -37,6 +37,7 @@ def open_vector_writer(path: str | Path, dim: int) -> Iterator[VectorWriter]:
         ConfigError: The suffix is none of these.
         RunError: The file cannot be written.
     """
+    check_vector_file(path)
     if str(path) == "-":
         yield _TsvWriter(sys.stdout)
         return
@@ -44,11 +45,22 @@ def open_vector_writer(path: str | Path, dim: int) -> Iterator[VectorWriter]:
     if suffix == ".npy":
         with whole_file(path) as file, _NpyWriter(file, dim) as writer:
             yield writer
-    elif suffix in (".tsv", ".jsonl"):
+    else:
         with whole_file(path, "w") as file:
             yield _TsvWriter(file) if suffix == ".tsv" else _JsonlWriter(file)
-    else:
-        raise ConfigError(f"--output must end in .npy, .tsv or .jsonl, or be -. Received: {path}")
+
+
+def check_vector_file(path: str | Path) -> None:
+    """Checks the name of a file for embeddings, before they are computed; see `open_vector_writer`.
+
+    Raises:
+        ConfigError: The suffix is none of these.
+    """
+    if str(path) != "-" and Path(path).suffix not in (".npy", ".tsv", ".jsonl"):
+        raise ConfigError(
+            "--output must end in .npy, .tsv or .jsonl, be -, or end in / for a folder of shards. "
+            f"Received: {path}"
+        )
 
 
 class _TsvWriter:
