@@ -82,6 +82,9 @@ def export(arguments: Sequence[str]) -> int:
         stderr=values.json, highlight=False, soft_wrap=True, markup=False, emoji=False
     )
     console.print(f"{version}  {size / 1e6:,.1f} MB")
+    if options != ShrinkOptions():
+        chosen = {name: value for name, value in dataclasses.asdict(options).items() if value}
+        console.print(f"Made smaller: {', '.join(f'{n} {v}' for n, v in chosen.items())}")
     for path in written:
         console.print(path)
     if removed:

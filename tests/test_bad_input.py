@@ -315,7 +315,7 @@ class TestModelFolder:
     def test_output_of_unknown_kind(self, trained, tmp_path, capsys):
         arguments = ["--input", trained.data, "--output", tmp_path / "vectors.csv"]
         result = call("embed", trained.folder, *arguments), capsys.readouterr().err
-        assert_error(result, "--output must end in .npy, .tsv or .jsonl, or be -")
+        assert_error(result, "--output must end in .npy, .tsv or .jsonl, be -")
 
     def test_missing_input(self, trained, tmp_path, capsys):
         arguments = ["--input", tmp_path / "nothing", "--output", tmp_path / "vectors.npy"]

@@ -86,6 +86,12 @@ def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -
     )
     if not is_quiet():
         console.print(f"{run.describe()} -> {run.folder.path}", markup=False)
+
+        def say(has_checkpoint: bool) -> None:
+            start = f"Goes on from step {run.loop.step:,} of {run.loop.total_steps:,}."
+            console.print(start if has_checkpoint else "There is no checkpoint: begins at step 0.")
+
+        run.on_resume = say
     try:
         metrics = run.run(resume=values["resume"])
     except KeyboardInterrupt:

@@ -190,8 +190,12 @@ def _trial_length(settings: TuneConfig, config: RunConfig, default: float) -> Tr
 
 def _open(search: Search, out: str | None, resume: bool, overwrite: bool) -> SearchFolder:
     """Returns the folder of a search, with what is searched in it."""
+    from tf_charagram.training.transfer import check_init
+
     name = f"tune-{search.config.task}-{search.config.encoder}"
     folder = SearchFolder.open(out, name, resume=resume, overwrite=overwrite)
+    if overwrite and search.config.init is not None:
+        check_init(search.config.init, folder.path)
     folder.begin(_checked(search, folder))  # type: ignore[arg-type]
     return folder  # type: ignore[return-value]
 

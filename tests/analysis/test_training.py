@@ -53,7 +53,7 @@ def test_seldom_words():
     embed = embed_by(lambda text: len(text) / 10)
     table = scores_by_seldom_words({"m": embed}, sets, {"often": 100, "rare": 99})
     assert table.column("seldom seen, %") == {
-        "STS2012.OnWN": 100.0, "STS2013.OnWN": 0.0, "Spearman x 100": None,
+        "STS2012.OnWN": 100.0, "STS2013.OnWN": 0.0, "Spearman x 100 of the 2 sets": None,
     }  # fmt: skip
 
 

@@ -70,3 +70,12 @@ def test_does_nothing_in_another_thread():
     assert threading.current_thread() is threading.main_thread()
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(handler).result() is signal.default_int_handler
+
+
+def test_a_scheduler_stops_it_as_ctrl_c_does():
+    with Interrupt() as interrupt:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert interrupt.is_wanted
+        with pytest.raises(KeyboardInterrupt):
+            interrupt.check()
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL

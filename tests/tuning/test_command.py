@@ -8,6 +8,7 @@ import socket
 import pytest
 
 from tests.commands import call
+from tests.search.conftest import save_model
 from tf_charagram.cli.run_flags import parse_run
 from tf_charagram.tuning import chief, worker
 from tf_charagram.tuning.command import make_parser, make_search
@@ -228,3 +229,15 @@ class TestRoles:
         assert tune(data, "--workers", 2) == 1
         said = "KERASTUNER_TUNER_ID says that this process is chief, one of several machines."
         assert said in capsys.readouterr().err
+
+
+def test_the_model_to_start_from_is_not_overwritten(data, tmp_path, capsys):
+    """A search may go on from the winner of another, but not take its folder."""
+    folder = tmp_path / "search"
+    save_model(folder / "winner", seed=1)
+    (folder / "search.json").write_text('{"settings": {}, "data_files": {}}')
+    flags = ["--init", folder / "winner", "--out", folder, "--trial-epochs", 1, "--overwrite"]
+    flags = ["--data", data[0], "--eval-data", data[1], "--select", "scored", *flags]
+    assert call("tuning.command", *flags) == 1
+    assert "`init` must not lie in `out`" in capsys.readouterr().err
+    assert (folder / "winner" / "config.json").is_file()

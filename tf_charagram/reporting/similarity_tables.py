@@ -58,7 +58,9 @@ def comparison_table(
     for name, scores in columns:
         names.append(name)
         columns_of_cells.append([number(score.value) for score in scores])
-    for name, scores in _paper_columns([scores for _, scores in columns]).items():
+    # The papers have no typing errors.
+    papers = {} if title else _paper_columns([scores for _, scores in columns])
+    for name, scores in papers.items():
         names.append(name)
         columns_of_cells.append([number(score.paper) for score in scores])
     for name, changes in comparisons:

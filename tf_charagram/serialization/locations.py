@@ -68,11 +68,19 @@ def model_folder(path: str | Path) -> Path:
         return shipped[name]
     if (folder / "model" / FILES.config).is_file():
         return folder / "model"
-    if (folder / FILES.config).is_file() and (folder / "checkpoints").is_dir():
+    if _holds_run(folder):
         raise RunError(
             f"{folder} holds no model yet: the run did not come to its end. Go on with --resume."
         )
     return folder
+
+
+def _holds_run(folder: Path) -> bool:
+    """Returns whether a folder has the settings of a run, and not those of a model."""
+    try:
+        return "settings" in read_json(folder / FILES.config)
+    except (OSError, ValueError, TypeError):
+        return False
 
 
 def read_config(path: str | Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Ctrl-C that is heard between two steps, never inside one."""
+"""Ctrl-C and SIGTERM, which are heard between two steps, never inside one."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ import signal
 import threading
 from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 from tf_charagram.distribution.exchange import Exchange
 
+_DEFAULTS: dict[int, Any] = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+}
 _MESSAGE = b"\nStopping after this step; Ctrl-C again stops at once.\n"
 
 
@@ -21,9 +26,10 @@ def _write_message() -> None:
 class Interrupt:
     """While entered, remembers Ctrl-C instead of raising `KeyboardInterrupt` wherever Python is.
 
-    An exception raised inside a destructor or a callback from C++ is dropped, and one raised while
-    a file is written leaves half of it. A second Ctrl-C is raised at once. Outside the main thread,
-    which alone gets signals, this does nothing.
+    So it does with SIGTERM, by which schedulers and containers stop a process. An exception raised
+    inside a destructor or a callback from C++ is dropped, and one raised while a file is written
+    leaves half of it. A second signal is raised at once. Outside the main thread, which alone gets
+    signals, this does nothing.
 
     Attributes:
         is_wanted: Whether Ctrl-C was pressed.
@@ -33,16 +39,15 @@ class Interrupt:
     def __init__(self) -> None:
         self.is_wanted = False
         self.announce: Callable[[], object] = _write_message
-        self._is_entered = False
+        self._handled: list[int] = []
 
     def __enter__(self) -> Interrupt:
         # A handler that is not Python's, or that ignores the signal as under `nohup`, stays.
-        self._is_entered = (
-            threading.current_thread() is threading.main_thread()
-            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        )
-        if self._is_entered:
-            signal.signal(signal.SIGINT, self._remember)
+        if threading.current_thread() is threading.main_thread():
+            for number, default in _DEFAULTS.items():
+                if signal.getsignal(number) == default:
+                    signal.signal(number, self._remember)
+                    self._handled.append(number)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -66,6 +71,6 @@ class Interrupt:
         self.announce()
 
     def _leave(self) -> None:
-        if self._is_entered:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            self._is_entered = False
+        while self._handled:
+            number = self._handled.pop()
+            signal.signal(number, _DEFAULTS[number])

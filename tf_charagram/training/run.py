@@ -80,6 +80,8 @@ class TrainingRun:
         exchange: Exchange = ALONE,
     ) -> None:
         self.exchange = exchange
+        #: Called where a run is to go on, with whether there was a checkpoint to go on from.
+        self.on_resume: Callable[[bool], object] = lambda has_checkpoint: None
         with failing_together(exchange) as facts:
             settings = self._prepare(config, previous, resume=resume, overwrite=overwrite)
             files = self.task.input_files(self.config)
@@ -210,7 +212,7 @@ class TrainingRun:
         start = time.perf_counter()
         with self.folder.lock:
             if resume:
-                self.loop.resume()
+                self.on_resume(self.loop.resume())
             self.folder.problem.unlink(missing_ok=True)
             if self.loop.step < self.loop.total_steps:
                 # Of an earlier end, after --max-minutes: no longer those of the weights.

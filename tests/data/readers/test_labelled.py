@@ -166,3 +166,12 @@ def test_real_files():
     fine = read_labelled_texts(SHARED / "sst" / "sst.fine.train.tsv")
     assert check_classes(fine.labels, fine.name) == ("0", "1", "2", "3", "4")
     assert not any("-lrb-" in text for text in fine.texts)
+
+
+def test_another_scale(tmp_path):
+    """Left out as bad lines, the pairs that are least alike would be gone."""
+    path = tmp_path / "sts.tsv"
+    path.write_text("".join(f"{i / 10}\ta cat {i}\tcats {i}\n" for i in range(51)))
+    message = r"10 of 51 scores are not from 1 to 5: give the highest with --num-classes, and add"
+    with pytest.raises(DataError, match=message):
+        read_scored_pairs(path, on_bad_line="skip")

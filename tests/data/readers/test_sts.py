@@ -184,9 +184,13 @@ def test_real_files():
 
 
 @pytest.mark.parametrize("name", ["mine.tsv", "mine.csv"])
-@pytest.mark.parametrize("header", ["", "score,sentence1,sentence2", "Similarity,text_a,text_b"])
+@pytest.mark.parametrize(
+    "header", ["", "score,sentence1,sentence2", "Similarity,text_a,text_b", "left,right,id,score"]
+)
 def test_files_of_ones_own(tmp_path, name, header):
     content = f'{header}\n4.5,a cat,"a, cat"\n0,dog,house\n'.lstrip()
+    if header.endswith("score"):
+        content = f'{header}\na cat,"a, cat",7,4.5\ndog,house,8,0\n'
     if name.endswith(".tsv"):
         content = content.replace('"a, cat"', "a; cat").replace(",", "\t").replace(";", ",")
     (tmp_path / name).write_text(content)

@@ -34,7 +34,8 @@ def check_first_row(path: str | Path, rows: Sequence[Row], is_scored: bool) -> N
         raise DataError(
             path,
             f"looks like a header, for no other line has a label like '{_short(label)}'. "
-            "Say header=True or header=False.",
+            "Say with --header or --no-header whether it is one, and name the columns with "
+            "--text-columns and --label-column.",
             rows[0].line,
         )
 

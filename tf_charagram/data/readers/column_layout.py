@@ -32,10 +32,12 @@ _KNOWN = {*_LABEL_NAMES, *_SCORE_NAMES, *itertools.chain(*_TEXT_NAMES[1], *_TEXT
 _SPLIT_NAME = "semeval_set"
 
 
-def is_score_header(cells: Sequence[str]) -> bool:
-    """Returns whether cells are well-known names of columns, the first that of scores."""
-    lowered = [cell.strip().lower() for cell in cells]
-    return len(cells) > 2 and lowered[0] in _SCORE_NAMES and _KNOWN.issuperset(lowered)
+def scored_columns(cells: Sequence[str]) -> tuple[int, int, int] | None:
+    """Returns where score and texts are in a header of well-known names; `None` for other cells."""
+    places = {cell.strip().lower(): place for place, cell in enumerate(cells)}
+    scores = [places[name] for name in _SCORE_NAMES if name in places]
+    texts = [pair for pair in PAIR_NAMES if places.keys() >= {*pair}]
+    return (scores[0], places[texts[0][0]], places[texts[0][1]]) if scores and texts else None
 
 
 class Row(NamedTuple):

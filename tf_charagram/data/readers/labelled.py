@@ -11,11 +11,13 @@ from typing import Unpack
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.readers.columns import ColumnOptions, read_columns
 from tf_charagram.data.readers.lines import STDIN, read_lines
-from tf_charagram.data.readers.scored import ScoredPairs, ScoredRows, set_name
+from tf_charagram.data.readers.scored import ScoredPairs, ScoredRows, is_number, set_name
 from tf_charagram.data.readers.sst import is_tree, read_trees, unescape
 from tf_charagram.errors import ConfigError, DataError
 
 _MOST_SHOWN = 5
+# Fewer scores outside of the scale are bad lines, and not another scale.
+_FEW = 10
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,14 @@ def read_scored_pairs(
         raise ConfigError(f"`num_classes` must be at least 2. Received: num_classes={num_classes}")
     options["on_bad_line"] = bad = BadLines.of(options.get("on_bad_line", "error"))
     rows = read_columns(path, num_texts=2, is_scored=True, **options)
+    values = [float(row.label) for row in rows if is_number(row.label)]
+    outside = sum(not 1.0 <= value <= num_classes for value in values)
+    if outside >= max(_FEW, len(rows) / 20):
+        raise DataError(
+            path,
+            f"{outside:,} of {len(rows):,} scores are not from 1 to {num_classes}: give the "
+            "highest with --num-classes, and add to all scores what makes the lowest 1.",
+        )
     scored = ScoredRows(path, bad, 1.0, float(num_classes))
     for row in rows:
         scored.add(row.line, row.texts, row.label)

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from tf_charagram.bad_lines import BadLines
-from tf_charagram.data.readers.column_layout import is_score_header
+from tf_charagram.data.readers.column_layout import scored_columns
 from tf_charagram.data.readers.columns import read_records
 from tf_charagram.data.readers.scored import (
     ScoredPairs,
@@ -54,7 +54,7 @@ def read_sts(
     Official: `STS.input.NAME.txt`, two tab-separated sentences per line, 2016 with more columns,
     and `STS.gs.NAME.txt` beside it, one score per line. Plain: score, sentence and sentence in
     one file, separated by tabs, or by commas and with quotes if its name ends in `.csv`; a first
-    line of names of columns, such as `score sentence1 sentence2`, is a header. A blank score is a
+    line of names of columns, such as `sentence1 sentence2 score`, is a header. A blank score is a
     pair that was not judged: it is left out and counted.
 
     Args:
@@ -79,9 +79,15 @@ def read_sts(
     official = _official(path)
     if gold is None and official is None:
         rows = ScoredRows(path, bad, LOWEST, HIGHEST)
+        columns = None
         for count, (number, cells) in enumerate(read_records(path)):
-            if count or not is_score_header(cells):
+            if not count and (columns := scored_columns(cells)):
+                continue
+            if columns is None:
                 rows.add(number, cells[1:], cells[0])
+            else:
+                score, *pair = (cells[place] if place < len(cells) else "" for place in columns)
+                rows.add(number, pair, score)
     else:
         texts = Path(path)
         if official is not None and official.group(2).lower() == "gs":
@@ -182,7 +188,7 @@ def _beside(path: Path, part: str, other_part: str) -> Path:
 def _is_row(cells: list[str]) -> bool:
     """Returns whether cells are a score and two sentences, or the names of such columns."""
     is_pair = len(cells) >= 3 and is_number(cells[0]) and not is_number(cells[2])
-    return is_pair or is_score_header(cells)
+    return is_pair or scored_columns(cells) is not None
 
 
 FORMAT = SetFormat(
