@@ -275,5 +275,6 @@ def test_whether_there_is_a_header_can_be_said(tmp_path, capsys):
     assert "looks like a header" in (error := capsys.readouterr().err) and "--no-header" in error
     assert train("sentiment", *flags, "--no-header", "--out", tmp_path / "a") == 0
     assert "101 texts" in capsys.readouterr().out
-    assert train("sentiment", *flags, "--header", "--out", tmp_path / "b") == 0
+    columns = ["--text-columns", "1", "--label-column", "0"]
+    assert train("sentiment", *flags, "--header", *columns, "--out", tmp_path / "b") == 0
     assert "100 texts" in capsys.readouterr().out

@@ -195,7 +195,7 @@ def add_fields(
 
 def add_flag(parser: Any, name: str, kind: Any, **arguments: Any) -> None:
     """Adds a flag; one that says yes or no has two forms."""
-    if kind is bool:
+    if kind in (bool, bool | None):
         arguments["action"] = jsonargparse.ActionYesNo(no_prefix="no-")
     else:
         arguments["type"] = kind
