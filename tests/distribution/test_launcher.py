@@ -71,15 +71,16 @@ def test_what_is_wrong_for_all_is_no_loss():
     assert "was lost" not in errors and "--resume" not in errors
 
 
-def test_interrupt_goes_to_the_chief():
-    process = launch("""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_goes_to_the_chief(number):
+    process = launch(f"""
         if rank == 0:
-            signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
+            signal.signal({number:d}, lambda *_: sys.exit(130))
             print("ready", flush=True)
         time.sleep(60)
     """)
     assert process.stdout.readline() == "ready\n"
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (130, "")
 

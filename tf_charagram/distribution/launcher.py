@@ -114,7 +114,7 @@ class Launcher:
 
     def _pass_on(self, number: int, frame: FrameType | None) -> None:
         self._num_interrupts += 1
-        if number == signal.SIGTERM or self._num_interrupts > 2:
+        if self._num_interrupts > (1 if number == signal.SIGTERM else 2):
             self._end()
             raise SystemExit(128 + number)
         if self._processes:
