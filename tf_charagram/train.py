@@ -107,6 +107,12 @@ def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -
     if not exchange.is_chief:
         return 0
     if not is_quiet():
+        if run.loop.step < run.loop.total_steps:
+            console.print(
+                f"Time was up at step {run.loop.step:,} of {run.loop.total_steps:,}. To go on: the "
+                f"same command with a larger --max-minutes, --out {run.folder.path} and --resume",
+                markup=False,
+            )
         if console.is_terminal:
             history = run.folder.read_history()
             console.print(history_table(history, config.select, console.width))

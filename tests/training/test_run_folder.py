@@ -99,6 +99,16 @@ def test_a_folder_of_something_else_is_not_overwritten(tmp_path, config):
     assert (tmp_path / "thesis.txt").read_text() == "precious"
 
 
+def test_another_spelling_of_a_file_is_no_other_setting(tmp_path):
+    config = {**CONFIG, "settings": {**CONFIG["settings"], "data": ["d/a.tsv", "starter"]}}
+    opened(tmp_path).begin(config)
+    other = {**config, "settings": {**config["settings"], "data": ["./d//a.tsv", "starter"]}}
+    opened(tmp_path, resume=True).check_config(other, dict)
+    other["settings"]["data"] = ["./d/b.tsv", "starter"]
+    with pytest.raises(RunError, match="data was"):
+        opened(tmp_path, resume=True).check_config(other, dict)
+
+
 def test_only_the_run_is_overwritten(tmp_path):
     """Its own files, whole and half written; what others put beside them may be its data."""
     opened(tmp_path).begin(CONFIG)

@@ -283,7 +283,15 @@ def _changes(old: dict[str, Any], config: dict[str, Any], canonical: Canonical) 
 
 def _comparable(config: dict[str, Any], canonical: Canonical) -> dict[str, Any]:
     """Returns settings and checksums in the form they have in a file, whatever version wrote it."""
-    return json.loads(json.dumps({**canonical(config["settings"]), **config["data_files"]}))
+    settings = {name: _spelled(value) for name, value in canonical(config["settings"]).items()}
+    return json.loads(json.dumps({**settings, **config["data_files"]}))
+
+
+def _spelled(value: Any) -> Any:
+    """Returns names of files in one spelling of several, `./a` as `a`; other values as they are."""
+    if isinstance(value, list | tuple):
+        return [_spelled(each) for each in value]
+    return os.path.normpath(value) if isinstance(value, str) and os.sep in value else value
 
 
 def _versions() -> dict[str, str]:

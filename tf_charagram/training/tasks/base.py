@@ -206,10 +206,12 @@ class Task(ABC):
     def describe(self, model: Any) -> str:
         """Says in a line what is trained, and on what."""
         vectorizer = model.vectorizer
-        line = f"{self.describe_data()}, {vectorizer.num_rows:,} rows"
-        if vectorizer.dictionary is None:
-            return line
-        return f"{line}, {len(vectorizer.dictionary):,} known words"
+        parts = [self.describe_data(), f"{vectorizer.num_rows:,} rows"]
+        if vectorizer.dictionary is not None:
+            parts.append(f"{len(vectorizer.dictionary):,} known words")
+        if self.num_words_found is not None:
+            parts.append(f"{self.num_words_found:,} with vectors of {self.config.word_vectors}")
+        return ", ".join(parts)
 
     @abstractmethod
     def describe_data(self) -> str:
