@@ -100,7 +100,7 @@ def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -
         console.print(
             f"Stopped {state if loop.step else 'before the first step'}. "
             f"Go on with the same command and --out {run.folder.path} --resume"
-            f"{' in the place of --overwrite' if values['overwrite'] else ''}",
+            f"{' instead of --overwrite' if values['overwrite'] else ''}",
             markup=False,
         )
         return 130

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, get_args, get_type_hints
 
@@ -24,6 +24,11 @@ def check_values(config: Any) -> None:
     for name, kind in get_type_hints(type(config)).items():
         if getattr(config, name, 0) is None and not _may_be_none(kind):
             raise ConfigError(f"`{name}` must have a value. Received: {name}=None")
+
+
+def changed(config: Any, names: Iterable[str]) -> list[str]:
+    """Returns those of some settings that are not at their defaults."""
+    return [name for name in names if getattr(config, name) != getattr(type(config), name)]
 
 
 def _may_be_none(kind: Any) -> bool:

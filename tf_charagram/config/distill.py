@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tf_charagram.config.checks import check_at_least, check_margin, check_weights
+from tf_charagram.config.checks import changed, check_at_least, check_margin, check_weights
 from tf_charagram.config.fields import option
 from tf_charagram.config.run import RunConfig
 from tf_charagram.errors import ConfigError
@@ -160,8 +160,9 @@ class DistillConfig(RunConfig):
         if not self.neighbor_batch_size:
             reason = "is about lines near each other, and `neighbor_batch_size` is 0"
             without_use |= dict.fromkeys(_OF_NEIGHBORS, reason)
-        for name, reason in without_use.items():
-            if getattr(self, name) != getattr(type(self), name):
-                raise ConfigError(f"`{name}` {reason}. Received: {name}={getattr(self, name)}")
+        for name in changed(self, without_use):
+            raise ConfigError(
+                f"`{name}` {without_use[name]}. Received: {name}={getattr(self, name)}"
+            )
         if self.misspellings and not self.typos:
             raise ConfigError("`misspellings` is read for `typos`, and that is 0.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tf_charagram.config.checks import check_at_least, check_penalty
+from tf_charagram.config.checks import changed, check_at_least, check_penalty
 from tf_charagram.config.fields import option
 from tf_charagram.config.run import RunConfig
 from tf_charagram.errors import ConfigError, unknown_name
@@ -96,8 +96,7 @@ class SupervisedConfig(RunConfig):
                 "`precision` is about tables that are trained, and `freeze` trains none. Leave one "
                 f"of them out. Received: precision={self.precision}"
             )
-        given = [name for name in _OF_NEW_TEXTS if getattr(self, name) != getattr(type(self), name)]
-        if self.freeze and given:
+        if self.freeze and (given := changed(self, _OF_NEW_TEXTS)):
             raise ConfigError(
                 "`freeze` reads texts as the model of `init` does. Leave out "
                 f"{', '.join(f'`{name}`' for name in given)}."

@@ -68,19 +68,24 @@ def model_folder(path: str | Path) -> Path:
         return shipped[name]
     if (folder / "model" / FILES.config).is_file():
         return folder / "model"
-    if _holds_run(folder):
+    if is_run_file(folder / FILES.config):
         raise RunError(
             f"{folder} holds no model yet: the run did not come to its end. Go on with --resume."
         )
     return folder
 
 
-def _holds_run(folder: Path) -> bool:
-    """Returns whether a folder has the settings of a run, and not those of a model."""
+def is_run_file(path: Path) -> bool:
+    """Returns whether a file has the settings of a run: models and other programs have such files.
+
+    Args:
+        path: The `config.json` of a run, or the file of that kind that a search has.
+    """
     try:
-        return "settings" in read_json(folder / FILES.config)
-    except (OSError, ValueError, TypeError):
+        config = read_json(path)
+    except (OSError, ValueError):
         return False
+    return isinstance(config, dict) and {"settings", "data_files"} <= config.keys()
 
 
 def read_config(path: str | Path) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from tf_charagram.files import (
     write_problem,
 )
 from tf_charagram.locks import FolderLock
+from tf_charagram.serialization.locations import is_run_file
 
 #: Settings that a resumed run may change: they change no weights, but for rounding where a machine
 #: has other cores. A run can be moved, too.
@@ -108,7 +109,7 @@ class RunFolder:
                     f"{folder.path} exists. Add --resume to go on with it, --overwrite to start "
                     "again, or give another --out."
                 )
-            if not folder._holds_run():
+            if not is_run_file(folder.config):
                 raise RunError(f"{folder.path} is not a run folder, so it is not overwritten.")
             folder._replaces = True
         if resume and not folder.config.is_file() and folder._holds_other_files():
@@ -125,14 +126,6 @@ class RunFolder:
         whole = name.removeprefix(".").split(".part")[0]
         is_half = name.startswith(".") and name.endswith(".part")
         return name in self.own_names or (is_half and whole.startswith(self.own_names))
-
-    def _holds_run(self) -> bool:
-        """Returns whether the settings of a run are there; other programs have a `config.json`."""
-        try:
-            config = read_json(self.config)
-        except (OSError, ValueError):
-            return False
-        return isinstance(config, dict) and {"settings", "data_files"} <= config.keys()
 
     def _holds_other_files(self) -> bool:
         """Returns whether there are files that a run does not begin with."""

@@ -167,10 +167,9 @@ class _Reader:
             text = text.rstrip(" \t")
             if not text:
                 continue
-            if is_first and self._is_header(number, text):
-                is_first = False
+            may_be_header, is_first = is_first, False
+            if may_be_header and self._is_header(number, text):
                 continue
-            is_first = False
             num_rows += 1
             try:
                 word, numbers = self._split(text)
