@@ -104,22 +104,24 @@ class AnsweringModel(HeadedModel):
 
     def text_function(self) -> tf.types.experimental.PolymorphicFunction:
         """Returns the signature of a model of texts: strings `(n,)` to `outputs`."""
+        embed = self.embedder.served_call()
 
         @tf.function(input_signature=TEXTS, autograph=False)
         def answer(texts: tf.Tensor) -> dict[str, tf.Tensor]:
-            return self.outputs(self.answers(self.embedder.call(texts)))
+            return self.outputs(self.answers(embed(texts)))
 
         return answer
 
     def pair_function(self) -> tf.types.experimental.PolymorphicFunction:
         """Returns the signature of a model of pairs: strings `(n,)`, twice, to `outputs`."""
+        embed = self.embedder.served_call()
 
         @tf.function(input_signature=TEXT_PAIRS, autograph=False)
         def answer(texts_a: tf.Tensor, texts_b: tf.Tensor) -> dict[str, tf.Tensor]:
             tf.debugging.assert_equal(
                 tf.size(texts_a), tf.size(texts_b), "`texts_a` and `texts_b` differ in length."
             )
-            vectors = self.embedder.call(tf.concat([texts_a, texts_b], axis=0))
+            vectors = embed(tf.concat([texts_a, texts_b], axis=0))
             return self.outputs(self.answers(vectors))
 
         return answer

@@ -20,6 +20,7 @@ from tf_charagram.layers.placement import read_in_place
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel
 from tf_charagram.models.encoding import encoded
 from tf_charagram.models.explanation import Explanation, explain
+from tf_charagram.models.halves import in_halves
 from tf_charagram.objectives.similarity import paired_cosine
 from tf_charagram.serialization.model_folder import EMBEDDER
 from tf_charagram.text.batches import bounded_batches
@@ -235,20 +236,26 @@ class TextEmbedder(TextModel):
         """Returns how much each pair of n-grams adds to the cosine of two texts."""
         return explain(self.vectorizer, self.encoder, left, right)
 
+    def served_call(self) -> Callable[[tf.Tensor], tf.Tensor]:
+        """Returns `call` as served graphs have it: large batches keep two cores busy."""
+        # Halves of what is padded would take twice the memory at a time.
+        return self.call if is_padded(self.encoder) else in_halves(self.call)
+
     def signatures(self) -> dict[str, Any]:
         """Returns what an exported embedder answers.
 
         * `serving_default(texts) -> {"embedding": float32 (n, dim)}`
         * `similarity(texts_a, texts_b) -> {"cosine": float32 (n,)}`
         """
+        served = self.served_call()
 
         @tf.function(input_signature=TEXTS, autograph=False)
         def embed(texts: tf.Tensor) -> dict[str, tf.Tensor]:
-            return {"embedding": self.call(texts)}
+            return {"embedding": served(texts)}
 
         @tf.function(input_signature=TEXT_PAIRS, autograph=False)
         def similarity(texts_a: tf.Tensor, texts_b: tf.Tensor) -> dict[str, tf.Tensor]:
-            return {"cosine": paired_cosine(self.call(texts_a), self.call(texts_b))}
+            return {"cosine": paired_cosine(served(texts_a), served(texts_b))}
 
         return {"serving_default": embed, "similarity": similarity}
 

@@ -77,7 +77,7 @@ def test_a_hundred_ngrams_a_dimension(vectorizer, linear, max_mb):
 
 def test_ngrams_only_where_the_encoder_is_not_linear(vectorizer):
     encoder = Charagram(num_rows=vectorizer.num_rows, dim=80, activation="tanh")
-    options = check(vectorizer, encoder, 0.9)
+    options = check(vectorizer, encoder, 0.8)
     assert options.dim is None and 5_000 <= options.max_ngrams < vectorizer.num_rows
 
 
@@ -91,7 +91,7 @@ def test_dimensions_only_where_there_is_no_vocabulary():
 
 
 def test_dimensions_only_where_ngrams_are_folded(vectorizer, linear):
-    options = fitting_options(*shrink(vectorizer, linear, ShrinkOptions()), 0.9)
+    options = fitting_options(*shrink(vectorizer, linear, ShrinkOptions()), 0.8)
     assert options.max_ngrams is None and 50 <= options.dim < 80
 
 
