@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from tf_charagram.errors import RunError
+from tf_charagram.text.parallel import num_threads
 from tf_charagram.tuning.chief import ID, IP, PORT, serving
 from tf_charagram.tuning.oracles import SafeOracle
 from tf_charagram.tuning.results import FAILED, Result, read_result
@@ -97,13 +98,13 @@ def run_local(
         RunError: A worker ended with an error, or dies before it has a trial.
         KeyboardInterrupt: After the workers wrote checkpoints.
     """
-    num_threads = max(1, (os.cpu_count() or 1) // num_workers)
+    threads_each = max(1, num_threads() // num_workers)
     deaths: Counter[str] = Counter()
     with serving(oracle, f"{_HOST}:0") as (port, _):
         workers: list[LocalWorker] = []
         try:
             for number in range(num_workers):
-                workers.append(LocalWorker(f"worker-{number}", folder, port, num_threads))
+                workers.append(LocalWorker(f"worker-{number}", folder, port, threads_each))
             running = list(workers)
             while running:
                 on_progress()

@@ -36,6 +36,12 @@ def test_lengths_are_those_of_the_longer_text():
     assert "Fewer than 10 pairs" in table.notes[0]
 
 
+def test_pairs_without_a_word_are_short():
+    wordless = [("\u200b", "\u200b", score) for score in (1.0, 2.0, 3.0)]
+    table = scores_by_length({"falling": FALLING}, sets_of(*graded(2), *wordless))
+    assert table.column("pairs")["<= 4"] == 15
+
+
 @pytest.mark.parametrize("bins", [[], [0, 3], [3, 3], [5, 4]])
 def test_bins_must_increase(bins):
     with pytest.raises(ConfigError, match="`bins` must increase and be at least 1"):

@@ -47,7 +47,8 @@ def scores_by_length(
             for left, right in zip(words_of(judged.left), words_of(judged.right), strict=True)
         ]
     )
-    lows = [0, *bins]
+    # Texts of control characters alone have no word.
+    lows = [-1, *bins]
     rows, few = [], []
     for low, high in zip(lows, [*bins, None], strict=True):
         chosen = (lengths > low) & (lengths <= (np.inf if high is None else high))
@@ -64,6 +65,6 @@ def scores_by_length(
 def _label(low: int, high: int | None) -> str:
     if high is None:
         return f">= {low + 1}"
-    if low == 0:
+    if low < 0:
         return f"<= {high}"
     return str(high) if high == low + 1 else f"{low + 1}-{high}"

@@ -124,7 +124,7 @@ class DistillConfig(RunConfig):
         for name in _WEIGHTS:
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ConfigError(
-                    f"`{name}` must not be negative, and finite. "
+                    f"`{name}` must be at least 0 and finite. "
                     f"Received: {name}={getattr(self, name)}"
                 )
         if not (self.cosine_weight or self.similarity_weight):

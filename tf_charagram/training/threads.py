@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -11,6 +10,7 @@ import tensorflow as tf
 from tf_charagram.config import RunConfig
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.base import is_padded
+from tf_charagram.text.parallel import num_threads
 
 
 def default_threads(config: RunConfig) -> int | None:
@@ -36,7 +36,7 @@ def set_threads(config: RunConfig, num_processes: int = 1) -> None:
     """
     number = config.threads or default_threads(config)
     if num_processes > 1:
-        number = number or max(1, (os.cpu_count() or 1) // num_processes)
+        number = number or max(1, num_threads() // num_processes)
         # Operations that wait for another to end would take the core of another worker.
         _unless_begun(tf.config.threading.set_inter_op_parallelism_threads, 1)
     limit_threads(number)
