@@ -190,7 +190,7 @@ def _trial_length(settings: TuneConfig, config: RunConfig, default: float) -> Tr
 
 def _open(search: Search, out: str | None, resume: bool, overwrite: bool) -> SearchFolder:
     """Returns the folder of a search, with what is searched in it."""
-    from tf_charagram.training.transfer import check_init
+    from tf_charagram.training.inherited_settings import check_init
 
     name = f"tune-{search.config.task}-{search.config.encoder}"
     folder = SearchFolder.open(out, name, resume=resume, overwrite=overwrite)

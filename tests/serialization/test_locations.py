@@ -23,8 +23,8 @@ from tf_charagram.serialization import locations
 from tf_charagram.serialization.locations import model_folder, read_card, shipped_models
 from tf_charagram.serialization.model_folder import model_sha256
 from tf_charagram.serialization.registry import load_any
+from tf_charagram.training.inherited_settings import check_init, with_settings_of
 from tf_charagram.training.tasks import settings_class
-from tf_charagram.training.transfer import check_init, with_settings_of
 
 
 @pytest.fixture

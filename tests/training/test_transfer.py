@@ -18,13 +18,8 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.training.transfer import (
-    as_saved,
-    check_init,
-    grow_from,
-    transfer,
-    with_settings_of,
-)
+from tf_charagram.training.inherited_settings import as_saved, check_init, with_settings_of
+from tf_charagram.training.transfer import grow_from, transfer
 
 DIM = 6
 # Defaults that only take time here.

@@ -23,13 +23,13 @@ from tf_charagram.layers.embedding_table import tables_on
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.training.building import check_options
 from tf_charagram.training.devices import HOST, table_devices
+from tf_charagram.training.inherited_settings import check_init
 from tf_charagram.training.kept_model import LAST
 from tf_charagram.training.loop import Scores, TrainingLoop, total_steps
 from tf_charagram.training.metrics import loop_metrics
 from tf_charagram.training.run_folder import RunFolder, run_config
 from tf_charagram.training.tasks import canonical_settings, settings_class, task_class
 from tf_charagram.training.tasks.base import Scoring, Task
-from tf_charagram.training.transfer import check_init
 
 logger = logging.getLogger(__name__)
 

@@ -23,8 +23,9 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.serialization.model_folder import model_files
 from tf_charagram.trainers.base import StepModel
 from tf_charagram.training.building import encoder_for
+from tf_charagram.training.inherited_settings import as_saved
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.transfer import as_saved, grow_from
+from tf_charagram.training.transfer import grow_from
 from tf_charagram.training.word_vectors import load_pretrained
 
 ConfigT = TypeVar("ConfigT", bound=RunConfig)

@@ -23,10 +23,10 @@ from tf_charagram.files import whole_file
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.objectives.negatives import NegativeSampler
 from tf_charagram.reporting.similarity_tables import neighbor_table, score_table
+from tf_charagram.training.inherited_settings import with_settings_of
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks.base import ConfigT, Scoring, Task
 from tf_charagram.training.tensorboard import write_projector
-from tf_charagram.training.transfer import with_settings_of
 
 _NEGATIVES_FROM = ("all", "worker")
 _NUM_PROJECTED = 5_000

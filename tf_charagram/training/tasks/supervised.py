@@ -36,11 +36,11 @@ from tf_charagram.trainers.features import FeatureModel
 from tf_charagram.trainers.supervised import SupervisedModel
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.features import cached_vectors
+from tf_charagram.training.inherited_settings import check_as_saved
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks.base import Scoring
 from tf_charagram.training.tasks.labelled import LabelledTask
-from tf_charagram.training.transfer import check_as_saved
 
 # Texts that tell the size of the vectors before training.
 _NUM_ADAPTED = 1_000
