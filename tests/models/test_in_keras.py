@@ -184,7 +184,7 @@ def test_large_tables_are_warned_of_once(monkeypatch):
 def test_sequential_fits_and_freezes(tmp_path):
     embedder = make("embedder")
     embedder.trainable = False
-    model = keras.Sequential([embedder, keras.layers.Dense(1)])
+    model = keras.Sequential([embedder, keras.layers.Dense(1, kernel_initializer="zeros")])
     before = embedder.encoder.get_weights()
     model.compile(LazyAdam(0.1), "mse", metrics=["mae"])
     history = model.fit(tf.constant(LEFTS), TARGETS, epochs=3, verbose=0).history
