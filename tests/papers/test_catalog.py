@@ -8,7 +8,8 @@ import pytest
 
 from tests.commands import call
 from tf_charagram.papers.catalog import ENTRIES, PAPERS
-from tf_charagram.papers.runs import RUNS, Run, Subset
+from tf_charagram.papers.context import Context
+from tf_charagram.papers.runs import NUM_HALVINGS, RUNS, Run, Subset
 from tf_charagram.papers.sources import ROLES, Alternative, Source, find_sources
 from tf_charagram.papers.training import Limits, roles_of, run_order, train_command
 
@@ -79,7 +80,7 @@ def test_roles_of_labelled_runs():
 
 def test_subsets_contain_smaller_ones(tmp_path):
     pairs = tmp_path / "pairs.tsv"
-    pairs.write_text("".join(f"l{i}\tr{i}\n" for i in range(16)))
+    pairs.write_text("".join(f"l{i}\tr{i}\n" for i in range(64)))
     sources = {"phrases": Source((str(pairs),), Alternative("pairs", ()))}
 
     def lines(halvings, is_random):
@@ -88,9 +89,32 @@ def test_subsets_contain_smaller_ones(tmp_path):
         path = words[words.index("--data") + 1]
         return Path(path).read_text(encoding="utf-8").splitlines()
 
-    assert lines(2, False) == [f"l{i}\tr{i}" for i in range(4)]
-    assert len(lines(1, True)) == 8 and lines(1, True) != lines(1, False)
-    assert lines(2, True) == lines(1, True)[:4]
+    assert lines(2, False) == [f"l{i}\tr{i}" for i in range(16)]
+    assert len(lines(1, True)) == 32 and lines(1, True) != lines(1, False)
+    assert lines(2, True) == lines(1, True)[:16]
+
+
+def test_subsets_of_other_pairs_are_others(tmp_path):
+    pairs = tmp_path / "pairs.tsv"
+    sources = {"phrases": Source((str(pairs),), Alternative("pairs", ()))}
+    run = Run("a", "sentences", "dan", Subset("phrases", 0, False))
+    for text in ("a\tb\nc\td\n", "e\tf\n"):
+        pairs.write_text(text)
+        words = train_command(run, tmp_path, sources, tmp_path / "out")
+        assert Path(words[words.index("--data") + 1]).read_text() == text
+
+
+def test_halves_until_there_are_fewer_than_ten(tmp_path):
+    """3,033,753 pairs in the paper: 19 halvings leave 5, after 11."""
+    sizes = [Subset("phrases", halvings, False).size(3_033_753) for halvings in range(21)]
+    assert sizes[17:] == [23, 11, 5, 0] and NUM_HALVINGS == 19
+    pairs = tmp_path / "ppdb-phrasal-pairs.tsv"
+    pairs.write_text("a cat\tcats\n" * 25)
+    context = Context(tmp_path, find_sources(tmp_path), tmp_path)
+    needed = [run for run in ENTRIES["universal/figure-1"].runs if context.is_needed(RUNS[run])]
+    assert [run.partition("/")[2] for run in needed] == [
+        f"{order}-{halvings}" for order in ("ordered", "random") for halvings in range(3)
+    ]
 
 
 @pytest.mark.parametrize("wrong", [{"max_epochs": 0}, {"max_minutes": -1.0}])

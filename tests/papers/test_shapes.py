@@ -48,12 +48,16 @@ def test_a_whole_year_keeps_the_papers_own_mean():
 
 
 def test_years():
-    scores = {"cumulative": {"STS2013": 50.0, "STS2016": 60.0, "STS": 55.0}, "phrases": {}}
+    """The mean is over the sets of S of 2012 to 2015: neither STS 2016 nor SMT is in its tables."""
+    of_sets = {"STS2012.OnWN": 40.0, "STS2013.OnWN": 60.0, "STS2013.FNWN": 50.0}
+    of_others = {"STS2013.SMT": 9.0, "STS2013": 30.0, "STS2016": 60.0, "STS": 55.0}
+    scores = {"cumulative": of_sets | of_others, "phrases": {}}
     ours, paper = years_beside("cse-4", scores, "T")
     assert ours.rows == (
-        ("STS2013", None, None, 50.0), ("STS2016", None, None, 60.0), ("mean", None, None, 55.0),
+        ("STS2012", None, None, 40.0), ("STS2013", None, None, 55.0),
+        ("STS2016", None, None, 60.0), ("mean", None, None, 50.0),
     )  # fmt: skip
-    assert paper.column("cumulative")["STS2013"] == 68.8 and "all sets of a year" in ours.notes[0]
+    assert paper.column("cumulative")["STS2013"] == 68.8 and "all of a year" in ours.notes[0]
 
 
 def test_ours_and_theirs_share_cells():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -10,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram.analysis.inputs import unit_embeds
-from tf_charagram.analysis.pairs import without_other_scales
 from tf_charagram.analysis.words import count_words
 from tf_charagram.data.readers.scored import ScoredPairs, set_name
+from tf_charagram.evaluation.papers import PAPER_SETS
 from tf_charagram.evaluation.scores import Embed
 from tf_charagram.evaluation.sets import evaluation_sets
+from tf_charagram.files import read_json
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.papers.runs import Run, Subset
 from tf_charagram.papers.sources import Source
 from tf_charagram.papers.training import is_trained, run_folder
 
@@ -42,7 +43,7 @@ class Context:
         """Returns what `metrics.json` of a run has; `None` if it was not trained."""
         if not self.is_trained(run):
             return None
-        return json.loads(run_folder(self.out, run).metrics.read_text(encoding="utf-8"))
+        return read_json(run_folder(self.out, run).metrics)
 
     def scores(self, run: str) -> dict[str, Any]:
         """Returns the scores of a run by set; none if it was not trained."""
@@ -79,29 +80,48 @@ class Context:
 
     @cached_property
     def sts_sets(self) -> list[ScoredPairs]:
-        """The sets of STS that are there, whose scores are all from 0 to 5."""
-        return without_other_scales(self.all_sts_sets)
+        """Those of STS 2012 to 2015, which the papers pool; scores are all from 0 to 5."""
+        return [
+            pairs
+            for pairs in self.all_sts_sets
+            if pairs.name in PAPER_SETS and pairs.name.startswith("STS")
+        ]
 
     def set_name(self, role: str) -> str:
         """Returns what the scores of runs call the set of a role; nothing if it is not there."""
         source = self.sources.get(role)
         return set_name(source.names[0]) if source else ""
 
-    def pairs(self, *roles: str) -> list[tuple[str, str]]:
-        """Returns the training pairs of some roles, but for those with an empty side."""
-        return [
-            pair
-            for role in roles
-            for pair in self.sources[role].pairs()
-            if all(map(str.strip, pair))
-        ]
+    def pairs(self, role: str) -> list[tuple[str, str]]:
+        """Returns the training pairs of a role, but for those with an empty side."""
+        return _pairs(self.sources[role])
 
-    @cached_property
-    def word_counts(self) -> Counter[str]:
-        """How often each word occurs in the phrases and sentences that runs are trained on."""
-        return count_words(text for pair in self.pairs("paraphrases") for text in pair)
+    def is_needed(self, run: Run) -> bool:
+        """Returns whether a run has pairs: of few, there are not as many halves."""
+        subset = run.data
+        if not isinstance(subset, Subset) or subset.role not in self.sources:
+            return True
+        return subset.size(_num_pairs(self.sources[subset.role])) > 0
+
+    def word_counts(self, role: str) -> Counter[str]:
+        """Returns how often each word occurs in the training pairs of a role."""
+        return _word_counts(self.sources[role])
 
 
 @cache
 def _load(folder: str) -> TextEmbedder:
     return TextEmbedder.load(folder)
+
+
+def _pairs(source: Source) -> list[tuple[str, str]]:
+    return [pair for pair in source.pairs() if all(map(str.strip, pair))]
+
+
+@cache
+def _num_pairs(source: Source) -> int:
+    return sum(1 for _ in source.pairs())
+
+
+@cache
+def _word_counts(source: Source) -> Counter[str]:
+    return count_words(text for pair in _pairs(source) for text in pair)

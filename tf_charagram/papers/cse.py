@@ -11,7 +11,7 @@ from tf_charagram.analysis.table import Cell
 from tf_charagram.papers.claims import all_above, is_above
 from tf_charagram.papers.context import Context
 from tf_charagram.papers.entry import Entry, Made
-from tf_charagram.papers.runs import NUM_SEEDS
+from tf_charagram.papers.runs import NUM_SEEDS, UNTUNED
 from tf_charagram.papers.shapes import beside, last, sts_beside, years_beside
 
 _TITLE = "Textual similarity, Pearson x 100"
@@ -19,6 +19,7 @@ _STAGES = {name: f"cse/{name}" for name in ("phrases", "sentences", "cumulative"
 _SEEDS = ("cse/phrases", *(f"cse/phrases-{seed}" for seed in range(1, NUM_SEEDS)))
 _WIDTHS = ("1", "2", "3", "4", "1,2,3")
 _NO_VECTORS = "Word vectors start at random: the paper's start from PARAGRAM-SL999."
+_NOTES = (_NO_VECTORS, UNTUNED)
 
 
 def _table_1(context: Context) -> Made:
@@ -89,15 +90,15 @@ def _table_6(context: Context) -> Made:
 ENTRIES = (
     Entry("cse/table-1", "textual similarity, trained on phrases", _table_1,
           ("sentences/word_average", *_SEEDS),
-          (_NO_VECTORS, "cse is the median of the seeds that were trained, five in the paper. "
+          (*_NOTES, "cse is the median of the seeds that were trained, five in the paper. "
            "word_average is trained on sentences, too.")),
     Entry("cse/table-2", "textual similarity, trained on phrases, then on sentences", _table_2,
-          (_STAGES["cumulative"],), (_NO_VECTORS,)),
+          (_STAGES["cumulative"],), _NOTES),
     Entry("cse/table-3", "SICK similarity, supervised", _table_3,
           ("similarity/word_average-universal", "similarity/cse", "similarity/cse-universal"),
-          (_NO_VECTORS, "Settings were not tuned.")),
+          _NOTES),
     Entry("cse/table-4", "phrases, sentences, or one after the other", _table_4,
-          tuple(_STAGES.values()), (_NO_VECTORS,)),
+          tuple(_STAGES.values()), _NOTES),
     Entry("cse/table-5", "filter widths", _table_5,
           tuple(f"cse/widths-{widths}" for widths in _WIDTHS), (_NO_VECTORS,)),
     Entry("cse/table-6", "pairs judged differently by cse and word_average", _table_6,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tf_charagram.errors import RunError
-from tf_charagram.files import write_json
+from tf_charagram.files import read_json, write_json
 from tf_charagram.papers.context import Context
 from tf_charagram.papers.entry import Entry
 from tf_charagram.papers.result import Result
@@ -35,7 +34,7 @@ def read_result(path: Path) -> Result:
         RunError: The file is missing or damaged.
     """
     try:
-        return Result.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        return Result.from_dict(read_json(path))
     except OSError as error:
         raise RunError(f"Cannot read {path}: {error.strerror or error}.") from error
     except (ValueError, KeyError, TypeError) as error:
@@ -59,7 +58,7 @@ def make(
         DataError: Data is missing; the message names the run that needs it.
         RunError: A run failed, or the result cannot be written.
     """
-    runs = run_order(entry.runs)
+    runs = [run for run in run_order(entry.runs) if context.is_needed(run)]
     if not trained_only:
         for run in runs:
             train(run, context.folder, context.sources, context.out, limits, say)

@@ -10,7 +10,7 @@ from tf_charagram.analysis.table import Cell, Table
 from tf_charagram.data.readers.sick import SICK_TEST
 from tf_charagram.data.readers.twitter import NAME as TWITTER
 from tf_charagram.evaluation.paper_tables import paper_table
-from tf_charagram.evaluation.papers import MEAN
+from tf_charagram.evaluation.papers import CSE_SETS, MEAN
 from tf_charagram.papers.entry import Made
 
 Numbers = Mapping[str, Mapping[str, Cell]]
@@ -102,16 +102,26 @@ def years_beside(
     """Puts means by year into the shape of a table that has no numbers of single sets.
 
     As `sts_beside`, but the paper's means are over all sets of a year, also where some are missing
-    here. STS 2016 and the mean over all sets here come last.
+    here. STS 2016, which no table of the kind has, and the mean over the sets of 2012 to 2015 come
+    last.
     """
     paper = paper_numbers(number)
+    years = [str(row[0]) for row in paper.rows if row[0] != MEAN]
+    members = {year: [name for name in CSE_SETS if name.startswith(f"{year}.")] for year in years}
+    here = {MEAN: [name for names in members.values() for name in names]}
     rows = []
-    for label in (*(str(row[0]) for row in paper.rows if row[0] != MEAN), "STS2016", MEAN):
-        key = "STS" if label == MEAN else label
-        cells = [scores.get(column, {}).get(key) for column in paper.columns[1:]]
+    for label in (*years, "STS2016", MEAN):
+        cells = []
+        for column in paper.columns[1:]:
+            known = scores.get(column, {})
+            if label == "STS2016":
+                cells.append(known.get(label))
+            else:
+                names = [name for name in (members | here)[label] if known.get(name) is not None]
+                cells.append(_mean(known, names) if names else None)
         if any(cell is not None for cell in cells):
             rows.append((label, *cells))
-    note = "Means over the sets that are here; the paper's are over all sets of a year."
+    note = "Means over the sets of 2012 to 2015 that are here; the paper's are over all of a year."
     return Table(title, paper.columns, tuple(rows), (note,)), paper
 
 

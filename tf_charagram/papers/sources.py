@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tf_charagram.bad_lines import BadLines
@@ -37,10 +37,18 @@ _PHRASES = Alternative(
     "PPDB XL, phrasal", ("ppdb-*-xl-phrasal*", "ppdb-*-xl-phrase*"), is_papers=True
 )
 _SOME_PHRASES = ("ppdb-phrasal-pairs*", "ppdb-xl-lexical*")
+_PHRASES_XXL = Alternative(
+    "PPDB XXL, phrasal", ("ppdb-*-xxl-phrasal*", "ppdb-*-xxl-phrase*"), is_papers=True
+)
 _SENTENCES = (
     "asset*", "bible-*", "pan-*", "parade-*", "tatoeba-pivot-*", "turkcorpus*", "twitter-url-*",
     "webnlg-*", "wikisplit-*",
 )  # fmt: skip
+
+_PHRASES_AND_SENTENCES = Alternative(
+    "a sample of phrase pairs of PPDB, PPDB XL, lexical, and pairs of sentences",
+    (*_SOME_PHRASES, *_SENTENCES),
+)
 
 _WSJ = ("wsj_*.mrg", "wsj_*.pos")
 
@@ -55,12 +63,9 @@ ROLES: dict[str, tuple[Alternative, ...]] = {
         Alternative("a sample of phrase pairs of PPDB, and PPDB XL, lexical", _SOME_PHRASES),
     ),
     # What sentence models are trained on: where there are few phrases, sentences too.
-    "paraphrases": (
-        _PHRASES,
-        Alternative(
-            "a sample of phrase pairs of PPDB, PPDB XL, lexical, and pairs of sentences",
-            (*_SOME_PHRASES, *_SENTENCES),
-        ),
+    "paraphrases": (_PHRASES, _PHRASES_AND_SENTENCES),
+    "paraphrases-xxl": (
+        _PHRASES_XXL, replace(_PHRASES, is_papers=False), _PHRASES_AND_SENTENCES,
     ),
     "sentences": (
         Alternative(
@@ -73,7 +78,7 @@ ROLES: dict[str, tuple[Alternative, ...]] = {
         ),
     ),
     "tagged-train": (
-        Alternative("Penn Treebank, sections 0-18", _WSJ, is_papers=True, split="train"),
+        Alternative("Penn Treebank, sections 1-18", _WSJ, is_papers=True, split="train"),
         Alternative("English Web Treebank", ("ewt.train*", "en_ewt-ud-train*")),
     ),
     "tagged-dev": (

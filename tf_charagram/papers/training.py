@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import subprocess
 import sys
@@ -11,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from tf_charagram.data.pipeline.sources import pairs_files
 from tf_charagram.data.readers.scored import set_name
 from tf_charagram.errors import ConfigError, DataError, RunError
-from tf_charagram.files import read_json, whole_file
+from tf_charagram.files import read_json, sha256_of, whole_file
 from tf_charagram.papers.runs import RUNS, Run, Subset
 from tf_charagram.papers.sources import Source
 from tf_charagram.training.run_folder import RunFolder
@@ -203,7 +205,8 @@ def _subset_file(subset: Subset, sources: dict[str, Source], out: Path) -> Path:
         RunError: It cannot be written.
     """
     order = "random" if subset.is_random else "ordered"
-    path = out / "data" / f"{subset.role}-{order}-{subset.halvings}.tsv"
+    digest = _digest(sources[subset.role])
+    path = out / "data" / f"{subset.role}-{digest}-{order}-{subset.halvings}.tsv"
     if path.is_file():
         return path
     pairs = list(sources[subset.role].pairs())
@@ -211,6 +214,12 @@ def _subset_file(subset: Subset, sources: dict[str, Source], out: Path) -> Path:
         order_of = np.random.default_rng(0).permutation(len(pairs))
         pairs = [pairs[index] for index in order_of]
     with whole_file(path, "w") as file:
-        kept = pairs[: len(pairs) >> subset.halvings]
+        kept = pairs[: subset.size(len(pairs))]
         file.writelines(f"{left}\t{right}\n" for left, right in kept)
     return path
+
+
+def _digest(source: Source) -> str:
+    """Returns what tells the files of a source from others, and from what they were before."""
+    hashes = [sha256_of(file) for name in source.names for file in pairs_files(name)]
+    return hashlib.sha256("".join(hashes).encode()).hexdigest()[:8]

@@ -10,10 +10,18 @@ from tf_charagram.analysis import neighbors
 from tf_charagram.analysis.length import UNIVERSAL_BINS, scores_by_length
 from tf_charagram.analysis.runs import score_by_amount
 from tf_charagram.analysis.table import Cell, Table
+from tf_charagram.data.readers.annotated_ppdb import NAME as ANNOTATED_PPDB
 from tf_charagram.papers.claims import all_above, is_above, is_above_throughout, is_within
 from tf_charagram.papers.context import Context
 from tf_charagram.papers.entry import Entry, Made
-from tf_charagram.papers.runs import FEATURES, LABELLED, NUM_HALVINGS, WORD_ENCODERS
+from tf_charagram.papers.runs import (
+    FEATURES,
+    LABELLED,
+    NUM_HALVINGS,
+    RUNS,
+    UNTUNED,
+    WORD_ENCODERS,
+)
 from tf_charagram.papers.shapes import (
     beside,
     is_set,
@@ -37,6 +45,7 @@ _NO_VECTORS = (
     "Word vectors start at random: the paper's start from PARAGRAM-SL999, which was trained on far "
     "more text."
 )
+_NOTES = (_NO_VECTORS, UNTUNED)
 
 
 def _table_1(context: Context) -> Made:
@@ -89,22 +98,26 @@ def _mean_of_sets(cells: Sequence[Cell], table: Table) -> float | None:
 def _table_3(context: Context) -> Made:
     best: dict[str, Cell] = {}
     final: dict[str, Cell] = {}
+    annotated: dict[str, Cell] = {}
     for label, run in _MODELS.items():
         values = [record["scores"].get("pavlick") for record in context.history(run)]
         best[label] = max((value for value in values if value is not None), default=None)
         final[label] = context.scores(run).get("pavlick")
+        annotated[label] = context.scores(run).get(f"{ANNOTATED_PPDB}.test")
     claims = {
         "the encoders are within 2 points of each other": is_within(list(best.values()), 2.0),
         "lstm without its gate is above all encoders but lstm": all_above(
             [best["lstm, no gate"]], [value for name, value in best.items() if name not in _LSTMS]
         ),
     }
-    ours = {"Pavlick et al., best": best, "Pavlick et al.": final}
+    ours = {
+        "Pavlick et al., best": best, "Pavlick et al.": final, "Annotated-PPDB": annotated,
+    }  # fmt: skip
     return beside("universal-3", ours, "Phrases of PPDB, Spearman x 100", claims)
 
 
 def _table_4(context: Context) -> Made:
-    return _sts_table("universal-4", {"word_average": "sentences/word_average"}, context)
+    return _sts_table("universal-4", {"word_average": "sentences/word_average-xxl"}, context)
 
 
 def _labelled_score(context: Context, task: str, run: str) -> Cell:
@@ -175,7 +188,7 @@ def _table_7(context: Context) -> Made:
 
 
 def _table_8(context: Context) -> Made:
-    words = [word for word, _ in context.word_counts.most_common(_NUM_WORDS)]
+    words = [word for word, _ in context.word_counts("paraphrases").most_common(_NUM_WORDS)]
     embeds = context.embeds({"word_average": "sentences/word_average"})
     table = neighbors.nearest_texts(embeds, neighbors.UNIVERSAL_WORDS, words, k=7)
     return Made(with_paper(table, "universal-8"))
@@ -184,14 +197,14 @@ def _table_8(context: Context) -> Made:
 def _figure_1(context: Context) -> Made:
     score = "paper mean"
     runs = {
-        f"{order}-{halvings}": run_folder(context.out, f"amount/{order}-{halvings}")
-        for order in ("ordered", "random") for halvings in range(NUM_HALVINGS + 1)
-        if context.is_trained(f"amount/{order}-{halvings}")
+        name.removeprefix("amount/"): run_folder(context.out, name)
+        for name in _AMOUNTS if context.is_trained(name)
     }  # fmt: skip
     table = score_by_amount(runs, score)
     lines = table.curves.lines if table.curves else {}
     claims = {}
-    if set(lines) == {"ordered", "random"} and len(runs) == 2 * (NUM_HALVINGS + 1):
+    needed = [name for name in _AMOUNTS if context.is_needed(RUNS[name])]
+    if set(lines) == {"ordered", "random"} and len(runs) == len(needed):
         random, ordered = (np.array([y for _, y in lines[name]]) for name in ("random", "ordered"))
         claims = {
             "more data are better: the largest amount is best": bool(
@@ -212,23 +225,22 @@ _AMOUNTS = tuple(
 ENTRIES = (
     Entry("universal/table-1", "the shared tasks", _table_1),
     Entry("universal/table-2", "textual similarity of encoders over words", _table_2,
-          tuple(_MODELS.values()), (_NO_VECTORS,)),
+          tuple(_MODELS.values()), _NOTES),
     Entry("universal/table-3", "phrase similarity of encoders over words", _table_3,
-          tuple(_MODELS.values()), (_NO_VECTORS, "Annotated-PPDB is not scored.")),
+          tuple(_MODELS.values()), _NOTES),
     Entry("universal/table-4", "word_average trained on more data", _table_4,
-          ("sentences/word_average",), (_NO_VECTORS,)),
+          ("sentences/word_average-xxl",), _NOTES),
     Entry("universal/table-5", "supervised tasks", _table_5,
           tuple(f"{task}/{name}" for task in LABELLED
                 for name in (*WORD_ENCODERS, "lstm-no-gate",
                              "lstm-universal" if task == "sentiment" else "word_average-universal")
                 if name != "identity_rnn"),
-          (_NO_VECTORS, "Settings were not tuned.")),
+          _NOTES),
     Entry("universal/table-6", "frozen sentence vectors as features", _table_6,
-          tuple(f"{task}/frozen-{dim}" for task in LABELLED for dim in FEATURES), (_NO_VECTORS,)),
+          tuple(f"{task}/frozen-{dim}" for task in LABELLED for dim in FEATURES), _NOTES),
     Entry("universal/table-7", "scores by length", _table_7,
-          tuple(_MODELS[name] for name in _BY_LENGTH), (_NO_VECTORS,)),
+          tuple(_MODELS[name] for name in _BY_LENGTH), _NOTES),
     Entry("universal/table-8", "nearest words", _table_8, ("sentences/word_average",),
-          (_NO_VECTORS,)),
-    Entry("universal/figure-1", "score against amount of data", _figure_1, _AMOUNTS,
-          (_NO_VECTORS,)),
+          _NOTES),
+    Entry("universal/figure-1", "score against amount of data", _figure_1, _AMOUNTS, _NOTES),
 )  # fmt: skip

@@ -11,8 +11,8 @@ from tf_charagram.data.readers.scored import files_below
 from tf_charagram.data.readers.tagged import TaggedSentence, read_tagged
 from tf_charagram.errors import DataError
 
-#: Sections of each split, as tagging uses them (Collins 2002; Charagram, section 4.2).
-SPLITS = {"train": range(19), "dev": range(19, 22), "test": range(22, 25)}
+#: Sections of each split (Charagram, section 4.2).
+SPLITS = {"train": range(1, 19), "dev": range(19, 22), "test": range(22, 25)}
 # The section is in the names of the files, whatever folders they are in.
 _FILE = re.compile(r"wsj_(\d\d)\d\d\.(mrg|pos)(\.gz)?", re.IGNORECASE)
 
