@@ -7,7 +7,14 @@ import pytest
 
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.encoders import ENCODERS
-from tf_charagram.evaluation.papers import CSE_MEAN, CSE_SETS, PAPER_MEAN, PAPER_SETS, paper_scores
+from tf_charagram.evaluation.papers import (
+    CSE_MEAN,
+    CSE_SETS,
+    PAPER_MEAN,
+    PAPER_SETS,
+    paper_number,
+    paper_scores,
+)
 from tf_charagram.evaluation.scores import score_names, score_sets
 
 
@@ -33,9 +40,12 @@ def test_sets_have_the_means_the_papers_say(encoder):
 @pytest.mark.parametrize(
     ("encoder", "expected"),
     [
-        ("charagram", {"SL999": 70.6, PAPER_MEAN: 68.7, "SICK.test": 70.0, "STS2014": 74.7}),
-        ("char_cnn", {"SL999": 30.64, "WS353": 33.19, PAPER_MEAN: 59.2}),
-        ("char_lstm", {"WS353": 51.43, PAPER_MEAN: 41.9, "Twitter": 39.9}),
+        (
+            "charagram",
+            {"SL999": 63.33, "WS353": 53.87, "RW": 47.1, PAPER_MEAN: 68.7, "STS2014": 74.7},
+        ),
+        ("char_cnn", {"SL999": 30.64, "WS353": 26.31, PAPER_MEAN: 59.2}),
+        ("char_lstm", {"WS353": 48.27, PAPER_MEAN: 41.9, "Twitter": 39.9}),
         ("word_average", {PAPER_MEAN: 66.2, "STS2012": 58.5, "pavlick": 60.3}),
         ("projection", {"STS2012.SMTnews": 62.8, "SICK.test": 71.6, "pavlick": 61.0}),
         ("dan", {"Twitter": 53.7}),
@@ -60,6 +70,29 @@ def test_an_lstm_without_output_gate():
 
 def test_no_paper_has_it():
     assert paper_scores("ngram_mean", {}) is None
+    assert paper_number("pos", "wsj:test", "ngram_mean", {}) is None
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "encoder", "options", "value"),
+    [
+        ("pos", "wsj:test", "charagram", {}, 96.99),
+        ("pos", "wsj:test", "charagram", {"num_layers": 2}, 97.10),
+        ("similarity", "SICK.test", "word_average", {}, 86.40),
+        ("similarity", "SICK_test_annotated", "cse", {}, 85.58),
+        ("entailment", "SICK.test", "lstm", {"use_output_gate": False}, 83.2),
+        ("sentiment", "sst.binary.test", "lstm", {}, 89.2),
+        # Another set, another task, another part of the set.
+        ("pos", "en_ewt-ud-test", "charagram", {}, None),
+        ("sentiment", "SICK.test", "lstm", {}, None),
+        ("similarity", "SICK.trial", "word_average", {}, None),
+        ("words", "SICK.test", "word_average", {}, None),
+        ("similarity", "SICK.test", "charagram", {}, None),
+    ],
+)
+def test_numbers_of_labelled_tasks(task, name, encoder, options, value):
+    number = paper_number(task, name, encoder, options)
+    assert number is None if value is None else number.value == value
 
 
 def make_sets():

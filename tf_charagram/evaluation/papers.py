@@ -6,9 +6,10 @@ Sources: C is Charagram (2016), U Towards Universal Paraphrastic Sentence Embedd
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +36,7 @@ _C, _U, _S = "Charagram (2016)", "Universal (2016)", "CSE (2018)"
 #: Encoder -> the table with its sets, and where its numbers are from.
 _TABLES = {
     **dict.fromkeys(
-        ("charagram", "char_cnn", "char_lstm"), ("charagram-11", f"{_C}, tables 1, 2 and 11")
+        ("charagram", "char_cnn", "char_lstm"), ("charagram-11", f"{_C}, tables 1 and 11")
     ),
     "word_average": ("charagram-11", f"{_C}, table 11; phrases: {_U}, table 3"),
     **dict.fromkeys(
@@ -45,8 +46,14 @@ _TABLES = {
     "cse": ("cse-1", f"{_S}, table 1; STS2016: table 2"),
     "gran": ("cse-2", f"{_S}, table 2"),
 }
-#: What words are scored on, each chosen by the set itself.
-_WORD_SETS = ("SL999", "WS353")
+_SICK_TEST = re.compile(r"SICK[._-]test(_annotated)?", re.IGNORECASE)
+#: Labelled task -> names of the set that the papers test on, and the table with what they report.
+_LABELLED = {
+    "pos": (re.compile(".*:test"), "charagram-4", "accuracy", f"{_C}, table 4"),
+    "similarity": (_SICK_TEST, "universal-5", "similarity", f"{_U}, table 5"),
+    "entailment": (_SICK_TEST, "universal-5", "entailment", f"{_U}, table 5"),
+    "sentiment": (re.compile(r"sst\.binary\.test"), "universal-5", "sentiment", f"{_U}, table 5"),
+}
 
 
 @dataclass(frozen=True)
@@ -82,10 +89,8 @@ def paper_scores(encoder: str, options: Mapping[str, Any]) -> PaperScores | None
     if encoder not in _TABLES:
         return None
     table, source = _TABLES[encoder]
-    is_ungated = encoder == "lstm" and options.get("use_output_gate") is False
-    column = "lstm, no gate" if is_ungated else encoder
+    column, named = _names(encoder, options)
     scores = paper_table(table).numbers(column)
-    named = "lstm without output gate" if is_ungated else encoder
     if table.startswith("cse"):
         # The mean of S for 2013 is over three of the four sets.
         del scores["STS2013"]
@@ -97,19 +102,69 @@ def paper_scores(encoder: str, options: Mapping[str, Any]) -> PaperScores | None
     return PaperScores(f"{named}: {source}", scores)
 
 
+class PaperNumber(NamedTuple):
+    """What a paper reports for an encoder on the test set of a labelled task.
+
+    Attributes:
+        value: Accuracy, or Pearson's r, x 100.
+        source: The encoder, and where the number is from.
+    """
+
+    value: float
+    source: str
+
+
+def paper_number(
+    task: str, set_name: str, encoder: str, options: Mapping[str, Any]
+) -> PaperNumber | None:
+    """Returns what the papers report on a set of a labelled task; `None` if nothing.
+
+    Args:
+        task: Name of the task.
+        set_name: Name of the set; numbers are of SICK's test set, that of SST, and sections 22 to
+            24 of the Penn Treebank.
+        encoder: As for `paper_scores`.
+        options: As for `paper_scores`.
+    """
+    pattern, table, row, source = _LABELLED.get(task, (None, "", "", ""))
+    if pattern is None or not pattern.fullmatch(set_name):
+        return None
+    column, named = _names(encoder, options)
+    if task == "similarity" and encoder == "cse":
+        table, row, source = "cse-3", "Pearson", f"{_S}, table 3"
+    if table == "universal-5":
+        numbers = {
+            name: number
+            for name in paper_table(table).columns[1:]
+            if (number := paper_table(table).numbers(name).get(row)) is not None
+        }
+    else:
+        numbers = paper_table(table).numbers(row)
+    value = numbers.get(column)
+    return None if value is None else PaperNumber(value, f"{named}: {source}")
+
+
+def _names(encoder: str, options: Mapping[str, Any]) -> tuple[str, str]:
+    """Returns what the tables call an encoder, and what we call it."""
+    if encoder == "lstm" and options.get("use_output_gate") is False:
+        return "lstm, no gate", "lstm without output gate"
+    if encoder == "charagram" and options.get("num_layers") == 2:
+        return "charagram, 2 layers", "charagram of 2 layers"
+    return encoder, encoder
+
+
 def _with_mean(scores: dict[str, float], name: str) -> dict[str, float]:
     """Returns scores with the mean over all sets under another name."""
     return {name if label == MEAN else label: value for label, value in scores.items()}
 
 
 def _of_words(encoder: str) -> dict[str, float]:
-    """Returns Spearman x 100 on words: C, tables 1 and 2 and section 4.1.3."""
+    """Returns Spearman x 100 on words of the model chosen by SL999: C, table 1, section 4.1.3."""
     table = paper_table("charagram-1")
-    scores = {name: table.numbers(name).get(f"{encoder}, {name}") for name in _WORD_SETS}
-    if encoder == "charagram":
-        scores |= {"SL999": paper_table("charagram-2").numbers("SL999")["charagram, large"]}
-        scores["RW"] = 47.1
-    return {name: value for name, value in scores.items() if value is not None}
+    numbers = {name: table.numbers(name) for name in table.columns[1:]}
+    row = f"{encoder}, SL999"
+    scores = {name: of_rows[row] for name, of_rows in numbers.items() if row in of_rows}
+    return scores | ({"RW": 47.1} if encoder == "charagram" else {})
 
 
 def _of_phrases(column: str) -> dict[str, float]:
