@@ -126,7 +126,7 @@ def _claimed(path: Path, open_: Callable[[Path], int]) -> Iterator[Path]:
         yield partial
     finally:
         if _is_at(descriptor, partial):
-            _remove(partial)
+            _try_remove(partial)
         os.close(descriptor)
 
 
@@ -141,7 +141,7 @@ def _claim(partial: Path, open_: Callable[[Path], int]) -> int | None:
         if _is_at(descriptor, partial):
             if partial.is_dir():
                 for child in partial.iterdir():
-                    _remove(child)
+                    _try_remove(child)
             return descriptor
         os.close(descriptor)
 
@@ -155,12 +155,17 @@ def _open_folder(path: Path) -> int:
     return os.open(path, os.O_RDONLY)
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Deletes a file, a folder with all that is in it, or a link, but not what that leads to."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+def _try_remove(path: Path) -> None:
     with suppress(OSError):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
+        remove(path)
 
 
 def try_lock(descriptor: int) -> bool:

@@ -290,6 +290,18 @@ def test_a_checkpoint_that_the_disk_has_no_room_for_is_not_there(tmp_path):
     assert 8000 < allowed
 
 
+@pytest.mark.parametrize("leads_to", ["elsewhere", "nowhere"])
+def test_a_link_that_is_named_like_an_old_checkpoint_is_deleted(leads_to, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "file").touch()
+    folder = tmp_path / "checkpoints"
+    folder.mkdir()
+    (folder / "ckpt-1.part").symlink_to(tmp_path / leads_to)
+    Checkpoints(folder, [tf.Variable(1.0)], keep=1).save(2)
+    assert sorted({path.name.split(".")[0] for path in folder.iterdir()}) == ["ckpt-2"]
+    assert (tmp_path / "elsewhere" / "file").is_file()
+
+
 @pytest.mark.usefixtures("unexported")
 def test_select_keeps_the_best_also_after_a_resume(data, tmp_path, monkeypatch):
     # The better the model, the worse it does here, so the first evaluation is the best.

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import tensorflow as tf
 
 from tf_charagram.errors import RunError
-from tf_charagram.files import partial_folder, write_problem
+from tf_charagram.files import partial_folder, remove, write_problem
 
 logger = logging.getLogger(__name__)
 
@@ -113,7 +112,4 @@ class Checkpoints:
             is_ours = name.startswith(_PREFIX) or name == _OLD_LIST
             if not is_ours or name.split(".")[0] in kept:
                 continue
-            if path.is_dir():
-                shutil.rmtree(path)
-            else:
-                path.unlink()
+            remove(path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import shutil
 from collections.abc import Callable, Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,6 +16,7 @@ from tf_charagram.errors import DataError, RunError
 from tf_charagram.files import (
     read_json,
     read_json_lines,
+    remove,
     sha256_of,
     whole_file,
     write_json,
@@ -182,10 +182,7 @@ class RunFolder:
             own = [path for path in self.path.iterdir() if self._is_own(path.name)]
             names = sorted(own, key=lambda path: path == self.config)
             for path in names if self._replaces else ():
-                if path.is_dir() and not path.is_symlink():
-                    shutil.rmtree(path)
-                else:
-                    path.unlink()
+                remove(path)
         except OSError as error:
             raise RunError(f"Cannot write {self.path}: {write_problem(error)}") from error
         self._replaces = False
