@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,8 +14,6 @@ import numpy as np
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.files import whole_file
-
-_HEADER_BYTES = 128
 
 
 class VectorWriter(Protocol):
@@ -85,7 +84,7 @@ class _JsonlWriter:
 
 
 class _NpyWriter:
-    """Appends rows behind a header of fixed length, whose row count is filled in at the end."""
+    """Appends rows behind a header, in which NumPy leaves room for the final number of rows."""
 
     def __init__(self, file: IO[bytes], dim: int) -> None:
         self._file = file
@@ -93,7 +92,7 @@ class _NpyWriter:
         self._num_rows = 0
 
     def __enter__(self) -> _NpyWriter:
-        self._file.write(b"\0" * _HEADER_BYTES)
+        self._write_header()
         return self
 
     def write(self, texts: Sequence[str], vectors: np.ndarray) -> None:
@@ -104,10 +103,11 @@ class _NpyWriter:
     def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
         if kind is not None:
             return
-        shape = f"({self._num_rows}, {self._dim})"
-        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"
-        room = _HEADER_BYTES - len(np.lib.format.magic(1, 0)) - 2
         self._file.seek(0)
-        self._file.write(np.lib.format.magic(1, 0) + room.to_bytes(2, "little"))
-        self._file.write(header.ljust(room - 1).encode("ascii") + b"\n")
-        self._file.seek(0, 2)
+        self._write_header()
+        self._file.seek(0, os.SEEK_END)
+
+    def _write_header(self) -> None:
+        shape = (self._num_rows, self._dim)
+        header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(self._file, header)
