@@ -36,6 +36,19 @@ _MAX_JSON_BYTES = 1 << 28
 
 
 @contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Says what cannot be written, and why, where the code within fails to.
+
+    Raises:
+        RunError: The disk is full or `path` cannot be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise RunError(f"Cannot write {path}: {write_problem(error)}") from error
+
+
+@contextmanager
 def whole_file(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
     """Opens a file that appears under `path` only once it is complete and on disk.
 
@@ -49,7 +62,7 @@ def whole_file(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
     """
     path = Path(path)
     text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
-    try:
+    with writing(path):
         if _is_device(path):
             with open(path, mode, **text) as file:  # type: ignore[call-overload]
                 yield file
@@ -61,8 +74,6 @@ def whole_file(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(partial, path)
-    except OSError as error:
-        raise RunError(f"Cannot write {path}: {write_problem(error)}") from error
 
 
 def _is_device(path: Path) -> bool:
@@ -81,12 +92,10 @@ def partial_folder(path: str | Path) -> Iterator[Path]:
         RunError: It cannot be written.
     """
     path = Path(path)
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with _claimed(path, _open_folder) as partial:
             yield partial
-    except OSError as error:
-        raise RunError(f"Cannot write {path}: {write_problem(error)}") from error
 
 
 @contextmanager
@@ -241,18 +250,6 @@ def read_json(path: str | Path) -> Any:
     if status.st_size > _MAX_JSON_BYTES:
         raise ValueError(f"it has {status.st_size:,} bytes, more than {_MAX_JSON_BYTES:,}")
     return parse_json(Path(path).read_text(encoding="utf-8"))
-
-
-def read_json_lines(path: Path) -> Iterator[Any]:
-    """Yields the values of the lines of a file, but of those cut short; none if it is not there."""
-    if not path.is_file():
-        return
-    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
-        try:
-            value = parse_json(line)
-        except ValueError:
-            continue
-        yield value
 
 
 def write_json(path: str | Path, value: Any) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import tensorflow as tf
 
 from tf_charagram.config import RunConfig
-from tf_charagram.errors import ConfigError, RunError, TrainingError
-from tf_charagram.files import read_json, write_problem
+from tf_charagram.errors import ConfigError, TrainingError
+from tf_charagram.files import read_json, writing
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks.base import Task
@@ -117,11 +117,9 @@ class TrialRunner:
         if self._previous is not None and not self._previous.fits(config):
             self._previous = None
         gc.collect()
-        try:
+        with writing(folder.path):
             folder.path.mkdir(parents=True, exist_ok=True)
             log = open(folder.path / "log.txt", "a", encoding="utf-8")
-        except OSError as error:
-            raise RunError(f"Cannot write {folder.path}: {write_problem(error)}") from error
         with log, redirect_stderr(log):
             run = TrainingRun(config, resume=True, overwrite=False, previous=self._previous)
             self._previous = run.task if run.task.shares_examples else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -11,14 +10,8 @@ from typing import Any
 
 from tf_charagram.bulk.formats import FORMATS
 from tf_charagram.errors import RunError
-from tf_charagram.files import (
-    read_json,
-    read_json_lines,
-    sha256_of,
-    whole_file,
-    write_json,
-    write_problem,
-)
+from tf_charagram.files import read_json, sha256_of, whole_file, write_json, writing
+from tf_charagram.json_lines import append_json_line, read_json_lines, to_json_lines
 
 Record = dict[str, Any]
 _SHARD = re.compile(rf"part-\d{{5,}}-\d{{5,}}\.({'|'.join(FORMATS)})")
@@ -99,11 +92,7 @@ class ShardFolder:
         """
         self._reopen()
         self.records[_key(record)] = record
-        try:
-            with open(self.shards, "a", encoding="utf-8", newline="\n") as file:
-                file.write(json.dumps(record) + "\n")
-        except OSError as error:
-            raise RunError(f"Cannot write {self.shards}: {write_problem(error)}") from error
+        append_json_line(self.shards, record)
 
     def complete(self) -> None:
         """Sorts the records in the order of the input, and marks the folder as complete."""
@@ -182,15 +171,12 @@ class ShardFolder:
 
     def _lines(self) -> bytes:
         """Returns what `shards.jsonl` holds once it is complete."""
-        records = (self.records[key] for key in sorted(self.records))
-        return "".join(json.dumps(record) + "\n" for record in records).encode()
+        return to_json_lines(self.records[key] for key in sorted(self.records)).encode()
 
     def _remove(self, paths: Iterable[Path]) -> None:
-        try:
+        with writing(self.path):
             for path in paths:
                 path.unlink(missing_ok=True)
-        except OSError as error:
-            raise RunError(f"Cannot write {self.path}: {write_problem(error)}") from error
 
 
 def begun_with(path: str | Path, names: Iterable[str]) -> dict[str, Any]:

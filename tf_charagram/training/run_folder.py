@@ -13,15 +13,8 @@ from typing import Any, ClassVar, TypeAlias
 from tf_charagram._version import __version__
 from tf_charagram.cli.outputs import check_local
 from tf_charagram.errors import DataError, RunError
-from tf_charagram.files import (
-    read_json,
-    read_json_lines,
-    remove,
-    sha256_of,
-    whole_file,
-    write_json,
-    write_problem,
-)
+from tf_charagram.files import read_json, remove, sha256_of, whole_file, write_json, writing
+from tf_charagram.json_lines import append_json_line, read_json_lines, to_json_lines
 from tf_charagram.locks import FolderLock
 from tf_charagram.serialization.locations import is_run_file
 
@@ -170,7 +163,7 @@ class RunFolder:
             RunError: The folder cannot be written, or another process writes to it, or began a run
                 there since it was opened.
         """
-        try:
+        with writing(self.path):
             self.lock.acquire()
             if self.config.is_file() and not (self._replaces or self._goes_on):
                 self.lock.release()
@@ -183,8 +176,6 @@ class RunFolder:
             names = sorted(own, key=lambda path: path == self.config)
             for path in names if self._replaces else ():
                 remove(path)
-        except OSError as error:
-            raise RunError(f"Cannot write {self.path}: {write_problem(error)}") from error
         self._replaces = False
         if not self.config.is_file():
             write_json(self.config, config)
@@ -200,11 +191,7 @@ class RunFolder:
         Raises:
             RunError: It cannot be written, for instance because the disk is full.
         """
-        try:
-            with open(self.history, "a", encoding="utf-8") as file:
-                file.write(json.dumps(record) + "\n")
-        except OSError as error:
-            raise RunError(f"Cannot write {self.history}: {write_problem(error)}") from error
+        append_json_line(self.history, record)
 
     def read_history(self) -> list[dict[str, Any]]:
         """Returns the records of the history; a line that was cut short is left out."""
@@ -218,7 +205,7 @@ class RunFolder:
         """Drops what was recorded after `step`, and returns the rest."""
         records = [record for record in self.read_history() if record["step"] <= step]
         with whole_file(self.history, "w") as file:
-            file.writelines(json.dumps(record) + "\n" for record in records)
+            file.write(to_json_lines(records))
         return records
 
 

@@ -15,7 +15,7 @@ import tensorflow as tf
 from tf_charagram.data.pipeline.corpus import Example
 from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import RunError
-from tf_charagram.files import write_problem
+from tf_charagram.files import writing
 
 _CHUNK_PAIRS = 5_000
 _CHUNK_CHARS = 2_000_000
@@ -126,12 +126,10 @@ class PairStore:
     def _writable(self) -> Iterator[None]:
         """Empties the folder, which an earlier run may have left, and says why writing failed."""
         try:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            self.folder.mkdir(parents=True)
-            yield
-        except OSError as error:
-            self.remove()
-            raise RunError(f"Cannot write {self.folder}: {write_problem(error)}") from error
+            with writing(self.folder):
+                shutil.rmtree(self.folder, ignore_errors=True)
+                self.folder.mkdir(parents=True)
+                yield
         except BaseException:
             self.remove()
             raise

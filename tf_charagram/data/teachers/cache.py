@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from tf_charagram.data.teachers.teacher import Teacher
-from tf_charagram.errors import DataError, RunError
-from tf_charagram.files import partial_folder, read_json, write_json, write_problem
+from tf_charagram.errors import DataError
+from tf_charagram.files import partial_folder, read_json, write_json, writing
 from tf_charagram.locks import FolderLock
 
 _FORMAT_VERSION = 1
@@ -137,24 +137,22 @@ class VectorCache:
             TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
         )  # fmt: skip
         console = Console(stderr=True)
-        try:
-            with (
-                open(self.folder / _VECTORS, "r+b") as file,
-                Progress(*columns, console=console, disable=not show_progress) as progress,
-            ):
-                file.truncate(done * self._row_bytes)
-                file.seek(0, os.SEEK_END)
-                task = progress.add_task("embed", total=len(self._texts), completed=done)
-                for number, first in enumerate(range(done, len(self._texts), _BATCH)):
-                    batch = self._texts[first : first + _BATCH]
-                    file.write(self._encode(batch).tobytes())
-                    file.flush()
-                    if number % _SYNC_EVERY == 0:
-                        os.fsync(file.fileno())
-                    progress.advance(task, len(batch))
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise RunError(f"Cannot write {self.folder}: {write_problem(error)}") from error
+        with (
+            writing(self.folder),
+            open(self.folder / _VECTORS, "r+b") as file,
+            Progress(*columns, console=console, disable=not show_progress) as progress,
+        ):
+            file.truncate(done * self._row_bytes)
+            file.seek(0, os.SEEK_END)
+            task = progress.add_task("embed", total=len(self._texts), completed=done)
+            for number, first in enumerate(range(done, len(self._texts), _BATCH)):
+                batch = self._texts[first : first + _BATCH]
+                file.write(self._encode(batch).tobytes())
+                file.flush()
+                if number % _SYNC_EVERY == 0:
+                    os.fsync(file.fileno())
+                progress.advance(task, len(batch))
+            os.fsync(file.fileno())
 
     def _encode(self, texts: list[str]) -> np.ndarray:
         vectors = np.asarray(self.teacher.encode(texts))
