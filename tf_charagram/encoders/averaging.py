@@ -40,7 +40,7 @@ class WordAverage(AveragingEncoder):
         super().__init__(
             num_rows=num_rows,
             dim=dim,
-            word_dim=dim,
+            width=dim,
             seed=seed,
             **{"name": "word_average", **kwargs},
         )
@@ -88,7 +88,7 @@ class Projection(AveragingEncoder):
             num_rows=num_rows,
             dim=dim,
             seed=seed,
-            word_dim=word_dim,
+            width=word_dim,
             **{"name": "projection", **kwargs},
         )
         self.dense = _dense(self.word_dim, dim, "linear", seed + 1, "dense")
@@ -96,10 +96,6 @@ class Projection(AveragingEncoder):
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
         return self.dense(self.mean(ids, training))
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {**super().get_config(), "word_dim": self.word_dim}
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -144,7 +140,7 @@ class Dan(AveragingEncoder):
         if num_layers not in (1, 2):
             raise ConfigError(f"`num_layers` must be 1 or 2. Received: num_layers={num_layers}")
         super().__init__(
-            num_rows=num_rows, dim=dim, seed=seed, word_dim=word_dim, **{"name": "dan", **kwargs}
+            num_rows=num_rows, dim=dim, seed=seed, width=word_dim, **{"name": "dan", **kwargs}
         )
         self.activation = activation
         self.num_layers = num_layers
@@ -160,15 +156,6 @@ class Dan(AveragingEncoder):
         for dense in self.dense:
             embedding = dense(embedding)
         return embedding
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "word_dim": self.word_dim,
-            "activation": self.activation,
-            "num_layers": self.num_layers,
-        }
 
 
 def _dense(input_dim: int, dim: int, activation: str, seed: int, name: str) -> keras.layers.Dense:

@@ -69,7 +69,7 @@ class Cse(SequenceEncoder):
                 f"Received: dim={dim}"
             )
         super().__init__(
-            num_rows=num_rows, dim=dim, seed=seed, word_dim=word_dim, **{"name": "cse", **kwargs}
+            num_rows=num_rows, dim=dim, seed=seed, width=word_dim, **{"name": "cse", **kwargs}
         )
         self.widths = widths
         self.activation = activation
@@ -86,12 +86,3 @@ class Cse(SequenceEncoder):
         """Returns the embeddings of texts given as word ids."""
         inputs, mask = self.vectors(ids, training)
         return self.filters(inputs, mask=mask)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "word_dim": self.word_dim,
-            "widths": list(self.widths),
-            "activation": self.activation,
-        }

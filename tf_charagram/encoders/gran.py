@@ -48,7 +48,7 @@ class Gran(SequenceEncoder):
         **kwargs: Any,
     ) -> None:
         super().__init__(
-            num_rows=num_rows, dim=dim, word_dim=dim, seed=seed, **{"name": "gran", **kwargs}
+            num_rows=num_rows, dim=dim, width=dim, seed=seed, **{"name": "gran", **kwargs}
         )
         self.use_output_gate = use_output_gate
         self.use_peepholes = use_peepholes
@@ -78,11 +78,3 @@ class Gran(SequenceEncoder):
         gates = self.gate(tf.concat([inputs, states], axis=-1))
         # Behind the last word the inputs are zero.
         return tf.reduce_sum(inputs * gates, axis=1) / divisors(self.words_of(ids))
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "use_output_gate": self.use_output_gate,
-            "use_peepholes": self.use_peepholes,
-        }

@@ -47,7 +47,7 @@ class Rnn(SequenceEncoder):
     ) -> None:
         check_activation(activation, get_args(Activation))
         super().__init__(
-            num_rows=num_rows, dim=dim, word_dim=dim, seed=seed, **{"name": "rnn", **kwargs}
+            num_rows=num_rows, dim=dim, width=dim, seed=seed, **{"name": "rnn", **kwargs}
         )
         self.activation = activation
         self.rnn = keras.layers.SimpleRNN(
@@ -64,10 +64,6 @@ class Rnn(SequenceEncoder):
         """Returns the embeddings of texts given as word ids."""
         inputs, mask = self.vectors(ids, training)
         return self.rnn(inputs, mask=mask)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {**super().get_config(), "activation": self.activation}
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -98,7 +94,7 @@ class IdentityRnn(SequenceEncoder):
         super().__init__(
             num_rows=num_rows,
             dim=dim,
-            word_dim=dim,
+            width=dim,
             seed=seed,
             **{"name": "identity_rnn", **kwargs},
         )
@@ -162,7 +158,7 @@ class Lstm(SequenceEncoder):
         **kwargs: Any,
     ) -> None:
         super().__init__(
-            num_rows=num_rows, dim=dim, word_dim=dim, seed=seed, **{"name": "lstm", **kwargs}
+            num_rows=num_rows, dim=dim, width=dim, seed=seed, **{"name": "lstm", **kwargs}
         )
         self.use_output_gate = use_output_gate
         self.use_peepholes = use_peepholes
@@ -179,11 +175,3 @@ class Lstm(SequenceEncoder):
         """Returns the embeddings of texts given as word ids."""
         inputs, mask = self.vectors(ids, training)
         return self.lstm(inputs, mask=mask, training=training)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "use_output_gate": self.use_output_gate,
-            "use_peepholes": self.use_peepholes,
-        }

@@ -10,19 +10,20 @@ import tensorflow as tf
 
 from tf_charagram.encoders.base import Encoder
 from tf_charagram.errors import ConfigError, check_integers, check_positive, unknown_name
+from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.groups import grouped
 from tf_charagram.layers.padding import PaddedEmbedding, gather_rows
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum, sum_rows
 
 
-class WordEncoder(Encoder):
+class WordEncoder(Encoder, ConfiguredLayer):
     """Base of the encoders over word ids.
 
     Args:
         num_rows: Number of word ids; row 0 of the table belongs to all unknown words.
         dim: Width of the embedding.
-        word_dim: Width of the word vectors; `None` for `dim`. A class that has it as an option
-            gives it a default.
+        width: Width of the word vectors; `None` for `dim`. A class that has it as an option calls
+            it `word_dim`.
         seed: Seed of the initial weights.
         word_dropout: Share of the numbers of the word vectors that training replaces by 0. They
             are drawn again for each occurrence of a word (CSE, section 5.1: dropout of Srivastava
@@ -52,14 +53,14 @@ class WordEncoder(Encoder):
         *,
         num_rows: int,
         dim: int,
-        word_dim: int | None,
+        width: int | None,
         seed: int,
         word_dropout: float = 0.0,
         num_words: int | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        check_positive(num_rows=num_rows, dim=dim, word_dim=dim if word_dim is None else word_dim)
+        check_positive(num_rows=num_rows, dim=dim, word_dim=dim if width is None else width)
         check_integers(num_words=num_words)
         if not 0.0 <= word_dropout < 1.0:
             raise ConfigError(
@@ -73,7 +74,7 @@ class WordEncoder(Encoder):
         self.num_rows = num_rows
         self.num_words = num_words
         self.dim = dim
-        self.word_dim = word_dim or dim
+        self.word_dim = width or dim
         self.seed = seed
         self.word_dropout = word_dropout
         self._dropout = keras.layers.Dropout(word_dropout, seed=seed, dtype="float32")
@@ -97,17 +98,6 @@ class WordEncoder(Encoder):
     def words_of(self, ids: tf.RaggedTensor) -> tf.RaggedTensor:
         """Returns the words of each text: ids, or groups of ids `(batch, None, None)`."""
         return ids if self.num_words is None else grouped(ids, self.num_words)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor arguments."""
-        return {
-            **super().get_config(),
-            "num_rows": self.num_rows,
-            "num_words": self.num_words,
-            "dim": self.dim,
-            "seed": self.seed,
-            "word_dropout": self.word_dropout,
-        }
 
 
 class AveragingEncoder(WordEncoder):
