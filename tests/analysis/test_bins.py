@@ -7,7 +7,7 @@ import pytest
 
 from tests.analysis.judges import embed_by, graded, sets_of
 from tf_charagram.analysis.length import scores_by_length
-from tf_charagram.analysis.pairs import judge, on_scale
+from tf_charagram.analysis.pairs import judge
 from tf_charagram.analysis.unknown import scores_by_unknown_ngrams, scores_by_unknown_words
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.vectorizer import NgramVectorizer
@@ -79,11 +79,6 @@ def test_hashed_ngrams_are_all_known():
         scores_by_unknown_ngrams(
             {"falling": FALLING}, sets_of(*graded(2)), NgramVectorizer(hash_buckets=8)
         )
-
-
-def test_scale():
-    np.testing.assert_allclose(on_scale(np.array([-0.5, 0.0, 0.5])), [0.0, 2.5, 5.0])
-    np.testing.assert_allclose(on_scale(np.array([0.3, 0.3])), [2.5, 2.5])
 
 
 def test_judged_pairs_keep_their_sets():

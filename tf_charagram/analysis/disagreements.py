@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tf_charagram.analysis.pairs import judge, on_scale
+from tf_charagram.analysis.pairs import judge
 from tf_charagram.analysis.table import Table
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.scores import Embed
+from tf_charagram.scoring.pair_scores import on_scale
 
 
 def disagreements(models: Mapping[str, Embed], sets: Sequence[ScoredPairs], k: int = 20) -> Table:

@@ -75,14 +75,3 @@ def scores_of(judged: JudgedPairs, chosen: NDArray[np.bool_]) -> list[float | No
         return [None for _ in judged.cosines]
     values = [pearson(cosines[chosen], judged.gold[chosen]) for cosines in judged.cosines.values()]
     return [None if value is None else round(100 * value, 2) for value in values]
-
-
-def on_scale(cosines: Floats, low: float = 0.0, high: float = 5.0) -> Floats:
-    """Scales cosines to the range of people's scores (CSE, section 5.3).
-
-    The smallest becomes `low` and the largest `high`; equal ones all become the middle.
-    """
-    span = np.ptp(cosines)
-    if span == 0:
-        return np.full_like(cosines, (low + high) / 2)
-    return low + (high - low) * (cosines - cosines.min()) / span

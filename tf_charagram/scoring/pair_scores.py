@@ -62,16 +62,28 @@ def _rows(sets: EvaluationSets, results: Sequence[EmbedderEvaluation]) -> Iterat
 def on_gold_scale(cosines: NDArray[np.float64], pairs: ScoredPairs) -> NDArray[np.float64]:
     """Returns cosines on the scale of the human scores, such as 0 to 5 for STS.
 
-    The smallest cosine of the set becomes the lowest score and the largest the highest, with a
-    straight line between, so that correlations stay as they are; CSE scales cosines so for its
-    table 6. No human score is looked at but for the scale of a set whose files do not say it, which
-    goes from the lowest to the highest that was given. Equal cosines get the middle.
+    No human score is looked at but for the scale of a set whose files do not say it, which goes
+    from the lowest to the highest that was given. See `on_scale`.
 
     Args:
         cosines: `(num_pairs,)`.
         pairs: The set.
     """
     low, high = pairs.scale or (float(pairs.scores.min()), float(pairs.scores.max()))
+    return on_scale(cosines, low, high)
+
+
+def on_scale(cosines: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """Returns cosines on a scale of human scores, as CSE scales them for its table 6.
+
+    The smallest becomes `low` and the largest `high`, with a straight line between, so that
+    correlations stay as they are; equal ones all become the middle.
+
+    Args:
+        cosines: `(num_pairs,)`.
+        low: Lowest score.
+        high: Highest score.
+    """
     width = np.ptp(cosines)
     share = (cosines - cosines.min()) / width if width > 0 else np.full(len(cosines), 0.5)
     return low + share * (high - low)
