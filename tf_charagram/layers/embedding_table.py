@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeAlias
 from weakref import ref
 
 import keras
@@ -14,6 +14,9 @@ import tensorflow as tf
 
 from tf_charagram.errors import check_positive
 from tf_charagram.layers.base import ConfiguredLayer
+
+#: Of a weight; of a table that is looked up, the rows that a batch names.
+Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
 
 # Tables with fewer numbers take no time worth a warning.
 _LARGE = 2_000_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import keras
 import tensorflow as tf
@@ -11,9 +11,8 @@ import tensorflow as tf
 from tf_charagram.config.checks import check_penalty
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.cut_table import trained_variables
+from tf_charagram.layers.embedding_table import Gradient
 from tf_charagram.layers.placement import beside
-
-Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
 
 
 class _Term(NamedTuple):

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import tensorflow as tf
 
 from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import check_switches
+from tf_charagram.layers.embedding_table import Gradient
 from tf_charagram.layers.placement import beside
 from tf_charagram.optimizers.table_rows import TableOptimizer, for_each_block, sum_equal_rows
-
-Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
 
 
 class RowSparseOptimizer(TableOptimizer):

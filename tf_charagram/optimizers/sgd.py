@@ -7,8 +7,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.layers.embedding_table import Gradient
 from tf_charagram.layers.placement import beside
-from tf_charagram.optimizers.row_sparse import Gradient
 from tf_charagram.optimizers.table_rows import TableOptimizer, for_each_block
 
 

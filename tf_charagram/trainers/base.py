@@ -13,10 +13,11 @@ from tf_charagram.config.checks import check_clip_norm
 from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import ConfigError, check_switches
 from tf_charagram.layers.cut_table import CutTable, cut_tables, trained_variables
+from tf_charagram.layers.embedding_table import Gradient
 from tf_charagram.layers.huge_pages import use_huge_pages
 from tf_charagram.layers.placement import beside
 from tf_charagram.objectives.penalties import L2Penalties
-from tf_charagram.optimizers.row_sparse import Gradient, clip_by_global_norm, scaled
+from tf_charagram.optimizers.row_sparse import clip_by_global_norm, scaled
 from tf_charagram.trainers.device import from_parts
 from tf_charagram.trainers.division import encode_share, summed_gradients
 from tf_charagram.trainers.whole_state import WholeState, slots_of

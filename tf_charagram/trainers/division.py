@@ -15,7 +15,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.distribution.exchange import Exchange
-from tf_charagram.optimizers.row_sparse import Gradient
+from tf_charagram.layers.embedding_table import Gradient
 from tf_charagram.optimizers.table_rows import sum_equal_rows
 
 

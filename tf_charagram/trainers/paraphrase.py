@@ -10,10 +10,10 @@ import tensorflow as tf
 
 from tf_charagram.config.checks import check_margin
 from tf_charagram.errors import ConfigError, check_integers
+from tf_charagram.layers.embedding_table import Gradient
 from tf_charagram.layers.ragged_rows import gather_ragged
 from tf_charagram.objectives.margin import margin_loss
 from tf_charagram.objectives.negatives import NegativeSampler
-from tf_charagram.objectives.penalties import Gradient
 from tf_charagram.objectives.similarity import normalize_rows
 from tf_charagram.trainers.base import StepModel
 from tf_charagram.trainers.text_pairs import ids_of_pairs, joined
