@@ -12,7 +12,7 @@ import tensorflow as tf
 from tf_charagram.data.pipeline.nearest import nearest_lines
 from tf_charagram.data.pipeline.store import text_keys
 from tf_charagram.data.pipeline.stream import Segment, Stream, shuffled, split_batches
-from tf_charagram.data.pipeline.teacher_lines import LineVectors, TeacherLines
+from tf_charagram.data.pipeline.teacher_lines import LineVectors, TeacherLines, normalized
 from tf_charagram.data.pipeline.typing_errors import TypingErrors
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.batches import to_bytes
@@ -172,8 +172,7 @@ class DistillStream(Stream):
         judged = vectors if self._judge is self._lines else self._judge.vectors(numbers)
         cosines = np.einsum("ij,ij->i", *judged[neighbors.T])
         if self._projection is not None:
-            vectors = vectors @ self._projection
-            vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+            vectors = normalized(vectors @ self._projection)
         texts = self._errors.add([self._lines.texts[number] for number in numbers], random)
         keys = np.zeros(0, np.int64)
         if self._pairs is not None:

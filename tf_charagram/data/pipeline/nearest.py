@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tf_charagram.data.pipeline.teacher_lines import LineVectors
+from tf_charagram.data.pipeline.teacher_lines import LineVectors, normalized
 
 _CLUSTER_SIZE = 2_500
 _SAMPLED_PER_CLUSTER = 40
@@ -47,10 +47,6 @@ def nearest_lines(lines: LineVectors, number: int, *, seed: int = 0) -> np.ndarr
     return nearest
 
 
-def _normalized(vectors: np.ndarray) -> np.ndarray:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-
-
 def _nearest_centers(vectors: np.ndarray, centers: np.ndarray) -> np.ndarray:
     return (vectors @ centers.T).argmax(axis=1)
 
@@ -66,7 +62,7 @@ def _centers(lines: LineVectors, seed: int) -> np.ndarray:
         nearest = _nearest_centers(sample, centers)
         order = np.argsort(nearest, kind="stable")
         present, firsts = np.unique(nearest[order], return_index=True)
-        centers[present] = _normalized(np.add.reduceat(sample[order], firsts, axis=0))
+        centers[present] = normalized(np.add.reduceat(sample[order], firsts, axis=0))
     return centers
 
 

@@ -123,8 +123,7 @@ class TeacherLines:
 
     def vectors(self, numbers: np.ndarray) -> np.ndarray:
         """Returns vectors of unit length; see `LineVectors`."""
-        vectors = self._gather(self._rows[numbers])
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return normalized(self._gather(self._rows[numbers]))
 
     def principal_directions(self, dim: int) -> np.ndarray:
         """Returns the directions in which the vectors have most of their length.
@@ -188,6 +187,11 @@ class TeacherLines:
             message = "expected a vector of finite numbers that are not all zero"
             bad_lines.report(paths[number], line - int(ends[number]) + 1, message)
         return sound
+
+
+def normalized(vectors: np.ndarray) -> np.ndarray:
+    """Returns vectors with each row divided by its length; zero rows stay zero."""
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
 
 
 def _checked(
