@@ -23,7 +23,7 @@ from tf_charagram.data.readers.labelled import read_scored_pairs
 from tf_charagram.encoders import encoder_class
 from tf_charagram.layers.pair_head import PairScoreHead
 from tf_charagram.layers.ragged_rows import gather_ragged
-from tf_charagram.models.answering import distinct
+from tf_charagram.models.distinct import distinct
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.text.ids import ids_function

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import keras
 import numpy as np
@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS
+from tf_charagram.models.distinct import distinct
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.headed import HeadedModel
 from tf_charagram.text.validation import check_batch_size
-
-T = TypeVar("T", bound=Hashable)
 
 
 class Classified(NamedTuple):
@@ -152,16 +151,3 @@ class LabellingModel(AnsweringModel):
             Classified(self.labels[i], float(row[i]))
             for i, row in zip(best, probabilities, strict=True)
         ]
-
-
-def distinct(texts: Iterable[T]) -> tuple[list[T], NDArray[np.int64]]:
-    """Returns each text once, in the order of first occurrence, and where each one is in it.
-
-    Example:
-        >>> texts, row_indices = distinct(["a", "b", "a"])
-        >>> texts, row_indices.tolist()
-        (['a', 'b'], [0, 1, 0])
-    """
-    index: dict[T, int] = {}
-    row_indices = [index.setdefault(text, len(index)) for text in texts]
-    return list(index), np.array(row_indices, np.int64)

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
+from tf_charagram.models.distinct import distinct
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 BIAS = "(bias)"
@@ -37,20 +38,14 @@ class Explanation:
 
     def top(self, k: int = 10) -> list[tuple[str, str, float]]:
         """Returns the `k` pairs that add most, equal pairs summed: left, right, contribution."""
-        lefts, rights = list(dict.fromkeys(self.left)), list(dict.fromkeys(self.right))
+        (lefts, rows), (rights, columns) = distinct(self.left), distinct(self.right)
         totals = np.zeros((len(lefts), len(rights)))
-        np.add.at(totals, np.ix_(_places(self.left), _places(self.right)), self.contributions)
+        np.add.at(totals, np.ix_(rows, columns), self.contributions)
         best = np.argsort(-totals, axis=None, kind="stable")[:k]
         return [
             (lefts[i], rights[j], float(totals[i, j]))
             for i, j in zip(*np.unravel_index(best, totals.shape), strict=True)
         ]
-
-
-def _places(names: list[str]) -> list[int]:
-    """Returns the place of each name among the distinct ones, in order of first occurrence."""
-    places: dict[str, int] = {}
-    return [places.setdefault(name, len(places)) for name in names]
 
 
 def explain(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.models.answering import distinct
+from tf_charagram.models.distinct import distinct
 from tf_charagram.models.embedder import TextEmbedder
 
 

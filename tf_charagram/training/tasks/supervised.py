@@ -26,7 +26,8 @@ from tf_charagram.data.readers.labelled import (
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.evaluation.classification import ClassificationScore, score_labels
 from tf_charagram.layers.ragged_rows import gather_ragged
-from tf_charagram.models.answering import AnsweringModel, distinct
+from tf_charagram.models.answering import AnsweringModel
+from tf_charagram.models.distinct import distinct
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.pair_models import PairClassifier
 from tf_charagram.models.text_classifier import TextClassifier
