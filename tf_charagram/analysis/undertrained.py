@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -79,5 +80,5 @@ def _correlation(shares: np.ndarray, above: Sequence[float | None]) -> float | N
 
 
 def _seldom_share(pairs: ScoredPairs, counts: Mapping[str, int], seldom: int) -> float:
-    words = [word for words in words_of([*pairs.left, *pairs.right]) for word in words]
+    words = [*chain.from_iterable(words_of([*pairs.left, *pairs.right]))]
     return float(np.mean([counts.get(word, 0) < seldom for word in words])) if words else 0.0

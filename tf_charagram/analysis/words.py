@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 
-from tf_charagram.text.splitting import split_words
-from tf_charagram.text.tensors import string_tensor
+from tf_charagram.text.splitting import split_texts
 
 _BATCH = 10_000
 _MAX_CHARS = 10_000
 
 
-def words_of(texts: Sequence[str]) -> list[list[str]]:
-    """Returns the words and punctuation marks of each text, lower-cased, as word encoders do."""
-    words: list[list[str]] = []
-    for start in range(0, len(texts), _BATCH):
-        batch = string_tensor(texts[start : start + _BATCH])
-        ragged = split_words(batch, True, None, _MAX_CHARS)
-        words += [[word.decode() for word in row] for row in ragged.to_list()]
-    return words
+def words_of(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Yields the words and punctuation marks of each text, lower-cased, as word encoders do."""
+    return split_texts(texts, lowercase=True, max_chars=_MAX_CHARS)
 
 
 def seen_in(queries: Sequence[str], texts: Iterable[str]) -> set[str]:
@@ -28,23 +22,19 @@ def seen_in(queries: Sequence[str], texts: Iterable[str]) -> set[str]:
 
     A query may have several words, and `words_of` divides some that are written as one.
     """
-    wanted = {
-        query: f" {' '.join(words)} "
-        for query, words in zip(queries, words_of(queries), strict=True)
-    }
+    wanted = dict(zip(queries, map(_spaced, words_of(queries)), strict=True))
     seen: set[str] = set()
-    texts = iter(texts)
-    while batch := list(islice(texts, _BATCH)):
-        lines = "\n".join(f" {' '.join(words)} " for words in words_of(batch))
+    spaced = map(_spaced, words_of(texts))
+    while batch := list(islice(spaced, _BATCH)):
+        lines = "\n".join(batch)
         seen.update(query for query, words in wanted.items() if words in lines)
     return seen
 
 
+def _spaced(words: Iterable[str]) -> str:
+    return f" {' '.join(words)} "
+
+
 def count_words(texts: Iterable[str]) -> Counter[str]:
     """Returns how often each word occurs in some texts, which are read as a stream."""
-    counts: Counter[str] = Counter()
-    texts = iter(texts)
-    while batch := list(islice(texts, _BATCH)):
-        for words in words_of(batch):
-            counts.update(words)
-    return counts
+    return Counter(chain.from_iterable(words_of(texts)))

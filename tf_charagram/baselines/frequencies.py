@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Self
 
@@ -12,11 +13,7 @@ from numpy.typing import NDArray
 
 from tf_charagram.data.readers.word_counts import read_word_counts
 from tf_charagram.errors import DataError
-from tf_charagram.text.batches import bounded_batches
-from tf_charagram.text.splitting import split_words
-from tf_charagram.text.tensors import string_tensor
-
-_BATCH_TEXTS, _BATCH_CHARS = 10_000, 4_000_000
+from tf_charagram.text.splitting import split_texts
 
 
 class WordFrequencies:
@@ -74,14 +71,4 @@ def zipf(ranks: NDArray[np.integer], num_words: int) -> NDArray[np.float64]:
 
 def words_of(texts: Iterable[str]) -> Iterator[str]:
     """Yields the words of texts as they are written, split as by the word encoders."""
-    for words in split_texts(texts):
-        yield from words
-
-
-def split_texts(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Yields the words of each text, see `words_of`."""
-    for batch in bounded_batches(texts, _BATCH_TEXTS, _BATCH_CHARS):
-        encoded = string_tensor(batch)
-        ragged = split_words(encoded, lowercase=False, unicode_form=None, max_chars=None)
-        for words in ragged.to_list():
-            yield [word.decode() for word in words]
+    return chain.from_iterable(split_texts(texts, lowercase=False))

@@ -11,11 +11,12 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from tf_charagram.bad_lines import BadLines
-from tf_charagram.baselines.frequencies import WordFrequencies, split_texts, words_of, zipf
+from tf_charagram.baselines.frequencies import WordFrequencies, words_of, zipf
 from tf_charagram.baselines.word_tables import FastTextTable, StoredTable, WordTable
 from tf_charagram.data.readers.fasttext_model import is_fasttext_model, load_fasttext
 from tf_charagram.data.readers.word_vector_file import first_bytes
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.text.splitting import split_texts
 
 Weighting = Literal["none", "inverse-frequency", "sif"]
 
@@ -125,7 +126,8 @@ class WordAverage:
         """Returns the weighted means, `(num_texts, dim)`; the divisor is the number of words."""
         rows: dict[str, int] = {}
         numbers = [
-            [rows.setdefault(word, len(rows)) for word in words] for words in split_texts(texts)
+            [rows.setdefault(word, len(rows)) for word in words]
+            for words in split_texts(texts, lowercase=False)
         ]
         words = list(rows)
         found = self.table.look_up(words)
