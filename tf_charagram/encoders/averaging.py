@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tf_charagram.encoders.words import AveragingEncoder, check_activation
 from tf_charagram.errors import ConfigError, check_positive
+from tf_charagram.layers.dense import make_dense
 
 Activation = Literal["tanh", "relu"]
 
@@ -91,7 +92,9 @@ class Projection(AveragingEncoder):
             width=word_dim,
             **{"name": "projection", **kwargs},
         )
-        self.dense = _dense(self.word_dim, dim, "linear", seed + 1, "dense")
+        self.dense = make_dense(
+            self.word_dim, dim, activation="linear", seed=seed + 1, name="dense"
+        )
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
@@ -146,7 +149,7 @@ class Dan(AveragingEncoder):
         self.num_layers = num_layers
         widths = [self.word_dim, *[dim] * num_layers]
         self.dense = [
-            _dense(width, dim, activation, seed + layer, f"dense_{layer}")
+            make_dense(width, dim, activation=activation, seed=seed + layer, name=f"dense_{layer}")
             for layer, width in enumerate(widths[:-1], start=1)
         ]
 
@@ -156,15 +159,3 @@ class Dan(AveragingEncoder):
         for dense in self.dense:
             embedding = dense(embedding)
         return embedding
-
-
-def _dense(input_dim: int, dim: int, activation: str, seed: int, name: str) -> keras.layers.Dense:
-    dense = keras.layers.Dense(
-        dim,
-        activation=activation,
-        kernel_initializer=keras.initializers.GlorotUniform(seed=seed),
-        name=name,
-        dtype="float32",
-    )
-    dense.build((None, input_dim))
-    return dense

@@ -11,6 +11,7 @@ from tf_charagram.encoders.base import Encoder
 from tf_charagram.errors import ConfigError, check_positive, unknown_name
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.conv_pooling import ConvPooling
+from tf_charagram.layers.dense import make_dense
 from tf_charagram.layers.padding import PaddedEmbedding
 
 #: Name -> number of filters of each width (Charagram, section 4.1.3).
@@ -94,14 +95,9 @@ class CharCnn(Encoder, ConfiguredLayer):
             self._dropout = keras.layers.Dropout(dropout, seed=seed, dtype="float32")
         self.output_layer = None
         if dense != "none":
-            self.output_layer = keras.layers.Dense(
-                dim,
-                activation=dense,
-                kernel_initializer=keras.initializers.GlorotUniform(seed=seed),
-                name="dense",
-                dtype="float32",
+            self.output_layer = make_dense(
+                self.pooling.num_filters, dim, activation=dense, seed=seed, name="dense"
             )
-            self.output_layer.build((None, self.pooling.num_filters))
         self.built = True
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:

@@ -10,6 +10,7 @@ import tensorflow as tf
 from tf_charagram.encoders.base import Encoder
 from tf_charagram.errors import ConfigError, check_positive, unknown_name
 from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.layers.dense import make_dense
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
 
 Activation = Literal["linear", "tanh", "relu"]
@@ -76,14 +77,7 @@ class Charagram(Encoder, ConfiguredLayer):
         self.bias = self.add_weight(shape=(dim,), initializer="zeros", name="bias")
         self.dense = None
         if num_layers == 2:
-            self.dense = keras.layers.Dense(
-                dim,
-                activation=activation,
-                kernel_initializer=keras.initializers.GlorotUniform(seed=seed + 1),
-                name="dense",
-                dtype="float32",
-            )
-            self.dense.build((None, dim))
+            self.dense = make_dense(dim, dim, activation=activation, seed=seed + 1, name="dense")
         self.built = True
 
     @property

@@ -8,6 +8,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.words import SequenceEncoder, divisors
+from tf_charagram.layers.dense import make_dense
 from tf_charagram.layers.plain_lstm import make_lstm
 
 
@@ -62,14 +63,7 @@ class Gran(SequenceEncoder):
         )
         self.lstm.build((None, None, dim))
         # Wx and Wh side by side, over x_t and h_t concatenated.
-        self.gate = keras.layers.Dense(
-            dim,
-            activation="sigmoid",
-            kernel_initializer=keras.initializers.GlorotUniform(seed=seed + 2),
-            name="gate",
-            dtype="float32",
-        )
-        self.gate.build((None, None, 2 * dim))
+        self.gate = make_dense(2 * dim, dim, activation="sigmoid", seed=seed + 2, name="gate")
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""

@@ -11,6 +11,7 @@ import tensorflow as tf
 from tf_charagram.errors import check_positive, check_switches
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.bilstm import BiLstm
+from tf_charagram.layers.dense import make_dense
 from tf_charagram.layers.padding import gather_rows, to_padded
 from tf_charagram.layers.sigmoid_head import checked_labels
 
@@ -72,18 +73,12 @@ class TaggingHead(ConfiguredLayer):
         self.supports_jit = False
         self.lstm = BiLstm(lstm_dim, use_peepholes=use_peepholes, seed=seed, name="bilstm")
         self.lstm.build((None, None, word_dim + use_capitals))
-        self.hidden, self.scores = (
-            keras.layers.Dense(
-                width, activation=activation, name=name, dtype="float32",
-                kernel_initializer=keras.initializers.GlorotUniform(seed=layer_seed),
-            )
-            for name, width, activation, layer_seed in (
-                ("hidden", hidden_dim, "tanh", seed + 4),
-                ("scores", len(self.labels), None, seed + 5),
-            )
-        )  # fmt: skip
-        self.hidden.build((None, 2 * lstm_dim))
-        self.scores.build((None, hidden_dim))
+        self.hidden = make_dense(
+            2 * lstm_dim, hidden_dim, activation="tanh", seed=seed + 4, name="hidden"
+        )
+        self.scores = make_dense(
+            hidden_dim, len(self.labels), activation="linear", seed=seed + 5, name="scores"
+        )
         self.built = True
 
     def call(
