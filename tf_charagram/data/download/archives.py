@@ -90,16 +90,24 @@ def _lacks(archive: Path, member: str) -> DataError:
 
 def _files(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
     """Yields name and content of each file; nothing is written where the archive says."""
-    if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as zipped:
-            for entry in zipped.infolist():
-                name = PurePosixPath(entry.filename).name
-                if not (entry.is_dir() or name.startswith(".")):
-                    with zipped.open(entry) as content:
-                        yield name, content
-    else:
-        with tarfile.open(archive) as tar:
-            for info in tar:
-                stream = tar.extractfile(info)
-                if stream and not PurePosixPath(info.name).name.startswith("."):
-                    yield PurePosixPath(info.name).name, stream
+    entries = _zip_entries if zipfile.is_zipfile(archive) else _tar_entries
+    for path, content in entries(archive):
+        name = PurePosixPath(path).name
+        if not name.startswith("."):
+            yield name, content
+
+
+def _zip_entries(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    with zipfile.ZipFile(archive) as zipped:
+        for entry in zipped.infolist():
+            if not entry.is_dir():
+                with zipped.open(entry) as content:
+                    yield entry.filename, content
+
+
+def _tar_entries(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    with tarfile.open(archive) as tar:
+        for entry in tar:
+            content = tar.extractfile(entry)
+            if content:
+                yield entry.name, content

@@ -97,8 +97,11 @@ def read_tagged(
 def _sentences(path: str | Path, column: str, bad: BadLines) -> Iterator[TaggedSentence]:
     is_empty = True
     lines, report = iter(read_lines(path)), partial(bad.report, path)
-    is_pos = _POS_NAME.search(Path(path).name)
-    for tokens in _pos_sentences(lines, report) if is_pos else _read(lines, column, report):
+    if _POS_NAME.search(Path(path).name):
+        sentences = _block_sentences(lines, _ends_pos, _parse_pos, report)
+    else:
+        sentences = _read(lines, column, report)
+    for tokens in sentences:
         if tokens:
             is_empty = False
             words, tags = zip(*tokens, strict=True)
@@ -110,20 +113,18 @@ def _sentences(path: str | Path, column: str, bad: BadLines) -> Iterator[TaggedS
 def _read(lines: Iterator[tuple[int, str]], column: str, report: Report) -> Sentences:
     """Chooses the reader."""
     skipped = []
-    first = ""
-    for line in lines:
-        skipped.append(line)
-        if line[1].strip() and not _COMMENT.match(line[1]):
-            first = line[1]
+    for number, first in lines:
+        skipped.append((number, first))
+        if first.strip() and not _COMMENT.match(first):
             break
-    if not first:
+    else:
         return iter(())
     lines = itertools.chain(skipped, lines)
     num_columns = first.count("\t") + 1
     if num_columns == _NUM_CONLLU_COLUMNS:
-        return _column_sentences(lines, partial(_parse_conllu, column=column), report)
+        return _block_sentences(lines, _is_blank, partial(_parse_conllu, column=column), report)
     if num_columns > 1:
-        return _column_sentences(lines, _parse_columns, report)
+        return _block_sentences(lines, _is_blank, _parse_columns, report)
     if re.match(r"\s*\((?!\S*/)", first):
         return _tree_sentences(_without_comments(lines), report)
     return _slash_sentences(_without_comments(lines), report)
@@ -147,46 +148,56 @@ def _checked(word: str, tag: str) -> Token:
     return word, tag
 
 
-def _column_sentences(
-    lines: Lines, parse: Callable[[str, int], Token | None], report: Report
+def _block_sentences(
+    lines: Lines,
+    is_end: Callable[[str], bool],
+    parse: Callable[[str, int], list[Token]],
+    report: Report,
 ) -> Sentences:
-    """Yields sentences of one word per line, each followed by a blank line or the end."""
-    tokens: list[Token] = []
-    is_bad = False
-    for number, text in itertools.chain(lines, [(0, "")]):
-        if not text.strip() and "\t" not in text:
-            if not is_bad:
-                yield tokens
-            tokens, is_bad = [], False
-        elif not is_bad:
-            try:
-                token = parse(text, len(tokens) + 1)
-                if token is not None:
-                    tokens.append(_checked(*token))
-            except ValueError as error:
-                report(number, str(error))
-                is_bad = True
+    """Yields sentences of several lines each.
+
+    Args:
+        lines: The lines.
+        is_end: Whether a line ends a sentence, of which it is no part.
+        parse: Returns the words of a line, given the position that the first has in its sentence.
+        report: Called for the first bad line of a sentence.
+    """
+    for is_between, block in itertools.groupby(lines, lambda line: is_end(line[1])):
+        if is_between:
+            continue
+        tokens: list[Token] = []
+        try:
+            for line in block:
+                tokens += parse(line[1], len(tokens) + 1)
+        except ValueError as error:
+            report(line[0], str(error))
+        else:
+            yield tokens
 
 
-def _parse_columns(text: str, position: int) -> Token | None:
+def _is_blank(text: str) -> bool:
+    return not text.strip() and "\t" not in text
+
+
+def _parse_columns(text: str, position: int) -> list[Token]:
     cells = text.split("\t")
     if len(cells) == 1 and _COMMENT.match(text):
-        return None
+        return []
     if len(cells) != 2:
         raise ValueError(f"expected 2 tab-separated columns, word and tag, found {len(cells)}")
-    return cells[0], cells[1]
+    return [_checked(*cells)]
 
 
-def _parse_conllu(text: str, position: int, *, column: str) -> Token | None:
+def _parse_conllu(text: str, position: int, *, column: str) -> list[Token]:
     if text.startswith("#"):
-        return None
+        return []
     cells = text.split("\t")
     if len(cells) != _NUM_CONLLU_COLUMNS:
         raise ValueError(
             f"expected {_NUM_CONLLU_COLUMNS} tab-separated columns of CoNLL-U, found {len(cells)}"
         )
     if _OTHER_ID.fullmatch(cells[0]):
-        return None
+        return []
     if not _WORD_ID.fullmatch(cells[0]) or cells[0].lstrip("0") != str(position):
         raise ValueError(f"expected the word of number {position}, found {cells[0]!r}")
     tag = cells[COLUMNS[column]]
@@ -196,7 +207,7 @@ def _parse_conllu(text: str, position: int, *, column: str) -> Token | None:
             f"expected a tag of the word {cells[1]!r} in the column {column}, found {tag!r}; "
             f"the column {other_column} has {cells[COLUMNS[other_column]]!r}"
         )
-    return cells[1], tag
+    return [_checked(cells[1], tag)]
 
 
 def _slash_sentences(lines: Lines, report: Report) -> Sentences:
@@ -207,22 +218,17 @@ def _slash_sentences(lines: Lines, report: Report) -> Sentences:
             report(number, str(error))
 
 
-def _pos_sentences(lines: Lines, report: Report) -> Sentences:
-    tokens: list[Token] = []
-    is_bad = False
-    for number, text in itertools.chain(lines, [(0, "")]):
-        pieces = [piece for piece in text.split() if piece not in ("[", "]")]
-        if not pieces or _RULE.fullmatch(text.strip()):
-            if tokens and not is_bad:
-                yield tokens
-            tokens, is_bad = [], False
-        elif not is_bad:
-            try:
-                parsed = map(_parse_slash, pieces)
-                tokens += [(word, tag.partition("|")[0]) for word, tag in parsed]
-            except ValueError as error:
-                report(number, str(error))
-                is_bad = True
+def _ends_pos(text: str) -> bool:
+    return not _pos_pieces(text) or _RULE.fullmatch(text.strip()) is not None
+
+
+def _parse_pos(text: str, position: int) -> list[Token]:
+    tokens = map(_parse_slash, _pos_pieces(text))
+    return [(word, tag.partition("|")[0]) for word, tag in tokens]
+
+
+def _pos_pieces(text: str) -> list[str]:
+    return [piece for piece in text.split() if piece not in ("[", "]")]
 
 
 def _parse_slash(piece: str) -> Token:

@@ -57,24 +57,32 @@ def scan_word2vec_binary(
     """
     try:
         with open_bytes(path) as stream:
-            buffer = _Buffer(path, stream)
-            header = buffer.until(b"\n", "the header", _LONGEST_HEADER).split()
-            if len(header) != 2 or not all(field.isdigit() for field in header):
-                raise DataError(path, "expected a header of two numbers, words and width")
-            num_words, dim = map(int, header)
-            for number in range(1, num_words + 1):
-                what = f"word {number:,} of {num_words:,}"
-                # Some writers end each vector with a line end, others do not.
-                word = buffer.until(b" ", what).lstrip(b"\n").decode("utf-8", "replace")
-                raw = buffer.take(4 * dim, what)
-                vector = None
-                if words is None or word in words:
-                    vector = np.frombuffer(raw, "<f4").astype(np.float32)
-                    if not np.isfinite(vector).all():
-                        raise DataError(path, f"the vector of '{word}' is not finite")
-                yield word, vector
+            for word, raw in _entries(path, stream):
+                is_wanted = words is None or word in words
+                yield word, _vector(path, word, raw) if is_wanted else None
     except (OSError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(path, f"cannot be read: {error}. Get the file again.") from error
+
+
+def _entries(path: str | Path, stream: BinaryIO) -> Iterator[tuple[str, bytes]]:
+    """Yields each word and the bytes of its vector."""
+    buffer = _Buffer(path, stream)
+    header = buffer.until(b"\n", "the header", _LONGEST_HEADER).split()
+    if len(header) != 2 or not all(field.isdigit() for field in header):
+        raise DataError(path, "expected a header of two numbers, words and width")
+    num_words, dim = map(int, header)
+    for number in range(1, num_words + 1):
+        what = f"word {number:,} of {num_words:,}"
+        # Some writers end each vector with a line end, others do not.
+        word = buffer.until(b" ", what).lstrip(b"\n").decode("utf-8", "replace")
+        yield word, buffer.take(4 * dim, what)
+
+
+def _vector(path: str | Path, word: str, raw: bytes) -> np.ndarray:
+    vector = np.frombuffer(raw, "<f4").astype(np.float32)
+    if not np.isfinite(vector).all():
+        raise DataError(path, f"the vector of '{word}' is not finite")
+    return vector
 
 
 class _Buffer:
