@@ -23,7 +23,8 @@ from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import FlagParser
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.files import sha256_of, whole_file, write_json
+from tf_charagram.files import sha256_of, whole_file
+from tf_charagram.json_files import write_json
 from tf_charagram.serialization.locations import CARD, PRETRAINED, WORDS
 
 MAX_BYTES = 10_000_000

@@ -13,16 +13,8 @@ from threading import Thread
 import pytest
 
 from tf_charagram.errors import DataError, RunError
-from tf_charagram.files import (
-    check_is_file,
-    parse_json,
-    partial_folder,
-    read_json,
-    sha256_of,
-    whole_file,
-    write_json,
-    write_problem,
-)
+from tf_charagram.files import check_is_file, partial_folder, sha256_of, whole_file, write_problem
+from tf_charagram.json_files import parse_json, read_json, write_json
 
 
 def test_writes_bytes_and_text_with_their_folder(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
 import shutil
 import stat
@@ -32,7 +31,6 @@ _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 _NO_PATH = (errno.ENAMETOOLONG, errno.ELOOP)
 #: Numbers of errors that say that a place cannot be written to.
 UNWRITABLE = (*_FULL, *_FORBIDDEN, *_NO_PATH)
-_MAX_JSON_BYTES = 1 << 28
 
 
 @contextmanager
@@ -223,49 +221,6 @@ def check_is_file(path: str | Path, advice: str = "") -> None:
         raise DataError(path, f"is a folder where a file is needed{advice}")
     if not Path(path).is_file():
         raise DataError(path, f"no such file{advice}")
-
-
-def parse_json(text: str | bytes) -> Any:
-    """Returns the value that JSON says.
-
-    Raises:
-        ValueError: It is no JSON, or is nested so deep that nobody wrote it for us.
-    """
-    try:
-        return json.loads(text)
-    except RecursionError as error:
-        raise ValueError("it is nested too deep") from error
-
-
-def read_json(path: str | Path) -> Any:
-    """Returns the value of a JSON file.
-
-    Raises:
-        OSError: It cannot be read, or is a device, a pipe or a folder, which might never end.
-        ValueError: As of `parse_json`; or it is larger than any that this package writes.
-    """
-    status = os.stat(path)
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "is no regular file", os.fspath(path))
-    if status.st_size > _MAX_JSON_BYTES:
-        raise ValueError(f"it has {status.st_size:,} bytes, more than {_MAX_JSON_BYTES:,}")
-    return parse_json(Path(path).read_text(encoding="utf-8"))
-
-
-def write_json(path: str | Path, value: Any) -> None:
-    """Writes a value as indented JSON."""
-    with whole_file(path, "w") as file:
-        file.write(to_json(value))
-
-
-def to_json(value: Any) -> str:
-    """Returns a value as indented JSON with a line end."""
-    return json.dumps(value, indent=2, ensure_ascii=False, default=_plain) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    """Returns a number of NumPy as one of Python, anything else as a text."""
-    return value.item() if hasattr(value, "item") else str(value)
 
 
 def sha256_of(path: str | Path) -> str:

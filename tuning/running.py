@@ -6,7 +6,7 @@ import json
 
 from tf_charagram.config import RunConfig
 from tf_charagram.errors import RunError
-from tf_charagram.files import read_json
+from tf_charagram.json_files import read_json
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks import canonical_settings

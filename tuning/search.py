@@ -8,7 +8,7 @@ from typing import Any
 
 from tf_charagram.config import RunConfig
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.files import read_json
+from tf_charagram.json_files import read_json
 from tf_charagram.training.kept_model import LAST
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks import settings_class, task_class

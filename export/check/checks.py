@@ -27,7 +27,7 @@ from tf_charagram.export.serving.client import ServingClient
 from tf_charagram.export.serving.golden import GOLDEN, GoldenCall, read_golden
 from tf_charagram.export.serving.inputs import samples_of, signatures_of
 from tf_charagram.export.serving.version import EXTRA
-from tf_charagram.files import read_json
+from tf_charagram.json_files import read_json
 from tf_charagram.models.base import TextModel
 from tf_charagram.serialization.model_card import MODEL_CARD
 

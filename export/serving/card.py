@@ -9,7 +9,8 @@ from typing import Any
 
 from tf_charagram.export.serving.folder import ServingFolder
 from tf_charagram.export.serving.inputs import make_inputs
-from tf_charagram.files import read_json, whole_file
+from tf_charagram.files import whole_file
+from tf_charagram.json_files import read_json
 from tf_charagram.models.base import TextModel
 from tf_charagram.serialization.locations import read_card
 from tf_charagram.serialization.model_card import MODEL_CARD

@@ -12,7 +12,8 @@ from tf_charagram.export.serving.folder import ServingFolder, let_read
 from tf_charagram.export.serving.golden import write_golden
 from tf_charagram.export.serving.inputs import signatures_of
 from tf_charagram.export.serving.warmup import write_warmup
-from tf_charagram.files import partial_folder, read_json, whole_file
+from tf_charagram.files import partial_folder, whole_file
+from tf_charagram.json_files import read_json
 from tf_charagram.models.base import TextModel
 from tf_charagram.serialization.model_card import MODEL_CARD
 

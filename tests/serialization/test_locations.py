@@ -17,7 +17,7 @@ from tf_charagram.bulk.job import EmbedJob
 from tf_charagram.cli.run_flags import encoder_of
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.export.serving.card import about_run, page
-from tf_charagram.files import write_json
+from tf_charagram.json_files import write_json
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.serialization import locations
 from tf_charagram.serialization.locations import model_folder, read_card, shipped_models

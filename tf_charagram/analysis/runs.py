@@ -7,7 +7,7 @@ from typing import Any
 
 from tf_charagram.analysis.table import Curves, Table
 from tf_charagram.errors import ConfigError
-from tf_charagram.files import read_json
+from tf_charagram.json_files import read_json
 from tf_charagram.training.run_folder import RunFolder
 
 # The history has 4 digits of an epoch.

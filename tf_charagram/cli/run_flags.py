@@ -14,7 +14,7 @@ from tf_charagram.config.text_ids import settings_without_use
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import Option, options_of
 from tf_charagram.errors import CharagramError
-from tf_charagram.files import read_json
+from tf_charagram.json_files import read_json
 from tf_charagram.serialization.locations import FILES, model_folder
 from tf_charagram.training.tasks import TASKS, settings_class
 

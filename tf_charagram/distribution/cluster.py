@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.files import parse_json
+from tf_charagram.json_files import parse_json
 
 VARIABLE = "TF_CONFIG"
 _ROLES = ("chief", "worker")

@@ -14,7 +14,7 @@ from tf_charagram.data.readers.scored import ScoredPairs, set_name
 from tf_charagram.evaluation.papers import PAPER_SETS
 from tf_charagram.evaluation.scores import Embed
 from tf_charagram.evaluation.sets import evaluation_sets
-from tf_charagram.files import read_json
+from tf_charagram.json_files import read_json
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.papers.runs import Run, Subset
 from tf_charagram.papers.sources import Source

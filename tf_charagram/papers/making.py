@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tf_charagram.errors import RunError
-from tf_charagram.files import read_json, write_json
+from tf_charagram.json_files import read_json, write_json
 from tf_charagram.papers.context import Context
 from tf_charagram.papers.entry import Entry
 from tf_charagram.papers.result import Result

@@ -15,7 +15,8 @@ import numpy as np
 from tf_charagram.data.pipeline.sources import pairs_files
 from tf_charagram.data.readers.scored import set_name
 from tf_charagram.errors import ConfigError, DataError, RunError
-from tf_charagram.files import read_json, sha256_of, whole_file
+from tf_charagram.files import sha256_of, whole_file
+from tf_charagram.json_files import read_json
 from tf_charagram.papers.runs import RUNS, Run, Subset
 from tf_charagram.papers.sources import Source
 from tf_charagram.training.run_folder import RunFolder

@@ -13,7 +13,7 @@ from tf_charagram.data.pipeline.sources import named_sets
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.evaluation.comparison import Difference, score_differences
-from tf_charagram.files import read_json
+from tf_charagram.json_files import read_json
 from tf_charagram.reporting.supervised_tables import difference_table
 from tf_charagram.serialization.model_folder import read_config, read_kind
 from tf_charagram.training.run_folder import RunFolder

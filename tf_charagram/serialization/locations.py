@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from tf_charagram._version import __version__
 from tf_charagram.errors import ConfigError, RunError, unknown_name
-from tf_charagram.files import read_json
+from tf_charagram.json_files import read_json
 
 #: Models that have a dictionary are of version 3, others whose tables have fewer bits of version 2,
 #: all others of version 1.

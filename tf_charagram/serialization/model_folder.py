@@ -22,7 +22,8 @@ from tf_charagram.arrays import open_arrays, read_arrays
 from tf_charagram.encoders import encoder_class, encoder_from_config, encoder_name
 from tf_charagram.encoders.base import check_num_ids
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.files import parse_json, read_json, sha256_of, to_json, whole_file
+from tf_charagram.files import sha256_of, whole_file
+from tf_charagram.json_files import parse_json, read_json, to_json
 from tf_charagram.layers.base import FROZEN
 from tf_charagram.layers.embedding_table import unfilled_tables
 from tf_charagram.serialization.locations import FILES, FORMAT_VERSION, model_folder, read_config

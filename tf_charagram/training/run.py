@@ -17,7 +17,7 @@ from tf_charagram.config import RunConfig
 from tf_charagram.distribution.agreement import failing_together
 from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
-from tf_charagram.files import write_json
+from tf_charagram.json_files import write_json
 from tf_charagram.layers.cut_table import CutTable, summed_tables
 from tf_charagram.layers.embedding_table import tables_on
 from tf_charagram.optimizers import make_optimizer

@@ -13,8 +13,14 @@ from typing import Any, ClassVar, TypeAlias
 from tf_charagram._version import __version__
 from tf_charagram.cli.outputs import check_local
 from tf_charagram.errors import DataError, RunError
-from tf_charagram.files import read_json, remove, sha256_of, whole_file, write_json, writing
-from tf_charagram.json_lines import append_json_line, read_json_lines, to_json_lines
+from tf_charagram.files import remove, sha256_of, whole_file, writing
+from tf_charagram.json_files import (
+    append_json_line,
+    read_json,
+    read_json_lines,
+    to_json_lines,
+    write_json,
+)
 from tf_charagram.locks import FolderLock
 from tf_charagram.serialization.locations import is_run_file
 

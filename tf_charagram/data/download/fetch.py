@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from tf_charagram.data.download.archives import check_compressed, unpack
 from tf_charagram.data.download.sources import SOURCES, Source
 from tf_charagram.errors import ConfigError, DataError, unknown_name
-from tf_charagram.files import read_json, sha256_of, whole_file
+from tf_charagram.files import sha256_of, whole_file
+from tf_charagram.json_files import read_json
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -14,7 +14,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from tf_charagram.data.teachers.teacher import Teacher
 from tf_charagram.errors import DataError
-from tf_charagram.files import partial_folder, read_json, write_json, writing
+from tf_charagram.files import partial_folder, writing
+from tf_charagram.json_files import read_json, write_json
 from tf_charagram.locks import FolderLock
 
 _FORMAT_VERSION = 1
