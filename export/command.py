@@ -14,9 +14,9 @@ from rich.console import Console
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_fields, from_flags
-from tf_charagram.cli.outputs import check_local
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.options import ShrinkOptions
+from tf_charagram.files import check_local
 
 if TYPE_CHECKING:
     from tf_charagram.models.base import TextModel

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import re
 import shutil
 import stat
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from tf_charagram.errors import DataError, RunError
+from tf_charagram.errors import ConfigError, DataError, RunError
 
 try:
     import fcntl
@@ -31,6 +32,7 @@ _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 _NO_PATH = (errno.ENAMETOOLONG, errno.ELOOP)
 #: Numbers of errors that say that a place cannot be written to.
 UNWRITABLE = (*_FULL, *_FORBIDDEN, *_NO_PATH)
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 @contextmanager
@@ -205,6 +207,18 @@ def write_problem(error: OSError) -> str:
     if error.errno in _FORBIDDEN:
         return f"{error.strerror}. Choose a place that you may write to, or change its permissions."
     return error.strerror or str(error)
+
+
+def check_local(output: str) -> None:
+    """Checks that an output is a path, and no address such as `gs://BUCKET/NAME`.
+
+    Raises:
+        ConfigError: It is an address, of which a folder of that name would be made here.
+    """
+    if _ADDRESS.match(output):
+        raise ConfigError(
+            f"{output} is not a path on this machine. Write to one, and copy what is there."
+        )
 
 
 def check_is_file(path: str | Path, advice: str = "") -> None:

@@ -11,8 +11,8 @@ from typing import Any
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, FlagParser
-from tf_charagram.cli.outputs import check_local
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.files import check_local, whole_file
 from tf_charagram.reporting.console import table_console
 
 
@@ -98,7 +98,6 @@ def _list(analyses: dict[str, Any]) -> None:
 
 def _write_plot(table: Any, path: str) -> None:
     from tf_charagram.analysis.plot import svg
-    from tf_charagram.files import whole_file
 
     if table.curves is None:
         raise ConfigError("This analysis has no curves to plot. Leave out --plot.")

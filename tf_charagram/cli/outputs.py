@@ -1,27 +1,14 @@
-"""What a command writes must be on this machine, and none of the files that it reads."""
+"""What a command writes must be none of the files that it reads."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.files import check_local
 
 _STANDARD = "-"
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-
-
-def check_local(output: str) -> None:
-    """Checks that an output is a path, and no address such as `gs://BUCKET/NAME`.
-
-    Raises:
-        ConfigError: It is an address, of which a folder of that name would be made here.
-    """
-    if _ADDRESS.match(output):
-        raise ConfigError(
-            f"{output} is not a path on this machine. Write to one, and copy what is there."
-        )
 
 
 def check_not_read(output: str, inputs: Iterable[str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet
-from tf_charagram.cli.outputs import check_local
+from tf_charagram.files import check_local
 
 
 def add_model_and_texts(parser: FlagParser, unit: str) -> None:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from tf_charagram._version import __version__
-from tf_charagram.cli.outputs import check_local
 from tf_charagram.errors import DataError, RunError
-from tf_charagram.files import remove, sha256_of, whole_file, writing
+from tf_charagram.files import check_local, remove, sha256_of, whole_file, writing
 from tf_charagram.json_files import (
     append_json_line,
     read_json,
