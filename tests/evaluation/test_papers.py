@@ -70,6 +70,8 @@ def test_an_lstm_without_output_gate():
 
 def test_no_paper_has_it():
     assert paper_scores("ngram_mean", {}) is None
+    # The paper has it as a tagger alone.
+    assert paper_scores("charagram", {"num_layers": 2}) is None
     assert paper_number("pos", "wsj:test", "ngram_mean", {}) is None
 
 

@@ -90,6 +90,8 @@ def paper_scores(encoder: str, options: Mapping[str, Any]) -> PaperScores | None
         return None
     table, source = _TABLES[encoder]
     column, named = _names(encoder, options)
+    if column not in paper_table(table).columns:
+        return None
     scores = paper_table(table).numbers(column)
     if table.startswith("cse"):
         # The mean of S for 2013 is over three of the four sets.
