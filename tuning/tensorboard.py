@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 from tensorboard.plugins.hparams import api
 
-from tf_charagram.training.tensorboard import writing_events
+from tf_charagram.tensorflow_files import tensorflow_writing
 from tf_charagram.tuning.results import Result
 from tf_charagram.tuning.search import Search
 from tf_charagram.tuning.spaces import label
@@ -27,7 +27,7 @@ def write_hparams(folder: Path, search: Search, result: Result) -> None:
         RunError: It cannot be written, for instance because the disk is full.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    with writing_events(folder):
+    with tensorflow_writing(folder):
         writer = tf.summary.create_file_writer(str(folder))
         with writer.as_default(step=0):
             values = {name: _plain(result.values[name]) for name in search.space}

@@ -13,10 +13,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from tf_charagram.errors import RunError
 from tf_charagram.export.runtime.wire import field
 from tf_charagram.export.serving.inputs import dtype_of, make_inputs
-from tf_charagram.files import MAKE_ROOM, temporary_folder
+from tf_charagram.files import temporary_folder
+from tf_charagram.tensorflow_files import tensorflow_writing
 
 WARMUP = "tf_serving_warmup_requests"
 # TensorFlow Serving reads no more than this.
@@ -54,16 +54,13 @@ def write_warmup(
     def take(size: int) -> list[bytes]:
         return list(islice(stream, size))
 
-    try:
-        with tf.io.TFRecordWriter(str(path / WARMUP)) as writer:
-            for index in range(number):
-                signature = names[index % len(names)]
-                size = _SIZES[index // len(names) % len(_SIZES)]
-                inputs = make_inputs(signatures[signature], take(size), take(size))
-                writer.write(prediction_log(name, signature, inputs))
-    except tf.errors.OpError as error:
-        problem = f"{error.message}. Is the disk full? {MAKE_ROOM}"
-        raise RunError(f"Cannot write {path / WARMUP}: {problem}") from error
+    file = path / WARMUP
+    with tensorflow_writing(file), tf.io.TFRecordWriter(str(file)) as writer:
+        for index in range(number):
+            signature = names[index % len(names)]
+            size = _SIZES[index // len(names) % len(_SIZES)]
+            inputs = make_inputs(signatures[signature], take(size), take(size))
+            writer.write(prediction_log(name, signature, inputs))
     return number
 
 

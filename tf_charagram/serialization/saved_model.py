@@ -12,9 +12,10 @@ from typing import Any
 import tensorflow as tf
 
 from tf_charagram.errors import RunError
-from tf_charagram.files import MAKE_ROOM, partial_folder
+from tf_charagram.files import partial_folder
 from tf_charagram.serialization.model_card import write_card
 from tf_charagram.serialization.model_folder import Parts
+from tf_charagram.tensorflow_files import tensorflow_writing
 
 
 class ServedModel(tf.Module):
@@ -80,9 +81,6 @@ def write_saved_model(
     # Gradients of the encoder capture what no SavedModel can hold, and serving needs none.
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
     module = ServedModel(parts, functions)
-    try:
+    with tensorflow_writing(path):
         tf.saved_model.save(module, str(path), signatures=functions, options=options)
-    except tf.errors.OpError as error:
-        problem = f"{error.message}. Is the disk full? {MAKE_ROOM}"
-        raise RunError(f"Cannot write {path}: {problem}") from error
     write_card(parts, path, about)

@@ -10,7 +10,8 @@ from pathlib import Path
 import tensorflow as tf
 
 from tf_charagram.errors import RunError
-from tf_charagram.files import partial_folder, remove, write_problem
+from tf_charagram.files import partial_folder, remove, writing
+from tf_charagram.tensorflow_files import tensorflow_writing
 
 logger = logging.getLogger(__name__)
 
@@ -45,23 +46,17 @@ class Checkpoints:
             RunError: It cannot be written; the ones before are untouched.
         """
         name = f"{_PREFIX}{step}"
-        try:
+        path = self._folder / name
+        with tensorflow_writing(path), writing(path):
             # Not a `CheckpointManager`: if the clock was set back, that keeps all there are. And
             # TensorFlow opens the index under its name before there is anything in it.
-            with partial_folder(self._folder / name) as partial:
+            with partial_folder(path) as partial:
                 self._checkpoint.write(str(partial / name))
                 # A checkpoint is there if its index is. One of the same step is replaced.
                 (self._folder / f"{name}.index").unlink(missing_ok=True)
                 for file in sorted(partial.glob(f"{name}.*")):
                     os.replace(file, self._folder / file.name)
             self._delete_all_but(step)
-        except OSError as error:
-            raise RunError(f"Cannot save a checkpoint: {write_problem(error)}") from error
-        except tf.errors.OpError as error:
-            raise RunError(
-                f"Cannot save a checkpoint at step {step}: {error.message}. Is the disk full? The "
-                "checkpoint before is intact; make room and go on with --resume."
-            ) from error
 
     def restore_latest(self) -> str | None:
         """Restores the newest checkpoint that can be read.

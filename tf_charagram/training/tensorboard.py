@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.errors import RunError
-from tf_charagram.files import MAKE_ROOM, whole_file
+from tf_charagram.files import whole_file
+from tf_charagram.tensorflow_files import tensorflow_writing
 
 
 class Scalars:
@@ -30,7 +29,7 @@ class Scalars:
         self._folder = folder
         for path in folder.glob("events.out.tfevents.*"):
             path.unlink()
-        with writing_events(folder):
+        with tensorflow_writing(folder):
             self._writer = tf.summary.create_file_writer(str(folder))
         for record in history:
             self.write(record["step"], {"loss": record.get("loss"), **record.get("scores", {})})
@@ -41,26 +40,11 @@ class Scalars:
         Raises:
             RunError: They cannot be written, for instance because the disk is full.
         """
-        with writing_events(self._folder), self._writer.as_default(step=step):
+        with tensorflow_writing(self._folder), self._writer.as_default(step=step):
             for name, value in values.items():
                 if value is not None:
                     tf.summary.scalar(name, value)
             self._writer.flush()
-
-
-@contextmanager
-def writing_events(folder: Path) -> Iterator[None]:
-    """Says what a full disk is where TensorFlow writes events for TensorBoard.
-
-    Raises:
-        RunError: They cannot be written.
-    """
-    try:
-        yield
-    except tf.errors.OpError as error:
-        reason = " ".join(error.message.split())
-        problem = f"{reason}. Is the disk full? {MAKE_ROOM}"
-        raise RunError(f"Cannot write {folder}: {problem}") from error
 
 
 def write_projector(folder: Path, texts: Sequence[str], vectors: np.ndarray) -> None:
