@@ -112,7 +112,7 @@ def _made_smaller(
     from tf_charagram.export.compression.shrinking import shrink
     from tf_charagram.export.serving.golden import most_golden_bytes
     from tf_charagram.export.serving.warmup import warmup_bytes
-    from tf_charagram.serialization.model_folder import Parts
+    from tf_charagram.serialization.parts import Parts
 
     vectorizer, encoder, _ = model.parts
     if options.max_mb is not None:

@@ -136,7 +136,7 @@ def ship(
 def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | None) -> Any:
     """Returns an embedder with fewer n-grams or dimensions, float32 and not folded."""
     from tf_charagram.export.compression.tables import projected, pruned
-    from tf_charagram.serialization.model_folder import Parts
+    from tf_charagram.serialization.parts import Parts
 
     vectorizer, encoder, _ = model.parts
     if max_ngrams is not None:

@@ -15,7 +15,7 @@ from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import ConfigError
 from tf_charagram.locks import FolderLock
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.serialization.model_folder import FORMAT_VERSION
+from tf_charagram.serialization.locations import FORMAT_VERSION
 
 GOOD = "".join(f"{word}\t{word}s\n" for word in words(20)).encode()
 

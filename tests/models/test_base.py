@@ -19,7 +19,7 @@ from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.layers.text_head import TextHead
 from tf_charagram.models.base import TextModel
 from tf_charagram.models.headed import HeadedModel
-from tf_charagram.serialization.model_folder import Parts
+from tf_charagram.serialization.parts import Parts
 from tf_charagram.serialization.registry import MODELS, load_any, model_class
 
 LABELS = ["no", "yes"]

@@ -34,7 +34,7 @@ from tf_charagram.layers import (
 from tf_charagram.layers.pair_head import PairLabelHead
 from tf_charagram.layers.text_head import TextHead
 from tf_charagram.optimizers import LazyAdam, MomentumSgd
-from tf_charagram.serialization.model_folder import Parts
+from tf_charagram.serialization.parts import Parts
 from tf_charagram.serialization.registry import MODELS, model_class
 from tf_charagram.text.dictionary import Dictionary
 

@@ -20,8 +20,8 @@ from tf_charagram.export.serving.card import about_run, page
 from tf_charagram.json_files import write_json
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.serialization import locations
+from tf_charagram.serialization.identity import model_sha256
 from tf_charagram.serialization.locations import model_folder, read_card, shipped_models
-from tf_charagram.serialization.model_folder import model_sha256
 from tf_charagram.serialization.registry import load_any
 from tf_charagram.training.inherited_settings import check_init, with_settings_of
 from tf_charagram.training.tasks import settings_class

@@ -14,7 +14,7 @@ from tests.contracts import some_now
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.serialization.model_card import model_card
-from tf_charagram.serialization.model_folder import Parts
+from tf_charagram.serialization.parts import Parts
 from tf_charagram.serialization.prefix_sums import fold
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.vectorizer import NgramVectorizer

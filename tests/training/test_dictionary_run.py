@@ -17,7 +17,8 @@ from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.tables import pruned
 from tf_charagram.search.texts import read_vocabulary
-from tf_charagram.serialization.model_folder import read_config, read_dictionary
+from tf_charagram.serialization.locations import read_config
+from tf_charagram.serialization.model_folder import read_dictionary
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.train import make_parser
 from tf_charagram.training.building import check_options, make_vectorizer

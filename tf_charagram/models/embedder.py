@@ -23,7 +23,7 @@ from tf_charagram.models.encoding import encoded
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.halves import in_halves
 from tf_charagram.objectives.similarity import paired_cosine
-from tf_charagram.serialization.model_folder import EMBEDDER
+from tf_charagram.serialization.identity import EMBEDDER
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.parallel import in_threads, num_threads
 from tf_charagram.text.tensors import decoded, paired_texts, string_tensor, texts_of

@@ -15,7 +15,8 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.evaluation.comparison import Difference, score_differences
 from tf_charagram.json_files import read_json
 from tf_charagram.reporting.supervised_tables import difference_table
-from tf_charagram.serialization.model_folder import read_config, read_kind
+from tf_charagram.serialization.identity import read_kind
+from tf_charagram.serialization.locations import read_config
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks import TASKS, settings_class, task_class
 from tf_charagram.training.tasks.base import Scoring

@@ -13,7 +13,7 @@ from tensorflow.core.protobuf import saved_model_pb2
 from tf_charagram._version import __version__
 from tf_charagram.encoders import registered_name
 from tf_charagram.json_files import write_json
-from tf_charagram.serialization.model_folder import Parts
+from tf_charagram.serialization.parts import Parts
 from tf_charagram.text.growing import settings_of
 
 MODEL_CARD = "model_card.json"

@@ -1,7 +1,4 @@
-"""The folder a model is saved in: JSON and NumPy arrays, no code.
-
-A model is a vectorizer, an encoder and, except for an embedder, a head on top of them.
-"""
+"""The folder a model is saved in: JSON and NumPy arrays, no code."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 from zipfile import ZipFile
 
 import keras
@@ -22,47 +19,24 @@ from tf_charagram.arrays import open_arrays, read_arrays
 from tf_charagram.encoders import encoder_class, encoder_from_config, encoder_name
 from tf_charagram.encoders.base import check_num_ids
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.files import sha256_of, whole_file
+from tf_charagram.files import whole_file
 from tf_charagram.json_files import parse_json, read_json, to_json
 from tf_charagram.layers.base import FROZEN
 from tf_charagram.layers.embedding_table import unfilled_tables
+from tf_charagram.serialization.identity import EMBEDDER, kind_of
 from tf_charagram.serialization.locations import FILES, FORMAT_VERSION, model_folder, read_config
+from tf_charagram.serialization.parts import Parts
 from tf_charagram.serialization.plain_settings import plain_settings
 from tf_charagram.serialization.weight_arrays import check_shapes, restore, weight_arrays
 from tf_charagram.text.assets import DAMAGES
 from tf_charagram.text.dictionary import Dictionary, without_dictionary
 from tf_charagram.text.registry import VECTORIZERS
 
-EMBEDDER = "embedder"
 # What is stored needs a version of the package that reads it: weights that are all float32, tables
 # of fewer bits, a dictionary.
 _PLAIN_VERSION, _SMALL_VERSION, _DICTIONARY_VERSION = 1, 2, FORMAT_VERSION
 # What the settings say of the files of arrays, so that they are known to belong together.
 _ARRAYS = "arrays"
-
-
-class Parts(NamedTuple):
-    """What a model is made of.
-
-    Attributes:
-        vectorizer: Keras layer from strings to ragged ids.
-        encoder: Keras layer from ragged ids to vectors.
-        head: Keras layer from vectors to answers; `None` for an embedder.
-    """
-
-    vectorizer: keras.layers.Layer
-    encoder: keras.layers.Layer
-    head: keras.layers.Layer | None = None
-
-    @property
-    def weights(self) -> list[keras.Variable]:
-        """The weights of encoder and head."""
-        return [*self.encoder.weights, *([] if self.head is None else self.head.weights)]
-
-    @property
-    def num_parameters(self) -> int:
-        """Total number of values in the weights."""
-        return sum(weight.value.shape.num_elements() for weight in self.weights)
 
 
 def save_model(
@@ -208,7 +182,7 @@ def load_model(
     """
     config = read_config(path)
     path = model_folder(path)
-    actual = _kind_of(config)
+    actual = kind_of(config)
     if actual != kind:
         raise RunError(f"{path} holds a model of the kind '{actual}', where '{kind}' is needed.")
     try:
@@ -272,29 +246,3 @@ def _layers(
         return encoder, None if head_class is None else head_class.from_config(head_settings)
 
     return make
-
-
-def model_files(path: str | Path) -> list[Path]:
-    """Returns the files of a saved model that exist, given its folder or its run's."""
-    folder = model_folder(path)
-    return [folder / name for name in FILES if (folder / name).is_file()]
-
-
-def model_sha256(path: str | Path) -> str:
-    """Returns a checksum over the files of a model, given its folder or its run's.
-
-    Raises:
-        RunError: It is no model folder.
-    """
-    read_config(path)
-    checksums = "".join(map(sha256_of, model_files(path)))
-    return hashlib.sha256(checksums.encode()).hexdigest()
-
-
-def read_kind(path: str | Path) -> str:
-    """Returns what kind of model a folder holds, such as `"embedder"`; errors as `load_model`."""
-    return _kind_of(read_config(path))
-
-
-def _kind_of(config: dict[str, Any]) -> str:
-    return str(config.get("kind", EMBEDDER))

@@ -14,7 +14,7 @@ import tensorflow as tf
 from tf_charagram.errors import RunError
 from tf_charagram.files import partial_folder
 from tf_charagram.serialization.model_card import write_card
-from tf_charagram.serialization.model_folder import Parts
+from tf_charagram.serialization.parts import Parts
 from tf_charagram.tensorflow_files import tensorflow_writing
 
 

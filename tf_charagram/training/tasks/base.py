@@ -20,7 +20,7 @@ from tf_charagram.data.pipeline.stream import Stream
 from tf_charagram.data.starter import STARTER
 from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import ConfigError
-from tf_charagram.serialization.model_folder import model_files
+from tf_charagram.serialization.identity import model_files
 from tf_charagram.trainers.base import StepModel
 from tf_charagram.training.building import encoder_for
 from tf_charagram.training.inherited_settings import as_saved
