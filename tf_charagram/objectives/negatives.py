@@ -12,6 +12,7 @@ from tf_charagram.errors import (
     check_switches,
     unknown_name,
 )
+from tf_charagram.objectives.candidates import candidate_mask
 
 STRATEGIES = ("max", "mix", "random")
 
@@ -28,7 +29,7 @@ class NegativeSampler:
         mask_duplicates: Also leave out candidates whose text equals one side of the same pair;
             paraphrase lists repeat words. `False` is the papers' behaviour.
         mask_related: Also leave out candidates whose own partner has such a text: of `cat - kitten`
-            in the batch, `kitten` is no negative for `cat - cats`.
+            in the batch, `kitten` is not a negative for `cat - cats`.
         num_groups: Number of groups of consecutive pairs that a batch is divided into; candidates
             come from the group of the text.
         seed: Seed of the samples. The same seed and step give the same samples.
@@ -78,7 +79,7 @@ class NegativeSampler:
             bool `(2B,)`. Where there is none the index is 0.
         """
         if self.exchange.is_alone:
-            chosen = self._choose(normalized, normalized, self.candidates(text_ids), step)
+            chosen = self._choose(normalized, normalized, self._candidates(text_ids), step)
         else:
             chosen = self._choose_share(normalized, text_ids, step)
         return tf.maximum(chosen, 0), chosen >= 0
@@ -91,7 +92,7 @@ class NegativeSampler:
         first, last = self.exchange.share(num_pairs)
         pairs = tf.range(first, last)
         texts = tf.concat([pairs, pairs + num_pairs], axis=0)
-        allowed = self.candidates(text_ids, first, last)
+        allowed = self._candidates(text_ids, first, last)
         chosen = self._choose(tf.gather(normalized, texts), normalized, allowed, step, texts)
         sides = tf.transpose(tf.reshape(chosen, [2, -1]))
         return tf.reshape(tf.transpose(self.exchange.all_rows(sides, num_pairs)), [-1])
@@ -126,46 +127,15 @@ class NegativeSampler:
                 chosen = tf.where(coins < 0.5, chosen, self._sample(allowed, step, numbers))
         return tf.where(exists, chosen, -1)
 
-    def candidates(
-        self, text_ids: tf.Tensor, first: tf.Tensor | None = None, last: tf.Tensor | None = None
-    ) -> tf.Tensor:
-        """Returns which texts may be the negative of which, bool `(2B, 2B)`.
-
-        Args:
-            text_ids: Equal for equal texts, int64 `(2B,)`.
-            first: The first pair that is asked for. Default: all are.
-            last: The first pair behind those. The result is `(2 * (last - first), 2B)` then.
-        """
-        # In int64, because int32 is compared in host memory, also where there is a GPU.
-        num_pairs = tf.shape(text_ids, tf.int64)[0] // 2
-        if self.mask_duplicates:
-            allowed = self._differ(tf.cast(text_ids, tf.int64), num_pairs, first, last)
-        else:
-            pairs = tf.range(num_pairs)
-            allowed = pairs[first:last, tf.newaxis] != tf.tile(pairs, [2])
-        if self.num_groups > 1:
-            groups = tf.range(num_pairs) // -(-num_pairs // self.num_groups)
-            is_same = groups[first:last, tf.newaxis] == tf.tile(groups, [2])
-            allowed = tf.logical_and(allowed, is_same)
-        # What one side of a pair may not have, the other may not either.
-        return tf.tile(allowed, [2, 1])
-
-    def _differ(
-        self,
-        texts: tf.Tensor,
-        num_pairs: tf.Tensor,
-        first: tf.Tensor | None,
-        last: tf.Tensor | None,
-    ) -> tf.Tensor:
-        """Returns for pairs which texts are of none of their sides, bool `(last - first, 2B)`."""
-        lefts, rights = texts[:num_pairs, tf.newaxis], texts[num_pairs:, tf.newaxis]
-        lefts, rights = lefts[first:last], rights[first:last]
-        # Both sides of the same pair have, trivially, the text of one of its sides.
-        allowed = tf.logical_and(lefts != texts, rights != texts)
-        if self.mask_related:
-            partners_allowed = tf.concat([allowed[:, num_pairs:], allowed[:, :num_pairs]], axis=1)
-            allowed = tf.logical_and(allowed, partners_allowed)
-        return allowed
+    def _candidates(self, text_ids: tf.Tensor, *share: tf.Tensor) -> tf.Tensor:
+        """Returns which texts may be the negative of which; see `candidate_mask`."""
+        return candidate_mask(
+            text_ids,
+            *share,
+            mask_duplicates=self.mask_duplicates,
+            mask_related=self.mask_related,
+            num_groups=self.num_groups,
+        )
 
     def _sample(self, allowed: tf.Tensor, step: tf.Tensor, numbers: tf.Tensor | None) -> tf.Tensor:
         """Samples one allowed candidate per row, all with equal probability."""
