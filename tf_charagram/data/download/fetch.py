@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -11,8 +10,8 @@ from urllib.parse import urlsplit
 from tf_charagram.data.download.archives import check_compressed, unpack
 from tf_charagram.data.download.sources import SOURCES, Source
 from tf_charagram.errors import ConfigError, DataError, unknown_name
-from tf_charagram.files import sha256_of, whole_file
-from tf_charagram.json_files import read_json
+from tf_charagram.files import sha256_of
+from tf_charagram.json_files import read_json, write_json
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -186,9 +185,7 @@ def _download(url: str, path: Path, checksum: str | None, progress: bool) -> boo
 def _record(path: Path) -> None:
     """Keeps the checksum of a download, for later ones."""
     recorded = _read_checksums(path.parent) | {path.name: f"sha256:{sha256_of(path)}"}
-    text = json.dumps(recorded, indent=1, sort_keys=True)
-    with whole_file(path.parent / CHECKSUMS_FILE, "w") as file:
-        file.write(text)
+    write_json(path.parent / CHECKSUMS_FILE, dict(sorted(recorded.items())))
 
 
 def _matches(path: Path, known: str) -> bool:

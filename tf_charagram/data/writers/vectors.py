@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ import numpy as np
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.files import whole_file
+from tf_charagram.json_files import to_json_lines
 
 
 class VectorWriter(Protocol):
@@ -78,9 +78,11 @@ class _JsonlWriter:
         self._file = file
 
     def write(self, texts: Sequence[str], vectors: np.ndarray) -> None:
-        for text, vector in zip(texts, vectors, strict=True):
-            values = [float(f"{value:.6g}") for value in vector]
-            self._file.write(json.dumps({"text": text, "embedding": values}) + "\n")
+        rows = (
+            {"text": text, "embedding": [float(f"{value:.6g}") for value in vector]}
+            for text, vector in zip(texts, vectors, strict=True)
+        )
+        self._file.write(to_json_lines(rows))
 
 
 class _NpyWriter:
