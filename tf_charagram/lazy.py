@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 _PACKAGE = "tf_charagram"
+#: Executes a module; called with what does so otherwise, and the module.
+Execute: TypeAlias = Callable[[Callable[[ModuleType], None], ModuleType], None]
 
 
 def lazy_names(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
@@ -44,29 +47,36 @@ class _LazyClass:
         return getattr(import_module(self.module), self.name).from_config(config, *args, **kwargs)
 
 
-class _KerasFinder(MetaPathFinder):
-    """Registers classes as soon as Keras has been imported."""
+class _Finder(MetaPathFinder):
+    """Finds a module once, as others do, and has a function execute it."""
 
-    def __init__(self, classes: Mapping[str, str]) -> None:
-        self.classes = classes
+    def __init__(self, name: str, execute: Execute) -> None:
+        self.name = name
+        self.execute = execute
 
     def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Returns what Python finds for `keras`, with the registration after it."""
-        if name != "keras":
+        """Returns the spec of the module, and nothing for other modules."""
+        if fullname != self.name:
             return None
         sys.meta_path.remove(self)
-        spec = find_spec(name)
+        spec = find_spec(fullname)
         if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def exec_module(module: ModuleType) -> None:
-                execute(module)
-                _register(module, self.classes)
-
-            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+            spec.loader.exec_module = partial(  # type: ignore[method-assign]
+                self.execute, spec.loader.exec_module
+            )
         return spec
+
+
+def at_import(name: str, execute: Execute) -> None:
+    """Has a function execute a module when it is first imported in this process.
+
+    Args:
+        name: A module that is not imported yet.
+        execute: Called with what executes the module, and the module.
+    """
+    sys.meta_path.insert(0, _Finder(name, execute))
 
 
 def register_with_keras(classes: Mapping[str, str]) -> None:
@@ -75,10 +85,15 @@ def register_with_keras(classes: Mapping[str, str]) -> None:
     Args:
         classes: Name -> module. They register themselves under the same name when imported.
     """
+
+    def execute(run: Callable[[ModuleType], None], module: ModuleType) -> None:
+        run(module)
+        _register(module, classes)
+
     if (keras := sys.modules.get("keras")) is not None:
         _register(keras, classes)
     else:
-        sys.meta_path.insert(0, _KerasFinder(classes))
+        at_import("keras", execute)
 
 
 def _register(keras: Any, classes: Mapping[str, str]) -> None:

@@ -6,16 +6,14 @@ kept aside as bytes. If the import fails they are shown.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+
+from tf_charagram.lazy import at_import
 
 _STDERR = 2
 
@@ -44,28 +42,11 @@ def stderr_aside() -> Iterator[None]:
 def quiet_tensorflow() -> None:
     """Makes the first import of TensorFlow in this process a quiet one, whenever it comes."""
     if "tensorflow" not in sys.modules:
-        sys.meta_path.insert(0, _QuietTensorFlow())
+        at_import("tensorflow", _run_quietly)
 
 
-class _QuietTensorFlow(MetaPathFinder):
-    """Finds TensorFlow once, as others do, and has it run with standard error aside."""
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """Returns the spec of `tensorflow`, and nothing for other modules."""
-        if fullname != "tensorflow":
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
-        if spec is not None and spec.loader is not None:
-            run: Any = spec.loader.exec_module
-
-            def run_quietly(module: Any) -> None:
-                with stderr_aside():
-                    run(module)
-                    # Looks for GPUs, which is when their libraries speak.
-                    module.config.list_physical_devices()
-
-            spec.loader.exec_module = run_quietly  # type: ignore[method-assign]
-        return spec
+def _run_quietly(run: Callable[[ModuleType], None], tensorflow: ModuleType) -> None:
+    with stderr_aside():
+        run(tensorflow)
+        # Looks for GPUs, which is when their libraries speak.
+        tensorflow.config.list_physical_devices()
