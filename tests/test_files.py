@@ -184,7 +184,7 @@ class TestReadJson:
     def test_what_never_ends(self, tmp_path):
         os.mkfifo(tmp_path / "pipe")
         for path in (tmp_path / "pipe", tmp_path, "/dev/zero"):
-            with pytest.raises(OSError, match="is no regular file"):
+            with pytest.raises(OSError, match="is not a regular file"):
                 read_json(path)
         with pytest.raises(FileNotFoundError, match="nothing"):
             read_json(tmp_path / "nothing")

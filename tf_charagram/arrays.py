@@ -100,13 +100,13 @@ def open_arrays(path: Path, kinds: str = NUMBERS) -> Iterator[ArrayFile]:
         kinds: As for `ArrayFile`.
 
     Raises:
-        OSError: It cannot be read, or is no regular file.
+        OSError: It cannot be read, or is not a regular file.
         ValueError: It is no such file, or is damaged, or would take more than a hundred times its
             size.
     """
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(f"{path} is no regular file")
+        raise OSError(f"{path} is not a regular file")
     with ExitStack() as stack:
         with _damages():
             archive = stack.enter_context(ZipFile(path))

@@ -19,7 +19,7 @@ def parse_json(text: str | bytes) -> Any:
     """Returns the value that JSON says.
 
     Raises:
-        ValueError: It is no JSON, or is nested so deep that nobody wrote it for us.
+        ValueError: It is not JSON, or is nested too deep.
     """
     try:
         return json.loads(text)
@@ -36,7 +36,7 @@ def read_json(path: str | Path) -> Any:
     """
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "is no regular file", os.fspath(path))
+        raise OSError(errno.EINVAL, "is not a regular file", os.fspath(path))
     if status.st_size > _MAX_BYTES:
         raise ValueError(f"it has {status.st_size:,} bytes, more than {_MAX_BYTES:,}")
     return parse_json(Path(path).read_text(encoding="utf-8"))
@@ -54,12 +54,12 @@ def to_json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Returns a number of NumPy as one of Python, anything else as a text."""
+    """Returns a number of NumPy as one of Python, anything else as a string."""
     return value.item() if hasattr(value, "item") else str(value)
 
 
 def read_json_lines(path: Path) -> Iterator[Any]:
-    """Yields the values of the lines of a file, but of those cut short; none if it is not there."""
+    """Yields the value of each line but those cut short; nothing if there is no file."""
     if not path.is_file():
         return
     for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):

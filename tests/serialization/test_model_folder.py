@@ -264,7 +264,7 @@ def test_integers_that_are_no_table(embedder, tmp_path):
     bias = stored["charagram/bias"]
     stored |= {"charagram/bias": bias.astype(np.uint8), "charagram/bias/scales": bias[:, None]}
     np.savez(tmp_path / "weights.npz", **stored)
-    with pytest.raises(RunError, match=r"'charagram/bias' is of integers, and no table"):
+    with pytest.raises(RunError, match=r"'charagram/bias' holds integers, but is not a table"):
         TextEmbedder.load(tmp_path)
 
 

@@ -48,9 +48,9 @@ def test_vectorizers(name):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ([], "the settings of the Charagram are no object"),
-        ({"dim": 2.0}, r"`dim` of the Charagram has a value of a wrong type: 2\.0"),
-        ({"dim": None}, "`dim` of the Charagram has a value of a wrong type: None"),
+        ([], "the settings of the Charagram are not an object"),
+        ({"dim": 2.0}, r"`dim` of the Charagram has a value of the wrong type: 2\.0"),
+        ({"dim": None}, "`dim` of the Charagram has a value of the wrong type: None"),
         ({"num_layers": True}, "`num_layers` .* wrong type: True"),
         ({"activation": "selu"}, "`activation` .* wrong type: 'selu'"),
         ({"trainable": 1}, "`trainable` .* wrong type"),

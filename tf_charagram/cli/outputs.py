@@ -19,7 +19,7 @@ def check_not_read(output: str, inputs: Iterable[str]) -> None:
         inputs: The files to read; `-` is standard input.
 
     Raises:
-        ConfigError: It is one of them, and would be overwritten; or it is no path.
+        ConfigError: It is one of them, and would be overwritten; or it is not a path.
     """
     check_local(output)
     if output == _STANDARD:

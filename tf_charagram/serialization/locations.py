@@ -1,4 +1,4 @@
-"""Where models are: a folder, a run's, or one that ships with the package, found by its name.
+"""Where models are: in a folder, in that of a run, or in the package under a name.
 
 Imports nothing large: command lines ask here before TensorFlow is loaded.
 """
@@ -13,8 +13,8 @@ from tf_charagram._version import __version__
 from tf_charagram.errors import ConfigError, RunError, unknown_name
 from tf_charagram.json_files import read_json
 
-#: Models that have a dictionary are of version 3, others whose tables have fewer bits of version 2,
-#: all others of version 1.
+#: Models with a dictionary have version 3, others with tables in fewer bits version 2, all others
+#: version 1.
 FORMAT_VERSION = 3
 #: One folder for each model that ships with the package; `recipes/ship.py` writes them.
 PRETRAINED = Path(__file__).parent.parent / "pretrained"
@@ -39,7 +39,7 @@ def shipped_models() -> dict[str, Path]:
 
 
 def check_path(path: Any) -> None:
-    """Checks that a path is one, and not empty: that would be the current folder.
+    """Checks that a path is one, and not empty, which would be the current folder.
 
     Raises:
         ConfigError: It is not.
@@ -58,7 +58,7 @@ def model_folder(path: str | Path) -> Path:
             of that name comes first.
 
     Raises:
-        ConfigError: It is no path, or an empty one.
+        ConfigError: It is not a path, or is empty.
         RunError: The run has no model yet.
     """
     check_path(path)
@@ -95,7 +95,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
         path: As for `model_folder`.
 
     Raises:
-        RunError: It is no model folder, is damaged, or is from a newer version.
+        RunError: It is not a model folder, is damaged, or is from a newer version.
     """
     folder = model_folder(path)
     try:
@@ -118,7 +118,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
 
 
 def read_card(path: str | Path) -> dict[str, Any] | None:
-    """Returns the facts that a shipped model comes with; `None` for a model without.
+    """Returns the facts that a shipped model comes with; `None` for other models.
 
     Args:
         path: As for `model_folder`.
@@ -136,7 +136,7 @@ def read_card(path: str | Path) -> dict[str, Any] | None:
 
 
 def _what_it_is(path: Path) -> str:
-    """Returns what to do about something that is no model folder."""
+    """Returns what to do about a path that is not a model folder."""
     if path.suffix == ".keras":
         return "A Keras archive is read by `keras.models.load_model`."
     if (path / "saved_model.pb").is_file():

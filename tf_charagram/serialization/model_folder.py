@@ -32,10 +32,9 @@ from tf_charagram.text.assets import DAMAGES
 from tf_charagram.text.dictionary import Dictionary, without_dictionary
 from tf_charagram.text.registry import VECTORIZERS
 
-# What is stored needs a version of the package that reads it: weights that are all float32, tables
-# of fewer bits, a dictionary.
+# Format versions: of weights that are all float32, of tables in fewer bits, and with a dictionary.
 _PLAIN_VERSION, _SMALL_VERSION, _DICTIONARY_VERSION = 1, 2, FORMAT_VERSION
-# What the settings say of the files of arrays, so that they are known to belong together.
+# Key of the checksum of the files of arrays, which tells whether they belong together.
 _ARRAYS = "arrays"
 
 
@@ -51,7 +50,7 @@ def save_model(
     Args:
         path: The folder.
         parts: The model.
-        kind: What it is.
+        kind: Kind of the model, see `registry.MODELS`.
         task: What it was trained for, if that is known.
         table_dtype: `"float32"`; or `"float16"`, `"int8"` or `"int4"` for a small folder: the
             embedding tables of the encoder are rounded to that, all other weights are kept as they
@@ -59,9 +58,9 @@ def save_model(
 
     Raises:
         ConfigError: There is no such `table_dtype`, or a table cannot be stored in it; or `load`
-            would not take it: a weight is not finite, the vectorizer is of another kind than the
-            encoder reads, or a setting is too large.
-        RunError: It cannot be written, or there is a file of its names that is no part of a model.
+            would reject the model: a weight is not finite, the vectorizer is of another kind than
+            the encoder reads, or a setting is too large.
+        RunError: It cannot be written, or there is a `config.json` that is not a model's.
     """
     path = Path(path)
     _check_free(path / FILES.config)
@@ -96,10 +95,10 @@ def save_model(
 
 
 def _check_free(config: Path) -> None:
-    """Checks that settings that would be written over are those of a model, not of something else.
+    """Checks that a `config.json` that would be overwritten is a model's.
 
     Raises:
-        RunError: They are not.
+        RunError: It is not.
     """
     try:
         is_ours = "format_version" in read_json(config)
@@ -112,19 +111,19 @@ def _check_free(config: Path) -> None:
 
 
 def _version(vectorizer: keras.layers.Layer, is_small: bool) -> int:
-    """Returns the format version of a folder, the lowest that says all that is in it."""
+    """Returns the lowest format version that describes all of a folder."""
     if vectorizer.dictionary is not None:
         return _DICTIONARY_VERSION
     return _SMALL_VERSION if is_small else _PLAIN_VERSION
 
 
 def _config_of(layer: keras.layers.Layer) -> dict[str, Any]:
-    """Returns the arguments of a layer; a second stage trains what the first one has frozen."""
+    """Returns the arguments of a layer; a second stage trains what the first one froze."""
     return {name: value for name, value in layer.get_config().items() if name != FROZEN}
 
 
 def _check_kinds(parts: Parts) -> None:
-    """Checks that the encoder reads what the vectorizer gives; errors are of `save_model`."""
+    """Checks that the encoder reads what the vectorizer gives; raises as `save_model`."""
     encoder, vectorizer = parts.encoder, parts.vectorizer
     needed = VECTORIZERS[encoder_class(encoder_name(encoder)).vectorizer]
     if not isinstance(vectorizer, needed):
@@ -135,7 +134,7 @@ def _check_kinds(parts: Parts) -> None:
 
 
 def _check_settings(parts: Parts, config: dict[str, Any]) -> None:
-    """Checks that settings are such as `load` takes; errors are of `save_model`."""
+    """Checks that `load` accepts the settings; raises as `save_model`."""
     written = parse_json(to_json(config))
     try:
         plain_settings(type(parts.vectorizer), written["vectorizer"])
@@ -147,13 +146,13 @@ def _check_settings(parts: Parts, config: dict[str, Any]) -> None:
 
 
 def _flush(file: IO[Any]) -> None:
-    """Has what was written on disk, which may be found full only then."""
+    """Flushes a file to disk, which may turn out to be full only then."""
     file.flush()
     os.fsync(file.fileno())
 
 
 def _fingerprint(*paths: str | Path) -> str:
-    """Returns what tells the arrays of files from others: a checksum of those that zip keeps."""
+    """Returns a checksum of the arrays in files, from the checksums that zip keeps of them."""
     members = []
     for path in paths:
         with ZipFile(path) as file:
@@ -168,11 +167,11 @@ def load_model(
     *,
     correct_spelling: bool = True,
 ) -> Parts:
-    """Loads the model of a model folder, of the run it is in, or of a name; all in float32.
+    """Loads a model from its folder, from that of its run, or by its name; all in float32.
 
     Args:
         path: The folder, or the name of a shipped model.
-        kind: What it must be.
+        kind: The kind it must be of.
         head_class: The class of its head, if it has one.
         correct_spelling: Whether its dictionary is used, if it has one.
 
@@ -191,7 +190,7 @@ def load_model(
             vocabulary = without_dictionary(vocabulary)
         with open_arrays(path / FILES.weights) as weights:
             make_layers = _layers(config, head_class, len(weights.infos))
-            # Shapes only: what a file says of sizes must not take memory that its arrays do not.
+            # Shapes only: sizes that a file merely claims must not take memory.
             with tf.Graph().as_default(), unfilled_tables():
                 check_shapes(Parts(None, *make_layers()).weights, weights)
             with unfilled_tables():
@@ -217,7 +216,7 @@ def load_model(
 
 
 def read_dictionary(path: str | Path) -> Dictionary | None:
-    """Returns the words that the model of a folder knows; `None` if it has no dictionary.
+    """Returns the dictionary of a model; `None` if it has none.
 
     Args:
         path: As for `load_model`.
@@ -235,7 +234,7 @@ def read_dictionary(path: str | Path) -> Dictionary | None:
 def _layers(
     config: dict[str, Any], head_class: type[keras.layers.Layer] | None, num_arrays: int
 ) -> Callable[[], tuple[keras.layers.Layer, keras.layers.Layer | None]]:
-    """Returns what makes encoder and head, of settings that are checked."""
+    """Returns a function that builds encoder and head from checked settings."""
     name = config["encoder"]["name"]
     # Each element of a list, such as a width of windows, has weights of its own.
     settings = plain_settings(encoder_class(name), config["encoder"]["config"], num_arrays)

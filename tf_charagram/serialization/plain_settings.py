@@ -14,24 +14,25 @@ _LISTS = (list, tuple, Sequence, Iterable)
 
 
 def plain_settings(layer_class: type, settings: Any, longest: int | None = None) -> dict[str, Any]:
-    """Returns the settings of a layer with its type as a name, for Keras would look up more.
+    """Checks the settings of a layer; returns them with the dtype as a name, not as a class.
 
     Args:
         layer_class: The class of the layer, which knows the types of its arguments.
-        settings: What a file says, of JSON.
-        longest: Most elements of a list; `None` for any number.
+        settings: Value of a JSON file.
+        longest: Maximum number of elements of a list; `None` for any number.
 
     Raises:
-        ValueError: It holds anything but numbers, texts and lists of them, as the arguments are.
+        ValueError: They hold anything but numbers, strings and lists of them, or a value whose
+            type is not the argument's.
     """
     if not isinstance(settings, dict):
-        raise ValueError(f"the settings of the {layer_class.__name__} are no object")
+        raise ValueError(f"the settings of the {layer_class.__name__} are not an object")
     kinds = _kinds(layer_class)
     for name, value in settings.items():
         is_plain = name == "dtype" or _is_plain(value)
         if not is_plain or not _fits(value, kinds.get(name, Any)):
             raise ValueError(
-                f"`{name}` of the {layer_class.__name__} has a value of a wrong type: "
+                f"`{name}` of the {layer_class.__name__} has a value of the wrong type: "
                 f"{value!r:.100}"
             )
         if longest is not None and isinstance(value, list) and len(value) > longest:

@@ -3,7 +3,7 @@
 Several n-grams start at each position of a text: `c`, `ca`, `cat`. The longest one that has a row
 tells which shorter ones have one. So the rows of these are added to its own beforehand, and a text
 is the sum of one row per position instead of one per n-gram: with orders 2 to 4, fewer than half.
-Rows that are read often then come first, so that they lie beside each other: a twentieth faster.
+Rows that are read often then come first, next to each other in memory, which is 5 % faster.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def fold(
 ) -> tuple[keras.layers.Layer, keras.layers.Layer]:
     """Returns a vectorizer and an encoder that compute the same vectors from fewer rows.
 
-    Vectors differ by rounding. What cannot be folded comes back as it is: an encoder without an
+    Vectors differ by rounding. What cannot be folded is returned as it is: an encoder without an
     `ngram_table` that it sums, hashed n-grams, or a vocabulary whose keys are mixed.
     """
     prefixes = foldable_prefixes(vectorizer, encoder)
@@ -66,7 +66,7 @@ def foldable_prefixes(
 
 
 def most_read_first(counts: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
-    """Returns the rows of a folded table, those first that the texts it was counted from read most.
+    """Returns the rows of a folded table, those first that the counted texts read most often.
 
     A row is not read where a longer n-gram has one.
 

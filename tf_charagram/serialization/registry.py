@@ -1,4 +1,4 @@
-"""All kinds of models there are, by the name that their folders say."""
+"""The kinds of models, by the names that their folders give them."""
 
 from __future__ import annotations
 

@@ -41,10 +41,10 @@ def replaced_folder(path: str | Path, holds: str) -> Iterator[Path]:
 
     Args:
         path: The folder, or a link to it.
-        holds: Name of a file that it holds; an old folder without is somebody else's, unless empty.
+        holds: Name of a file in it; an old folder without that file is replaced only if empty.
 
     Raises:
-        RunError: The folder cannot be written; or what is there is no such folder.
+        RunError: The folder cannot be written; or what is there is not such a folder.
     """
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_dir():

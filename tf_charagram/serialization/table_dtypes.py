@@ -1,4 +1,4 @@
-"""Tables in fewer bits: how their rows are stored, and made float32 again."""
+"""Tables in fewer bits: how their rows are stored, and restored to float32."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TABLE_DTYPES = ("float32", "float16", "int8", "int4")
 #: What an exported model can compute with.
 SERVED_DTYPES = ("float32", "float16", "int8")
 _LARGEST = {"int8": np.float32(127), "int4": np.float32(7)}
-#: Added to a number of four bits, so that none is negative.
+#: Added to a four-bit number, so that none is negative.
 _ZERO = 8
 #: Smaller rows than this are stored as zeros rather than divided by next to nothing.
 _TINY = np.float32(1e-30)
@@ -24,7 +24,7 @@ class StoredTable(NamedTuple):
 
     Attributes:
         rows: float32, float16 or int8 `(num_rows, dim)`; or uint8 `(num_rows, ceil(dim / 2))`, two
-            numbers of four bits in one, the earlier one in the low bits.
+            four-bit numbers per byte, the first one in the low bits.
         scales: What integers are multiplied by, float32 `(num_rows, 1)`; else `None`.
     """
 
@@ -35,7 +35,7 @@ class StoredTable(NamedTuple):
         """Returns the table, float32 `(num_rows, dim)`.
 
         Args:
-            dim: Needed where two numbers are in one.
+            dim: Needed where a byte holds two numbers.
         """
         rows = _unpacked(self.rows, dim) if self.rows.dtype == np.uint8 else self.rows
         table = rows.astype(np.float32, copy=False)
@@ -47,7 +47,7 @@ def stored_table(table: np.ndarray, dtype: str) -> StoredTable:
 
     A row of integers is the float32 row divided by its scale and rounded; the scale is a 127th of
     the largest absolute value of the row as int8, a 7th as int4, so no number is off by more than
-    half a scale. What was restored is stored as the same bytes again.
+    half a scale. A restored table is stored as the same bytes again.
 
     Args:
         table: float32 `(num_rows, dim)`.
@@ -70,7 +70,7 @@ def stored_table(table: np.ndarray, dtype: str) -> StoredTable:
         )
     if (levels := _LARGEST.get(dtype)) is not None:
         scales = np.maximum(largest, _TINY) / levels
-        # Of one scale in 128, 127 times it is a number whose 127th rounds to the next scale.
+        # For one scale in 128, a 127th of 127 times the scale rounds to the next number.
         scales = scales * levels / levels
         rows = np.rint(table / scales).astype(np.int8)
         return StoredTable(_packed(rows) if dtype == "int4" else rows, scales)

@@ -15,21 +15,21 @@ from tf_charagram.layers.huge_pages import aligned_empty, shared_tensor
 from tf_charagram.layers.placement import beside
 from tf_charagram.serialization.table_dtypes import TABLE_DTYPES, StoredTable, stored_table
 
-#: Added to the name of a table of integers: the array of its scales.
+#: Added to the name of a table of integers, for the array of its scales.
 _SCALES = "/scales"
-# Rows of a table of integers that are made float32 at a time; they stay in the cache of a core.
+# Rows of a table of integers converted to float32 at a time; they stay in the cache of a core.
 _BLOCK_ROWS = 1024
-#: Weights beyond it sum to infinity; those of a model that learned anything are far below.
+#: Larger weights may sum to infinity; those of a model that learned anything are far smaller.
 _LARGEST = 1e20
 
 
 def weight_arrays(
     weights: Sequence[keras.Variable], encoder: keras.layers.Layer, table_dtype: str
 ) -> dict[str, np.ndarray]:
-    """Returns the arrays to store, by path of the weight.
+    """Returns the arrays to store, by the path of their weight.
 
     Args:
-        weights: Of encoder and head.
+        weights: Those of encoder and head.
         encoder: Its embedding tables are stored in `table_dtype`, all else in float32.
         table_dtype: One of `TABLE_DTYPES`.
 
@@ -62,7 +62,7 @@ def weight_arrays(
 
 
 def check_shapes(weights: Sequence[keras.Variable], stored: ArrayFile) -> None:
-    """Checks that there are arrays for weights, of their shapes.
+    """Checks that each weight has an array of its shape.
 
     Raises:
         KeyError: The scales of integers are missing.
@@ -74,7 +74,7 @@ def check_shapes(weights: Sequence[keras.Variable], stored: ArrayFile) -> None:
             raise RunError(f"lacks the array '{weight.path}'.")
         info, expected = stored.infos[weight.path], tuple(weight.shape)
         if info.dtype.kind in "iu" and len(expected) != 2:
-            raise ValueError(f"the array '{weight.path}' is of integers, and no table")
+            raise ValueError(f"the array '{weight.path}' holds integers, but is not a table")
         if info.dtype.kind in "iu":
             scales = stored.infos[weight.path + _SCALES]
             if scales.shape != (expected[0], 1):
@@ -88,10 +88,10 @@ def check_shapes(weights: Sequence[keras.Variable], stored: ArrayFile) -> None:
 
 
 def restore(weight: keras.Variable, stored: ArrayFile) -> None:
-    """Assigns what is stored; a table of integers without a second one in float32.
+    """Assigns its stored array to a weight; a table of integers without another in float32.
 
     Raises:
-        ValueError: It cannot be computed with.
+        ValueError: It holds NaN, infinity, or a number too large to compute with.
     """
     rows, scales = _read(weight.path, stored)
     table = aligned_empty(weight.shape)
@@ -117,7 +117,7 @@ def _read(name: str, stored: ArrayFile) -> StoredTable:
 
 
 def _largest(numbers: np.ndarray) -> float:
-    """Returns the largest absolute value; NaN if that is one; 0 for integers."""
+    """Returns the largest absolute value; NaN if there is one; 0 for integers."""
     if numbers.dtype.kind != "f" or not numbers.size:
         return 0.0
     # What is not finite is the smallest or the largest number.
