@@ -89,7 +89,7 @@ def test_no_word_found(tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         _, table, random, found = build(config_for(path))
     assert found == 0
-    assert "a vector of none of the 10 words" in caplog.text
+    assert "has vectors for none of the 10 words" in caplog.text
     for word, vector in table.items():
         assert_array_equal(vector, random[word])
 

@@ -70,7 +70,7 @@ def model_folder(path: str | Path) -> Path:
         return folder / "model"
     if is_run_file(folder / FILES.config):
         raise RunError(
-            f"{folder} holds no model yet: the run did not come to its end. Go on with --resume."
+            f"{folder} holds no model yet: the run did not reach its end. Go on with --resume."
         )
     return folder
 

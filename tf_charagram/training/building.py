@@ -34,7 +34,7 @@ UNKNOWN_WORDS = ("shared", "ngrams")
 
 
 def check_options(config: RunConfig) -> None:
-    """Checks that settings of ids and of word vectors suit the encoder, and that all go together.
+    """Checks that settings of ids and of word vectors suit the encoder and each other.
 
     Raises:
         ConfigError: A setting that the encoder has no use for was set, an option is out of range,
@@ -86,13 +86,15 @@ def _check_word_options(config: RunConfig) -> None:
             "Leave it out, or choose `unknown_words=shared`."
         )
     if config.freeze_words and config.word_vectors is None and config.init is None:
-        raise ConfigError("`freeze_words` needs `word_vectors` or `init`: else they are random.")
+        raise ConfigError(
+            "`freeze_words` needs `word_vectors` or `init`: without them, words are random."
+        )
 
 
 def make_encoder(
     config: RunConfig, num_rows: int, *, num_words: int | None = None
 ) -> keras.layers.Layer:
-    """Builds the encoder that the settings ask for; options left open have its own defaults.
+    """Builds the encoder that the settings ask for; options left open take its defaults.
 
     Args:
         config: Settings of the run.
@@ -141,19 +143,19 @@ def make_vectorizer(
 ) -> keras.layers.Layer:
     """Builds the vectorizer of the encoder.
 
-    What it knows are the words of `dictionary`. If the model of `init` has a dictionary, it knows
-    words of the texts too, which that one would take for others; see `own_words`.
+    It knows the words of `dictionary`. If the model of `init` has a dictionary, it also knows those
+    words of the texts that this model would read as others; see `own_words`.
 
     Args:
         config: Settings of the run.
-        texts: What it is built from, read once; for `hash_buckets` and `vocabulary` not read at
-            all, unless for the words.
+        texts: What it is built from, read once; with `hash_buckets` or `vocabulary` only if their
+            words are counted.
         mistyped: Texts with typing errors that were added: they have n-grams, but no words.
         lowercase: Whether it lower-cases texts.
 
     Raises:
-        ConfigError: The texts have no unit to give a row to, the vocabulary is of texts that were
-            read in another way, or there are no words in the dictionary.
+        ConfigError: The texts have no unit to give a row to, the vocabulary was counted with other
+            settings, or there are no words in the dictionary.
         DataError: The file of word vectors or of the dictionary cannot be read, or a line is bad.
         RunError: The file of the vocabulary, or the model of `init`, is missing or damaged.
     """
@@ -177,7 +179,7 @@ def make_vectorizer(
 
 
 def _known_before(config: RunConfig, lowercase: bool) -> Dictionary | None:
-    """Returns the dictionary of the model to go on from; `None` if it has none, or none fits."""
+    """Returns the dictionary of the model of `init`; `None` if it has none, or it does not fit."""
     if config.init is None or not lowercase or vectorizer_of(config.encoder) != "ngrams":
         return None
     return read_dictionary(config.init)

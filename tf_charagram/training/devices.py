@@ -1,4 +1,4 @@
-"""The devices that hold the parts of a table: GPUs, or as many divisions of the CPU."""
+"""The devices that hold the parts of a table: GPUs, or logical devices of the CPU."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 
-#: Where the whole table is, which may be larger than a device.
+#: Holds the whole table, which may be too large for one device.
 HOST = "CPU:0"
 
 

@@ -1,4 +1,4 @@
-"""What a run that goes on from a saved model takes over of its settings, and may not change."""
+"""Settings that a run takes over from the model it starts from, and those it may not change."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tf_charagram.text.words import WordVectorizer
 
 ConfigT = TypeVar("ConfigT", bound=RunConfig)
 
-#: Settings that a second stage may change, as it may what only training sees.
+#: Settings that a second stage may change, besides those that only training sees.
 _MAY_DIFFER_FROM_INIT = ("num_rows", "num_words", "seed")
-#: Settings that are given in other words than by a flag of their name.
+#: Settings whose flag has another name.
 _FLAGS = {"orders": "--ngrams"}
 
 
@@ -48,7 +48,7 @@ def check_init(init: str | Path, out: str | Path | None) -> None:
 
 
 def with_settings_of(config: ConfigT) -> ConfigT:
-    """Returns the settings of a run, what they leave open taken from the model of `config.init`.
+    """Returns the settings of a run, with what they leave open taken from `config.init`.
 
     Left open are fields that are `None`, and options of the encoder that were not given.
 
@@ -75,7 +75,7 @@ def as_saved(config: ConfigT) -> ConfigT:
 
     Raises:
         RunError: The folder holds no model, or a damaged one.
-        ConfigError: The model has another encoder than one that is not the default.
+        ConfigError: An encoder was chosen that is not the model's.
     """
     if config.init is None:
         return config
@@ -94,7 +94,7 @@ def as_saved(config: ConfigT) -> ConfigT:
 
 
 def check_as_saved(config: RunConfig) -> None:
-    """Checks that a run whose encoder is frozen is told no other settings than its model has.
+    """Checks that the settings of a run with a frozen encoder are those of its model.
 
     Args:
         config: What `as_saved` returned.
@@ -115,7 +115,7 @@ def check_as_saved(config: RunConfig) -> None:
 
 
 def _saved_settings(path: str) -> dict[str, Any]:
-    """Returns what a saved model says of the settings of a run, by the names that runs have."""
+    """Returns the settings of a saved model under the names they have in a run."""
     saved = read_config(path)
     encoder, vectorizer = saved["encoder"], saved["vectorizer"]
     settings = {**vectorizer, **encoder["config"], "encoder": encoder["name"]}

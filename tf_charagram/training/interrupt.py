@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, which are heard between two steps, never inside one."""
+"""Ctrl-C and SIGTERM, handled between two steps, never within one."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def _write_message() -> None:
 class Interrupt:
     """While entered, remembers Ctrl-C instead of raising `KeyboardInterrupt` wherever Python is.
 
-    So it does with SIGTERM, by which schedulers and containers stop a process. An exception raised
-    inside a destructor or a callback from C++ is dropped, and one raised while a file is written
-    leaves half of it. A second signal is raised at once. Outside the main thread, which alone gets
-    signals, this does nothing.
+    The same goes for SIGTERM, with which schedulers and containers stop a process. An exception
+    raised inside a destructor or a callback from C++ is dropped, and one raised while a file is
+    written leaves half of it. A second signal is raised at once. Outside the main thread, which
+    alone gets signals, this does nothing.
 
     Attributes:
         is_wanted: Whether Ctrl-C was pressed.
-        announce: Says so to the user. Default: by a line of standard error.
+        announce: Tells the user so. Default: with a line on standard error.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Interrupt:
             raise KeyboardInterrupt
 
     def is_wanted_by(self, exchange: Exchange) -> bool:
-        """Returns whether Ctrl-C was pressed for one of the workers, who all ask at this point."""
+        """Returns whether Ctrl-C was pressed in any of the workers, which all ask at this point."""
         self.is_wanted = exchange.any(self.is_wanted)
         return self.is_wanted
 

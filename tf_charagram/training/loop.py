@@ -30,7 +30,6 @@ STEPS_PER_EXECUTION = 50
 # Sums of weights are squared for a cosine; single precision ends at 3.4e38.
 _LARGEST_WEIGHT = 1e15
 
-
 #: Score of each set by its name; `None` where there is none.
 Scores: TypeAlias = dict[str, float | None]
 
@@ -48,11 +47,11 @@ class TrainingLoop:
         product: What is trained, as it is saved.
         model: The model around its layers, compiled.
         stream: The batches.
-        score: Scores the weights as they are now; calls its argument often, which ends it where
-            the run is to stop.
+        score: Scores the weights as they are now; calls its argument often, which raises an error
+            if the run is to stop.
         folder: Where everything is written.
         epochs: Passes over the pairs.
-        evaluations_per_epoch: Evaluations each epoch.
+        evaluations_per_epoch: Evaluations per epoch.
         select: Set whose best score decides which weights are kept, or `"last"`.
         checkpoint_every_s: Seconds between checkpoints, which are written after evaluations; one
             holds the table three times, so writing it can take longer than the training between.
@@ -115,7 +114,7 @@ class TrainingLoop:
         return total_steps(self.stream, self.epochs)
 
     def resume(self) -> bool:
-        """Goes back to the newest checkpoint; returns whether there was one."""
+        """Restores the newest checkpoint; returns whether there was one."""
         is_chief = self.exchange.is_chief
         has_checkpoint = is_chief and self.checkpoints.restore_latest() is not None
         if is_chief and not has_checkpoint and self._has_ended():
@@ -137,8 +136,8 @@ class TrainingLoop:
         """Trains to the end.
 
         Raises:
-            TrainingError: The loss stopped being finite; the weights are those before that step.
-                Or the weights have grown too large.
+            TrainingError: The loss is not finite, and the weights are those before that step; or
+                the weights have grown too large.
             KeyboardInterrupt: After a checkpoint was written.
         """
         scalars = Scalars(self.folder.tensorboard, self.folder.read_history())
@@ -173,11 +172,11 @@ class TrainingLoop:
         return progress
 
     def _has_ended(self) -> bool:
-        """Returns whether the folder holds a whole run, whose checkpoint was the last it wrote."""
+        """Returns whether the folder holds a finished run, which leaves a checkpoint of its end."""
         return self.checkpoint_at_end and self.folder.metrics.is_file()
 
     def release(self) -> None:
-        """Gives back the memory of the optimizer, two more tables for Adam; no step can follow."""
+        """Frees the memory of the optimizer, for Adam that of two tables; no step can follow."""
         parts = [part for table in self.model.cut_tables for part in table.parts]
         for variable in [*self.model.optimizer.variables, *parts]:
             if len(variable.shape) > 1:
@@ -209,7 +208,7 @@ class TrainingLoop:
         return scores
 
     def _check_interrupt(self) -> None:
-        """Raises `KeyboardInterrupt` in all workers if Ctrl-C was pressed for one."""
+        """Raises `KeyboardInterrupt` in all workers if Ctrl-C was pressed in one."""
         if self._interrupt.is_wanted_by(self.exchange):
             self._interrupt.check()
 
@@ -258,7 +257,7 @@ class TrainingLoop:
         return float(tracker.result())
 
     def _fit(self, segment: Segment, progress: TrainingProgress) -> None:
-        """Trains on some steps."""
+        """Trains for the steps of a segment."""
         # `train_on` resets the tracker, which holds the steps since the last evaluation.
         variables = self.model.loss_tracker.variables
         before = [variable.numpy() for variable in variables]
@@ -279,8 +278,8 @@ class TrainingLoop:
                 variable.assign_add(value)
 
     def _check_weights(self) -> None:
-        """Stops where the last update made weights useless, which no loss has seen yet."""
-        # Not the maximum of `tf.abs`, which is another table.
+        """Raises `TrainingError` if the last update, which no loss has seen, spoilt the weights."""
+        # Not the maximum of `tf.abs`, which would be another table.
         ends = [
             float(end)
             for weight in self.model.all_weights

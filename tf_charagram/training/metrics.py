@@ -1,4 +1,4 @@
-"""What is known of a run once it is over, whatever it trained."""
+"""Facts about a finished run, whatever it trained."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def loop_metrics(loop: TrainingLoop, start: float) -> dict[str, Any]:
     """Returns steps, speed, time and memory.
 
     Args:
-        loop: It has come to its end.
+        loop: The finished loop.
         start: When the run began, by `time.perf_counter()`.
     """
     last = loop.folder.read_history()[-1]

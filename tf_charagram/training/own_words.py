@@ -1,4 +1,4 @@
-"""Words of new texts that a model to go on from does not know, but would take for others."""
+"""Words of new texts that the model of `init` does not know and would read as others."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tf_charagram.text.dictionary import Dictionary, words_of
 from tf_charagram.text.reading import TextReader
 from tf_charagram.text.tensors import string_tensor
 
-#: Fewest occurrences of a word: one that is rarer may be a typing error.
+#: Minimum occurrences of a word: a rarer one may be a typing error.
 MIN_COUNT = 5
-# Nor is a word known that is so much rarer than the one it is read as: of `english` and 1.2 million
-# words of papers on language, "chunking", read as "clunking", is, and "tookit" is not.
+# Nor is a word known if it is so much rarer than the one it is read as: of `english` and 1.2
+# million words of papers on language, "chunking", read as "clunking", is, and "tookit" is not.
 _TIMES_RARER = 10
 # About 250 MB of counts. Texts without end, such as logs, have words without end.
 _MAX_WORDS = 2_000_000
@@ -24,8 +24,7 @@ _MAX_WORDS = 2_000_000
 class WordCounts:
     """Counts the words of texts while they are read for something else.
 
-    Of more than two million words the rarest are forgotten, and counted from nothing when they come
-    again.
+    Beyond two million words the rarest are forgotten, and counted from zero when they come again.
 
     Args:
         words_of: Returns the words of texts.
@@ -39,7 +38,7 @@ class WordCounts:
         self.counts: Counter[str] = Counter()
 
     def of(self, texts: Iterable[str]) -> Iterator[str]:
-        """Yields the texts as they are, their words counted."""
+        """Yields the texts unchanged, and counts their words."""
         for text in texts:
             self.counts.update(self._words_of((text,)))
             if len(self.counts) > _MAX_WORDS:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-# TensorFlow's rewriter of graphs changes only what it knows to bear it: products of matrices and
+# TensorFlow's graph rewriter changes only what it knows to tolerate it: products of matrices and
 # convolutions and what lies between them, not sums, logarithms or losses.
 _OPTION = "auto_mixed_precision_onednn_bfloat16"
 # As Linux names them.
@@ -36,7 +36,7 @@ def products_in(dtype: str) -> Iterator[None]:
 
 @cache
 def has_instructions() -> bool:
-    """Whether the CPU has instructions for products in bfloat16; false if nobody tells."""
+    """Whether the CPU has instructions for products in bfloat16; false if that is not known."""
     try:
         words = Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
     except OSError:

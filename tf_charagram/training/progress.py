@@ -1,4 +1,4 @@
-"""What a person sees while a model trains."""
+"""What the user sees while a model trains."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STOPPING = "stopping; Ctrl-C again stops at once"
 
 
 class TrainingProgress(keras.callbacks.Callback):
-    """One moving line with epoch, speed, time left and score; in a log file one per evaluation.
+    """One moving line with epoch, speed, time left and score; in a log file a line per evaluation.
 
     Args:
         stream: The batches that are trained on.
@@ -25,7 +25,7 @@ class TrainingProgress(keras.callbacks.Callback):
         total_steps: Steps of the whole run.
         seconds: Seconds of training before, by the run that is resumed.
         max_seconds: Seconds of training after which it is stopped.
-        interrupt: Stops it too.
+        interrupt: Stops it as well.
         exchange: The other workers; all stop after the same step.
 
     Attributes:
@@ -90,7 +90,7 @@ class TrainingProgress(keras.callbacks.Callback):
         self._show()
 
     def report(self, record: dict[str, Any]) -> None:
-        """Shows an evaluation: on the line that moves, else by one of its own."""
+        """Shows an evaluation: on the moving line, or else on one of its own."""
         self._scores = record["scores"]
         self._show()
         if self._line.is_shown:
@@ -106,7 +106,7 @@ class TrainingProgress(keras.callbacks.Callback):
         examples = self._stream.num_examples
         examples_left = examples(self._total_steps) - examples(self._step)
         left = examples_left / max(self.examples_per_second, 1e-9)
-        # Time is looked at between steps, so that a run ends a little later than it is to.
+        # Time is checked between steps, so a run ends a little late.
         return max(0.0, min(left, self._max_seconds - self.seconds))
 
     def _show(self) -> None:

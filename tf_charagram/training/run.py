@@ -33,13 +33,13 @@ from tf_charagram.training.tasks.base import Scoring, Task
 
 logger = logging.getLogger(__name__)
 
-# Settings of one worker that change no weights, or that are names of files, which are compared by
-# what is in them.
+# Settings in which workers may differ: they change no weights, or name files, which are compared by
+# their content.
 _MAY_DIFFER = (
     "--out", "--data", "--eval-data", "--init", "--pairs", "--teacher-cache",
     "--checkpoint-every-s", "--max-minutes", "--threads",
 )  # fmt: skip
-# Those of which workers may have other folders.
+# Files that each worker may have in another folder.
 _FILES = (
     "--word-vectors", "--vocabulary", "--dictionary", "--teacher", "--second-teacher",
     "--misspellings",
@@ -59,12 +59,12 @@ class TrainingRun:
         exchange: The other workers that train the same; the chief alone evaluates and writes.
 
     Attributes:
-        config: Its settings, what was left open filled in.
+        config: Its settings, with what was left open filled in.
         task: What is read, built and scored.
         folder: Where everything is written.
         model: What is trained.
         stream: The batches.
-        loop: What trains.
+        loop: The training loop.
 
     Raises:
         CharagramError: Settings, data or folder cannot be used; the message says why.
@@ -80,7 +80,7 @@ class TrainingRun:
         exchange: Exchange = ALONE,
     ) -> None:
         self.exchange = exchange
-        #: Called where a run is to go on, with whether there was a checkpoint to go on from.
+        #: Called when a run is resumed, with whether there was a checkpoint.
         self.on_resume: Callable[[bool], object] = lambda has_checkpoint: None
         with failing_together(exchange) as facts:
             settings = self._prepare(config, previous, resume=resume, overwrite=overwrite)
@@ -167,7 +167,7 @@ class TrainingRun:
             )
 
     def _open_folder(self, *, resume: bool, overwrite: bool) -> RunFolder:
-        """Returns the folder of the run; one for the time of training if the chief has that."""
+        """Returns the folder of the run; for workers other than the chief, a temporary one."""
         if not self.exchange.is_chief:
             self._temporary = tempfile.TemporaryDirectory(prefix="charagram-worker-")
             return RunFolder(self._temporary.name)
@@ -194,18 +194,18 @@ class TrainingRun:
         return self.task.describe(self.model)
 
     def tables(self) -> list[Table]:
-        """Returns tables of the final scores, and of what the model does; for after `run`."""
+        """Returns tables of the final scores, and of what the model does; known after `run`."""
         scored = self.task.tables(self.scores) if self.scores else []
         return [*scored, *self.task.sample_tables(self.model)]
 
     def run(
         self, *, resume: bool, num_resamples: int | None = None, export: bool = True
     ) -> dict[str, Any]:
-        """Trains, exports, and returns the results that `metrics.json` holds; none if not chief.
+        """Trains, exports, and returns what `metrics.json` holds; for the chief alone, else `{}`.
 
         Args:
             resume: Go on from the newest checkpoint.
-            num_resamples: Resamples of the bootstrap of the intervals. Default: as the task has it.
+            num_resamples: Resamples of the bootstrap of the intervals. Default: those of the task.
             export: Whether to leave a SavedModel and what other commands read; without these a
                 short run costs less.
         """
@@ -263,11 +263,11 @@ class TrainingRun:
 
 
 def _comparable(settings: dict[str, Any], files: Sequence[Path]) -> dict[str, Any]:
-    """Returns what is to be the same for all workers: not the folder, nor where files are.
+    """Returns what must be the same for all workers: not the folder, nor where files are.
 
     Args:
         settings: What `run_config` returned.
-        files: The files of the data in order, one that was given twice also twice.
+        files: The data files in order; one that was given twice is there twice.
     """
     versions = {key: settings["versions"][key] for key in _SAME_VERSIONS}
     checksums = {
@@ -284,7 +284,7 @@ def _comparable(settings: dict[str, Any], files: Sequence[Path]) -> dict[str, An
 
 
 def _without_folders(value: Any) -> Any:
-    """Returns names of files, and of teachers such as `sentence-transformers:FOLDER`, alone."""
+    """Returns names of files, or of teachers in a folder, without the folders."""
     if isinstance(value, str):
         return Path(value.rpartition(":")[2]).name
     return value and [_without_folders(each) for each in value]

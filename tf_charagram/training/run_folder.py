@@ -23,8 +23,8 @@ from tf_charagram.json_files import (
 from tf_charagram.locks import FolderLock
 from tf_charagram.serialization.locations import is_run_file
 
-#: Settings that a resumed run may change: they change no weights, but for rounding where a machine
-#: has other cores. A run can be moved, too.
+#: Settings that a resumed run may change: they change no weights, except for rounding on a machine
+#: with another number of cores. A run can be moved, too.
 _MAY_CHANGE_ON_RESUME = (
     "out", "checkpoint_every_s", "max_minutes", "threads", "table_devices", "teacher_cache",
 )  # fmt: skip
@@ -83,7 +83,7 @@ class RunFolder:
 
         Raises:
             RunError: Both flags were given; or the folder has files and neither was given, or is
-                no run folder; or another process writes to it.
+                not a run folder; or another process writes to it.
         """
         if resume and overwrite:
             raise RunError(
@@ -160,9 +160,7 @@ class RunFolder:
     def begin(self, config: dict[str, Any]) -> None:
         """Makes the folder and writes the configuration; a run to be overwritten is deleted.
 
-        What others have put beside it stays.
-
-        It keeps other processes out until `lock` is released.
+        Other files in the folder stay. Other processes are kept out until `lock` is released.
 
         Raises:
             RunError: The folder cannot be written, or another process writes to it, or began a run
@@ -176,7 +174,7 @@ class RunFolder:
                     f"Another run began in {self.path} meanwhile. Start again, or give another "
                     "--out."
                 )
-            # The settings last: without them, what a killed process left would be no run folder.
+            # The settings last: without them, what a killed process left would not be a run folder.
             own = [path for path in self.path.iterdir() if self._is_own(path.name)]
             names = sorted(own, key=lambda path: path == self.config)
             for path in names if self._replaces else ():
@@ -221,7 +219,7 @@ def run_config(
 
     Args:
         settings: The settings, as plain values.
-        data_files: What decides what the weights become.
+        data_files: The files that the weights depend on.
         selecting: Checksum of the set by whose scores weights are chosen, if there is one.
 
     Raises:
@@ -241,13 +239,13 @@ def checksums(files: Iterable[Path]) -> dict[str, str]:
     Raises:
         DataError: A file cannot be read.
     """
-    found = {}
+    sums = {}
     for path in files:
         try:
-            found[str(path)] = sha256_of(path)
+            sums[str(path)] = sha256_of(path)
         except OSError as error:
             raise DataError(path, f"cannot be read: {error.strerror or error}") from error
-    return found
+    return sums
 
 
 def _changes(old: dict[str, Any], config: dict[str, Any], canonical: Canonical) -> list[str]:
@@ -270,7 +268,7 @@ def _comparable(config: dict[str, Any], canonical: Canonical) -> dict[str, Any]:
 
 
 def _spelled(value: Any) -> Any:
-    """Returns names of files in one spelling of several, `./a` as `a`; other values as they are."""
+    """Returns names of files in one of their spellings, `./a` as `a`; other values unchanged."""
     if isinstance(value, list | tuple):
         return [_spelled(each) for each in value]
     return os.path.normpath(value) if isinstance(value, str) and os.sep in value else value

@@ -14,7 +14,7 @@ from tf_charagram.text.parallel import num_threads
 
 
 def default_threads(config: RunConfig) -> int | None:
-    """Returns the threads that suit a run best, or `None` for one for each core.
+    """Returns the threads that suit a run best, or `None` for one per core.
 
     Operations on words, on averages of a few words, and on the vectors that a head alone learns
     from are so small that threads wait for each other longer than they work; different operations
@@ -46,7 +46,7 @@ def limit_threads(number: int | None) -> None:
     """Sets the threads of an operation for this process, if TensorFlow has not begun to work.
 
     Args:
-        number: How many; `None` leaves one for each core.
+        number: How many; `None` leaves one per core.
     """
     if number is not None:
         _unless_begun(tf.config.threading.set_intra_op_parallelism_threads, number)

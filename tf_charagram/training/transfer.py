@@ -1,4 +1,4 @@
-"""Two-stage training: a saved model goes on, on new texts, with a vocabulary grown by their units.
+"""Two-stage training: a saved model is trained on new texts, its vocabulary grown by their units.
 
 This is the cumulative training of CSE (section 5.1): first on phrases, then on sentences.
 """
@@ -19,8 +19,8 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.training.inherited_settings import check_same_settings
 
-#: Small, so that texts nearly keep their embeddings; not 0, from where texts of new n-grams alone
-#: would have no direction to go.
+#: Small, so that texts nearly keep their embeddings; not 0, or texts of new n-grams alone would
+#: have no direction.
 _SCALE_OF_NEW_NGRAMS = 0.1
 
 
@@ -33,7 +33,7 @@ def grow_from(
 
     Units that the model knows keep their vectors, and texts of such units their embeddings. New
     words and characters have the vectors that `make_encoder` gave them, new n-grams a tenth of
-    theirs: most texts have some of them beside known ones, which say already what the text means.
+    theirs: most texts have some of them beside known ones, which already say what the text means.
 
     Args:
         path: Run or model folder.
@@ -61,7 +61,7 @@ def grow_from(
 
 
 def transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray) -> None:
-    """Gives an encoder the weights of another of the same settings, whose units are among its own.
+    """Gives an encoder the weights of another with the same settings, whose units it has too.
 
     Args:
         old: The encoder to read; not changed.
@@ -77,7 +77,7 @@ def transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray)
     shapes, new_shapes = _shapes(old, old_tables), _shapes(new, new_tables)
     if shapes != new_shapes or (old.num_rows,) != rows.shape:
         raise ConfigError(
-            "Weights go only to an encoder with the same ones, and `rows` has one row for each of "
+            "Both encoders must have the same weights, and `rows` one row for each of "
             f"{old.num_rows}. Received: {shapes}, {new_shapes}, rows of shape {rows.shape}"
         )
     sources = {weight.path: weight for weight in old.weights}
@@ -98,7 +98,7 @@ def _scale_rows(encoder: keras.layers.Layer, rows: np.ndarray, scale: float) -> 
 
 
 def _shapes(encoder: keras.layers.Layer, tables: set[str]) -> dict[str, tuple[int | None, ...]]:
-    """Returns the shapes of the weights by path, of tables without their height."""
+    """Returns the shapes of the weights by path; of tables without the number of rows."""
     return {
         weight.path: (None, *weight.shape[1:]) if weight.path in tables else tuple(weight.shape)
         for weight in encoder.weights

@@ -57,7 +57,7 @@ def load_pretrained(
     table = encoder.word_table.numpy()
     check_width(path, loaded.dim, table.shape[1])
     found, vectors = loaded.is_known[: len(words)], loaded.matrix[: len(words)]
-    # Row 0 is that of unknown words; rows behind the words are no words.
+    # Row 0 is that of unknown words; the rows after the words are not of words.
     table[1 : 1 + len(words)][found] = vectors[found]
     if loaded.is_known[len(words) :].any():
         table[UNKNOWN] = loaded.matrix[len(words) + loaded.is_known[len(words) :].argmax()]
@@ -65,10 +65,10 @@ def load_pretrained(
         table[UNKNOWN] = vectors[found].mean(axis=0)
     encoder.word_table.assign(table)
     number = int(found.sum())
-    logger.info("%s has vectors of %d of %d words", path, number, len(words))
+    logger.info("%s has vectors for %d of %d words", path, number, len(words))
     if not number:
         logger.warning(
-            "%s has a vector of none of the %d words. The words of the file must be in lower case.",
+            "%s has vectors for none of the %d words. The words of the file must be in lower case.",
             path, len(words),
         )  # fmt: skip
     return number

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """A task of the registry; its class is imported when it is needed, its settings are light.
+    """A task of the registry; its class is imported when needed, its settings always are.
 
     Attributes:
         module: Module of this package that has the class.
@@ -69,7 +69,7 @@ def canonical_settings(settings: dict[str, Any]) -> dict[str, Any]:
     """Returns settings in the form that they share with equal ones of any version.
 
     Options that say nothing are left out: those of other encoders, and those at their default of a
-    run that starts from a model. What is no setting of the task stays.
+    run that starts from a model. What is not a setting of the task stays.
     """
     config = settings_class(settings["task"]).from_dict(settings)
     own = config.to_dict()

@@ -63,8 +63,8 @@ class Task(ABC):
 
     Attributes:
         model_class: The class of the model that is trained.
-        default_data: What `--data` is where it was not given; empty if it must be.
-        data_help: What is to be given, where there is no default.
+        default_data: Default of `--data`; empty if it must be given.
+        data_help: What to give where there is no default.
         trial_epochs: Length of a trial of a search where none was given.
         num_resamples: Resamples of the bootstrap of the intervals of the final scores.
         shares_examples: Whether the runs of a search can share what was read; see `reuse`.
@@ -89,7 +89,7 @@ class Task(ABC):
 
     @classmethod
     def prepared(cls, config: ConfigT) -> ConfigT:
-        """Returns settings, what they leave open filled in from the model of `config.init`.
+        """Returns settings, with what they leave open filled in from the model of `config.init`.
 
         Raises:
             RunError: The folder holds no model, or a damaged one.
@@ -145,7 +145,7 @@ class Task(ABC):
 
     @abstractmethod
     def checksum_of_set(self, name: str) -> str:
-        """Returns a checksum of the data behind a score, which tells that they changed.
+        """Returns a checksum of the data behind a score, which tells whether they changed.
 
         Args:
             name: Of those that `find_sets` returned.
@@ -239,7 +239,7 @@ class Task(ABC):
 
     @abstractmethod
     def value(self, score: Any) -> float | None:
-        """Returns the number of a score that counts, larger is better."""
+        """Returns the number that scores are compared by; larger is better."""
 
     @abstractmethod
     def tables(self, scores: Mapping[str, Any]) -> list[Table]:

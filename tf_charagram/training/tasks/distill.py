@@ -1,4 +1,4 @@
-"""The task `distill`: an embedder learns the vectors of a teacher, and paraphrase pairs beside."""
+"""The task `distill`: an embedder learns the vectors of a teacher, and paraphrase pairs as well."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.tasks.base import ConfigT
 from tf_charagram.training.tasks.embedder import EmbedderTask, negative_sampler
 
-# The steps are long: go back to Python every few.
+# The steps are long, so go back to Python every few of them.
 _STEPS_PER_EXECUTION = STEPS_PER_EXECUTION // 5
 _NUM_LISTED = 100_000
 
@@ -95,7 +95,7 @@ class Distill(EmbedderTask):
                 pass
             self._pairs = PairTexts.of(example.original for example in corpus)
         self._errors = TypingErrors(config.typos, self._misspellings())
-        # As many as one epoch has, not the same ones.
+        # As many as one epoch has, but not the same ones.
         mistyped = self._errors.samples(self._lines.texts, config.seed)
         self._vectorizer = make_vectorizer(config, self._texts_to_count(), mistyped)
 
@@ -133,7 +133,7 @@ class Distill(EmbedderTask):
 
     @property
     def lines(self) -> TeacherLines:
-        """What is learnt from the teacher; known after `read`."""
+        """What is learned from the teacher; known after `read`."""
         if self._lines is None:
             raise RuntimeError("The lines are known after `read`.")
         return self._lines

@@ -1,4 +1,4 @@
-"""What tasks on labelled examples share, whatever the labels are of."""
+"""What tasks on labelled examples share, whatever is labelled."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class LabelledTask(Task):
 
         Args:
             path: A file, or `starter`.
-            split: Which one, of the starter set and of a file that holds several.
+            split: Which split of the starter set, or of a file that holds several.
             name: Name of the set.
 
         Raises:

@@ -118,7 +118,7 @@ class ParaphraseTask(EmbedderTask):
         )
 
     def _own_ids(self, encoder: keras.layers.Layer) -> IdFilter | None:
-        """Returns what leaves of ids those of rows that this worker holds, if no other is used."""
+        """Returns a filter for ids of rows that this worker holds; `None` if it needs others."""
         tables = cut_tables(encoder)
         if self.exchange.is_alone or not tables or not getattr(encoder, "is_sum", False):
             return None
@@ -161,8 +161,7 @@ class ParaphraseTask(EmbedderTask):
     def with_share(cls, config: Any, share: float) -> Any:
         """Returns the settings of a trial: fewer pairs, of the same vocabulary.
 
-        The papers have the vocabulary of the final data in their trials too (Charagram, section
-        4.1.2).
+        Trials of the papers, too, have the vocabulary of the final data (Charagram, section 4.1.2).
         """
         weights = config.data_weights or (1.0,) * len(config.data)
         return dataclasses.replace(

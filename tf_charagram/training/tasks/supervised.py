@@ -74,14 +74,14 @@ class SupervisedTask(LabelledTask):
 
     @abstractmethod
     def targets(self, examples: Any) -> NDArray[Any]:
-        """Returns what a head is to give for each example: a score, or the number of a label."""
+        """Returns the target of each example: a score, or the number of a label."""
 
     @abstractmethod
     def make_head(self, dim: int) -> keras.layers.Layer:
-        """Returns a new head for vectors of some width."""
+        """Returns a new head for vectors of width `dim`."""
 
     def class_weights(self) -> NDArray[np.float64] | None:
-        """Returns the weight of each label, if there are to be any."""
+        """Returns the weight of each label; `None` if all weigh the same."""
         return None
 
     def take_examples(self, examples: Sequence[Any]) -> None:
@@ -193,7 +193,7 @@ class LabelTask(SupervisedTask):
         )
 
     def class_weights(self) -> NDArray[np.float64] | None:
-        """Returns weights by which all labels together count the same."""
+        """Returns weights under which all labels count the same in total."""
         if self.config.class_weights == "none":
             return None
         counts = Counter(label for examples in self.examples for label in examples.labels)

@@ -54,7 +54,7 @@ class TaggedSet:
 class Tagging(LabelledTask):
     """The task `pos`: each word of a sentence gets a tag.
 
-    Each batch holds the ids of its distinct words once, and says where each word stands.
+    Each batch holds the ids of its distinct words once, and the position of each word.
 
     Attributes:
         known: The words that were seen in training.
@@ -76,7 +76,7 @@ class Tagging(LabelledTask):
 
     @staticmethod
     def files_of(name: str) -> tuple[Path, ...]:
-        """Returns the files of a `--data` or `--eval-data`, see `Task.files_of`."""
+        """Returns the files of a `--data` or `--eval-data`; see `Task.files_of`."""
         is_split = is_treebank_split(name)
         return treebank_files(name) if is_split else LabelledTask.files_of(name)
 
@@ -110,7 +110,7 @@ class Tagging(LabelledTask):
     def build(self) -> Tagger:
         """Builds the tagger."""
         config = self.config
-        # As often as they come, for the count of an n-gram is over the text.
+        # As often as they occur, for n-grams are counted over the text.
         words = chain(*(sentence.words for sentence in self.sentences))
         lowercase = bool(config.use_capitals)
         vectorizer = make_vectorizer(config, words, lowercase=lowercase)
