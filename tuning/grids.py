@@ -113,9 +113,10 @@ S_PAIRS: Space = {
     "l2_composition": (1e-5, 1e-6, 1e-7, 0.0),
     "batch_size": (32, 64, 128, 256),
 }
+#: Its lambda acts on the head, as U's lambda_s: the other two pull the encoder back.
 S_SIMILARITY: Space = {
     **{name: choices for name, choices in S_PAIRS.items() if name != "margin"},
-    "l2": (1e-5, 1e-6, 1e-7, 0.0),
+    "l2_head": (1e-5, 1e-6, 1e-7, 0.0),
 }
 
 _WIDE_STEPS: Space = {

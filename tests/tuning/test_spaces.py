@@ -144,6 +144,13 @@ def test_a_model_to_go_on_from_is_pulled_back_to_and_decides_what_it_is():
     assert list(paper_space("pos", "charagram", has_init=True)) == ["min_count"]
 
 
+@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize("task", LABELS)
+def test_nothing_pulls_to_0_what_is_pulled_back(task, encoder):
+    space = paper_space(task, encoder, has_init=True)
+    assert "l2" not in space and "l2_head" in space
+
+
 @pytest.mark.parametrize("encoder", ["charagram", "lstm", "cse"])
 def test_a_frozen_model_leaves_the_head_to_search(encoder):
     space = paper_space("entailment", encoder, has_init=True, freeze=True)
