@@ -59,6 +59,9 @@ class SupervisedConfig(RunConfig):
         False, "let --l2-composition pull to the weights of --init, not to 0", "objective"
     )
     l2_head: float = option(0.0, "lambda_s: L2 penalty on the weights of the head", "objective")
+    batches_by_length: bool = option(
+        True, "batches of like length where the encoder pads: faster", "objective"
+    )
     text_columns: tuple[str, ...] = option(
         (), "columns of the texts in a table, by name or number from 0, comma-separated", "data"
     )

@@ -57,6 +57,9 @@ class TaggingConfig(RunConfig):
     l2_head: float = option(
         0.0, "lambda_s: L2 penalty on all weights above the word vectors", "objective"
     )
+    batches_by_length: bool = option(
+        True, "batches of sentences of like length: faster", "objective"
+    )
 
     def __post_init__(self) -> None:
         """Checks what no other part checks."""
