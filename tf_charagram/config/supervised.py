@@ -10,12 +10,8 @@ from tf_charagram.config.run import RunConfig
 from tf_charagram.errors import ConfigError, unknown_name
 
 _CLASS_WEIGHTS = ("none", "balanced")
-# Settings that one task has a use for, and what they are at where nobody gave them.
-_OF_ONE_TASK = {
-    "num_classes": ("similarity", 5),
-    "fine_labels": ("sentiment", False),
-    "phrases": ("sentiment", False),
-}
+# Settings that only one task has a use for.
+_OF_ONE_TASK = {"num_classes": "similarity", "fine_labels": "sentiment", "phrases": "sentiment"}
 # Which units get rows, and what vectors they begin with: decided where the encoder is frozen.
 _OF_NEW_TEXTS = (
     "dictionary", "vocabulary", "min_count", "max_per_order", "word_vectors", "vector_words",
@@ -83,10 +79,10 @@ class SupervisedConfig(RunConfig):
             raise ConfigError(unknown_name("class_weights", self.class_weights, _CLASS_WEIGHTS))
         if self.class_weights != "none" and self.task == "similarity":
             raise ConfigError("`class_weights` is for labels, and similarity has scores.")
-        for name, (task, default) in _OF_ONE_TASK.items():
-            if self.task != task and getattr(self, name) != default:
+        for name in changed(self, _OF_ONE_TASK):
+            if self.task != _OF_ONE_TASK[name]:
                 raise ConfigError(
-                    f"`{name}` is for the task '{task}'. Leave it out. "
+                    f"`{name}` is for the task '{_OF_ONE_TASK[name]}'. Leave it out. "
                     f"Received: {name}={getattr(self, name)} for {self.task}"
                 )
         for name in ("freeze", "pull_back"):
