@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jsonargparse
@@ -14,16 +13,14 @@ from rich.console import Console
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import FlagParser, add_fields, add_quiet, from_flags
 from tf_charagram.cli.run_flags import add_run_flags, parse_run
-from tf_charagram.config import DistillConfig, RunConfig
+from tf_charagram.config import RunConfig
 from tf_charagram.encoders import ENCODERS
-from tf_charagram.errors import ConfigError, TrainingError, unknown_name
+from tf_charagram.errors import ConfigError, TrainingError
 from tf_charagram.reporting.progress import is_quiet, quiet
-from tf_charagram.training.kept_model import LAST
 from tf_charagram.training.tasks import TASKS, canonical_settings, task_class
 from tf_charagram.tuning.config import TuneConfig
-from tf_charagram.tuning.lengths import TrialLength, paper_length
+from tf_charagram.tuning.making import make_search
 from tf_charagram.tuning.search import Search, SearchFolder
-from tf_charagram.tuning.spaces import SPACES, without
 
 if TYPE_CHECKING:
     from tf_charagram.tuning.chief import Role
@@ -107,85 +104,6 @@ def _tune(config: RunConfig, settings: TuneConfig, values: dict[str, Any], given
         )
         return 130
     return 0
-
-
-def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Search:
-    """Returns the search that the flags describe; checks all that can be checked before it runs.
-
-    Args:
-        settings: How to search.
-        config: What the trials share.
-        fixed: Fields that a flag was given for.
-
-    Raises:
-        ConfigError: The encoder or the set to select by is unknown, or there is nothing to search.
-        DataError: Pairs or sets cannot be read, or are missing.
-        RunError: There is no model in `config.init`.
-    """
-    from tf_charagram.bad_lines import BadLines
-    from tf_charagram.encoders import encoder_class
-
-    make_task = task_class(config.task)
-    config = make_task.prepared(config)
-    encoder_class(config.encoder)
-    space = SPACES[settings.space](
-        config.task,
-        config.encoder,
-        has_vectors=config.word_vectors is not None,
-        has_init=config.init is not None,
-        freeze=getattr(config, "freeze", False),
-    )
-    task = make_task(config, BadLines(config.on_bad_line))
-    names = task.find_sets()
-    if not names:
-        raise ConfigError("A search needs --eval-data, and the set of --select in it.")
-    if config.select == LAST:
-        raise ConfigError(
-            "A search needs --select, the set by whose scores it compares trials. Available: "
-            f"{', '.join(names)}."
-        )
-    if config.select not in names:
-        raise ConfigError(unknown_name("set for --select", config.select, names))
-    if config.freeze_words:
-        # It leaves nothing for the pull on word vectors to do.
-        fixed = {*fixed, "l2_words"}
-    fixed = {*fixed, *_without_effect(config, fixed)}
-    length = _trial_length(settings, config, task.trial_epochs)
-    share = 1.0 if length.examples is None else task.share_of(length.examples)
-    config = dataclasses.replace(
-        config, out=None, epochs=length.epochs, data=task.data_names(config)
-    )
-    return Search(
-        config,
-        without(space, fixed),
-        tuner=settings.tuner,
-        objective=settings.objective,
-        stop_hopeless=settings.stop_hopeless,
-        share=share,
-        max_trials=settings.max_trials,
-    )
-
-
-def _without_effect(config: RunConfig, fixed: set[str]) -> Iterator[str]:
-    """Yields fields that decide nothing, or cannot be varied, beside those that are fixed."""
-    if fixed & {"min_count", "max_per_order", "vocabulary"}:
-        yield "hash_buckets"
-    if "vocabulary" in fixed:
-        yield "ngrams"
-    if isinstance(config, DistillConfig) and not config.pairs:
-        yield from ("pair_batch_size", "pairs_weight", "margin")
-
-
-def _trial_length(settings: TuneConfig, config: RunConfig, default: float) -> TrialLength:
-    """Returns how long a trial is: as the flags say, else as the preset has it."""
-    length = TrialLength(default)
-    if config.preset == "paper":
-        length = paper_length(
-            config.task, config.encoder, settings.space, freeze=getattr(config, "freeze", False)
-        )
-    return TrialLength(
-        settings.trial_epochs or length.epochs, settings.trial_examples or length.examples
-    )
 
 
 def _open(search: Search, out: str | None, resume: bool, overwrite: bool) -> SearchFolder:

@@ -11,9 +11,10 @@ from tests.commands import call
 from tests.search.conftest import save_model
 from tf_charagram.cli.run_flags import parse_run
 from tf_charagram.tuning import chief, worker
-from tf_charagram.tuning.command import make_parser, make_search
+from tf_charagram.tuning.command import make_parser
 from tf_charagram.tuning.config import TuneConfig
 from tf_charagram.tuning.lengths import paper_length
+from tf_charagram.tuning.making import make_search
 from tf_charagram.tuning.plan import Estimate, which_trials
 
 
