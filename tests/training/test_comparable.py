@@ -3,7 +3,7 @@
 import pytest
 
 from tf_charagram.config import DistillConfig
-from tf_charagram.training.run import _comparable
+from tf_charagram.training.comparable import comparable
 from tf_charagram.training.run_folder import run_config
 
 NAMES = {
@@ -26,7 +26,7 @@ def facts(root, **settings):
     }
     config = DistillConfig(**{**values, "typos": 0.1, "neighbor_batch_size": 9, **settings})
     files = sorted(path for path in root.rglob("*") if path.is_file())
-    return _comparable(run_config(config.to_dict(), files), files)
+    return comparable(run_config(config.to_dict(), files), files)
 
 
 @pytest.fixture
@@ -76,4 +76,4 @@ def test_files_given_twice(roots):
     other, third = (root / "y" / "train.tsv" for root in roots)
     config = run_config({}, [first, second, other, third])
     orders = ([first, first, other], [second, third, third])
-    assert _comparable(config, orders[0]) != _comparable(config, orders[1])
+    assert comparable(config, orders[0]) != comparable(config, orders[1])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -22,6 +21,7 @@ from tf_charagram.layers.cut_table import CutTable, summed_tables
 from tf_charagram.layers.embedding_table import tables_on
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.training.building import check_options
+from tf_charagram.training.comparable import comparable
 from tf_charagram.training.devices import HOST, table_devices
 from tf_charagram.training.inherited_settings import check_init
 from tf_charagram.training.kept_model import LAST
@@ -33,18 +33,6 @@ from tf_charagram.training.tasks.base import Scoring, Task
 
 logger = logging.getLogger(__name__)
 
-# Settings in which workers may differ: they change no weights, or name files, which are compared by
-# their content.
-_MAY_DIFFER = (
-    "--out", "--data", "--eval-data", "--init", "--pairs", "--teacher-cache",
-    "--checkpoint-every-s", "--max-minutes", "--threads",
-)  # fmt: skip
-# Files that each worker may have in another folder.
-_FILES = (
-    "--word-vectors", "--vocabulary", "--dictionary", "--teacher", "--second-teacher",
-    "--misspellings",
-)  # fmt: skip
-_SAME_VERSIONS = ("tf_charagram", "tensorflow", "keras", "numpy")
 _LEFT_BY_ALL = ("model", "saved_model", "history", "metrics", "tensorboard")
 
 
@@ -85,7 +73,7 @@ class TrainingRun:
         with failing_together(exchange) as facts:
             settings = self._prepare(config, previous, resume=resume, overwrite=overwrite)
             files = self.task.input_files(self.config)
-            facts |= {**_comparable(settings, files), "num_examples": self.stream.size}
+            facts |= {**comparable(settings, files), "num_examples": self.stream.size}
         # Nothing is written, and no old run deleted, before settings and files were found right,
         # by all.
         self.folder.begin(settings)
@@ -98,34 +86,32 @@ class TrainingRun:
         self, config: RunConfig, previous: Task | None, *, resume: bool, overwrite: bool
     ) -> dict[str, Any]:
         """Reads and builds everything; returns what identifies the run."""
-        make_task = task_class(config.task)
-        if not isinstance(config, settings_class(config.task)):
-            raise ConfigError(
-                f"The task '{config.task}' needs a {settings_class(config.task).__name__}. "
-                f"Received: {type(config).__name__}"
-            )
-        config = make_task.prepared(config)
-        if config.init is not None:
-            check_init(config.init, config.out)
+        self.config = config = _prepared(config)
         # Before TensorFlow begins to work, after which it takes no more devices.
         is_cut = config.table_devices > 1
         devices = table_devices(config.table_devices) if is_cut else [HOST]
+        self._host = HOST if is_cut else None
         check_options(config)
         if not self.exchange.is_alone and getattr(config, "freeze", False):
             raise ConfigError(
                 "`workers` share the work of an encoder that is trained, not of `freeze`. Leave "
                 "out one of the two."
             )
-        self.config = config
-        self._host = HOST if is_cut else None
-        self.task = task = make_task(config, BadLines(config.on_bad_line))
-        task.exchange = self.exchange
+        self.task = task_class(config.task)(config, BadLines(config.on_bad_line))
+        self.task.exchange = self.exchange
         if previous is not None:
-            task.reuse(previous)
+            self.task.reuse(previous)
         optimizer = make_optimizer(
             config.optimizer, config.learning_rate, config.momentum, config.initial_accumulator,
             rounding_seed=config.seed,
         )  # fmt: skip
+        settings = self._claim_folder(resume=resume, overwrite=overwrite)
+        self._build(devices, optimizer)
+        return settings
+
+    def _claim_folder(self, *, resume: bool, overwrite: bool) -> dict[str, Any]:
+        """Opens the folder, if it is free or holds this run; returns what identifies the run."""
+        config, task = self.config, self.task
         set_names = [LAST, *task.find_sets()]
         if config.select not in set_names:
             raise ConfigError(unknown_name("set to select by", config.select, set_names))
@@ -133,10 +119,15 @@ class TrainingRun:
         selecting = None if config.select == LAST else task.checksum_of_set(config.select)
         settings = run_config(config.to_dict(), task.input_files(config), selecting)
         self.folder.check_config(settings, canonical_settings)
+        return settings
+
+    def _build(self, devices: list[str], optimizer: keras.optimizers.Optimizer) -> None:
+        """Reads what is trained on, and builds the model, its batches and what trains it."""
+        task = self.task
         task.read()
         with tables_on(self._host):
             self.model = task.build()
-        self.model.task = config.task
+        self.model.task = self.config.task
         self._cut_tables(devices)
         self.stream = task.make_stream(self.model, self.folder)
         if task.bad_lines.count:
@@ -149,7 +140,6 @@ class TrainingRun:
                 f"`workers` must be at most the number of examples, {self.stream.size}. "
                 f"Received: {self.exchange.size} workers"
             )
-        return settings
 
     def _cut_tables(self, devices: list[str]) -> None:
         """Cuts the tables that are summed, one part for each device of each worker."""
@@ -262,29 +252,15 @@ class TrainingRun:
         return metrics
 
 
-def _comparable(settings: dict[str, Any], files: Sequence[Path]) -> dict[str, Any]:
-    """Returns what must be the same for all workers: not the folder, nor where files are.
-
-    Args:
-        settings: What `run_config` returned.
-        files: The data files in order; one that was given twice is there twice.
-    """
-    versions = {key: settings["versions"][key] for key in _SAME_VERSIONS}
-    checksums = {
-        f"file {number}, {path.name} (sha256)": settings["data_files"][str(path)]
-        for number, path in enumerate(files, start=1)
-    }
-    given = {f"--{k.replace('_', '-')}": v for k, v in settings["settings"].items()}
-    given |= {name: _without_folders(given[name]) for name in _FILES if name in given}
-    return (
-        {name: value for name, value in given.items() if name not in _MAY_DIFFER}
-        | {f"{name} (version)": value for name, value in versions.items()}
-        | checksums
-    )
-
-
-def _without_folders(value: Any) -> Any:
-    """Returns names of files, or of teachers in a folder, without the folders."""
-    if isinstance(value, str):
-        return Path(value.rpartition(":")[2]).name
-    return value and [_without_folders(each) for each in value]
+def _prepared(config: RunConfig) -> RunConfig:
+    """Returns the settings, what was left open filled in from the model of `config.init`."""
+    settings = settings_class(config.task)
+    if not isinstance(config, settings):
+        raise ConfigError(
+            f"The task '{config.task}' needs a {settings.__name__}. "
+            f"Received: {type(config).__name__}"
+        )
+    config = task_class(config.task).prepared(config)
+    if config.init is not None:
+        check_init(config.init, config.out)
+    return config
