@@ -65,7 +65,6 @@ def candidate_mask(
         left_keys: The left texts, or anything equal for equal texts, `(B,)`.
         right_keys: The right ones, `(B,)`.
         mask_duplicates: Also refuse candidates with the text of either side of the anchor's pair.
-
         mask_related: Also refuse candidates of a pair that has a text of the anchor's pair.
 
     Returns:

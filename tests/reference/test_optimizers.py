@@ -36,6 +36,14 @@ def test_adagrad_by_hand():
         assert_allclose(adagrad.step(np.array([1.0]), np.array([0.45])), [expected])
 
 
+def test_momentum_sgd_by_hand():
+    """m = -0.1 * 2 = -0.2: w = 0.8; m = 0.5 (-0.2) - 0.1 * 1 = -0.2: w = 0.6."""
+    sgd = optimizers.MomentumSgd(learning_rate=0.1, momentum=0.5)
+    w = sgd.step(np.array([1.0]), np.array([2.0]))
+    assert_allclose(w, [0.8])
+    assert_allclose(sgd.step(w, np.array([1.0])), [0.6])
+
+
 def test_sum_rows():
     rows, gradients = optimizers.sum_rows([3, 1, 3], [[1.0, 2.0], [5.0, 5.0], [10.0, 20.0]])
     assert_array_equal(rows, [1, 3])

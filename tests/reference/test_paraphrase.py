@@ -33,6 +33,15 @@ def test_candidate_mask_by_hand():
     assert_array_equal(mask, 2 * [pair_0, pair_1, pair_2])
 
 
+def test_candidate_mask_of_related_pairs_by_hand():
+    """Pairs (a, x) and (b, a) share 'a': neither may take the other's, also not 'b' and 'x'."""
+    keys = ["a", "b", "c"], ["x", "a", "y"]
+    not_one = [False, False, True, False, False, True]
+    pair_2 = [True, True, False, True, True, False]
+    mask = paraphrase.candidate_mask(*keys, mask_related=True)
+    assert_array_equal(mask, 2 * [not_one, not_one, pair_2])
+
+
 def test_candidate_mask_lengths():
     with pytest.raises(ValueError, match=r"Number of lefts \(1\) and of rights \(2\) differ"):
         paraphrase.candidate_mask(["a"], ["b", "c"])
