@@ -115,7 +115,7 @@ def write_tables(search: Search, folder: SearchFolder, results: Sequence[Result]
         },
     )
     with whole_file(folder.path / "results.md", "w") as file:
-        file.write(f"| {' | '.join(header)} |\n|{'---|' * len(header)}\n")
+        file.write(f"| {' | '.join(map(_cell, header))} |\n|{'---|' * len(header)}\n")
         for result in order:
             cells = (_cell(value) for value in _row(search, result, results).values())
             file.write(f"| {' | '.join(cells)} |\n")

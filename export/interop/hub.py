@@ -79,8 +79,9 @@ def _parse(address: str) -> tuple[str, str | None]:
 @contextmanager
 def _hub_errors(problem: str) -> Iterator[None]:
     """Makes what huggingface_hub raises, also without a network, an error of this package."""
-    http_error = extra_module("huggingface_hub.errors", "hub").HfHubHTTPError.__mro__[1]
+    # One of them is the error of its HTTP library, for what went wrong before an answer came.
+    http_errors = extra_module("huggingface_hub.errors", "hub").HfHubHTTPError.__bases__
     try:
         yield
-    except (OSError, ValueError, http_error) as error:
+    except (OSError, ValueError, *http_errors) as error:
         raise RunError(f"{problem}: {' '.join(str(error).split())}") from error

@@ -11,8 +11,8 @@ from tests.commands import call
 from tf_charagram import embed
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.bulk.formats import FORMATS
-from tf_charagram.bulk.run import ENGINES
 from tf_charagram.config.fields import Group, described
+from tf_charagram.config.vocabulary import ENGINES
 from tf_charagram.objectives.negatives import STRATEGIES
 from tf_charagram.optimizers.lazy import OPTIMIZERS
 from tf_charagram.train import make_parser

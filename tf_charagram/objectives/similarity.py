@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+# Squared lengths up to this count as zero.
+_EPSILON = 1e-12
 
-def reciprocal_lengths(vectors: tf.Tensor, epsilon: float = 1e-12) -> tf.Tensor:
+
+def reciprocal_lengths(vectors: tf.Tensor) -> tf.Tensor:
     """Computes 1 / length of each row, `(n, 1)`; 0, without a gradient, for a zero row.
 
     Args:
         vectors: float `(n, dim)`.
-        epsilon: Squared lengths up to this count as zero.
     """
     squared = tf.reduce_sum(tf.square(vectors), axis=1, keepdims=True)
-    is_zero = squared <= epsilon
+    is_zero = squared <= _EPSILON
     # The inner `where` keeps an infinite derivative out of the branch that is not taken.
     return tf.where(is_zero, 0.0, tf.math.rsqrt(tf.where(is_zero, 1.0, squared)))
 

@@ -204,12 +204,11 @@ class RunFolder:
             if isinstance(record, dict) and isinstance(record.get("step"), int)
         ]
 
-    def trim_history(self, step: int) -> list[dict[str, Any]]:
-        """Drops what was recorded after `step`, and returns the rest."""
+    def trim_history(self, step: int) -> None:
+        """Drops what was recorded after `step`."""
         records = [record for record in self.read_history() if record["step"] <= step]
         with whole_file(self.history, "w") as file:
             file.write(to_json_lines(records))
-        return records
 
 
 def run_config(

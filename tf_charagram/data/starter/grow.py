@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from importlib import resources
 from itertools import chain, combinations
 
+from scipy.cluster.hierarchy import DisjointSet
+
 from tf_charagram.data.starter.inflect import Irregular, count_syllables, inflect
 
 Pair = tuple[str, str]
@@ -126,24 +128,12 @@ def connected_components(word_sets: Sequence[set[str]]) -> list[list[int]]:
     Returns:
         Lists of indices into `word_sets`, by first index.
     """
-    parent = list(range(len(word_sets)))
-
-    def root(index: int) -> int:
-        while parent[index] != index:
-            parent[index] = parent[parent[index]]
-            index = parent[index]
-        return index
-
+    joined = DisjointSet(range(len(word_sets)))
     owner: dict[str, int] = {}
     for index, words in enumerate(word_sets):
-        # Sorted, because the order of a set of strings differs from one process to the next.
-        for word in sorted(words):
-            first, second = sorted((root(owner.setdefault(word, index)), root(index)))
-            parent[second] = first
-    components: dict[int, list[int]] = {}
-    for index in range(len(word_sets)):
-        components.setdefault(root(index), []).append(index)
-    return list(components.values())
+        for word in words:
+            joined.merge(owner.setdefault(word, index), index)
+    return sorted(sorted(component) for component in joined.subsets())
 
 
 @functools.cache
