@@ -117,6 +117,12 @@ class DistillConfig(RunConfig):
     def __post_init__(self) -> None:
         """Checks what no other part checks."""
         super().__post_init__()
+        self._check_ranges()
+        self._check_teachers()
+        self._check_use()
+
+    def _check_ranges(self) -> None:
+        """Checks each number by itself."""
         check_at_least(
             self,
             {"batch_size": 1, "pair_batch_size": 2, "neighbor_batch_size": 0, "num_neighbors": 1},
@@ -124,24 +130,9 @@ class DistillConfig(RunConfig):
         for name in _WEIGHTS:
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ConfigError(
-                    f"`{name}` must be at least 0 and finite. "
+                    f"`{name}` must be finite and not negative. "
                     f"Received: {name}={getattr(self, name)}"
                 )
-        if not (self.cosine_weight or self.similarity_weight):
-            raise ConfigError(
-                "`cosine_weight` and `similarity_weight` are both 0: nothing would be learnt from "
-                "the teacher. For pairs alone, use the tasks `words` or `sentences`."
-            )
-        if self.neighbor_batch_size > int(self.batch_size or 0):
-            raise ConfigError(
-                "`neighbor_batch_size` must be at most `batch_size`, for each line brings one "
-                f"along. Received: {self.neighbor_batch_size} and {self.batch_size}"
-            )
-        if self.second_teacher and not self.neighbor_batch_size:
-            raise ConfigError(
-                "`second_teacher` says how near lines are to each other, and no batch has lines "
-                "near to each other: `neighbor_batch_size` is 0."
-            )
         if not 0.0 < self.temperature < math.inf:
             raise ConfigError(
                 f"`temperature` must be above 0 and finite. Received: {self.temperature}"
@@ -154,6 +145,28 @@ class DistillConfig(RunConfig):
             )
         check_margin(self.margin)
         check_weights("pair_weights", self.pair_weights, "--pairs", self.pairs)
+
+    def _check_teachers(self) -> None:
+        """Checks that there is something to learn from each teacher."""
+        if not (self.cosine_weight or self.similarity_weight):
+            raise ConfigError(
+                "`cosine_weight` and `similarity_weight` are both 0: nothing would be learnt from "
+                "the teacher. For pairs alone, use the tasks `words` or `sentences`."
+            )
+        if self.neighbor_batch_size > int(self.batch_size or 0):
+            raise ConfigError(
+                "`neighbor_batch_size` must be at most `batch_size`: it says how many lines of a "
+                "batch bring one of their neighbors along. Received: "
+                f"{self.neighbor_batch_size} and {self.batch_size}"
+            )
+        if self.second_teacher and not self.neighbor_batch_size:
+            raise ConfigError(
+                "`second_teacher` says how near lines are to each other, and no batch has lines "
+                "near to each other: `neighbor_batch_size` is 0."
+            )
+
+    def _check_use(self) -> None:
+        """Checks that there is something that the settings of pairs, lines and typos act on."""
         without_use: dict[str, str] = {}
         if not self.pairs:
             without_use |= dict.fromkeys(_OF_PAIRS, "is about `pairs`, and there are none")
@@ -165,4 +178,4 @@ class DistillConfig(RunConfig):
                 f"`{name}` {without_use[name]}. Received: {name}={getattr(self, name)}"
             )
         if self.misspellings and not self.typos:
-            raise ConfigError("`misspellings` is read for `typos`, and that is 0.")
+            raise ConfigError("`misspellings` has no use where `typos` is 0. Leave it out.")
