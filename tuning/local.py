@@ -58,6 +58,35 @@ class LocalWorker:
                 env=self._environment, start_new_session=True,
             )  # fmt: skip
 
+    def restart(self) -> None:
+        """Starts the process again, after it was killed."""
+        self.wait()
+        self.start()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the process has ended because there are no more trials."""
+        return self.process.poll() == 0
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether a signal has ended the process."""
+        status = self.process.poll()
+        return status is not None and status < 0
+
+    def check(self) -> None:
+        """Checks that the process has not ended with an error.
+
+        Raises:
+            RunError: It has; the message is the last line of its log.
+        """
+        if (self.process.poll() or 0) > 0:
+            lines = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            raise RunError(
+                f"{self.tuner_id} ended: {lines[-1] if lines else 'it did not say why'} "
+                f"(see {self.log})"
+            )
+
     def interrupt(self) -> None:
         """Asks the process to end, after a checkpoint."""
         if self.process.poll() is None:
@@ -105,19 +134,14 @@ def run_local(
         try:
             for number in range(num_workers):
                 workers.append(LocalWorker(f"worker-{number}", folder, port, threads_each))
-            running = list(workers)
-            while running:
+            while not all(worker.is_done for worker in workers):
                 on_progress()
                 time.sleep(_TICK_S)
-                for worker in running:
-                    status = worker.process.poll()
-                    if status is not None and status < 0:
+                for worker in workers:
+                    if worker.was_killed:
                         _count_death(search, folder, oracle, worker, deaths)
-                        worker.wait()
-                        worker.start()
-                    elif status:
-                        raise RunError(f"{worker.tuner_id} ended: {_last_line(worker)}")
-                running = [worker for worker in running if worker.process.poll() != 0]
+                        worker.restart()
+                    worker.check()
         finally:
             for worker in workers:
                 worker.interrupt()
@@ -146,8 +170,3 @@ def _count_death(
         return  # It had an end before its worker died.
     values = search.values(trial.hyperparameters.values)
     Result(trial.trial_id, FAILED, values, reason=reason).write(folder.trials / trial.trial_id)
-
-
-def _last_line(worker: LocalWorker) -> str:
-    lines = worker.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return f"{lines[-1] if lines else 'no word why'} (see {worker.log})"
