@@ -6,9 +6,10 @@ import json
 import logging
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonargparse
+from rich.console import Console
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import FlagParser, add_quiet
@@ -22,6 +23,9 @@ from tf_charagram.reporting.console import table_console
 from tf_charagram.reporting.history_table import history_table
 from tf_charagram.reporting.progress import is_quiet, quiet
 from tf_charagram.training.tasks import TASKS
+
+if TYPE_CHECKING:
+    from tf_charagram.training.run import TrainingRun
 
 
 def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
@@ -69,6 +73,7 @@ def train(arguments: Sequence[str]) -> int:
 
 
 def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -> int:
+    """Trains in this process, one of the workers or alone, and says how it went."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     from tf_charagram.distribution.connection import connect
     from tf_charagram.training.devices import table_devices
@@ -85,44 +90,59 @@ def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -
         config, resume=values["resume"], overwrite=values["overwrite"], exchange=exchange
     )
     if not is_quiet():
-        console.print(f"{run.describe()} -> {run.folder.path}", markup=False)
-
-        def say(has_checkpoint: bool) -> None:
-            start = f"Goes on from step {run.loop.step:,} of {run.loop.total_steps:,}."
-            console.print(start if has_checkpoint else "There is no checkpoint: begins at step 0.")
-
-        run.on_resume = say
+        _introduce(run, console)
     try:
         metrics = run.run(resume=values["resume"])
     except KeyboardInterrupt:
-        loop = run.loop
-        state = f"at step {loop.step:,} of {loop.total_steps:,}; the state is saved"
-        console.print(
-            f"Stopped {state if loop.step else 'before the first step'}. "
-            f"Go on with the same command and --out {run.folder.path} --resume"
-            f"{' instead of --overwrite' if values['overwrite'] else ''}",
-            markup=False,
-        )
+        _say_how_to_go_on(run, console, overwrite=values["overwrite"])
         return 130
     if not exchange.is_chief:
         return 0
     if not is_quiet():
-        if run.loop.step < run.loop.total_steps:
-            console.print(
-                f"Time was up at step {run.loop.step:,} of {run.loop.total_steps:,}. To go on: the "
-                f"same command with a larger --max-minutes, --out {run.folder.path} and --resume",
-                markup=False,
-            )
-        if console.is_terminal:
-            history = run.folder.read_history()
-            console.print(history_table(history, config.select, console.width))
-        for table in run.tables():
-            console.print(table)
+        _show_results(run, console)
     for name, path in metrics["paths"].items():
         console.print(f"{name:12} {path}", soft_wrap=True, markup=False)
     if values["json"]:
         sys.stdout.write(json.dumps(metrics) + "\n")
     return 0
+
+
+def _introduce(run: TrainingRun, console: Console) -> None:
+    """Says what is about to be trained, and, once that is known, where it goes on from."""
+    console.print(f"{run.describe()} -> {run.folder.path}", markup=False)
+
+    def say(has_checkpoint: bool) -> None:
+        start = f"Goes on from step {run.loop.step:,} of {run.loop.total_steps:,}."
+        console.print(start if has_checkpoint else "There is no checkpoint: begins at step 0.")
+
+    run.on_resume = say
+
+
+def _say_how_to_go_on(run: TrainingRun, console: Console, *, overwrite: bool) -> None:
+    """Says where a run was stopped, and how to go on with it."""
+    loop = run.loop
+    state = f"at step {loop.step:,} of {loop.total_steps:,}; the state is saved"
+    console.print(
+        f"Stopped {state if loop.step else 'before the first step'}. "
+        f"Go on with the same command and --out {run.folder.path} --resume"
+        f"{' instead of --overwrite' if overwrite else ''}",
+        markup=False,
+    )
+
+
+def _show_results(run: TrainingRun, console: Console) -> None:
+    """Shows how training went, and the final scores."""
+    if run.loop.step < run.loop.total_steps:
+        console.print(
+            f"Time was up at step {run.loop.step:,} of {run.loop.total_steps:,}. To go on: the "
+            f"same command with a larger --max-minutes, --out {run.folder.path} and --resume",
+            markup=False,
+        )
+    if console.is_terminal:
+        history = run.folder.read_history()
+        console.print(history_table(history, run.config.select, console.width))
+    for table in run.tables():
+        console.print(table)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
