@@ -27,10 +27,13 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Lets slow properties look at more examples with the long tests."""
-    hypothesis.settings.register_profile("long")
-    if "long" in config.option.markexpr:
-        hypothesis.settings.load_profile("long")
+    """Lets no property fail by its time, and has all runs look at the same examples.
+
+    With the long tests each run looks at others, and slow properties look at more of them.
+    """
+    hypothesis.settings.register_profile("short", deadline=None, derandomize=True)
+    hypothesis.settings.register_profile("long", deadline=None)
+    hypothesis.settings.load_profile("long" if "long" in config.option.markexpr else "short")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

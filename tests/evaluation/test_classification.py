@@ -48,7 +48,7 @@ def test_by_hand():
 PAIRS = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(PAIRS)
 def test_equals_reference(pairs):
     gold, predicted = (list(side) for side in zip(*pairs, strict=True))

@@ -64,7 +64,7 @@ def test_recall_of_a_tag_that_was_only_predicted():
 tag_lists = st.lists(st.lists(st.sampled_from("ABCD"), max_size=5), min_size=1, max_size=6)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(tag_lists.filter(any), st.data())
 def test_equals_a_slow_count(gold, data):
     same_size = [st.lists(st.sampled_from("ABCE"), min_size=len(s), max_size=len(s)) for s in gold]

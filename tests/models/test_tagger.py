@@ -163,9 +163,7 @@ def test_other_sentences_and_their_order_change_nothing(taggers, name):
     tokens = st.sampled_from([*WORDS, "", "unseen", "Cat", "x" * 40])
     sentences = st.lists(st.lists(tokens, max_size=7), min_size=1, max_size=5)
 
-    @settings(
-        max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
-    )
+    @settings(max_examples=5, suppress_health_check=list(HealthCheck), derandomize=True)
     @given(sentences, sentences, st.randoms(use_true_random=False))
     def check(sentences, others, rng):
         order = list(range(len(sentences) + len(others)))

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from . import text
 
-# Slow machines must not fail a property by its time.
-property_settings = settings(deadline=None, max_examples=50)
+property_settings = settings(max_examples=50)
 
 
 @pytest.mark.parametrize(

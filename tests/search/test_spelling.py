@@ -27,7 +27,7 @@ from tf_charagram.search.spelling import (
 SHORT = st.text("abc", max_size=9)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(SHORT, st.lists(SHORT, max_size=5), st.integers(0, 10))
 def test_osa_distances_equal_reference(word, others, most):
     expected = [min(reference.osa_distance(word, other), most + 1) for other in others]

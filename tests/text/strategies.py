@@ -5,10 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-# Slow machines must not fail a property by its time.
-property_settings = settings(
-    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
-)
+property_settings = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 # For what builds a vocabulary in every example: a few among the other tests, more in the long form.
 slow_property_settings = settings(
     property_settings,

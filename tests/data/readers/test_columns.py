@@ -105,7 +105,7 @@ def test_broken_csv(write, content):
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(str.strip)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(rows=st.lists(st.tuples(st.sampled_from(["yes", "no"]), TEXT), min_size=1, max_size=9))
 def test_round_trip(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("rows") / "x.tsv"

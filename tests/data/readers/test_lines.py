@@ -43,7 +43,7 @@ def texts(path):
     return [text for _, text in read_lines(path)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     lines=st.lists(TEXT, min_size=1).filter(lambda lines: not lines[0].startswith("\ufeff")),
     ends=st.lists(st.sampled_from(["\n", "\r\n"]), min_size=1),
@@ -58,7 +58,7 @@ def test_round_trip(tmp_path_factory, lines, ends, use_gzip, has_bom):
     assert list(read_lines(path)) == list(enumerate(lines, start=1))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(content=st.binary(max_size=200).filter(lambda b: not b.startswith(OTHER_FORMATS)))
 def test_any_bytes_give_as_many_lines_as_line_ends(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("bytes") / "x"

@@ -83,7 +83,7 @@ def render(tree):
     return f"({label} {' '.join(p for p, _ in parts)})", [w for _, words in parts for w in words]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(TREES)
 def test_any_tree(tree):
     line, words = render(tree)

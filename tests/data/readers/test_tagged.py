@@ -176,7 +176,7 @@ def write_conllu(tokens):
 
 
 @pytest.mark.parametrize("write", [write_columns, write_slashes, write_tree, write_conllu])
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(sentences)
 def test_what_is_written_is_read(tmp_path_factory, write, sentences):
     if write is write_tree:
