@@ -32,7 +32,8 @@ def test_a_forgotten_lock_is_released(tmp_path, monkeypatch):
     FolderLock(tmp_path).acquire()
 
 
-def test_waits_for_a_process_that_is_ending(tmp_path):
+def test_waits_for_a_process_that_is_ending(tmp_path, monkeypatch):
+    monkeypatch.setattr("tf_charagram.locks._PATIENCE_S", 60.0)
     lock = FolderLock(tmp_path)
     lock.acquire()
     threading.Timer(0.2, lock.release).start()
@@ -44,8 +45,12 @@ def test_waits_as_long_as_it_takes_and_says_so_once(tmp_path, monkeypatch):
     monkeypatch.setattr("tf_charagram.locks._PATIENCE_S", 0.0)
     lock, said = FolderLock(tmp_path), []
     lock.acquire()
-    threading.Timer(0.2, lock.release).start()
-    FolderLock(tmp_path).acquire(on_wait=lambda: said.append("waiting"))
+
+    def say():
+        said.append("waiting")
+        threading.Timer(0.2, lock.release).start()
+
+    FolderLock(tmp_path).acquire(on_wait=say)
     assert said == ["waiting"]
 
 

@@ -196,7 +196,8 @@ def test_what_ended_too_early_is_a_problem():
     assert report.problems == ["ended too early: OSError: gone"]
 
 
-def test_pauses():
+def test_pauses(monkeypatch):
+    monkeypatch.setattr("tests.campaigns.load.pauses._LONGEST_S", 50.0)
     pauses = Pauses()
     pauses._tick -= 100  # As if it had been stopped.
     assert pauses.any_since(time.monotonic())

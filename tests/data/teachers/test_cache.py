@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import numpy as np
 import pytest
@@ -80,11 +80,19 @@ def test_full_disk(tmp_path):
     check(cache.vectors(), LINES)
 
 
-def test_two_at_once_compute_each_vector_once(tmp_path, capsys):
+def test_two_at_once_compute_each_vector_once(tmp_path, capsys, monkeypatch):
+    other_waits, say = Event(), VectorCache._say_that_it_waits
+
     class Slow(Lengths):
         def encode(self, texts):
-            time.sleep(0.1)
+            other_waits.wait(60)
             return super().encode(texts)
+
+    def say_that_it_waits(cache):
+        say(cache)
+        other_waits.set()
+
+    monkeypatch.setattr(VectorCache, "_say_that_it_waits", say_that_it_waits)
 
     teachers = Slow(), Slow()
     with ThreadPoolExecutor(2) as pool:
