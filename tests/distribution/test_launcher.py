@@ -18,22 +18,23 @@ START = """
 """
 LAUNCH = """
     import sys
-    from tf_charagram.distribution.launcher import Launcher
-    sys.exit(Launcher([sys.executable, "-c", sys.argv[1]], 3).run())
+    from tf_charagram.distribution import launcher
+    launcher._SECONDS_TO_END = float(sys.argv[2])
+    sys.exit(launcher.Launcher([sys.executable, "-c", sys.argv[1]], 3).run())
 """
 
 
-def launch(code):
+def launch(code, seconds_to_end=0.5):
     code = textwrap.dedent(START) + textwrap.dedent(code)
     return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(LAUNCH), code], env=environment(), text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [sys.executable, "-c", textwrap.dedent(LAUNCH), code, str(seconds_to_end)],
+        env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 
 
-def ended(code):
-    process = launch(code)
-    output, errors = process.communicate(timeout=60)
+def ended(code, seconds_to_end=0.5):
+    process = launch(code, seconds_to_end)
+    output, errors = process.communicate(timeout=240)
     return process.returncode, output, errors
 
 
@@ -49,7 +50,7 @@ def test_what_the_chief_prints_is_seen():
     ],
 )
 def test_a_lost_worker_ends_all(end, how):
-    status, _, errors = ended(f"if rank == 2: {end}\nelse: time.sleep(60)")
+    status, _, errors = ended(f"if rank == 2: {end}\nelse: time.sleep(600)")
     assert status == 1
     assert f"error: worker 2 of 3 was lost ({how})" in errors
     assert "with the same command and --resume" in errors
@@ -58,7 +59,7 @@ def test_a_lost_worker_ends_all(end, how):
 
 def test_the_chief_says_itself_what_is_wrong():
     code = (
-        "print('error: wrong flag', file=sys.stderr)\nsys.exit(2) if rank == 0 else time.sleep(60)"
+        "print('error: wrong flag', file=sys.stderr)\nsys.exit(2) if rank == 0 else time.sleep(600)"
     )
     assert ended(code) == (2, "", "error: wrong flag\n")
 
@@ -66,7 +67,7 @@ def test_the_chief_says_itself_what_is_wrong():
 def test_what_is_wrong_for_all_is_no_loss():
     """Also where the chief is not the first to end."""
     code = "time.sleep(rank == 0)\nsys.exit(f'error: no such file for {rank}')"
-    status, _, errors = ended(code)
+    status, _, errors = ended(code, seconds_to_end=60)
     assert status == 1 and errors.startswith("error: no such file for 0\n")
     assert "was lost" not in errors and "--resume" not in errors
 
@@ -77,11 +78,11 @@ def test_a_signal_goes_to_the_chief(number):
         if rank == 0:
             signal.signal({number:d}, lambda *_: sys.exit(130))
             print("ready", flush=True)
-        time.sleep(60)
+        time.sleep(600)
     """)
     assert process.stdout.readline() == "ready\n"
     process.send_signal(number)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=240)
     assert (process.returncode, errors) == (130, "")
 
 
@@ -90,31 +91,33 @@ def test_a_killed_launcher_leaves_nobody():
         from tf_charagram.distribution.parent import end_with_parent
         end_with_parent()
         print(os.getpid(), flush=True)
-        time.sleep(60)
+        time.sleep(600)
     """)
     chief = int(process.stdout.readline())
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=240)
     assert not is_running(chief)
 
 
 def test_a_launcher_killed_before_the_first_look():
     """As while TensorFlow is imported: the worker has another parent by then."""
     process = launch("""
+        if rank > 0:
+            sys.exit()
         from tf_charagram.distribution.connection import connect
         print(os.getpid(), flush=True)
         while os.getppid() == cluster_of().launcher:
             time.sleep(0.1)
         connect(cluster_of())
-        time.sleep(60)
+        time.sleep(600)
     """)
     chief = int(process.stdout.readline())
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=240)
     assert not is_running(chief)
 
 
-def is_running(number, seconds=10):
+def is_running(number, seconds=60):
     """Returns whether a process is still there after some time; a zombie is not."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
