@@ -44,7 +44,7 @@ def ask(tmp_path, capsys):
     def asked(*lines):
         ended = subprocess.run(
             [bash, "--norc", str(tmp_path / "ask")], input="".join(f"{line}\n" for line in lines),
-            capture_output=True, text=True, cwd=tmp_path, env=environment(), timeout=60,
+            capture_output=True, text=True, cwd=tmp_path, env=environment(), timeout=300,
         )  # fmt: skip
         assert ended.returncode == 0, ended.stderr
         return [set(line.split()) for line in ended.stdout.split("\n")[:-1]]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-TIMEOUT_S = 20.0
+TIMEOUT_S = 60.0
 #: Becomes Chromium, which reads commands from file 3 and writes to file 4.
 START = """
 import fcntl, os, sys

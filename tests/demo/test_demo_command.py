@@ -84,5 +84,5 @@ def test_ctrl_c_ends_a_process(model, texts_file, tmp_path):
         with urllib.request.urlopen(url) as page:
             assert page.status == 200
         child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=60)
+        out, err = child.communicate(timeout=300)
     assert (child.returncode, out, err) == (0, "", "\n")

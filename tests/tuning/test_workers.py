@@ -36,8 +36,8 @@ def start(line, tmp_path, name="log", **variables):
         return subprocess.Popen(line, stdout=log, stderr=log, env=environment(**variables))
 
 
-def wait_for(condition, process=None, timeout=300.0):
-    end = time.monotonic() + timeout
+def wait_for(condition, process=None):
+    end = time.monotonic() + 300
     while not condition():
         assert time.monotonic() < end
         assert process is None or process.poll() is None
@@ -98,7 +98,7 @@ def test_workers_end_with_their_parent(data, tmp_path):
     assert len(workers) == 2
     parent.kill()
     parent.wait()
-    wait_for(lambda: not any(map(is_running, workers.values())), timeout=20)
+    wait_for(lambda: not any(map(is_running, workers.values())))
     parent = start([*line, "--resume"], tmp_path)
     assert parent.wait(300) == 0, (tmp_path / "log").read_text()
     check_complete(folder, 3)

@@ -283,7 +283,7 @@ def free_port():
 def wait_for(server, ports, log):
     """Waits until both ports are open, which they are once the model is loaded."""
     for port in ports:
-        for _ in range(300):
+        for _ in range(1500):
             assert server.poll() is None, log.read_text()
             try:
                 socket.create_connection(("127.0.0.1", port)).close()
