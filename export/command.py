@@ -19,6 +19,7 @@ from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.files import check_local
 
 if TYPE_CHECKING:
+    from tf_charagram.export.serving.folder import ServingFolder
     from tf_charagram.models.base import TextModel
 
 # What comes into a version besides the SavedModel, its golden vectors and warm-up requests.
@@ -54,7 +55,6 @@ def export(arguments: Sequence[str]) -> int:
     check_local(values.to)
     options = from_flags(ShrinkOptions, values.as_dict())
     from tf_charagram.export.serving.card import about_run
-    from tf_charagram.export.serving.config import lists_models, write_serving_files
     from tf_charagram.export.serving.folder import ServingFolder
     from tf_charagram.export.serving.version import write_version
     from tf_charagram.serialization.registry import load_any
@@ -73,35 +73,41 @@ def export(arguments: Sequence[str]) -> int:
         about["made_smaller"] = dataclasses.asdict(options)
     version = write_version(model, folder, about, texts, values.warmup)
     removed = folder.prune(values.keep) if values.keep else []
-    models = folder.path.parent
-    # A version is served by `--model_base_path` without these.
-    may_write = os.access(models, os.W_OK)
-    written = write_serving_files(models) if may_write else []
-    size = sum(file.stat().st_size for file in version.rglob("*") if file.is_file())
+    size_mb = sum(file.stat().st_size for file in version.rglob("*") if file.is_file()) / 1e6
     console = Console(
         stderr=values.json, highlight=False, soft_wrap=True, markup=False, emoji=False
     )
-    console.print(f"{version}  {size / 1e6:,.1f} MB")
+    console.print(f"{version}  {size_mb:,.1f} MB")
     if options != ShrinkOptions():
         chosen = {name: value for name, value in dataclasses.asdict(options).items() if value}
         console.print(f"Made smaller: {', '.join(f'{n} {v}' for n, v in chosen.items())}")
-    for path in written:
-        console.print(path)
     if removed:
         console.print(f"Deleted versions: {', '.join(map(str, removed))}")
-    if not may_write:
-        console.print(
-            f"{models} cannot be written to, so models.config stays as it is: add {folder.name} "
-            "where it is missing."
-        )
-    elif not lists_models(models):
-        console.print(f"models.config was not written by this command: add {folder.name} to it.")
+    for line in _list_for_server(folder):
+        console.print(line)
     console.print(f"Check it: charagram check {version}")
-    console.print(f"Serve it: cd {models} && docker compose up")
+    console.print(f"Serve it: cd {folder.path.parent} && docker compose up")
     if values.json:
-        result = {"version": str(version), "size_mb": round(size / 1e6, 3), "deleted": removed}
+        result = {"version": str(version), "size_mb": round(size_mb, 3), "deleted": removed}
         sys.stdout.write(json.dumps(result) + "\n")
     return 0
+
+
+def _list_for_server(folder: ServingFolder) -> list[str]:
+    """Writes the server's configuration beside a model; returns what to say of it."""
+    from tf_charagram.export.serving.config import lists_models, write_serving_files
+
+    models = folder.path.parent
+    # A version is served by `--model_base_path` without these.
+    if not os.access(models, os.W_OK):
+        return [
+            f"{models} cannot be written to, so models.config stays as it is: add {folder.name} "
+            "where it is missing."
+        ]
+    lines = [str(path) for path in write_serving_files(models)]
+    if not lists_models(models):
+        lines.append(f"models.config was not written by this command: add {folder.name} to it.")
+    return lines
 
 
 def _made_smaller(
