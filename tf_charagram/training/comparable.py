@@ -25,7 +25,7 @@ def comparable(settings: dict[str, Any], files: Sequence[Path]) -> dict[str, Any
 
     Args:
         settings: What `run_config` returned.
-        files: The files of the data in order, one that was given twice also twice.
+        files: The data files in order; one that was given twice is there twice.
     """
     versions = {key: settings["versions"][key] for key in _SAME_VERSIONS}
     checksums = {
@@ -42,7 +42,7 @@ def comparable(settings: dict[str, Any], files: Sequence[Path]) -> dict[str, Any
 
 
 def _without_folders(value: Any) -> Any:
-    """Returns names of files, and of teachers such as `sentence-transformers:FOLDER`, alone."""
+    """Returns names of files, or of teachers in a folder, without the folders."""
     if isinstance(value, str):
         return Path(value.rpartition(":")[2]).name
     return value and [_without_folders(each) for each in value]
