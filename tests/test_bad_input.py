@@ -200,7 +200,7 @@ class TestSettings:
 
     def test_values_that_do_not_go_together(self, train):
         result = train(GOOD, "--hash-buckets", 10, "--min-count", 2)
-        assert_error(result, "`hash_buckets` has no vocabulary for `min_count`, `max_per_order`.")
+        assert_error(result, "`min_count` and `max_per_order` choose the n-grams of a vocab")
 
     @pytest.mark.parametrize(
         ("arguments", "parts"),

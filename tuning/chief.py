@@ -46,7 +46,7 @@ def role() -> Role | None:
     """Returns the role of this process, or `None` if it runs its search alone.
 
     Raises:
-        ConfigError: Some of the variables are missing, or the port is no number.
+        ConfigError: Some of the variables are missing, or the port is not a number.
     """
     given = {name: os.environ[name] for name in (ID, IP, PORT) if os.environ.get(name)}
     if not given:

@@ -51,7 +51,9 @@ def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
         action.help = _HELP.get(action.dest, action.help)
     group = parser.group("search")
     add_quiet(parser.group("run"))
-    group.add_argument("--plan", action="store_true", help="say what would be run, how long")
+    group.add_argument(
+        "--plan", action="store_true", help="say what would be run and how long it takes"
+    )
     group.add_argument("--resume", action="store_true", help="go on with the search in --out")
     group.add_argument("--overwrite", action="store_true", help="replace the search in --out")
     return parser
@@ -79,8 +81,8 @@ def _tune(config: RunConfig, settings: TuneConfig, values: dict[str, Any], given
     own_role = role()
     if own_role is not None and settings.workers > 1:
         raise ConfigError(
-            f"`workers` are processes of this machine, and {ID} says that this process is "
-            f"{own_role.tuner_id}, one of several machines. Leave out one of the two."
+            "`workers` are processes of this machine, and "
+            f"{ID}={own_role.tuner_id} is for a search on several. Leave out one of the two."
         )
     if own_role is not None and not own_role.is_chief:
         return _work(own_role, search, config.out)

@@ -59,7 +59,7 @@ class TuneConfig:
     )
     stop_hopeless: float | None = option(
         None,
-        "stop a trial this many points below the median of finished ones at an evaluation",
+        "stop a trial that is this many points below the median of finished ones",
         "search",
     )
     workers: int = option(1, "processes that run trials", "search")

@@ -41,7 +41,7 @@ class LocalWorker:
             **os.environ,
             ID: tuner_id, IP: _HOST, PORT: str(port),
             "TF_NUM_INTRAOP_THREADS": str(num_threads),
-            # Threads without work look for some, and take the core of another worker to do so.
+            # Idle threads look for work, and take the core of another worker to do so.
             "TF_NUM_INTEROP_THREADS": str(num_threads),
             # Else the first worker takes all memory of a GPU.
             "TF_FORCE_GPU_ALLOW_GROWTH": "true",
@@ -113,8 +113,8 @@ def run_local(
 ) -> None:
     """Runs a search with some workers, which divide the cores among them.
 
-    A worker that is killed is started again and goes on with its trial; a trial that was there
-    three times when its worker died has failed.
+    A worker that is killed is started again and goes on with its trial; a trial whose worker
+    died three times has failed.
 
     Args:
         search: The search.
@@ -157,7 +157,7 @@ def _count_death(
     worker: LocalWorker,
     deaths: Counter[str],
 ) -> None:
-    """Counts the death of a worker against its trial, which fails at the last."""
+    """Counts the death of a worker against its trial, which fails at the third."""
     trial = oracle.ongoing_trials.get(worker.tuner_id)
     name = worker.tuner_id if trial is None else trial.trial_id
     deaths[name] += 1

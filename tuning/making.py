@@ -52,7 +52,7 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
     if config.select not in names:
         raise ConfigError(unknown_name("set for --select", config.select, names))
     if config.freeze_words:
-        # It leaves nothing for the pull on word vectors to do.
+        # Word vectors that are not trained cannot be pulled back.
         fixed = {*fixed, "l2_words"}
     fixed = {*fixed, *_without_effect(config, fixed)}
     length = _trial_length(settings, config, task.trial_epochs)

@@ -16,7 +16,7 @@ from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import label
 
 _ENDED = (TrialStatus.COMPLETED, TrialStatus.FAILED)
-#: Draws of what was tried before, after which a space is held to be exhausted.
+#: Random choices in a row that were tried before, after which a space counts as exhausted.
 _MAX_COLLISIONS = 10_000
 #: Below every score, which is a correlation or an accuracy x 100.
 _WORST = -1e9
@@ -87,7 +87,7 @@ class RandomOracle(SafeOracle, oracles.RandomSearchOracle):
 
 
 class BayesianOracle(SafeOracle, oracles.BayesianOptimizationOracle):
-    """Tries what a Gaussian process expects most of."""
+    """Tries what a Gaussian process expects to score best."""
 
     def populate_space(self, trial_id: str) -> dict[str, Any]:
         """Returns the next combination; where the process repeats itself, one at random."""

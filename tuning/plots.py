@@ -56,7 +56,7 @@ def _score_values(results: Sequence[Result]) -> np.ndarray:
 
 
 def _parallel(search: Search, results: Sequence[Result]) -> Figure:
-    """Draws one axis a field and one for the score; each trial is a line across them."""
+    """Draws one axis per field and one for the score; each trial is a line across them."""
     scores = _score_values(results)
     low, span = scores.min(), np.ptp(scores) or 1.0
     columns = [

@@ -72,7 +72,7 @@ def read_result(folder: Path) -> Result | None:
 def read_results(folder: SearchFolder) -> list[Result]:
     """Returns the results of all trials that have ended, in order; errors as for `read_result`."""
     names = [path.parent.name for path in folder.trials.glob(f"*/{_FILE}")]
-    # A copy that somebody made of a folder is no trial.
+    # A copy that somebody made of a folder is not a trial.
     ids = sorted(filter(str.isdecimal, names), key=int)
     return [result for id_ in ids if (result := read_result(folder.trials / id_))]
 

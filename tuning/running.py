@@ -86,7 +86,7 @@ def run_search(
 
 
 def train_winner(search: Search, folder: SearchFolder, winner: Result, epochs: float) -> None:
-    """Trains a combination for good, and exports it; goes on with a run that was stopped.
+    """Trains a combination on all data and exports it; goes on with a run that was stopped.
 
     Args:
         search: The search.
@@ -112,6 +112,6 @@ def _check_earlier_winner(config: RunConfig, earlier: RunFolder, names: list[str
     changed = [f"{n} was {old.get(n)}, is {new.get(n)}" for n in names if old.get(n) != new.get(n)]
     if changed:
         raise RunError(
-            f"{earlier.path} has the winner of before: {', '.join(changed)}. Move it away, and "
-            "give the same command with --resume."
+            f"{earlier.path} holds an earlier winner: {', '.join(changed)}. Move it away, and give "
+            "the same command with --resume."
         )

@@ -106,7 +106,7 @@ class Search:
         )
 
     def final_config(self, values: dict[str, Any], out: Path, epochs: float) -> RunConfig:
-        """Returns the settings of the run that trains a combination for good, on all data.
+        """Returns the settings of the final run, which trains a combination on all data.
 
         `max_minutes` is a limit of trials: this run has all of its epochs.
         """

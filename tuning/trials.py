@@ -31,10 +31,10 @@ from tf_charagram.tuning.results import (
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.tensorboard import write_hparams
 
-#: What the values of a trial can be to blame for. Other errors concern all trials, and end the
-#: search: a full disk, a file that was changed, a bug.
+#: Errors that the values of a trial may cause. Others concern all trials and end the search: a
+#: full disk, a file that was changed, a bug.
 _FAILURES = (TrainingError, ConfigError, MemoryError, tf.errors.ResourceExhaustedError)
-#: Completed trials that make a median.
+#: Fewest completed trials whose median counts.
 _LEAST_TRIALS = 3
 
 Watch = Callable[[dict[str, Any]], None]
@@ -111,7 +111,7 @@ class TrialRunner:
         return result
 
     def _train(self, config: RunConfig) -> None:
-        """Trains one run to its end; says what it has to say in a file."""
+        """Trains one run to its end; what it says goes into a file."""
         folder = RunFolder(str(config.out))
         if folder.metrics.is_file():
             return
@@ -185,7 +185,7 @@ class TrialRunner:
             score = max((value for value in selected if value is not None), default=None)
             if score is None:
                 status = FAILED
-                reason = f"no score on {self._search.config.select}: all pairs have the same"
+                reason = f"no score on {self._search.config.select}: all its pairs get the same"
         return Result(
             trial_id, status, values, score, scores, last["epoch"], last["seconds"], reason
         )

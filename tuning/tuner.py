@@ -44,8 +44,8 @@ class TrialTuner(BaseTuner):
     def search(self) -> None:
         """Runs the trials.
 
-        KerasTuner's own loop asks an idle oracle without a pause, and takes any exception, that
-        of a full disk or a bug too, for a failed trial.
+        KerasTuner's own loop asks an idle oracle without a pause, and takes any exception for
+        a failed trial, even that of a full disk or a bug.
 
         Raises:
             CharagramError: What concerns all trials; see `TrialRunner.run`.

@@ -79,8 +79,8 @@ class TestAll:
         text = " ".join(make_parser().format_help().split())
         for shown in (
             "step size [0.001]", "n-gram orders, for instance 2,3,4 [2,3,4]",
-            "never take a text of the same pair as a negative [yes]",
-            "seed of weights, order and draws [0]",
+            "never take a text that equals one of the pair as a negative [yes]",
+            "seed of weights, order and random choices [0]",
         ):  # fmt: skip
             assert shown in text
         assert "type:" not in text and "--data+" not in text

@@ -22,8 +22,8 @@ def test_settings_without_use():
     [
         ({"unicode_form": "NFX"}, "must be None, NFC, NFD, NFKC or NFKD. Received: 'NFX'"),
         ({"rows_per_ngram": 2}, "`rows_per_ngram` is for `hash_buckets` only"),
-        ({"hash_buckets": 100, "min_count": 2}, "`hash_buckets` has no vocabulary for `min_count`"),
-        ({"hash_buckets": 100, "max_per_order": 9}, "`hash_buckets` has no vocabulary"),
+        ({"hash_buckets": 100, "min_count": 2}, "with `hash_buckets` there is none"),
+        ({"hash_buckets": 100, "max_per_order": 9}, "with `hash_buckets` there is none"),
         ({"vocabulary": "v.npz", "min_count": 2}, "`vocabulary` are chosen already"),
         ({"vocabulary": "v.npz", "hash_buckets": 100}, "`vocabulary` are chosen already"),
     ],

@@ -228,7 +228,7 @@ class TestRoles:
     def test_workers_of_its_own(self, data, capsys, variables):
         variables("chief", 8000)
         assert tune(data, "--workers", 2) == 1
-        said = "KERASTUNER_TUNER_ID says that this process is chief, one of several machines."
+        said = "KERASTUNER_TUNER_ID=chief is for a search on several. Leave out one"
         assert said in capsys.readouterr().err
 
 

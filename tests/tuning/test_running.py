@@ -193,7 +193,7 @@ def test_a_trial_without_a_score_has_failed(search, folder, monkeypatch):
     )
     (result,) = run_search(dataclasses.replace(search, max_trials=1), folder)
     assert result.status == "failed"
-    assert result.reason == "no score on scored: all pairs have the same"
+    assert result.reason == "no score on scored: all its pairs get the same"
 
 
 def test_hopeless_trials_are_stopped(search, folder):

@@ -114,7 +114,9 @@ def test_nothing_is_trained_twice(data, searched, monkeypatch, capsys):
     assert "space.l2 was None, is [0.0001, 1e-05, 1e-06]" in capsys.readouterr().err
     winner = (searched[0].winner / "config.json").read_bytes()
     assert tune(data, searched[0].path, *flags, "--resume", "--finish", 3) == 1
-    assert "winner of before: epochs was 2.0, is 3.0. Move it away" in capsys.readouterr().err
+    assert (
+        "holds an earlier winner: epochs was 2.0, is 3.0. Move it away" in capsys.readouterr().err
+    )
     assert (searched[0].winner / "config.json").read_bytes() == winner
 
 

@@ -16,7 +16,7 @@ _SMALLEST, _LARGEST = 2.0**-126, (2.0 - 2.0**-23) * 2.0**127
 
 
 def check_values(config: Any) -> None:
-    """Checks that settings have values, but those that may be `None`.
+    """Checks that all settings have values, except those that may be `None`.
 
     Raises:
         ConfigError: One has none.
@@ -27,7 +27,7 @@ def check_values(config: Any) -> None:
 
 
 def changed(config: Any, names: Iterable[str]) -> list[str]:
-    """Returns those of some settings that are not at their defaults."""
+    """Returns which of some settings differ from their defaults."""
     return [name for name in names if getattr(config, name) != getattr(type(config), name)]
 
 
@@ -36,7 +36,7 @@ def _may_be_none(kind: Any) -> bool:
 
 
 def check_at_least(config: Any, least: Mapping[str, float], hint: str = "") -> None:
-    """Checks that some settings are not below a number.
+    """Checks that some settings are not below their smallest values.
 
     Raises:
         ConfigError: One is.
@@ -69,7 +69,7 @@ def check_clip_norm(clip_norm: float | None) -> None:
     """Checks the largest norm of the gradient, which is a float32 where it is used.
 
     Raises:
-        ConfigError: There is no such norm.
+        ConfigError: It is neither `None` nor such a norm.
     """
     if clip_norm is not None and not _SMALLEST <= clip_norm <= _LARGEST:
         raise ConfigError(
@@ -88,7 +88,7 @@ def check_weights(name: str, weights: Sequence[float], flag: str, files: Sequenc
         files: The files.
 
     Raises:
-        ConfigError: They are not.
+        ConfigError: A weight is out of range, or there are too many or too few.
     """
     for weight in weights:
         if not 0.0 < weight < math.inf:
@@ -104,7 +104,7 @@ def check_margin(margin: float) -> None:
     """Checks the margin of the loss on pairs.
 
     Raises:
-        ConfigError: It is no difference of two cosines.
+        ConfigError: It is not a difference of two cosines.
     """
     if not isinstance(margin, Real) or not 0.0 <= margin <= 2.0:
         raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={margin}")

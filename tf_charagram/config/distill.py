@@ -45,7 +45,8 @@ class DistillConfig(RunConfig):
     )
     pairs: tuple[str, ...] = option(
         (),
-        "paraphrase pairs to learn from in the same steps, as --data of words; repeatable",
+        "paraphrase pairs to learn from in the same steps, given like --data of --task words; "
+        "repeatable",
         "data",
     )
     pair_weights: tuple[float, ...] = option(
@@ -62,7 +63,7 @@ class DistillConfig(RunConfig):
     batch_size: int | None = option(500, "lines per batch")
     pair_batch_size: int = option(500, "pairs per batch", "optimization")
     learning_rate: float = option(0.002, "step size")
-    decay: str = option("linear", "learning rate: none, or linear, falling to 0 over --epochs")
+    decay: str = option("linear", "decay of the learning rate: none, or linear to 0 over --epochs")
     dim: int | None = option(None, "width of the embedding [that of the teacher]")
     cosine_weight: float = option(
         1.0, "weight of the distance of each text to its vector", "objective"
@@ -74,12 +75,12 @@ class DistillConfig(RunConfig):
     )
     temperature: float = option(0.07, "temperature of those similarities", "objective")
     neighbor_batch_size: int = option(
-        0, "lines per batch with which one of the lines nearest to them comes along", "optimization"
+        0, "lines per batch that bring one of their nearest lines along", "optimization"
     )
-    num_neighbors: int = option(32, "how many nearest lines that one is drawn from", "optimization")
+    num_neighbors: int = option(32, "how many nearest lines it is drawn from", "optimization")
     neighbors_weight: float = option(
         1.0,
-        "weight of the correlation of the cosines of those pairs with the teacher's",
+        "weight of the correlation between the cosines of those pairs and the teacher's",
         "objective",
     )
     pairs_weight: float = option(1.0, "weight of the margin loss of --pairs", "objective")
@@ -91,20 +92,18 @@ class DistillConfig(RunConfig):
     )
     negatives_from: str = option(
         "all",
-        "whose pairs of a batch they come from: all, or those of one's own worker",
+        "where they come from: all, pairs of all workers; or worker, those of the same one",
         "objective",
         choices=("all", "worker"),
     )
     mask_duplicates: bool = option(
-        True, "never take a text of the same pair as a negative", "objective"
+        True, "never take a text that equals one of the pair as a negative", "objective"
     )
     mask_related: bool = option(
-        False, "nor a text that another pair joins to one of the same pair", "objective"
+        False, "nor a text whose partner equals one of the pair", "objective"
     )
     margin: float = option(0.4, "margin m of the loss of --pairs", "objective")
-    typos: float = option(
-        0.5, "share of the texts that are read with typing errors, of 1 to 3", "data"
-    )
+    typos: float = option(0.5, "share of the texts that get typing errors, 1 to 3 each", "data")
     misspellings: str | None = option(
         None,
         "file of wrong and right forms of words; half of the errors are then real ones",

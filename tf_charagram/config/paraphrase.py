@@ -38,7 +38,7 @@ class ParaphraseConfig(RunConfig):
     )
     whole_vocabulary: bool = option(
         False,
-        "take the vocabulary from all pairs, those that --data-weights leaves out among them",
+        "take the vocabulary from all pairs, including those that --data-weights leaves out",
         "text",
     )
     augment_typos: float = option(
@@ -52,7 +52,7 @@ class ParaphraseConfig(RunConfig):
     )
     negatives_from: str = option(
         "all",
-        "whose pairs of a batch they come from: all, or those of one's own worker",
+        "where they come from: all, pairs of all workers; or worker, those of the same one",
         "objective",
         choices=("all", "worker"),
     )
@@ -60,15 +60,15 @@ class ParaphraseConfig(RunConfig):
         1, "batches whose texts are searched together for negatives", "objective"
     )
     mask_duplicates: bool = option(
-        True, "never take a text of the same pair as a negative", "objective"
+        True, "never take a text that equals one of the pair as a negative", "objective"
     )
     mask_related: bool = option(
-        False, "nor a text that another pair joins to one of the same pair", "objective"
+        False, "nor a text whose partner equals one of the pair", "objective"
     )
     margin: float = option(0.4, "margin m of the loss", "objective")
     batches_by_length: bool = option(
         True,
-        "batches of like length where the encoder pads: faster, and the negatives are harder",
+        "batches of similar length where the encoder pads: faster, and the negatives are harder",
         "objective",
     )
     file_order_first: bool = option(False, "keep the order of the file in the first epoch", "data")
@@ -83,7 +83,7 @@ class ParaphraseConfig(RunConfig):
     def __post_init__(self) -> None:
         """Checks what no other part checks."""
         super().__post_init__()
-        hint = "; the negatives of a pair come from the others of its batch"
+        hint = "; the negatives of a pair come from the other pairs of its batch"
         check_at_least(self, {"batch_size": 2}, hint)
         check_at_least(self, {"mega_batches": 1, "max_ids_in_memory": 1})
         check_weights("data_weights", self.data_weights, "--data", self.data)

@@ -1,4 +1,4 @@
-"""Settings under a name, for each task and encoder.
+"""Named settings for each task and encoder.
 
 `paper` has those of the papers, `fine-tune` those with which a model learns new pairs and keeps
 what it knows (docs/models.md).
@@ -18,7 +18,7 @@ from tf_charagram.errors import ConfigError, unknown_name
 
 Settings = dict[str, Any]
 
-#: What a model to go on from has decided.
+#: What the model that a run starts from has decided.
 _OF_MODEL = ("dim", "max_chars", "use_capitals")
 
 _ADAM: Settings = {"optimizer": "adam", "learning_rate": 0.001}  # C 4.1.2, S 4.1

@@ -24,7 +24,7 @@ _DECAYS = ("none", "linear")
 PRECISIONS = {"float32": "float32", "mixed_bfloat16": "bfloat16"}
 _LARGEST_SEED = 2**31 - 1
 
-# What files held of options that the encoder lacks, besides `None`, when they held those of all.
+# Older files hold the options of all encoders. Those that an encoder lacks are `None` or these.
 _SAYS_NOTHING = {
     "word_dropout": 0.0, "num_layers": 1, "use_output_gate": True, "use_peepholes": True,
 }  # fmt: skip
@@ -35,8 +35,8 @@ class RunConfig:
     """What any training run is told; each task adds its own, and the flags of `train` follow.
 
     Attributes:
-        encoder_options: The options of the encoder, see `encoders.options`. They are all there but
-            for a run that starts from a model: what is left open is then that of the model.
+        encoder_options: The options of the encoder, see `encoders.options`. All have values, except
+            in a run that starts from a model: what is left open there is taken from the model.
 
     Raises:
         ConfigError: A value is out of range, or two do not go together.
@@ -52,8 +52,8 @@ class RunConfig:
     )
     preset: str | None = option(
         None,
-        "settings under a name, in the place of the defaults; other flags override: paper, or with "
-        "--init fine-tune, which learns slowly and keeps what the model knows",
+        "named settings in place of the defaults, which other flags override: paper; or, with "
+        "--init, fine-tune, which learns slowly and keeps what the model knows",
         "run",
         choices=tuple(PRESETS),
     )
@@ -79,7 +79,7 @@ class RunConfig:
         0.0, "lambda_c: L2 penalty on all weights but the word vectors", "objective"
     )
     dense_l2: bool = option(
-        False, "penalize all rows at every step, not the touched ones", "objective"
+        False, "penalize all rows at every step, not only the touched ones", "objective"
     )
     optimizer: str = option(
         "adam",
@@ -94,15 +94,15 @@ class RunConfig:
     )
     decay: str = option(
         "none",
-        "learning rate: none, or linear, falling to 0 over --epochs",
+        "decay of the learning rate: none, or linear to 0 over --epochs",
         "optimization",
         choices=_DECAYS,
     )
     clip_norm: float | None = option(None, "largest global norm of the gradient", "optimization")
     precision: str = option(
         "float32",
-        "float32; or mixed_bfloat16: tables and their moments in bfloat16, half of the memory, and "
-        "products, too, where the processor is faster at them",
+        "float32; or mixed_bfloat16: tables and their moments in bfloat16, which halves their "
+        "memory, and products too where the processor is faster at them",
         "optimization",
         choices=tuple(PRECISIONS),
     )
@@ -150,7 +150,7 @@ class RunConfig:
         choices=("shared", "ngrams"),
     )
     dim: int | None = option(300, "width of the embedding", "model", is_common=True)
-    evaluations_per_epoch: int = option(4, "evaluations each epoch", "run")
+    evaluations_per_epoch: int = option(4, "evaluations per epoch", "run")
     checkpoint_every_s: float = option(
         60.0, "seconds between checkpoints, after evaluations", "run"
     )
@@ -162,14 +162,14 @@ class RunConfig:
     )
     on_bad_line: str = option("error", "error or skip", "data", choices=("error", "skip"))
     threads: int | None = option(
-        None, "threads of one operation [1 for words and averages of words, else one a core]", "run"
+        None, "threads of one operation [1 for words and word averages, else one per core]", "run"
     )
     table_devices: int = option(
         1,
         "GPUs over which to cut the n-gram table by rows; CPU devices where there is no GPU",
         "run",
     )
-    seed: int = option(0, "seed of weights, order and draws", "run")
+    seed: int = option(0, "seed of weights, order and random choices", "run")
     encoder_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     #: Names of the fields that were left open, and filled in.
     _filled_in: ClassVar[tuple[str, ...]] = ()
@@ -242,7 +242,7 @@ class RunConfig:
 
         Raises:
             ConfigError: As the constructor.
-            TypeError: There is neither a field nor an option of a name.
+            TypeError: A name is neither that of a field nor that of an option.
         """
         settings = self.to_dict()
         for name in values:

@@ -39,12 +39,12 @@ class SupervisedConfig(RunConfig):
     )
     epochs: float = option(10, "passes over the data; may be a fraction")
     batch_size: int | None = option(25, "examples per batch")
-    evaluations_per_epoch: int = option(1, "evaluations each epoch")
+    evaluations_per_epoch: int = option(1, "evaluations per epoch")
     hidden_dim: int = option(50, "width of the sigmoid layer before the answer", "model")
     num_classes: int = option(5, "similarity: scores go from 1 to this", "model")
     class_weights: str = option(
         "none",
-        "weights of labels: none, or balanced, all count the same",
+        "weights of labels: none, or balanced, by which all count the same",
         "objective",
         choices=_CLASS_WEIGHTS,
     )
@@ -56,7 +56,7 @@ class SupervisedConfig(RunConfig):
     )
     l2_head: float = option(0.0, "lambda_s: L2 penalty on the weights of the head", "objective")
     batches_by_length: bool = option(
-        True, "batches of like length where the encoder pads: faster", "objective"
+        True, "batches of similar length where the encoder pads: faster", "objective"
     )
     text_columns: tuple[str, ...] = option(
         (), "columns of the texts in a table, by name or number from 0, comma-separated", "data"
@@ -64,7 +64,7 @@ class SupervisedConfig(RunConfig):
     label_column: str | None = option(None, "column of the label or score in a table", "data")
     header: bool | None = option(
         None,
-        "whether the first line of a table has names of columns [if it has well-known ones]",
+        "whether the first line of a table names its columns [yes if it has well-known names]",
         "data",
     )
     fine_labels: bool = option(False, "SST: five labels, not positive and negative", "data")

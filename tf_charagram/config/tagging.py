@@ -43,8 +43,8 @@ class TaggingConfig(RunConfig):
     batch_size: int | None = option(None, "sentences per batch [100; 10 for starter]")
     optimizer: str = option("sgd", "sgd, with momentum, or adam or adagrad, both row-sparse")
     learning_rate: float = option(0.2, "step size")
-    dim: int = option(150, "width of the word vectors that characters are composed to")
-    evaluations_per_epoch: int = option(1, "evaluations each epoch")
+    dim: int = option(150, "width of the word vectors, which are composed of characters")
+    evaluations_per_epoch: int = option(1, "evaluations per epoch")
     column: str = option("xpos", "tags of CoNLL-U to learn: xpos or upos", "data", choices=_COLUMNS)
     lstm_dim: int = option(150, "width of each direction of the LSTM over words", "model")
     hidden_dim: int = option(150, "width of the tanh layer before the tags", "model")
@@ -52,13 +52,13 @@ class TaggingConfig(RunConfig):
         False, "peepholes in the LSTM over words, which is slower", "model"
     )
     use_capitals: bool | None = option(
-        None, "lower-case words, and say which have a capital [only charagram]", "text"
+        None, "lower-case words and mark those with a capital [for charagram alone]", "text"
     )
     l2_head: float = option(
         0.0, "lambda_s: L2 penalty on all weights above the word vectors", "objective"
     )
     batches_by_length: bool = option(
-        True, "batches of sentences of like length: faster", "objective"
+        True, "batches of sentences of similar length: faster", "objective"
     )
 
     def __post_init__(self) -> None:

@@ -54,7 +54,10 @@ def check_text_ids(config: RunConfig) -> None:
         )
     is_chosen = config.min_count > 1 or bool(config.max_per_order)
     if config.hash_buckets is not None and is_chosen:
-        raise ConfigError("`hash_buckets` has no vocabulary for `min_count`, `max_per_order`.")
+        raise ConfigError(
+            "`min_count` and `max_per_order` choose the n-grams of a vocabulary, and with "
+            "`hash_buckets` there is none. Leave out these two, or `hash_buckets`."
+        )
     if config.vocabulary is not None and (is_chosen or config.hash_buckets is not None):
         raise ConfigError(
             "The n-grams of `vocabulary` are chosen already. Leave out `min_count`, "

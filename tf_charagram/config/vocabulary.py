@@ -45,7 +45,7 @@ class VocabularyConfig:
     max_chars: int = option(10_000, "characters after which a text is cut", "text")
     engine: str = option("local", "local or ray", "run", choices=ENGINES)
     workers: int | None = option(
-        None, "threads, or tasks of ray at the same time; one a core by default", "run"
+        None, "threads, or tasks of ray at the same time; one per core by default", "run"
     )
 
     def __post_init__(self) -> None:

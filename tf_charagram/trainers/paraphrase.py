@@ -105,7 +105,10 @@ class ParaphraseModel(StepModel):
         if batch_size is not None and batch_size < 1:
             raise ConfigError(f"`batch_size` must be at least 1 or None. Received: {batch_size}")
         if batch_size is not None and metrics:
-            raise ConfigError("`metrics` are for batches. Leave out them, or `batch_size`.")
+            raise ConfigError(
+                "`metrics` compare the pairs of one batch, and with `batch_size` `fit` takes pools "
+                "of several. Leave out one of the two."
+            )
         for metric in metrics:
             if not isinstance(metric, keras.metrics.Metric):
                 raise ConfigError(
