@@ -94,6 +94,7 @@ def test_saved_again_and_made_smaller(pairs, known, tmp_path):
     np.testing.assert_array_equal(loaded.encode([WRONG]), embedder.encode([RIGHT]))
 
 
+@pytest.mark.usefixtures("unexported")
 def test_second_stage_knows_both(pairs, known, tmp_path):
     assert train(tmp_path / "first", "--data", pairs, "--dictionary", known) == 0
     texts = tmp_path / "texts.txt"

@@ -32,6 +32,7 @@ def trained(folder, *flags, workers=2):
     return folder
 
 
+@pytest.mark.usefixtures("unexported")
 def test_weights_of_two_are_those_of_one(tmp_path):
     """After 200 steps, with what acts across parts: clipping, mined negatives. Where two candidates
     are as near, rounding may choose another: later on the difference is larger."""
