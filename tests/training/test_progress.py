@@ -108,7 +108,7 @@ def test_ctrl_c_leaves_a_clean_terminal(data, tmp_path, columns):
         env=environment(TERM="xterm"), preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
     )  # fmt: skip
     os.close(other)
-    watch = threading.Timer(120, child.kill)
+    watch = threading.Timer(300, child.kill)
     watch.start()
     written = b""
     with contextlib.suppress(OSError):  # The end of a terminal.

@@ -100,7 +100,7 @@ def start(arguments, folder, **kwargs):
         process("train", *arguments, "--out", folder), cwd=folder.parent, env=environment(),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **kwargs,
     )  # fmt: skip
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while not list(folder.glob("checkpoints/*.index")):
         assert child.poll() is None, child.communicate()
         assert time.monotonic() < deadline
@@ -113,7 +113,7 @@ def test_interrupted(arguments, whole, tmp_path):
     folder = tmp_path / "run"
     with start(arguments, folder) as child:
         child.send_signal(signal.SIGINT)
-        output, errors = child.communicate(timeout=120)
+        output, errors = child.communicate(timeout=300)
     assert child.returncode == 130, errors
     assert "Traceback" not in errors
     message = " ".join(output.split())

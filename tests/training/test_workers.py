@@ -104,7 +104,7 @@ def test_a_worker_is_killed_at_a_random_moment(seed, left_alone, tmp_path):
             time.sleep(draw.uniform(4.0, 12.0))
             if workers := children_of(run_.pid):
                 os.kill(draw.choice(workers), signal.SIGKILL)
-            _, errors = run_.communicate(timeout=120)
+            _, errors = run_.communicate(timeout=300)
         if run_.returncode:
             assert "was lost (killed by signal 9)" in errors
             assert "--resume" in errors
