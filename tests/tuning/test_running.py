@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import json
 import os
+import re
 import shutil
 
 import pytest
@@ -14,7 +15,7 @@ from tests.contracts import some_now
 from tests.tuning.conftest import score_of
 from tf_charagram.errors import ConfigError, RunError, TrainingError
 from tf_charagram.tuning.oracles import make_oracle, open_oracle
-from tf_charagram.tuning.results import best, ranked, read_results
+from tf_charagram.tuning.results import Result, best, ranked, read_results, write_tables
 from tf_charagram.tuning.running import run_search
 from tf_charagram.tuning.search import SearchFolder
 from tf_charagram.tuning.trials import TrialRunner
@@ -233,6 +234,13 @@ def test_tables(search, folder):
     assert found["select"] == "scored" and found["space"]["l2"] == [1e-4, 1e-5]
     lines = (folder.path / "results.md").read_text().splitlines()
     assert [line.split("|")[1].strip() for line in lines[2:]] == ["2", "3", "0", "1"]
+
+
+def test_names_with_bars_are_cells_of_the_table(search, folder):
+    scores = {"a|b": 1.0}
+    write_tables(search, folder, [Result("0", "completed", {}, score=1.0, scores=scores)])
+    lines = (folder.path / "results.md").read_text().splitlines()
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {len(rows(folder)[0]) + 1}
 
 
 @pytest.mark.parametrize("keep", [0, 2])
