@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from ctypes import c_char_p, c_void_p
 from dataclasses import dataclass
@@ -58,8 +58,7 @@ class CRuntime:
     several threads at once. Use as a context manager, or call `close` after the last `run`.
 
     Args:
-        saved_model_dir: Folder that holds `saved_model.pb`.
-        tags: Tags of the graph to load. Defaults to `("serve",)`.
+        saved_model_dir: Folder that holds `saved_model.pb`; its graph for serving is loaded.
         intra_op_threads: Threads inside an op, at least 1. Defaults to `None`, one per core.
         inter_op_threads: Ops run at once, at least 1. Defaults to `None`, one per core. The C
             library makes each pool once per process: the first runtime's counts hold for all.
@@ -77,7 +76,6 @@ class CRuntime:
         self,
         saved_model_dir: str | Path,
         *,
-        tags: Sequence[str] = ("serve",),
         intra_op_threads: int | None = None,
         inter_op_threads: int | None = None,
     ) -> None:
@@ -92,11 +90,10 @@ class CRuntime:
             temporary.callback(api.TF_DeleteBuffer, meta_graph)
             self._graph = api.TF_NewGraph()
             on_error.callback(api.TF_DeleteGraph, self._graph)
-            folder, tag_array = os.fsencode(saved_model_dir), (c_char_p * len(tags))()
-            tag_array[:] = [tag.encode() for tag in tags]
+            folder, tags = os.fsencode(saved_model_dir), (c_char_p * 1)(b"serve")
             with c_api.checked_status() as status:
                 self._session = api.TF_LoadSessionFromSavedModel(
-                    options, None, folder, tag_array, len(tags), self._graph, meta_graph, status
+                    options, None, folder, tags, len(tags), self._graph, meta_graph, status
                 )
             on_error.pop_all()
             self._finalizer = weakref.finalize(self, c_api.release, self._session, self._graph)

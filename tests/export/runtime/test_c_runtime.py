@@ -244,11 +244,9 @@ def test_errors_of_the_graph_carry_the_c_message_and_leave_the_runtime_usable(ru
     assert runtime.run("serving_default", {"texts": ["a"]})["embedding"].shape == (1, 5)
 
 
-def test_a_wrong_folder_tag_or_thread_count_is_named(folder, tmp_path):
+def test_a_wrong_folder_or_thread_count_is_named(folder, tmp_path):
     with pytest.raises(RuntimeError, match=r"Could not find SavedModel.*" + tmp_path.name):
         CRuntime(tmp_path)
-    with pytest.raises(RuntimeError, match="Could not find meta graph def matching supplied tags"):
-        CRuntime(folder / "model", tags=("train",))
     with pytest.raises(ConfigError, match=r"`inter_op_threads` must be >= 1 .*inter_op_threads=0"):
         CRuntime(folder / "model", inter_op_threads=0)
 
