@@ -28,55 +28,36 @@ class PpdbEntry:
     """One line of a PPDB file.
 
     Attributes:
-        lhs: Syntactic category, such as `[NN]`.
         phrase: The text.
         paraphrase: Its paraphrase.
-        feature_text: The features as written; `features` parses them.
-        alignment: Word alignment, such as `0-0 1-1`.
+        features: The features as written.
         entailment: Entailment type, or `None` in version 1.0.
 
     Reference: Ganitkevitch et al. 2013 (1.0), Pavlick et al. 2015 (2.0).
     """
 
-    lhs: str
     phrase: str
     paraphrase: str
-    feature_text: str
-    alignment: str
+    features: str
     entailment: str | None = None
 
     @property
-    def features(self) -> dict[str, float]:
-        """The features by name, parsed at each access; `NA` is NaN.
-
-        Raises:
-            ValueError: A feature is not `name=number`.
-        """
-        return dict(_feature(text) for text in self.feature_text.split())
-
-    @property
     def score(self) -> float | None:
-        """`PPDB2.0Score`, found without parsing the other features; `None` in version 1.0.
+        """`PPDB2.0Score`, found without parsing the other features; `NA` is NaN.
+
+        `None` in version 1.0.
 
         Raises:
             ValueError: The score is not a number.
         """
-        match = _SCORE_VALUE.search(self.feature_text)
-        return _number(SCORE, match[1]) if match else None
-
-
-def _feature(text: str) -> tuple[str, float]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise ValueError(f"expected a feature `name=number`, found '{text}'")
-    return name, _number(name, value)
-
-
-def _number(name: str, value: str) -> float:
-    try:
-        return math.nan if value == "NA" else float(value)
-    except ValueError:
-        raise ValueError(f"expected a number for feature {name}, found '{value}'") from None
+        match = _SCORE_VALUE.search(self.features)
+        if not match:
+            return None
+        value = match[1]
+        try:
+            return math.nan if value == "NA" else float(value)
+        except ValueError:
+            raise ValueError(f"expected a number for feature {SCORE}, found '{value}'") from None
 
 
 def parse_ppdb_line(text: str) -> PpdbEntry:
@@ -95,7 +76,8 @@ def parse_ppdb_line(text: str) -> PpdbEntry:
     fields = text.split(SEPARATOR)
     if len(fields) not in (5, 6):
         raise ValueError(f"expected 5 or 6 fields separated by '|||', found {len(fields)}")
-    return PpdbEntry(*fields)
+    _, phrase, paraphrase, features, _, *entailment = fields
+    return PpdbEntry(phrase, paraphrase, features, *entailment)
 
 
 @dataclass(frozen=True)
