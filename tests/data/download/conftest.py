@@ -35,8 +35,6 @@ class Handler(SimpleHTTPRequestHandler):
 @pytest.fixture
 def server(tmp_path, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    for variable in ("TF_CHARAGRAM_CACHE", "TF_CHARAGRAM_BASE_URL"):
-        monkeypatch.delenv(variable, raising=False)
     folder = tmp_path / "served"
     folder.mkdir()
     (folder / PPDB_FILE).write_bytes(PPDB_CONTENT)
@@ -45,6 +43,7 @@ def server(tmp_path, monkeypatch):
     server.num_requests = 0
     server.folder = folder
     server.url = f"http://127.0.0.1:{server.server_port}"
+    monkeypatch.setenv("TF_CHARAGRAM_BASE_URL", f"{server.url}/")
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield server
@@ -54,10 +53,12 @@ def server(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def cache(tmp_path):
-    return tmp_path / "cache"
+def cache(tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("TF_CHARAGRAM_CACHE", str(folder))
+    return folder
 
 
 @pytest.fixture
 def get(server, cache):
-    return functools.partial(fetch, base_url=server.url, cache_dir=cache, progress=False)
+    return functools.partial(fetch, progress=False)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.data.download.conftest import PPDB, PPDB_CONTENT, PPDB_FILE
 from tf_charagram.data.download.catalogue import USES
-from tf_charagram.data.download.fetch import cached, fetch, known_checksum
+from tf_charagram.data.download.fetch import cached, known_checksum
 from tf_charagram.data.download.sources import SOURCES
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.sts import find_sts
@@ -97,9 +97,9 @@ def test_wrong_published_checksum(server, cache, get):
 def test_zip_member(monkeypatch, server, cache, get):
     content = zip_of({"__MACOSX/rw/._rw.txt": "", "rw/rw.txt": "a\tb\t1\t2\nc\td\t3\t4\n"})
     serve(monkeypatch, server, "RW", content)
-    assert cached("RW", cache_dir=cache) is None
+    assert cached("RW") is None
     path = get("RW")
-    assert path == cached("RW", cache_dir=cache) == cache / "rw.txt"
+    assert path == cached("RW") == cache / "rw.txt"
     assert read_wordsim(path).left == ["a", "c"]
 
 
@@ -125,9 +125,9 @@ def test_folder(monkeypatch, server, cache, get, pack):
     """All files, wherever the archive says they are."""
     files = {f"../sts/STS.{kind}.OnWN.txt": text for kind, text in STS.items()}
     serve(monkeypatch, server, "STS2012", pack({"__MACOSX/._x": "", **files}))
-    assert cached("STS2012", cache_dir=cache) is None
+    assert cached("STS2012") is None
     folder = get("STS2012")
-    assert folder == cached("STS2012", cache_dir=cache) == cache / "STS2012"
+    assert folder == cached("STS2012") == cache / "STS2012"
     assert sorted(path.name for path in folder.iterdir()) == [
         "STS.gs.OnWN.txt", "STS.input.OnWN.txt",
     ]  # fmt: skip
@@ -137,9 +137,9 @@ def test_folder(monkeypatch, server, cache, get, pack):
 
 def test_known_checksum(server, cache, get):
     assert known_checksum("RW").startswith("sha1:bf9c59")
-    assert known_checksum(PPDB, cache_dir=cache) is None
+    assert known_checksum(PPDB) is None
     get(PPDB)
-    assert known_checksum(PPDB, cache_dir=cache).startswith("sha256:")
+    assert known_checksum(PPDB).startswith("sha256:")
 
 
 @pytest.mark.parametrize(
@@ -175,15 +175,17 @@ def test_a_page_in_place_of_data_is_not_kept(server, cache, get, name, file, con
     assert list(json.loads((cache / "checksums.json").read_text())) == [file]
 
 
-def test_network_errors_say_the_address_and_the_way_out(server, cache, get):
+def test_network_errors_say_the_address_and_the_way_out(monkeypatch, server, cache, get):
     (server.folder / PPDB_FILE).unlink()
     message = rf"could not be fetched from {server.url}/{PPDB_FILE} \(404.*by hand and pass"
     with pytest.raises(DataError, match=message):
         get(PPDB)
+    monkeypatch.setenv("TF_CHARAGRAM_BASE_URL", f"{server.url}/short")
     with pytest.raises(DataError, match=r"could not be fetched .*10 bytes read, 990 more"):
-        get(PPDB, base_url=f"{server.url}/short")
+        get(PPDB)
+    monkeypatch.setenv("TF_CHARAGRAM_BASE_URL", "http://127.0.0.1:9")
     with pytest.raises(DataError, match=r"could not be fetched from http://127\.0\.0\.1:9/"):
-        get(PPDB, base_url="http://127.0.0.1:9")
+        get(PPDB)
     assert list(cache.iterdir()) == []
 
 
@@ -193,11 +195,11 @@ def test_cache_that_cannot_be_written(server, tmp_path, get):
         get(PPDB, cache_dir=tmp_path / "file")
 
 
-def test_environment(monkeypatch, server, cache):
-    monkeypatch.setenv("TF_CHARAGRAM_CACHE", str(cache))
-    monkeypatch.setenv("TF_CHARAGRAM_BASE_URL", f"{server.url}/")
+def test_folder_given_instead_of_the_cache(tmp_path, get):
+    assert get(PPDB, cache_dir=tmp_path / "other") == tmp_path / "other" / PPDB_FILE
     assert cached(PPDB) is None
-    assert fetch(PPDB, progress=False) == cached(PPDB) == cache / PPDB_FILE
+    assert known_checksum(PPDB) is None
+    assert known_checksum(PPDB, cache_dir=tmp_path / "other").startswith("sha256:")
 
 
 def test_progress_bar_goes_to_stderr(capsys, get):
@@ -208,15 +210,16 @@ def test_progress_bar_goes_to_stderr(capsys, get):
     assert "100%" in captured.err
 
 
-def test_wrong_arguments(get, cache):
+def test_wrong_arguments(monkeypatch, get):
     message = r"Unknown data set 'ppdb-1\.0-xl-lexicl'\. Did you mean 'ppdb-1\.0-xl-lexical'"
     with pytest.raises(ConfigError, match=message):
         get("ppdb-1.0-xl-lexicl")
     with pytest.raises(ConfigError, match=r"Unknown data set 'SL99'\. Did you mean 'SL999'"):
-        cached("SL99", cache_dir=cache)
+        cached("SL99")
     for base_url in ("ftp://host/x", "file:///etc", "/folder", "http://"):
-        with pytest.raises(ConfigError, match=r"must be an http:// or https:// address. Received"):
-            get(PPDB, base_url=base_url)
+        monkeypatch.setenv("TF_CHARAGRAM_BASE_URL", base_url)
+        with pytest.raises(ConfigError, match=r"BASE_URL` must be an http:// or https:// address"):
+            get(PPDB)
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "\xff"])

@@ -23,22 +23,16 @@ _TIMEOUT_S = 30
 _CHUNK_BYTES = 1 << 16
 
 
-def fetch(
-    name: str,
-    *,
-    base_url: str | None = None,
-    cache_dir: str | Path | None = None,
-    progress: bool = True,
-) -> Path:
+def fetch(name: str, *, cache_dir: str | Path | None = None, progress: bool = True) -> Path:
     """Returns the file of a data set, downloaded unless the cache has it.
 
     A cached download is checked again at each call, and replaced if it is damaged. Where
-    no checksum was published, that of the first download is kept in `checksums.json`.
+    no checksum was published, that of the first download is kept in `checksums.json`. The
+    environment variable `TF_CHARAGRAM_BASE_URL` names a folder, http or https, to get the file
+    from instead, as `{base URL}/{file name}`.
 
     Args:
         name: Name in `SOURCES`. `WS353` is the union of its two halves, each row once.
-        base_url: Folder to get the file from instead, as `{base_url}/{file name}`; http or
-            https. Defaults to `TF_CHARAGRAM_BASE_URL`, otherwise to the table's addresses.
         cache_dir: Folder to keep files in. Defaults to `TF_CHARAGRAM_CACHE`, otherwise to
             the user's cache folder.
         progress: Whether to draw a progress bar on stderr.
@@ -47,12 +41,13 @@ def fetch(
         The data file: PPDB as it comes (gzip), others unpacked; a folder where the set has many.
 
     Raises:
-        ConfigError: The name is unknown, or `base_url` is not an http(s) address.
+        ConfigError: The name is unknown, or `TF_CHARAGRAM_BASE_URL` is not an http(s)
+            address.
         DataError: The file cannot be fetched, or has the wrong checksum or content.
         RunError: What is in an archive cannot be written.
     """
     source = _source(name)
-    url = _address(source, base_url)
+    url = _address(source)
     folder = cache_folder(cache_dir)
     download = folder / file_name(source.url)
     try:
@@ -78,17 +73,16 @@ def fetch(
     return target
 
 
-def cached(name: str, *, cache_dir: str | Path | None = None) -> Path | None:
+def cached(name: str) -> Path | None:
     """Returns the file or folder of a data set if the cache has it, without network or checks.
 
     Args:
         name: Name in `SOURCES`.
-        cache_dir: As for `fetch`.
 
     Raises:
         ConfigError: The name is unknown.
     """
-    target = _target(name, _source(name), cache_folder(cache_dir))
+    target = _target(name, _source(name), cache_folder())
     return target if target.exists() else None
 
 
@@ -114,14 +108,14 @@ def _source(name: str) -> Source:
     return SOURCES[name]
 
 
-def _address(source: Source, base_url: str | None) -> str:
-    base_url = base_url or os.environ.get(BASE_URL_VARIABLE)
+def _address(source: Source) -> str:
+    base_url = os.environ.get(BASE_URL_VARIABLE)
     if not base_url:
         return source.url
     parts = urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise ConfigError(
-            f"`base_url` must be an http:// or https:// address. Received: base_url='{base_url}'"
+            f"`{BASE_URL_VARIABLE}` must be an http:// or https:// address. Received: '{base_url}'"
         )
     return f"{base_url.rstrip('/')}/{file_name(source.url)}"
 
