@@ -13,9 +13,7 @@ from tf_charagram.evaluation.scores import Embed
 _BATCH = 100
 
 
-def training_margins(
-    models: Mapping[str, Embed], pairs: Sequence[tuple[str, str]], *, seed: int = 0
-) -> Table:
+def training_margins(models: Mapping[str, Embed], pairs: Sequence[tuple[str, str]]) -> Table:
     """Computes 2 cos(g1, g2) - cos(n1, g1) - cos(n2, g2), averaged over pairs (footnote 21).
 
     Negatives are the most similar texts of the other pairs of a batch of 100, but for texts equal
@@ -24,7 +22,6 @@ def training_margins(
     Args:
         models: Name -> function to vectors of unit length, `(num_texts, dim)`.
         pairs: Training pairs, at least 200.
-        seed: Seed of the batches.
 
     Returns:
         Rows, x 100: mean cosine of the pairs, of the negatives, and the paper's difference; a
@@ -35,7 +32,7 @@ def training_margins(
     """
     if len(pairs) < 2 * _BATCH:
         raise ConfigError(f"Margins need at least {2 * _BATCH} pairs. Received: {len(pairs)}")
-    order = np.random.default_rng(seed).permutation(len(pairs))
+    order = np.random.default_rng(0).permutation(len(pairs))
     batches = [order[i : i + _BATCH] for i in range(0, len(order) - _BATCH + 1, _BATCH)]
     columns = [
         np.mean([_batch(embed, [pairs[i] for i in batch]) for batch in batches], axis=0)

@@ -27,11 +27,7 @@ SELDOM = 100
 
 
 def scores_by_seldom_words(
-    models: Mapping[str, Embed],
-    sets: Sequence[ScoredPairs],
-    counts: Mapping[str, int],
-    *,
-    seldom: int = SELDOM,
+    models: Mapping[str, Embed], sets: Sequence[ScoredPairs], counts: Mapping[str, int]
 ) -> Table:
     """Sets the share of words seldom seen in training beside the score, less the third quartile.
 
@@ -39,7 +35,6 @@ def scores_by_seldom_words(
         models: Name -> function to vectors of unit length, `(num_texts, dim)`.
         sets: Sets of the shared tasks; those without a known quartile are left out.
         counts: Word -> how often it occurs in the training data.
-        seldom: Occurrences below which a word is seldom seen.
 
     Returns:
         One row per set: the share of its words, in percent, and the difference of each model's
@@ -53,7 +48,7 @@ def scores_by_seldom_words(
         raise ConfigError("No set of STS 2012 to 2015, SICK.test or Twitter is there to analyze.")
     if not counts:
         raise ConfigError("`counts` must have at least 1 word. Received: none")
-    shares = np.array([_seldom_share(pairs, counts, seldom) for pairs in known])
+    shares = np.array([_seldom_share(pairs, counts) for pairs in known])
     names = {pairs.name for pairs in known}
     above = []
     for embed in models.values():
@@ -68,7 +63,7 @@ def scores_by_seldom_words(
     ]
     correlations = [_correlation(shares, column) for column in above]
     rows.append((f"Spearman x 100 of the {len(names)} sets", None, None, *correlations))
-    title = f"Words seen fewer than {seldom} times, and Pearson x 100 less the third quartile"
+    title = f"Words seen fewer than {SELDOM} times, and Pearson x 100 less the third quartile"
     return Table(title, ("set", "pairs", "seldom seen, %", *models), tuple(rows))
 
 
@@ -79,6 +74,6 @@ def _correlation(shares: np.ndarray, above: Sequence[float | None]) -> float | N
     return None if result is None else 100 * result
 
 
-def _seldom_share(pairs: ScoredPairs, counts: Mapping[str, int], seldom: int) -> float:
+def _seldom_share(pairs: ScoredPairs, counts: Mapping[str, int]) -> float:
     words = [*chain.from_iterable(words_of([*pairs.left, *pairs.right]))]
-    return float(np.mean([counts.get(word, 0) < seldom for word in words])) if words else 0.0
+    return float(np.mean([counts.get(word, 0) < SELDOM for word in words])) if words else 0.0

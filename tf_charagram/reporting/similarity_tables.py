@@ -99,14 +99,12 @@ def score_notes(scores: Sequence[SetScore]) -> list[str]:
     return notes
 
 
-def neighbor_table(
-    embedder: TextEmbedder, queries: Sequence[str], texts: Sequence[str], k: int = 5
-) -> Table:
-    """Returns a table of the nearest neighbours of queries among texts."""
+def neighbor_table(embedder: TextEmbedder, queries: Sequence[str], texts: Sequence[str]) -> Table:
+    """Returns a table of the nearest neighbours of queries among texts, five of each."""
     table = Table("text", "nearest neighbours (cosine)", title="Nearest neighbours")
     vectors = unit_rows(embedder.encode(texts))
     for query in queries:
-        neighbors = embedder.neighbors(query, texts, k, vectors, include_query=False)
+        neighbors = embedder.neighbors(query, texts, 5, vectors, include_query=False)
         cells = (f"{_short(text)} {cosine:.2f}" for text, cosine in neighbors)
         table.add_row(_short(query), ("\n" if len(query) > _LONGEST else ", ").join(cells))
     return table

@@ -183,17 +183,14 @@ def ordered(
     return np.argsort(-scores, kind="stable"), exponentials / exponentials.sum()
 
 
-def edit_shares(word: str, others: Sequence[str], most: int = MOST_EDITS) -> NDArray[np.float64]:
+def edit_shares(word: str, others: Sequence[str]) -> NDArray[np.float64]:
     """Returns the edits between a word and others by the letters of the longer, `(num_others,)`.
 
-    Args:
-        word: The word.
-        others: The others.
-        most: More edits than this are as if no letter were right: 1.
+    More than `MOST_EDITS` edits are as if no letter were right: 1.
     """
-    distances = osa_distances(word, others, most)
+    distances = osa_distances(word, others)
     longer = np.array([max(len(word), len(other), 1) for other in others])
-    return np.where(distances > most, 1.0, distances / longer)
+    return np.where(distances > MOST_EDITS, 1.0, distances / longer)
 
 
 def osa_distances(word: str, others: Sequence[str], most: int = MOST_EDITS) -> NDArray[np.intp]:

@@ -143,7 +143,7 @@ def negative_sampler(
     )
 
 
-def sample_queries(texts: Sequence[str], number: int = 5) -> Sequence[str]:
-    """Returns texts spread evenly over those trained on."""
-    step = max(1, len(texts) // number)
-    return texts[step // 2 :: step][:number]
+def sample_queries(texts: Sequence[str]) -> Sequence[str]:
+    """Returns up to five texts, spread evenly over those trained on."""
+    step = max(1, len(texts) // 5)
+    return texts[step // 2 :: step][:5]
