@@ -69,11 +69,6 @@ def test_all_rows(table, sparse, target):
     assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("dense", [False, True])
-def test_strength_0_changes_nothing(table, sparse, target, dense):
-    assert add_l2_gradient(sparse, table, 0.0, target, dense=dense) is sparse
-
-
 def penalty_gradients(encoder, seed=3, **settings):
     """Returns what penalties add for an encoder whose weights moved, by path; and the initial W."""
     rng = np.random.default_rng(seed)

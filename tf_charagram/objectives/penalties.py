@@ -148,8 +148,6 @@ def add_l2_gradient(
     Returns:
         A gradient of the same kind, or a dense tensor if asked for.
     """
-    if strength == 0.0:
-        return gradient
     if isinstance(gradient, tf.IndexedSlices) and dense:
         gradient = tf.convert_to_tensor(gradient)
     if not isinstance(gradient, tf.IndexedSlices):
