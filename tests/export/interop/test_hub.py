@@ -89,6 +89,14 @@ def test_what_the_hub_says(run, remote):
         push(run, ADDRESS)
 
 
+def test_a_host_that_does_not_answer(run, remote):
+    """The error of a connection is that of the HTTP client, and not of huggingface_hub."""
+    api = hub.HfApi()
+    api.create_repo.side_effect = lambda *_, **__: hub.get_session().get("http://127.0.0.1:9")
+    with pytest.raises(RunError, match=r"Cannot upload .*run to hf://me/words: .*[Cc]onnect"):
+        push(run, ADDRESS)
+
+
 def test_without_network(monkeypatch, tmp_path):
     # The true function, which may not ask.
     monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", True)
