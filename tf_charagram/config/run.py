@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Self, get_type_hints
 from tf_charagram.config.checks import check_at_least, check_clip_norm, check_penalty, check_values
 from tf_charagram.config.fields import option, typed
 from tf_charagram.config.presets import PRESETS, check_preset
-from tf_charagram.config.text_ids import UNICODE_FORMS, check_text_ids
+from tf_charagram.config.text_ids import check_text_ids
 from tf_charagram.encoders.options import encoders_with, option_error, options_of
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.text.validation import UNICODE_FORMS
 
 _AT_LEAST = {
     "epochs": 1e-6, "batch_size": 1, "dim": 1, "evaluations_per_epoch": 1,

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from tf_charagram.encoders.options import vectorizer_of
 from tf_charagram.errors import ConfigError
+from tf_charagram.text.validation import check_unicode_form
 
 if TYPE_CHECKING:
     from tf_charagram.config.run import RunConfig
-
-UNICODE_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
 _NGRAM_SETTINGS = (
     "ngrams", "max_per_order", "vocabulary", "dictionary", "hash_buckets", "rows_per_ngram",
@@ -42,11 +41,7 @@ def check_text_ids(config: RunConfig) -> None:
     Raises:
         ConfigError: One is out of range, or two do not go together.
     """
-    if config.unicode_form not in (None, *UNICODE_FORMS):
-        raise ConfigError(
-            f"`unicode_form` must be None, {', '.join(UNICODE_FORMS[:-1])} or {UNICODE_FORMS[-1]}. "
-            f"Received: {config.unicode_form!r}"
-        )
+    check_unicode_form(config.unicode_form)
     if config.hash_buckets is None and config.rows_per_ngram != 1:
         raise ConfigError(
             "`rows_per_ngram` is for `hash_buckets` only. "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tf_charagram.config.fields import option
-from tf_charagram.config.text_ids import UNICODE_FORMS
 from tf_charagram.errors import ConfigError, check_positive, unknown_name
+from tf_charagram.text.validation import UNICODE_FORMS
 
 ENGINES = ("local", "ray")
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import Any
-
-import numpy as np
 
 from tf_charagram.errors import ConfigError, check_integers, check_positive, check_switches
 
 MAX_ORDER = 8
+UNICODE_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
 
 def check_texts(texts: Any, name: str) -> None:
@@ -48,7 +48,7 @@ def check_orders(orders: Sequence[int]) -> tuple[int, ...]:
 
 
 def _plain(value: Any) -> Any:
-    return int(value) if isinstance(value, np.integer) else value
+    return int(value) if isinstance(value, Integral) else value
 
 
 def check_text_options(lowercase: bool, unicode_form: str | None, max_chars: int | None) -> None:
@@ -59,16 +59,26 @@ def check_text_options(lowercase: bool, unicode_form: str | None, max_chars: int
             `max_chars` no integer in [1, 2^31).
     """
     check_switches(lowercase=lowercase)
-    if unicode_form not in (None, "NFC", "NFD", "NFKC", "NFKD"):
-        raise ConfigError(
-            f"`unicode_form` must be None, NFC, NFD, NFKC or NFKD. Received: {unicode_form!r}"
-        )
+    check_unicode_form(unicode_form)
     check_integers(max_chars=max_chars)
     if max_chars is not None and max_chars < 1:
         raise ConfigError(f"`max_chars` must be at least 1 or None. Received: {max_chars}")
     if max_chars is not None and max_chars >= 2**31:
         raise ConfigError(
             f"`max_chars` must be below 2^31, or None for no limit. Received: {max_chars}"
+        )
+
+
+def check_unicode_form(unicode_form: str | None) -> None:
+    """Checks the name of a normalization form.
+
+    Raises:
+        ConfigError: It is neither one of `UNICODE_FORMS` nor `None`.
+    """
+    if unicode_form not in (None, *UNICODE_FORMS):
+        raise ConfigError(
+            f"`unicode_form` must be None, {', '.join(UNICODE_FORMS[:-1])} or {UNICODE_FORMS[-1]}. "
+            f"Received: {unicode_form!r}"
         )
 
 
