@@ -14,8 +14,8 @@ from numpy.testing import assert_array_equal
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.data.readers.word_vectors import (
     load_word_vectors,
-    read_word_vectors,
     read_words,
+    scan_word_vectors,
     word_vectors_dim,
 )
 from tf_charagram.errors import ConfigError, DataError
@@ -30,7 +30,8 @@ def write(folder, *lines, name="vectors.txt"):
 
 
 def read(path, **options):
-    return [(word, vector.tolist()) for word, vector in read_word_vectors(path, **options)]
+    scanned = scan_word_vectors(path, **options)
+    return [(word, None if vector is None else vector.tolist()) for word, vector in scanned]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,7 @@ def test_load(tmp_path):
 
 def test_only_wanted_words_are_parsed(tmp_path):
     path = write(tmp_path, "cat 1 2", "dog 3 x4")
-    assert read(path, words={"cat"}) == [("cat", [1, 2])]
+    assert read(path, words={"cat"}) == [("cat", [1, 2]), ("dog", None)]
     with pytest.raises(DataError, match=re.escape(f"{path}:2: expected finite numbers")):
         read(path, words={"dog"})
 
@@ -145,7 +146,7 @@ def test_words_and_width_alone(tmp_path):
 
 @pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
 def test_real_files(path):
-    words = [word for word, _ in read_word_vectors(path)]
+    words = [word for word, _ in scan_word_vectors(path)]
     matrix, found, dim = load_word_vectors(path, [*words[::-1], "no such word"])
     assert len(words) > 100 and matrix.shape == (len(words) + 1, dim)
     assert found[:-1].all() and not found[-1]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands import call
 from tests.search.conftest import save_model
-from tf_charagram.data.readers.word_vectors import read_word_vectors
+from tf_charagram.data.readers.word_vectors import scan_word_vectors
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.export.interop.word2vec import write_word2vec
 from tf_charagram.models.embedder import TextEmbedder
@@ -35,7 +35,7 @@ def test_own_reader(embedder, tmp_path, name, caplog):
     raw = path.read_bytes()
     text = (gzip.decompress(raw) if name.endswith(".gz") else raw).decode()
     assert text.startswith(f"5 {embedder.dim}\ncat ") and text.count("\n") == 6
-    names, vectors = zip(*read_word_vectors(path), strict=True)
+    names, vectors = zip(*scan_word_vectors(path), strict=True)
     assert list(names) == NAMES
     np.testing.assert_allclose(np.stack(vectors), embedder.encode(WORDS), rtol=1e-5)
     assert "the header announces" not in caplog.text
@@ -53,7 +53,7 @@ def test_gensim(embedder, tmp_path):
 def test_words_that_become_equal(embedder, tmp_path):
     path = tmp_path / "vectors.txt"
     assert write_word2vec(embedder, ["new york", " ", "new_york", "", "new  york", "a"], path) == 2
-    vectors = dict(read_word_vectors(path))
+    vectors = dict(scan_word_vectors(path))
     assert list(vectors) == ["new_york", "a"]
     np.testing.assert_allclose(vectors["new_york"], embedder.encode(["new york"])[0], rtol=1e-5)
 
@@ -61,7 +61,7 @@ def test_words_that_become_equal(embedder, tmp_path):
 def test_a_lone_surrogate(embedder, tmp_path):
     path = tmp_path / "vectors.txt"
     write_word2vec(embedder, ["a\udc80"], path)
-    assert [word for word, _ in read_word_vectors(path)] == ["a?"]
+    assert [word for word, _ in scan_word_vectors(path)] == ["a?"]
 
 
 def test_errors(embedder, tmp_path):
@@ -79,7 +79,7 @@ def test_command(model, embedder, tmp_path, capsys):
     command = "export.interop.word2vec"
     assert call(command, model, "--texts", tmp_path / "words", "--out", out) == 0
     assert capsys.readouterr().err == f"2 words -> {out}\n"
-    vectors = dict(read_word_vectors(out))
+    vectors = dict(scan_word_vectors(out))
     assert list(vectors) == ["cat", "new_york"]
     np.testing.assert_allclose(vectors["cat"], embedder.encode(["cat"])[0], atol=1e-5)
     assert call(command, model, "--out", out) == 1

@@ -54,4 +54,4 @@ def scan_vectors(
         return scan_gensim_vectors(path, words)
     if is_word2vec_binary(start):
         return scan_word2vec_binary(path, words)
-    return scan_word_vectors(path, words, on_bad_line)
+    return scan_word_vectors(path, words, on_bad_line=on_bad_line)

@@ -42,7 +42,7 @@ class WordVectors(NamedTuple):
 def load_word_vectors(
     path: str | Path, words: Sequence[str], *, on_bad_line: str | BadLines = "error"
 ) -> WordVectors:
-    """Loads the vectors of the given words and no others; see `read_word_vectors`.
+    """Loads the vectors of the given words and no others; see `scan_word_vectors`.
 
     Memory is that of the result, whatever the size of the file. Words are compared as they are, so
     the file should have the case of the vocabulary.
@@ -60,7 +60,9 @@ def load_word_vectors(
     reader = _Reader(path, rows.keys(), BadLines.of(on_bad_line))
     is_known = np.zeros(len(words), bool)
     matrix = np.zeros((len(words), 0), np.float32)
-    for word, vector in reader:
+    for word, vector in reader.scan():
+        if vector is None:
+            continue
         row = rows[word]
         if not is_known.any():
             matrix = np.zeros((len(words), len(vector)), np.float32)
@@ -74,13 +76,13 @@ def load_word_vectors(
     return WordVectors(matrix, is_known, reader.dim)
 
 
-def read_word_vectors(
+def scan_word_vectors(
     path: str | Path,
-    *,
     words: Collection[str] | None = None,
+    *,
     on_bad_line: str | BadLines = "error",
-) -> Iterator[tuple[str, np.ndarray]]:
-    """Streams the word vectors of a text file.
+) -> Iterator[tuple[str, np.ndarray | None]]:
+    """Streams all words of a text file, which tells their ranks, with the vectors of some.
 
     A line is a word and its numbers, separated by spaces or tabs. The first line may be the
     header of word2vec, the number of words and the width; otherwise the numbers at the end of the
@@ -88,26 +90,17 @@ def read_word_vectors(
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
-        words: Only these words; the numbers of others are not parsed. Defaults to all.
+        words: Those whose vectors are wanted; the numbers of others are not parsed. Defaults to
+            all.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
     Yields:
-        A word and its vector, float32 `(dim,)`; a word that the file repeats comes repeatedly.
+        A word and its vector, float32 `(dim,)`, or `None` where it is not wanted; a word that the
+        file repeats comes repeatedly.
 
     Raises:
         ConfigError: `on_bad_line` is unknown.
         DataError: The file cannot be read, or a line is bad.
-    """
-    return iter(_Reader(path, words, BadLines.of(on_bad_line)))
-
-
-def scan_word_vectors(
-    path: str | Path, words: Collection[str] | None, on_bad_line: str | BadLines = "error"
-) -> Iterator[tuple[str, np.ndarray | None]]:
-    """Streams all words of a file, which tells their ranks, with the vectors of some.
-
-    Args, errors and what is yielded are those of `read_word_vectors`, with `None` for the vector of
-    a word that is not in `words`.
     """
     return _Reader(path, words, BadLines.of(on_bad_line)).scan()
 
@@ -115,7 +108,7 @@ def scan_word_vectors(
 def read_words(path: str | Path, *, on_bad_line: str | BadLines = "error") -> Iterator[str]:
     """Streams the words of a file of word vectors without parsing their numbers.
 
-    Args and errors are those of `read_word_vectors`; a word that the file repeats comes repeatedly.
+    Args and errors are those of `scan_word_vectors`; a word that the file repeats comes repeatedly.
     """
     return (word for _, word, _ in _Reader(path, None, BadLines.of(on_bad_line)).rows())
 
@@ -136,7 +129,7 @@ def word_vectors_dim(path: str | Path, *, on_bad_line: str = "error") -> int:
 
 
 class _Reader:
-    """Iterates over a file once; afterwards `dim` is the width, or `None` for an empty file."""
+    """Reads a file once; afterwards `dim` is the width, or `None` for an empty file."""
 
     def __init__(self, path: str | Path, words: Collection[str] | None, bad: BadLines) -> None:
         self.dim: int | None = None
@@ -144,9 +137,6 @@ class _Reader:
         self._words = words
         self._bad = bad
         self._num_announced: int | None = None
-
-    def __iter__(self) -> Iterator[tuple[str, np.ndarray]]:
-        return ((word, vector) for word, vector in self.scan() if vector is not None)
 
     def scan(self) -> Iterator[tuple[str, np.ndarray | None]]:
         """Yields every word, with its vector if it is asked for."""
