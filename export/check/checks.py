@@ -26,7 +26,7 @@ from tf_charagram.export.serving.card import class_of
 from tf_charagram.export.serving.client import ServingClient
 from tf_charagram.export.serving.golden import GOLDEN, GoldenCall, read_golden
 from tf_charagram.export.serving.inputs import samples_of, signatures_of
-from tf_charagram.export.serving.version import EXTRA
+from tf_charagram.export.serving.version import EXTRA_ASSETS
 from tf_charagram.json_files import read_json
 from tf_charagram.models.base import TextModel
 from tf_charagram.serialization.model_card import MODEL_CARD
@@ -159,7 +159,7 @@ def _read_card(folder: Path) -> dict[str, Any] | None:
 
 def _read_golden_calls(folder: Path) -> list[GoldenCall]:
     """Returns the golden calls of a version; an empty list if there are none."""
-    path = folder / EXTRA / GOLDEN
+    path = folder / EXTRA_ASSETS / GOLDEN
     if not path.is_file():
         return []
     try:

@@ -17,9 +17,9 @@ from tf_charagram.json_files import read_json
 from tf_charagram.models.base import TextModel
 from tf_charagram.serialization.model_card import MODEL_CARD
 
-EXTRA = "assets.extra"
+EXTRA_ASSETS = "assets.extra"
 #: TensorFlow Serving looks for it here, and batches no model without it.
-BATCHING = "batching_params.pbtxt"
+BATCHING_PARAMETERS = "batching_params.pbtxt"
 
 
 def write_version(
@@ -46,18 +46,18 @@ def write_version(
     Raises:
         RunError: The disk is full or the folder cannot be written. Older versions stay.
     """
-    is_first = not folder.path.exists()
+    is_new_model = not folder.path.exists()
     with partial_folder(folder.path / "new") as partial:
-        if is_first:
+        if is_new_model:
             let_read(folder.path, folder.path.parent)
         model.write_saved_model(partial, about)
         card = read_json(partial / MODEL_CARD)
         signatures = signatures_of(card)
-        write_golden(partial / EXTRA, model, signatures, texts)
+        write_golden(partial / EXTRA_ASSETS, model, signatures, texts)
         if num_warmup:
-            write_warmup(partial / EXTRA, folder.name, signatures, texts, num_warmup)
+            write_warmup(partial / EXTRA_ASSETS, folder.name, signatures, texts, num_warmup)
         if is_batchable(card):
-            with whole_file(partial / BATCHING) as file:
+            with whole_file(partial / BATCHING_PARAMETERS) as file:
                 file.write(batching_parameters(folder.path.parent))
         write_page(partial, folder.name)
         for path in (partial, *partial.rglob("*")):

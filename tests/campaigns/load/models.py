@@ -13,7 +13,7 @@ from tests.texts import NASTY, words
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.export.runtime.c_runtime import CRuntime
 from tf_charagram.export.serving.inputs import sample_texts
-from tf_charagram.export.serving.version import EXTRA
+from tf_charagram.export.serving.version import EXTRA_ASSETS
 from tf_charagram.export.serving.warmup import write_warmup
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.text.batches import to_bytes
@@ -101,7 +101,7 @@ def export_models(folder: Path, pool: Pool, number: int) -> list[Exported]:
         embedder = TextEmbedder(vectorizer, encoder)
         path = folder / f"export-{seed}"
         embedder.export(path)
-        write_warmup(path / EXTRA, NAME, _SIGNATURES, pool.texts)
+        write_warmup(path / EXTRA_ASSETS, NAME, _SIGNATURES, pool.texts)
         with CRuntime(path) as runtime:
             vectors = np.concatenate([_vector(runtime, text) for text in pool.texts])
         if (difference := differs(vectors, embedder.encode(pool.texts))) > _REORDERED:

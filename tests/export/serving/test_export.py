@@ -23,7 +23,7 @@ from tf_charagram.export.serving.card import page
 from tf_charagram.export.serving.config import models_config, write_serving_files
 from tf_charagram.export.serving.folder import ServingFolder, let_read
 from tf_charagram.export.serving.golden import GOLDEN
-from tf_charagram.export.serving.version import EXTRA
+from tf_charagram.export.serving.version import EXTRA_ASSETS
 from tf_charagram.export.serving.warmup import WARMUP, prediction_log, warmup_bytes, write_warmup
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.training.loop import TrainingLoop
@@ -56,7 +56,7 @@ def mode_of(path):
 
 def golden_vectors(version):
     """Returns the texts and vectors of a version."""
-    golden = json.loads((version / EXTRA / GOLDEN).read_text())
+    golden = json.loads((version / EXTRA_ASSETS / GOLDEN).read_text())
     return [base64.b64decode(text) for text in golden["texts"]], golden["embedding"]
 
 
@@ -74,7 +74,7 @@ class TestVersion:
             "words", "models.config", "batching.config", "monitoring.config", "compose.yaml",
         }  # fmt: skip
         assert [path.name for path in (exported / "words").iterdir()] == ["1"]
-        names = {path.name for path in (exported / "words" / "1" / EXTRA).iterdir()}
+        names = {path.name for path in (exported / "words" / "1" / EXTRA_ASSETS).iterdir()}
         assert names == {WARMUP, "golden.json"}
 
     def test_golden_vectors(self, trained, exported):

@@ -23,7 +23,7 @@ from tf_charagram.export.runtime.c_runtime import CRuntime
 from tf_charagram.export.runtime.wire import read_fields
 from tf_charagram.export.serving.golden import GOLDEN, read_golden
 from tf_charagram.export.serving.inputs import make_inputs, sample_texts
-from tf_charagram.export.serving.version import BATCHING, EXTRA
+from tf_charagram.export.serving.version import BATCHING_PARAMETERS, EXTRA_ASSETS
 from tf_charagram.export.serving.warmup import WARMUP
 from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
 from tf_charagram.layers.tagging_head import TaggingHead
@@ -107,12 +107,12 @@ def outputs_of(version):
             name: np.array([decode(value) for value in array["value"]]).reshape(array["shape"])
             for name, array in one["outputs"].items()
         }
-        for one in read_golden(version / EXTRA)
+        for one in read_golden(version / EXTRA_ASSETS)
     }
 
 
 def inputs_of(version, signature):
-    (found,) = (one["inputs"] for one in read_golden(version / EXTRA)
+    (found,) = (one["inputs"] for one in read_golden(version / EXTRA_ASSETS)
                 if one["signature"] == signature)  # fmt: skip
     return {name: [base64.b64decode(value) if isinstance(value, str) else value
                    for value in values] for name, values in found.items()}  # fmt: skip
@@ -161,7 +161,7 @@ def test_warmup(export, kind):
     _, version = export(kind)
     ask = loaded(version)
     seen = []
-    for record in tf.data.TFRecordDataset(str(version / EXTRA / WARMUP)):
+    for record in tf.data.TFRecordDataset(str(version / EXTRA_ASSETS / WARMUP)):
         log = read_fields(memoryview(record.numpy()))[6][0]
         request = read_fields(read_fields(log)[1][0])
         signature = bytes(read_fields(request[1][0])[3][0]).decode()
@@ -189,7 +189,7 @@ def test_card_page_and_batching(export, kind):
     for signature in card["signatures"]:
         assert f"| `{signature}` |" in text and f'"signature_name": "{signature}"' in text
     # Requests to a tagger cannot be run together: it has more rows than texts.
-    assert (version / BATCHING).is_file() is (kind != "tagger")
+    assert (version / BATCHING_PARAMETERS).is_file() is (kind != "tagger")
 
 
 def test_page_of_a_tagger(export):
@@ -203,7 +203,7 @@ def test_batching_as_a_person_set_it(export, tmp_path):
     folder = export("pair_scorer")[1].parents[2] / "pair_scorer"
     (tmp_path / "batching.config").write_text("max_batch_size { value: 7 }")
     assert call("export.command", folder, "--to", tmp_path / "scores") == 0
-    assert (tmp_path / "scores" / "1" / BATCHING).read_text() == "max_batch_size { value: 7 }"
+    assert (tmp_path / "scores" / "1" / BATCHING_PARAMETERS).read_text() == "max_batch_size { value: 7 }"
 
 
 def test_only_embedders_are_made_smaller(export, tmp_path, capsys):
@@ -320,7 +320,7 @@ class TestCommand:
             assert list(found["operations"]) == ["TensorFlow"]
 
     def test_without_golden_answers(self, text_classifier):
-        (text_classifier / EXTRA / GOLDEN).unlink()
+        (text_classifier / EXTRA_ASSETS / GOLDEN).unlink()
         checks = VersionChecks(text_classifier, batches=[1], repeats=1, seconds=1)
         load = lambda: saved_model(tf, str(text_classifier))  # noqa: E731
         results = checks.judge.results("here", measure(load, checks.request))
@@ -336,7 +336,7 @@ class TestCommand:
 
     @pytest.mark.parametrize("content", ["{", "[1]", '{"calls": [{"signature": "tag"}]}'])
     def test_damaged_golden_answers(self, text_classifier, capsys, content):
-        (text_classifier / EXTRA / GOLDEN).write_text(content)
+        (text_classifier / EXTRA_ASSETS / GOLDEN).write_text(content)
         assert call(COMMAND, text_classifier) == 1
         assert f"{GOLDEN}: is damaged" in capsys.readouterr().err
 

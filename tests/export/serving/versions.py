@@ -20,7 +20,7 @@ from tests.export.serving.servers import Inputs, Refused, inputs_of, not_found, 
 from tf_charagram.errors import CharagramError
 from tf_charagram.export.runtime.c_runtime import CRuntime
 from tf_charagram.export.serving.folder import ServingFolder
-from tf_charagram.export.serving.version import EXTRA
+from tf_charagram.export.serving.version import EXTRA_ASSETS
 from tf_charagram.export.serving.warmup import WARMUP
 
 POLL_S = 0.2
@@ -111,7 +111,7 @@ def warm_up(folder: Path, runtime: Runtime) -> None:
     """Has a runtime answer the warm-up requests of a SavedModel, so that no client waits."""
     from tensorflow_serving.apis.prediction_log_pb2 import PredictionLog
 
-    path = folder / EXTRA / WARMUP
+    path = folder / EXTRA_ASSETS / WARMUP
     for record in read_records(path.read_bytes()) if path.exists() else ():
         request = PredictionLog.FromString(record).predict_log.request
         runtime.run(request.model_spec.signature_name, inputs_of(request))
