@@ -44,15 +44,15 @@ class VersionChecks:
         folder: Of the version.
         batches: Batch sizes to time.
         repeats: Most calls of each size.
-        seconds: No more calls of a size after so long, but for the first 20.
+        seconds: Time after which a size is called no more, once it was called 20 times.
 
     Attributes:
         judge: Of the answers of the model.
         request: What the model is asked, as `probe.measure` takes it.
-        unit: What the texts are that it is timed with.
+        unit: What the texts that it is timed with are.
         results: What each check found.
         operations: Who provides operations -> their names.
-        latency: A row for each batch size of each place.
+        latency: One row for each batch size in each runtime or server.
 
     Raises:
         DataError: The card or the golden file is damaged, or the card names an unknown kind.
@@ -109,7 +109,7 @@ class VersionChecks:
         """Asks a server.
 
         Raises:
-            ConfigError: The version is no embedder.
+            ConfigError: The version is not an embedder.
         """
         if not self._model_class.gives_vectors:
             raise ConfigError(

@@ -42,7 +42,7 @@ def make_parser() -> FlagParser:
     parser.add_argument("--repeats", type=int, default=1000, help="most calls of each batch size")
     parser.add_argument(
         "--seconds", type=float, default=5.0,
-        help="no more calls of a batch size after so long, but for the first 20",
+        help="time after which a batch size is called no more, once it was called 20 times",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
     return parser

@@ -97,7 +97,7 @@ class Judge:
             num_texts: What was asked about; taggers have more rows than texts.
 
         Raises:
-            Failed: The call failed, or gave what it must not.
+            Failed: The call failed, or gave something else.
         """
         del num_texts
         return _finite(decode(answer))
@@ -178,7 +178,7 @@ def decode(answer: dict[str, Any]) -> Arrays:
 
 
 def joined(alone: Mapping[str, Arrays]) -> Arrays:
-    """Returns answers about single texts as one; those without rows have no type to be heeded."""
+    """Returns answers about single texts as one; the types of those without rows are ignored."""
     rows = list(alone.values())
     return {
         name: np.concatenate([row[name] for row in rows if row[name].size] or [rows[0][name]])
@@ -194,7 +194,7 @@ def _finite(arrays: Arrays) -> Arrays:
 
 
 def _compare(arrays: Arrays, expected: Arrays) -> float:
-    """Returns the largest difference between two answers, which is but rounding."""
+    """Returns the largest difference between two answers, which is only rounding."""
     if arrays.keys() != expected.keys():
         raise Failed(f"expected {', '.join(expected)}, found {', '.join(arrays) or 'nothing'}")
     largest = 0.0

@@ -30,7 +30,7 @@ def read_operations(folder: Path) -> dict[str, list[str]]:
         sorted.
 
     Raises:
-        DecodeError: The file is no SavedModel.
+        DecodeError: The file is not a SavedModel.
     """
     message = saved_model_pb2.SavedModel()
     message.ParseFromString((folder / "saved_model.pb").read_bytes())
@@ -68,7 +68,7 @@ def check_operations(
         if owner in operations
     ]
     named = (card or {}).get("required_ops")
-    # Of a damaged card it may be anything.
+    # In a damaged card it may be anything.
     if card is not None and not needed <= set(named if isinstance(named, dict) else ()):
         problems.append(f"the model card does not name {', '.join(sorted(needed))}")
     return Result("graph", "operations", not problems, "; ".join([counts, *problems]))

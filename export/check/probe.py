@@ -86,7 +86,7 @@ def _encode(value: Any) -> Any:
 def _latency(
     ask: Callable[[Sequence[bytes]], object], request: Mapping[str, Any], batch: int
 ) -> dict[str, Any]:
-    """Times calls with one batch size; other words come each time."""
+    """Times calls with one batch size, with other words each time."""
     stream = cycle([word.encode() for word in request["words"]])
     repeats, seconds = request["repeats"], request["seconds"]
     times: list[float] = []

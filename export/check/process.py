@@ -24,7 +24,7 @@ def measure_in_process(runtime: str, request: dict[str, Any]) -> dict[str, Any]:
     with temporary_folder() as folder:
         asked, answered = folder / "request.json", folder / "answer.json"
         asked.write_text(json.dumps(request), encoding="utf-8")
-        # `-P`: the folder of the program is no place to import from.
+        # `-P`: the folder of the program must not be imported from.
         command = [sys.executable, "-P", probe.__file__, runtime, str(asked), str(answered)]
         try:
             ended = subprocess.run(

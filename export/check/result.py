@@ -13,7 +13,7 @@ class Result:
     Args:
         where: What was checked, for instance `"C++ runtime"`.
         name: The check.
-        ok: Whether it passed; `None` if it could not be done, and that is no fault of the model.
+        ok: Whether it passed; `None` if it could not be done, through no fault of the model.
         detail: What was found, for people.
     """
 

@@ -1,1 +1,1 @@
-"""Smaller models: fewer bits a number, fewer n-grams, fewer dimensions, or a size not to exceed."""
+"""Smaller models: fewer bits per number, fewer n-grams, fewer dimensions, or a given size."""

@@ -72,7 +72,7 @@ def fitting_options(
     smallest = _options(vectorizer, encoder, least_rows(least_dim), least_dim)
     smallest_bytes = saved_model_bytes(*reduced(vectorizer, encoder, smallest))
     smallest_bytes += _MARGIN + extra_bytes
-    # What is left for the table, and what finds its rows.
+    # What is left for the table, and for the look-up of its rows.
     room = max_mb * 1e6 - smallest_bytes
     room += least_rows(least_dim) * _row_bytes("int8", least_dim)
     for dtype in DTYPES:

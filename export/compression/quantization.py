@@ -56,7 +56,7 @@ class QuantizedSum(Float32Layer):
     def call(self, ids: tf.RaggedTensor) -> tf.Tensor:
         """Returns the sums of the rows of each text."""
         touched, positions = tf.unique(ids.values)
-        # No row at all is not allowed: a batch without any id reads row 0.
+        # At least one row must be read: a batch without ids reads row 0.
         touched = tf.pad(touched, [[0, tf.cast(tf.equal(tf.size(touched), 0), tf.int32)]])
         rows = tf.cast(tf.gather(self.rows.value, touched), tf.float32)
         if self.scales is not None:
@@ -114,7 +114,7 @@ class QuantizedEncoder(Encoder):
         return embedding
 
     def get_config(self) -> dict[str, Any]:
-        """Returns what was quantized and how; the table itself is no setting."""
+        """Returns what was quantized and how; the table itself is not a setting."""
         config = {**super().get_config(), **self._original}
         return {**config, "table_dtype": self.sum.table_dtype}
 

@@ -15,7 +15,7 @@ from tf_charagram.text.vocabulary import NgramVocabulary
 
 
 def can_prune(vectorizer: keras.layers.Layer) -> bool:
-    """Returns whether n-grams can be left out: each has a row that is its own and no sum."""
+    """Returns whether n-grams can be left out: each has a row of its own that is not a sum."""
     is_ngrams = isinstance(vectorizer, NgramVectorizer)
     return is_ngrams and vectorizer.vocabulary is not None and not vectorizer.longest_only
 
@@ -100,7 +100,7 @@ def projected(encoder: keras.layers.Layer, dim: int) -> keras.layers.Layer:
 
 
 def _units(vectorizer: keras.layers.Layer) -> str:
-    """Says what a vectorizer reads texts as that cannot be pruned."""
+    """Says what a vectorizer that cannot be pruned reads texts as."""
     if not isinstance(vectorizer, NgramVectorizer):
         return "this one has other units"
     if vectorizer.longest_only:

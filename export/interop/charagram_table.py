@@ -1,6 +1,6 @@
 """`charagram import-charagram`: a model of a list of n-grams and a table of their vectors.
 
-Such are what the authors of Charagram released (Wieting et al. 2016), once the table is taken out
+That is what the authors of Charagram released (Wieting et al. 2016), once the table is taken out
 of its pickle, which may run any code when it is loaded and is not read here.
 """
 
@@ -48,7 +48,7 @@ def read_ngrams(path: str | Path, *, min_count: float = 0.0) -> list[str]:
         min_count: Of lines with a count, the smallest that has a row.
 
     Raises:
-        DataError: The file cannot be read, a line is bad, or there is no n-gram.
+        DataError: The file cannot be read, a line is bad, or there are no n-grams.
     """
     ngrams: list[str] = []
     counted: dict[str, None] = {}
@@ -121,7 +121,7 @@ def import_charagram(
 ) -> TextEmbedder:
     """Makes a model: h(b + sum of the vectors of the n-grams of a text).
 
-    Texts are lower-cased unless an n-gram has a capital.
+    Texts are lower-cased unless an n-gram has a capital letter.
 
     Args:
         ngrams: Distinct n-grams, in the order of the rows.
@@ -168,7 +168,7 @@ def make_parser() -> FlagParser:
     )  # fmt: skip
     parser.add_argument(
         "--table", type=str, required=True,
-        help="FILE.npy, FILE.npz with an array of the bias beside, or text, a row per line",
+        help="FILE.npy, FILE.npz that also has the bias as an array, or text, one row per line",
     )  # fmt: skip
     parser.add_argument("--out", type=str, required=True, help="model folder to write")
     parser.add_argument(

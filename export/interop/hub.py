@@ -17,7 +17,7 @@ _ADDRESS = re.compile(r"hf://([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
 
 
 def push(model: str | Path, address: str, *, private: bool = False) -> str:
-    """Uploads a model, its three files and no others; makes the repository if it is missing.
+    """Uploads a model, its three files and no others; creates the repository if it is missing.
 
     Args:
         model: Run folder or model folder.
@@ -29,7 +29,7 @@ def push(model: str | Path, address: str, *, private: bool = False) -> str:
 
     Raises:
         ConfigError: The address is not of this form, or huggingface_hub is not installed.
-        RunError: The folder is no model, or the Hub does not take it; log in with `hf auth login`.
+        RunError: The folder is not a model, or the Hub refuses it; log in with `hf auth login`.
     """
     hub = extra_module("huggingface_hub", "hub")
     repository, revision = _parse(address)
@@ -49,7 +49,7 @@ def push(model: str | Path, address: str, *, private: bool = False) -> str:
 
 
 def load(address: str, *, folded: bool = False, correct_spelling: bool = True) -> TextEmbedder:
-    """Downloads a model, unless it was before, and loads it.
+    """Loads a model, downloaded unless the cache has it.
 
     Args:
         address: `hf://OWNER/NAME`, or `hf://OWNER/NAME@REVISION` for a branch, tag or commit.
@@ -58,7 +58,7 @@ def load(address: str, *, folded: bool = False, correct_spelling: bool = True) -
 
     Raises:
         ConfigError: The address is not of this form, or huggingface_hub is not installed.
-        RunError: It cannot be downloaded, or is no model.
+        RunError: It cannot be downloaded, or is not a model.
     """
     hub = extra_module("huggingface_hub", "hub")
     repository, revision = _parse(address)

@@ -17,7 +17,7 @@ _model_meta = extra_module("mteb.models.model_meta", "mteb")
 
 
 class CharagramEncoder(_AbsEncoder):
-    """What `mteb.evaluate` takes: fulfils `mteb.models.EncoderProtocol`, with cosines.
+    """What `mteb.evaluate` takes: implements `mteb.models.EncoderProtocol`, with cosines.
 
     Results are cached by MTEB under the name of the folder and a checksum of the model, so another
     model is evaluated again.
@@ -54,7 +54,7 @@ class CharagramEncoder(_AbsEncoder):
         )
 
     def encode(self, inputs: Iterable[Mapping[str, Any]], **kwargs: Any) -> np.ndarray:
-        """Embeds the `text` of all batches; what else MTEB says of a task changes nothing.
+        """Embeds the `text` of all batches; whatever else MTEB says about a task is ignored.
 
         Args:
             inputs: Batches, each with a list of texts under `text`.

@@ -54,7 +54,7 @@ class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator
         return self
 
     def transform(self, X: Sequence[str]) -> np.ndarray:
-        """Returns the embeddings of texts, float32 `(num_texts, dim)`; errors as `fit`."""
+        """Returns the embeddings of texts, float32 `(num_texts, dim)`; errors as for `fit`."""
         return self._embedder().encode(_check_texts(X), batch_size=self.batch_size)
 
     def _embedder(self) -> TextEmbedder:
@@ -94,6 +94,6 @@ def _check_texts(texts: Sequence[Any]) -> Sequence[str]:
     for index, text in enumerate(texts):
         if not isinstance(text, str | bytes):
             raise ConfigError(
-                f"`X` must be a list of texts. Received: {type(text).__name__} at place {index}"
+                f"`X` must be a list of texts. Received: {type(text).__name__} at index {index}"
             )
     return texts

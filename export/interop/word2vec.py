@@ -36,7 +36,7 @@ def write_word2vec(embedder: TextEmbedder, words: Iterable[str], path: str | Pat
         The number of words written.
 
     Raises:
-        ConfigError: There is no word.
+        ConfigError: There are no words.
         RunError: The file cannot be written.
     """
     from tf_charagram.files import whole_file
@@ -46,7 +46,7 @@ def write_word2vec(embedder: TextEmbedder, words: Iterable[str], path: str | Pat
         written.setdefault("_".join(word.split()), word)
     written.pop("", None)
     if not written:
-        raise ConfigError("There is no word to write.")
+        raise ConfigError("There are no words to write.")
     names = iter(written)
     with ExitStack() as stack:
         file: Any = stack.enter_context(whole_file(path))

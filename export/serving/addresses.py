@@ -10,7 +10,7 @@ _MODEL_PATH = re.compile(r".*/v1/models/[^/:]+(/(versions|labels)/[^/:]+)?/?")
 
 
 def split_address(url: str) -> SplitResult:
-    """Returns the parts of an address; empty ones if it is none."""
+    """Returns the parts of an address; empty ones if it is not an address."""
     try:
         return urlsplit(url)
     except ValueError:

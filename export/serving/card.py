@@ -49,7 +49,7 @@ def about_run(path: str | Path) -> dict[str, Any]:
 
 
 def class_of(card: Mapping[str, Any]) -> type[TextModel]:
-    """Returns the class of the model that a card describes; of embedders it names no kind.
+    """Returns the class of the model that a card describes; where it names no kind, an embedder.
 
     Raises:
         ConfigError: There is no such kind of model.
@@ -129,7 +129,7 @@ model.signatures["serving_default"](texts=tf.constant(["colour", "color"]))["emb
 
 
 def _signatures(card: dict[str, Any], name: str, path: str) -> str:
-    """Returns how to call each signature of a model that is no embedder."""
+    """Returns how to call each signature of a model that is not an embedder."""
     rows = ["| signature | takes | gives |", "|---|---|---|"]
     examples = []
     for key, signature in card["signatures"].items():

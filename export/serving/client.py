@@ -59,8 +59,8 @@ class ServingClient(ABC):
             float32 `(num_texts, dim)`.
 
         Raises:
-            ConfigError: `texts` is a single string, or one of them is no text.
-            ServerError: The server fails, or what it serves is no embedder.
+            ConfigError: `texts` is a single string, or one of them is not a text.
+            ServerError: The server fails, or what it serves is not an embedder.
         """
         sent = _list_of_bytes("texts", texts)
         vectors = self.predict("serving_default", {"texts": sent}, "embedding")
@@ -76,7 +76,7 @@ class ServingClient(ABC):
 
         Raises:
             ConfigError: The two lists differ in length, one is a single string, or not of texts.
-            ServerError: The server fails, or what it serves is no embedder.
+            ServerError: The server fails, or what it serves is not an embedder.
         """
         left, right = _list_of_bytes("left", left), _list_of_bytes("right", right)
         if len(left) != len(right):
@@ -121,7 +121,7 @@ class RestClient(ServingClient):
             Defaults to 60.
 
     Raises:
-        ConfigError: `url` is no such address, or `timeout_s` is out of range.
+        ConfigError: `url` is not such an address, or `timeout_s` is out of range.
 
     Example:
         client = RestClient("http://localhost:8501/v1/models/words")

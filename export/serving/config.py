@@ -16,7 +16,7 @@ IMAGE = "tensorflow/serving:2.19.1"
 _OURS = "# Written by `charagram export`; written anew by each export.\n"
 
 _BATCHING = """\
-# Requests that come at the same time are run together. The threads are those of the server; each
+# Requests that arrive at the same time run together. The threads are those of the server; each
 # export copies the file into its version, whose numbers are what counts for that model.
 max_batch_size { value: 1024 }
 batch_timeout_micros { value: 500 }

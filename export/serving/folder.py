@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tf_charagram.errors import RunError
 
-#: What may stand in the path of a REST call.
+#: What may appear in the path of a REST call.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 # TensorFlow Serving reads no larger ones.
 _MOST_VERSION = 2**63 - 1
@@ -85,11 +85,11 @@ class ServingFolder:
     def prune(self, keep: int) -> list[int]:
         """Deletes all but the last `keep` versions; returns the numbers of those deleted."""
         old = self.versions[:-keep]
-        # What an export that was killed meant to delete.
+        # What a killed export was about to delete.
         self._delete_hidden()
         for folder in self._version_folders():
             if int(folder.name) in old:
-                # Renamed first: half a version must not be there for a moment.
+                # Renamed first, so that no half-deleted version is ever visible.
                 with suppress(FileNotFoundError):  # Another export was faster.
                     os.rename(folder, self.path / f".{folder.name}.old")
         self._delete_hidden()
@@ -109,7 +109,7 @@ def is_version(path: Path) -> bool:
 def let_read(path: Path, folder: Path) -> None:
     """Lets whoever may read a folder read a file or folder in it as well, whatever the umask is.
 
-    A server is often another user than whoever exports.
+    The server often runs as another user than the one who exports.
     """
     mode, readers = path.stat().st_mode, folder.stat().st_mode
     allowed = _READ | _OPEN if stat.S_ISDIR(mode) else _READ

@@ -26,7 +26,7 @@ GOLDEN = "golden.json"
 #: strings in base64, as `probe` takes them.
 GoldenCall = dict[str, Any]
 _NUM_TEXTS = 50
-#: Besides real texts: what is hard to read in the same way everywhere.
+#: Besides real texts: what is hard to read the same way everywhere.
 _HARD = (
     b"", b" ", b"a", b"caf\xc3\xa9", b"caf\xe9", b"a\0b", b"\xef\xbb\xbfbom", b"two\r\nlines",
     "\u05e9\u05dc\u05d5\u05dd".encode(), "\u4f60\u597d".encode(), "\U0001f44d\U0001f3fd".encode(),
@@ -94,11 +94,13 @@ def vector_calls(texts: Sequence[bytes], vectors: np.ndarray) -> list[GoldenCall
         vectors: float32 `(num_texts, dim)`.
 
     Raises:
-        ValueError: There is no text, or another number of vectors.
+        ValueError: There are no texts, or the number of vectors differs.
     """
     num_texts, _ = vectors.shape
     if num_texts != len(texts):
-        raise ValueError(f"{len(texts)} texts have {num_texts} vectors")
+        raise ValueError(
+            f"Number of texts ({len(texts)}) does not match number of vectors ({num_texts})."
+        )
     unit = unit_rows(vectors)
     cosines = np.sum(unit * unit[::-1], axis=1)
     return [
@@ -119,7 +121,7 @@ def _texts_and_vectors(embedder: Any, texts: Sequence[bytes]) -> dict[str, Any]:
     vectors = embedder.encode(texts)
     return {
         "texts": [base64.b64encode(text).decode() for text in texts],
-        # Not to the bit: clients compare with a tolerance.
+        # Not exact: clients compare with a tolerance.
         "embedding": [[float(f"{value:.7g}") for value in vector] for vector in vectors.tolist()],
     }
 

@@ -12,7 +12,7 @@ from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.serialization.registry import model_class
 from tf_charagram.text.batches import to_bytes
 
-# Those that were not trained on come first.
+# Held-out texts come first.
 _SPLITS = ("dev", "test", "train")
 _NUM_TIMED_WORDS = 5000
 #: Values of the input of each name.
@@ -24,8 +24,8 @@ class Samples(NamedTuple):
 
     Attributes:
         unit: What they are.
-        texts: Gives some; of pairs, one after the other.
-        timed_texts: Gives those to measure latency with.
+        texts: Returns some; of pairs, the left text before the right one.
+        timed_texts: Returns those to measure latency with.
     """
 
     unit: str
@@ -34,7 +34,7 @@ class Samples(NamedTuple):
 
 
 def words(number: int) -> list[str]:
-    """Returns English words of the starter set; no word comes twice."""
+    """Returns English words of the starter set; each occurs once."""
     return list(islice(dict.fromkeys(chain.from_iterable(train_pairs())), number))
 
 
@@ -79,7 +79,7 @@ def samples_of(kind: str) -> Samples:
 
 
 def sample_texts(kind: str) -> list[bytes]:
-    """Returns texts such as a kind of model reads; errors as `samples_of`."""
+    """Returns texts such as a kind of model reads; errors as for `samples_of`."""
     return [to_bytes(text) for text in samples_of(kind).texts()]
 
 

@@ -29,14 +29,14 @@ def write_version(
     texts: Sequence[bytes],
     num_warmup: int,
 ) -> Path:
-    """Writes the next version of a model; it appears when it is complete.
+    """Writes the next version of a model, which appears only once it is complete.
 
-    Whoever may read the folder it comes into may read it.
+    Whoever can read the folder of the model can read the version.
 
     Args:
         model: What is served.
         folder: The versions of the model.
-        about: What the card says besides; see `about_run`.
+        about: What else the card says; see `about_run`.
         texts: Real texts, for warm-up requests and golden vectors or answers.
         num_warmup: Warm-up requests; 0 for none.
 

@@ -45,7 +45,7 @@ class Float32Layer(keras.layers.Layer):
     def from_config(cls, config: dict[str, Any]) -> Self:
         """Restores a layer from `get_config()`."""
         arguments = {name: value for name, value in config.items() if name != FROZEN}
-        # A layer that is made frozen has sublayers that are not.
+        # A layer may be frozen while its sublayers are not.
         layer = cls(**{**arguments, "trainable": True})
         layer.trainable = config.get("trainable", True)
         if FROZEN in config:

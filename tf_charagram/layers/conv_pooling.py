@@ -95,7 +95,7 @@ class ConvPooling(ConfiguredLayer):
         lengths = tf.reduce_sum(tf.cast(mask, tf.int64), axis=1)
         if (self.activation, self.pooling) == ("linear", "sum"):
             return self._summed(inputs, lengths)
-        # Of an empty batch, oneDNN computes convolutions of a wrong shape.
+        # For an empty batch, oneDNN computes convolutions of a wrong shape.
         num_texts = tf.shape(lengths)[0]
         is_empty = tf.cast(tf.equal(num_texts, 0), tf.int32)
         lengths = tf.concat([lengths, tf.zeros([is_empty], tf.int64)], axis=0)
@@ -106,11 +106,11 @@ class ConvPooling(ConfiguredLayer):
         return tf.concat(pooled, axis=1)[:num_texts]
 
     def compute_mask(self, inputs: tf.Tensor, previous_mask: tf.Tensor | None) -> None:
-        """Returns none: the steps are gone."""
+        """Returns `None`: the steps are gone."""
         del inputs, previous_mask
 
     def _summed(self, inputs: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
-        """Returns the sums of linear filters: filters of sums, with as many products fewer."""
+        """Returns the sums of linear filters: filters of sums, which need fewer products."""
         num_steps = tf.shape(inputs, tf.int64)[1]
         pooled = []
         for (width, num_filters), convolution in zip(self.widths, self.convolutions, strict=True):

@@ -102,8 +102,8 @@ class CutTable:
     def take_own_ids(self) -> Callable[[tf.RaggedTensor], tf.RaggedTensor]:
         """Has `sums` take ids that are picked already; returns what picks them.
 
-        What is summed again and again need not be picked anew each time. There has to be one part
-        that is held.
+        What is summed again and again need not be picked anew each time. Exactly one part
+        must be held.
         """
         (number,) = self.rows.held
         self._are_picked = True
@@ -165,7 +165,7 @@ class Origin(NamedTuple):
     """Where the rows of a variable belong.
 
     Attributes:
-        table: The whole table; the variable itself if that is no part.
+        table: The whole table; the variable itself if it is not a part.
         places: Returns which rows of the whole some rows of the variable are.
     """
 

@@ -28,7 +28,7 @@ _is_filled: ContextVar[bool] = ContextVar("whether new tables are filled", defau
 
 @contextmanager
 def tables_in(dtype: str) -> Iterator[None]:
-    """Lets tables that are made inside be of a type: `"float32"`, or `"bfloat16"` to save memory.
+    """Sets the type of tables made inside: `"float32"`, or `"bfloat16"` to save memory.
 
     A layer computes with the same float32 numbers then. A table in bfloat16 is to be trained by an
     optimizer of `tf_charagram.optimizers`, which rounds its rows stochastically; others lose small
@@ -50,7 +50,7 @@ def tables_in(dtype: str) -> Iterator[None]:
 
 @contextmanager
 def tables_on(device: str | None) -> Iterator[None]:
-    """Has the tables that are made meanwhile live on a device, such as one that has room for them.
+    """Places tables made inside on a device, such as one that has room for them.
 
     Args:
         device: Its name; `None` leaves the choice to TensorFlow.
@@ -64,7 +64,7 @@ def tables_on(device: str | None) -> Iterator[None]:
 
 @contextmanager
 def unfilled_tables() -> Iterator[None]:
-    """Leaves the memory of tables that are made inside as it is, for they are to be assigned next.
+    """Leaves the memory of tables made inside uninitialized, as they are to be assigned next.
 
     Random numbers for a table of 60,000 x 384 take longer than all else that loading it takes.
     """

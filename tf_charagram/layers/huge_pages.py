@@ -55,5 +55,5 @@ def aligned_empty(shape: Sequence[int]) -> np.ndarray:
 
 
 def shared_tensor(array: np.ndarray) -> tf.Tensor:
-    """Returns a tensor in the memory of an array of `aligned_empty`, not to be changed any more."""
+    """Returns a tensor that shares the memory of an array of `aligned_empty`; do not change it."""
     return tf.experimental.dlpack.from_dlpack(array.__dlpack__())

@@ -12,7 +12,7 @@ from tf_charagram.layers.ragged_sum import sum_rows
 
 
 def to_padded(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Pads ids at the end with 0, and tells which of them are real.
+    """Pads ids at the end with 0, and says which of them are real.
 
     There is at least one step, so that layers with a time axis take empty rows and batches too.
 
@@ -30,7 +30,7 @@ def to_padded(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def to_padded_groups(ids: tf.RaggedTensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
-    """Pads groups of ids at the end with empty ones, and tells which of them are real.
+    """Pads groups of ids at the end with empty ones, and says which of them are real.
 
     Args:
         ids: int32 or int64 `(batch, None, None)`.

@@ -44,8 +44,8 @@ class PeepholeLSTMCell(_PeepholeLayer):
         o_t = sigmoid(o + p_o * c_t)
         h_t = o_t * tanh(c_t)
 
-    Without output gate there is no block o and `h_t = tanh(c_t)`. The papers do not say where the
-    biases start; here all are zero but that of the forget gate, which is 1 as in
+    Without an output gate there is no block o and `h_t = tanh(c_t)`. The papers do not say where
+    the biases start; here all are zero but that of the forget gate, which is 1 as in
     `keras.layers.LSTM`. Blocks are ordered as there, and so are the initial weights: Glorot uniform
     for K, orthogonal for R; peepholes start at zero.
 

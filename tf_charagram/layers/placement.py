@@ -17,5 +17,5 @@ def beside(value: tf.Tensor | tf.IndexedSlices | tf.Variable) -> AbstractContext
 
 
 def read_in_place(variable: tf.Variable) -> None:
-    """Has a variable read without a copy; updates of rows leave it so that each read makes one."""
+    """Makes reads of a variable not copy it, as they do after its rows were updated."""
     tf.raw_ops.DisableCopyOnRead(resource=variable.handle)

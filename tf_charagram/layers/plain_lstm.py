@@ -97,7 +97,7 @@ def make_lstm(
 ) -> PlainLSTM | PeepholeLSTM:
     """Builds the fastest layer for the LSTM that is asked for; see `PeepholeLSTM` for the args.
 
-    Keras has no LSTM without output gate.
+    Keras has no LSTM without an output gate.
     """
     check_switches(use_output_gate=use_output_gate, use_peepholes=use_peepholes)
     arguments: dict[str, Any] = {

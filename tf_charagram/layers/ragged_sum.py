@@ -178,7 +178,7 @@ class RaggedEmbeddingSum(EmbeddingTable):
     ) -> tuple[tf.Tensor, tf.RaggedTensor]:
         """Returns the rows that ids name, each once and at least one, and the ids among these."""
         touched, positions = tf.unique(ids.values, out_idx=ids.dtype)
-        # A batch without any id touches row 0, with a zero gradient: no row at all is not allowed.
+        # At least one row is needed: a batch without ids touches row 0, with a zero gradient.
         is_empty = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
         touched = tf.concat([touched, tf.zeros([is_empty], touched.dtype)], axis=0)
         return self.rows(touched, training), ids.with_values(positions)

@@ -21,9 +21,9 @@ class SigmoidHead(ConfiguredLayer):
     """Base of the heads: logits = Wp sigmoid(W1 f1 + ... + b) + bp over features of vectors.
 
     Vectors are divided by `scale`, a weight that is not trained, before anything else. Encoders
-    give vectors of very different size: means of word vectors of 0.02 in each dimension, sums of
-    n-grams of 0.5 or of 5. What one learning rate makes of them is as different, and large ones
-    saturate the sigmoid. `adapt` makes their size 1. What can be computed is the same as without,
+    give vectors of very different size: means of word vectors have 0.02 in each dimension, sums of
+    n-grams 0.5 or 5. One learning rate does not suit all of these, and large vectors saturate the
+    sigmoid. `adapt` makes their size 1. What can be computed is the same as without,
     for the factor could be part of W.
 
     Args:
@@ -104,7 +104,7 @@ def checked_labels(labels: Iterable[str], fewest: int = 2) -> tuple[str, ...]:
     """Returns the labels of a head.
 
     Raises:
-        ConfigError: They are a single string, too few, or one is not a string, or occurs twice.
+        ConfigError: They are a single string, too few, one is not a string, or one occurs twice.
     """
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
         raise ConfigError(f"`labels` must be a list of strings. Received: {labels!r}")

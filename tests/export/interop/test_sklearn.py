@@ -108,9 +108,9 @@ def test_what_are_no_texts(model, method):
         call("cat")
     with pytest.raises(ConfigError, match="Received: list_iterator"):
         call(iter(["cat"]))
-    with pytest.raises(ConfigError, match="Received: float at place 1"):
+    with pytest.raises(ConfigError, match="Received: float at index 1"):
         call(["cat", float("nan")])
-    with pytest.raises(ConfigError, match="Received: ndarray at place 0"):
+    with pytest.raises(ConfigError, match="Received: ndarray at index 0"):
         call(np.array([["cat"], ["dog"]]))
     with pytest.raises(ConfigError, match="Received: dict"):
         call({"text": ["cat", "dog"]})

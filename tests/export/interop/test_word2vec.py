@@ -66,7 +66,7 @@ def test_a_lone_surrogate(embedder, tmp_path):
 
 def test_errors(embedder, tmp_path):
     (tmp_path / "vectors.txt").write_text("old")
-    with pytest.raises(ConfigError, match="There is no word to write"):
+    with pytest.raises(ConfigError, match="There are no words to write"):
         write_word2vec(embedder, [" "], tmp_path / "vectors.txt")
     assert (tmp_path / "vectors.txt").read_text() == "old"
     with pytest.raises(RunError, match=r"Cannot write .*v\.txt: "):

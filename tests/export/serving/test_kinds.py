@@ -203,7 +203,9 @@ def test_batching_as_a_person_set_it(export, tmp_path):
     folder = export("pair_scorer")[1].parents[2] / "pair_scorer"
     (tmp_path / "batching.config").write_text("max_batch_size { value: 7 }")
     assert call("export.command", folder, "--to", tmp_path / "scores") == 0
-    assert (tmp_path / "scores" / "1" / BATCHING_PARAMETERS).read_text() == "max_batch_size { value: 7 }"
+    assert (
+        tmp_path / "scores" / "1" / BATCHING_PARAMETERS
+    ).read_text() == "max_batch_size { value: 7 }"
 
 
 def test_only_embedders_are_made_smaller(export, tmp_path, capsys):
