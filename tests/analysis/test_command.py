@@ -9,6 +9,8 @@ import pytest
 from tests.commands import call
 from tf_charagram.analysis.catalog import ANALYSES
 from tf_charagram.analysis.inputs import Inputs
+from tf_charagram.cli.flags import flag_of
+from tf_charagram.data.starter import train_pairs
 
 
 @pytest.fixture(scope="module")
@@ -23,11 +25,10 @@ def sts(tmp_path_factory):
 def flags(name, trained, sts):
     """Returns the flags an analysis needs."""
     needed = {
-        "--eval-data": sts, "--train-data": trained.data, "--query": "cat", "--score": "scored",
+        "eval_data": sts, "train_data": trained.data, "query": "cat", "score": "scored", "k": 2,
     }  # fmt: skip
-    purpose = ANALYSES[name].purpose
-    chosen = [word for flag, value in needed.items() if flag in purpose for word in (flag, value)]
-    return [*chosen, "--k", "2"]
+    read = {flag: value for flag, value in needed.items() if flag in ANALYSES[name].flags}
+    return [word for flag, value in read.items() for word in (flag_of(flag), value)]
 
 
 @pytest.mark.parametrize("name", [name for name in ANALYSES if name != "margins"])
@@ -54,6 +55,14 @@ def test_sets_share_a_scale(files, names, tmp_path):
     assert [pairs.name.removeprefix("STS2012.") for pairs in pooled] == names
 
 
+def test_training_pairs_are_named_as_for_train(tmp_path):
+    left, right = tmp_path / "left.txt", tmp_path / "right.txt"
+    left.write_text("a cat\n\n")
+    right.write_text("cats\ndogs\n")
+    inputs = Inputs(models=(), train_data=[f"{left}::{right}", "starter"])
+    assert inputs.pairs == [("a cat", "cats"), *train_pairs()]
+
+
 def test_the_list_loads_no_tensorflow(capsys):
     assert call("analysis.command") == 0
     printed = capsys.readouterr().out
@@ -77,8 +86,18 @@ def test_table_and_plot(trained, tmp_path, capsys):
         (["margins", "RUN"], "needs --train-data"),
         (["shares", "RUN"], "needs --query"),
         (["convergence", "RUN"], "needs --score"),
-        (["ngrams", "RUN", "--plot", "a.svg"], "has no curves to plot"),
-        (["ngrams", "RUN", "--plot", "history.jsonl"], "`plot` must end in .svg"),
+        (["ngrams", "RUN", "--plot", "a.svg"], "--plot is not for the analysis 'ngrams'."),
+        (["length", "RUN", "--k", "10"], "--k is not for the analysis 'length'."),
+        (["--json"], "--json needs an analysis: charagram analyze NAME"),
+        (
+            ["word-norms", "RUN", "--train-data", "starter", "--texts", "a.txt"],
+            "Give one of --train-data and --texts",
+        ),
+        (
+            ["parameters", "RUN", "--query", "cat", "--texts", "a.txt"],
+            "Give one of --query and --texts",
+        ),
+        (["amount", "RUN", "--plot", "history.jsonl"], "`plot` must end in .svg"),
         (["ngram-norms", "RUN", "--k", "0"], "`k` must be at least 1. Received: k=0"),
         (["ngrams", "nowhere"], "nowhere"),
     ],

@@ -19,12 +19,14 @@ class Analysis(NamedTuple):
     """An analysis.
 
     Attributes:
-        purpose: What it shows, and of which flags.
+        purpose: What it shows.
         make: Computes it.
+        flags: The settings that it reads, besides the models and `--on-bad-line`.
     """
 
     purpose: str
     make: Callable[[Inputs], Table]
+    flags: tuple[str, ...]
 
 
 def _length(inputs: Inputs) -> Table:
@@ -107,6 +109,8 @@ def _disagreements(inputs: Inputs) -> Table:
 def _parameters(inputs: Inputs) -> Table:
     from tf_charagram.analysis.parameters import active_parameters
 
+    if inputs.queries and inputs.texts is not None:
+        raise ConfigError("Give one of --query and --texts.")
     return active_parameters(inputs.embedders, list(inputs.queries) or inputs.vocabulary)
 
 
@@ -128,39 +132,47 @@ def _score(inputs: Inputs) -> str:
     return inputs.score
 
 
+#: Where the words of training come from.
+_SEEN = ("train_data", "texts")
+
 ANALYSES = {
-    "length": Analysis("scores by number of words (--eval-data)", _length),
+    "length": Analysis("scores by number of words", _length, ("eval_data",)),
     "unknown-words": Analysis(
-        "scores by number of words not in the training texts (--eval-data, --train-data)",
-        _unknown_words,
+        "scores by number of words not in the training texts", _unknown_words,
+        ("eval_data", *_SEEN),
     ),
     "unknown-ngrams": Analysis(
-        "scores by number of n-grams the first model has no vector of (--eval-data)",
-        _unknown_ngrams,
+        "scores by number of n-grams the first model has no vector of", _unknown_ngrams,
+        ("eval_data",),
     ),
     "neighbors": Analysis(
-        "nearest neighbours of words and bigrams (--query, --texts, --train-data)", _neighbors
+        "nearest neighbours of words and bigrams", _neighbors, ("query", *_SEEN, "k")
     ),
-    "ngrams": Analysis("nearest neighbours of n-grams by their own vectors (--query)", _ngrams),
+    "ngrams": Analysis(
+        "nearest neighbours of n-grams by their own vectors", _ngrams, ("query", "k")
+    ),
     "word-norms": Analysis(
-        "lengths of word vectors, frequency, parts of speech (--train-data, --tagged)",
-        _word_norms,
+        "lengths of word vectors, frequency, parts of speech", _word_norms,
+        (*_SEEN, "tagged", "k"),
     ),
-    "ngram-norms": Analysis("lengths of n-gram vectors, frequency, order (--texts)", _ngram_norms),
-    "shares": Analysis("how a text's vector divides among its n-grams (--query)", _shares),
+    "ngram-norms": Analysis(
+        "lengths of n-gram vectors, frequency, order", _ngram_norms, ("texts", "k")
+    ),
+    "shares": Analysis("how a text's vector divides among its n-grams", _shares, ("query", "k")),
     "margins": Analysis(
-        "cosines of training pairs less those of their negatives (--train-data)", _margins
+        "cosines of training pairs less those of their negatives", _margins, ("train_data",)
     ),
     "seldom": Analysis(
-        "scores by the share of words seldom seen in training (--eval-data, --train-data)",
-        _seldom,
+        "scores by the share of words seldom seen in training", _seldom, ("eval_data", *_SEEN)
     ),
     "disagreements": Analysis(
-        "pairs that two models judge most differently (--eval-data)", _disagreements
+        "pairs that two models judge most differently", _disagreements, ("eval_data", "k")
     ),
     "parameters": Analysis(
-        "parameters in all and in use by a text (--query or --texts)", _parameters
+        "parameters in all and in use by a text", _parameters, ("query", "texts")
     ),
-    "convergence": Analysis("scores while runs trained, side by side (--score)", _convergence),
-    "amount": Analysis("scores of runs by their amount of data (--score)", _amount),
-}
+    "convergence": Analysis(
+        "scores while runs trained, side by side", _convergence, ("score", "plot")
+    ),
+    "amount": Analysis("scores of runs by their amount of data", _amount, ("score", "plot")),
+}  # fmt: skip

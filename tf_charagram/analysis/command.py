@@ -10,10 +10,13 @@ from typing import Any
 
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, flag_of
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.files import check_local, whole_file
 from tf_charagram.reporting.console import table_console
+
+#: The flags that each analysis has, besides its own.
+_OF_ALL = ("on_bad_line", "json")
 
 
 def make_parser() -> FlagParser:
@@ -28,7 +31,7 @@ def make_parser() -> FlagParser:
     )
     parser.add_argument(
         "--train-data", type=str, action="append", default=[],
-        help="training pairs: a file; repeatable",
+        help="training pairs, as those of `train --data`; repeatable",
     )  # fmt: skip
     parser.add_argument(
         "--texts", type=str | None, default=None,
@@ -46,9 +49,7 @@ def make_parser() -> FlagParser:
     parser.add_argument(
         "--on-bad-line", type=str, default="error", help="what to do about a bad line: error, skip"
     )
-    parser.add_argument(
-        "--plot", type=str | None, default=None, help="write the curves, if there are any: FILE.svg"
-    )
+    parser.add_argument("--plot", type=str | None, default=None, help="write the curves: FILE.svg")
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
     return parser
 
@@ -58,11 +59,19 @@ def analyze(arguments: Sequence[str]) -> int:
     values = make_parser().parse_args(arguments)
     from tf_charagram.analysis.catalog import ANALYSES
 
+    given = set(make_parser().parse_args(arguments, defaults=False).as_dict()) - {"name", "model"}
     if values.name is None:
+        if given:
+            raise ConfigError(f"{flag_of(min(given))} needs an analysis: charagram analyze NAME")
         _list(ANALYSES)
         return 0
     if values.name not in ANALYSES:
         raise ConfigError(unknown_name("analysis", values.name, ANALYSES))
+    analysis = ANALYSES[values.name]
+    if unread := sorted(given - {*analysis.flags, *_OF_ALL}):
+        raise ConfigError(
+            f"{flag_of(unread[0])} is not for the analysis '{values.name}'. Leave it out."
+        )
     if not values.model:
         raise ConfigError(f"Name a model: charagram analyze {values.name} MODEL [MODEL ...]")
     if values.plot is not None:
@@ -78,7 +87,7 @@ def analyze(arguments: Sequence[str]) -> int:
         texts=values.texts, tagged=values.tagged, queries=values.query, score=values.score,
         k=values.k, bad_lines=bad_lines,
     )  # fmt: skip
-    table = ANALYSES[values.name].make(inputs)
+    table = analysis.make(inputs)
     if bad_lines.count:
         sys.stderr.write(f"{bad_lines.summary()}\n")
     if values.json:
@@ -91,7 +100,10 @@ def analyze(arguments: Sequence[str]) -> int:
 
 
 def _list(analyses: dict[str, Any]) -> None:
-    lines = [f"  {name:15} {analysis.purpose}" for name, analysis in analyses.items()]
+    lines = [
+        f"  {name:15} {analysis.purpose} ({', '.join(map(flag_of, analysis.flags))})"
+        for name, analysis in analyses.items()
+    ]
     text = "\n".join(["usage: charagram analyze NAME MODEL [MODEL ...]", "", *lines])
     sys.stdout.write(f"{text}\n")
 
@@ -99,8 +111,6 @@ def _list(analyses: dict[str, Any]) -> None:
 def _write_plot(table: Any, path: str) -> None:
     from tf_charagram.analysis.plot import svg
 
-    if table.curves is None:
-        raise ConfigError("This analysis has no curves to plot. Leave out --plot.")
     with whole_file(Path(path), "w") as file:
         file.write(svg(table.curves))
 

@@ -13,7 +13,7 @@ import numpy as np
 from tf_charagram.analysis.pairs import without_other_scales
 from tf_charagram.analysis.words import count_words
 from tf_charagram.bad_lines import BadLines
-from tf_charagram.data.readers.pairs import read_pairs
+from tf_charagram.data.pipeline.sources import named_pairs
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.data.readers.tagged import read_tagged
 from tf_charagram.errors import ConfigError
@@ -32,7 +32,7 @@ class Inputs:
     Attributes:
         models: Run folders, model folders or names.
         eval_data: Folder or file of scored pairs.
-        train_data: Files of training pairs.
+        train_data: Training pairs, as `train --data` names them.
         texts: File of texts, one a line; see `search.texts.read_vocabulary`.
         tagged: File of tagged sentences.
         queries: Texts or n-grams that are asked about.
@@ -97,13 +97,19 @@ class Inputs:
             ConfigError: `--train-data` is missing.
         """
         if not self.train_data:
-            raise ConfigError("This analysis needs --train-data: files of training pairs.")
-        files = (read_pairs(file, on_bad_line=self.bad_lines) for file in self.train_data)
-        return [pair for file in files for pair in file if all(map(str.strip, pair))]
+            raise ConfigError("This analysis needs --train-data: training pairs.")
+        sources = (named_pairs(name, self.bad_lines) for name in self.train_data)
+        return [pair for source in sources for pair in source if all(map(str.strip, pair))]
 
     @cached_property
     def word_counts(self) -> Counter[str]:
-        """How often each word occurs in the training pairs or, without these, in the texts."""
+        """How often each word occurs in the training pairs or, without these, in the texts.
+
+        Raises:
+            ConfigError: Both are given.
+        """
+        if self.train_data and self.texts is not None:
+            raise ConfigError("Give one of --train-data and --texts: the words of one are counted.")
         if self.train_data:
             return count_words(text for pair in self.pairs for text in pair)
         return count_words(self.vocabulary)

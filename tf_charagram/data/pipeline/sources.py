@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tf_charagram.bad_lines import BadLines
 from tf_charagram.data import starter
@@ -11,7 +13,7 @@ from tf_charagram.data.download.fetch import fetch
 from tf_charagram.data.download.sources import SOURCES
 from tf_charagram.data.pipeline.corpus import PairCorpus, PairSource
 from tf_charagram.data.readers.aligned import SEPARATOR, read_aligned
-from tf_charagram.data.readers.pairs import read_pairs
+from tf_charagram.data.readers.pairs import Pair, read_pairs
 from tf_charagram.data.readers.scored import SUFFIX
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, unknown_name
@@ -48,19 +50,11 @@ def pair_corpus(
     """
 
     def source(name: str, weight: float) -> PairSource:
-        paths = pairs_files(name)
-        if len(paths) != 1 and (min_score is not None or entailment):
+        files = pairs_files(name)
+        if len(files) != 1 and (min_score is not None or entailment):
             raise ConfigError(f"`min_score` and `entailment` are for PPDB 2.0, not for {name}.")
-        if not paths:
-            return PairSource(lambda _: starter.train_pairs(), weight)
-        if len(paths) > 1:
-            return PairSource(lambda _: read_aligned(*paths), weight)
-        return PairSource(
-            lambda bad_lines: read_pairs(
-                paths[0], on_bad_line=bad_lines, min_score=min_score, entailment=entailment or None
-            ),
-            weight,
-        )
+        read = partial(_read_pairs, files, min_score=min_score, entailment=entailment or None)
+        return PairSource(read, weight)
 
     weights = weights or (1.0,) * len(names)
     sources = [source(*named) for named in zip(names, weights, strict=True)]
@@ -71,6 +65,26 @@ def pair_corpus(
         augment_typos=augment_typos,
         seed=seed,
     )
+
+
+def named_pairs(name: str, bad_lines: BadLines) -> Iterator[Pair]:
+    """Returns the pairs of a `--data` value, as they are in its files.
+
+    Raises:
+        ConfigError: There is no such file and no such name.
+        DataError: A file is missing or, while iterating, cannot be read or has a bad line; or a
+            download failed.
+    """
+    return _read_pairs(pairs_files(name), bad_lines)
+
+
+def _read_pairs(files: Sequence[Path], bad_lines: BadLines, **filters: Any) -> Iterator[Pair]:
+    """Returns the pairs of what `pairs_files` returned."""
+    if not files:
+        return starter.train_pairs()
+    if len(files) == 2:
+        return read_aligned(*files)
+    return read_pairs(files[0], on_bad_line=bad_lines, **filters)
 
 
 def pairs_files(name: str) -> tuple[Path, ...]:
