@@ -177,3 +177,13 @@ def test_files_that_cannot_be_opened(tmp_path, monkeypatch):
     monkeypatch.setattr("builtins.open", denied)  # root may read every file
     with pytest.raises(DataError, match=r"Permission denied\. Check the path and its"):
         texts(tmp_path / "x.tsv")
+
+
+def test_one_warning_of_a_file_that_is_not_utf_8(tmp_path, caplog):
+    path = write(
+        tmp_path, "na\ufffdve\ncaf\xe9\n".encode() + "caf\xe9\nna\xefve\n".encode("latin-1")
+    )
+    for _ in range(2):
+        assert texts(path) == ["na\ufffdve", "caf\xe9", "caf\ufffd", "na\ufffdve"]
+    (record,) = caplog.records
+    assert record.getMessage().startswith(f"{path}:3: is not UTF-8 here")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import functools
 import gzip
 import io
+import logging
 import re
 import sys
 import zlib
@@ -14,6 +16,8 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from tf_charagram.errors import DataError
+
+logger = logging.getLogger(__name__)
 
 STDIN = "-"
 #: What a gzip file begins with.
@@ -32,7 +36,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
 
     A line ends at `\n` only; one `\r` before it is removed. Other characters that
     Unicode calls line breaks are text. A byte order mark is removed, broken UTF-8 becomes
-    U+FFFD, and NUL is kept. Memory is bounded by the longest line.
+    U+FFFD, of which one warning tells, and NUL is kept. Memory is bounded by the longest line.
 
     Args:
         path: File to read, or `"-"` for standard input. Gzip is recognised by its first
@@ -46,19 +50,35 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
             data is cut short or damaged; the line is the one that could not be completed.
     """
     number = 0
+    is_utf8 = True
     try:
         with open_bytes(path) as stream:
             for number, raw in enumerate(stream, start=1):
                 if number == 1:
                     check_is_text(path, raw)
                     raw = raw.removeprefix(codecs.BOM_UTF8)
-                yield number, raw.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "replace")
+                raw = raw.removesuffix(b"\n").removesuffix(b"\r")
+                try:
+                    text = raw.decode("utf-8")
+                except UnicodeDecodeError:
+                    text = raw.decode("utf-8", "replace")
+                    if is_utf8:
+                        _warn_of_other_encoding(path, number)
+                        is_utf8 = False
+                yield number, text
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         message = f"the gzip data is cut short or damaged here ({error}). Get the file again."
         raise DataError(path, message, line=number + 1) from error
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}. Check the path and its permissions."
         raise DataError(path, message, line=number + 1 if number else None) from error
+
+
+@functools.cache
+def _warn_of_other_encoding(path: str | Path, line: int) -> None:
+    """Warns once of a file, which may be read many times."""
+    message = "is not UTF-8 here: what cannot be read becomes U+FFFD. Convert the file to UTF-8."
+    logger.warning("%s", DataError(path, message, line))
 
 
 def check_is_text(path: str | Path, start: bytes) -> None:
