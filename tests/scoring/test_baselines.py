@@ -150,6 +150,15 @@ class TestPairs:
         assert [r["right"] for r in rows[:60]] != [r["right"] for r in rows[60:]]
         assert [r["left"] for r in rows[:60]] == [r["left"] for r in rows[60:]]
 
+    def test_a_model_given_twice(self, evaluate, place, tmp_path):
+        path, model = tmp_path / "pairs.tsv", place / "model"
+        evaluate(model, model, "--save-pairs", path)
+        row = read_tsv(path)[0]
+        assert list(row)[5:] == [
+            f"{label} {value}" for label in (model, f"{model} (2)") for value in ("cosine", "score")
+        ]
+        assert row[f"{model} cosine"] == row[f"{model} (2) cosine"]
+
     @pytest.mark.parametrize(
         "flag",
         [

@@ -196,14 +196,18 @@ def _break_headers(tables: Sequence[Table], labels: Sequence[str]) -> None:
 
 
 def evaluation_labels(results: Sequence[EmbedderEvaluation]) -> list[str]:
-    """Returns a short name of each model and baseline, none of them twice if that can be."""
+    """Returns a short name of each model and baseline; of what is given twice, one has a number."""
     models = [result.model for result in results if result.label is None]
     names = iter(model_labels(models))
     labels = [next(names) if result.label is None else result.label for result in results]
     counts = Counter(labels)
-    return [
+    labels = [
         label if counts[label] == 1 else result.model
         for label, result in zip(labels, results, strict=True)
+    ]
+    uses = (labels[: number + 1].count(label) for number, label in enumerate(labels))
+    return [
+        label if use == 1 else f"{label} ({use})" for label, use in zip(labels, uses, strict=True)
     ]
 
 
