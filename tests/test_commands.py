@@ -190,8 +190,9 @@ class TestSettingsFile:
 
     def test_an_unknown_setting(self, tmp_path, capsys):
         (tmp_path / "settings.yaml").write_text("epoch: 2\n")
-        assert call("train", "--config", tmp_path / "settings.yaml") == 2
-        assert "epoch" in capsys.readouterr().err
+        assert call("train", "--config", tmp_path / "settings.yaml") == 1
+        message = "settings.yaml: Unknown setting 'epoch'. Did you mean 'epochs'?"
+        assert message in capsys.readouterr().err
 
     def test_every_flag_has_a_help_text(self, capsys):
         assert call("train", "--help") == 0

@@ -25,7 +25,7 @@ def test_value_of(arguments, expected):
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("task: pos\n", "pos"), ("dim: 3\n", None), ("- task\n", None), ("task: [\n", None)],
+    [("task: pos\n", "pos"), ("dim: 3\n", None)],
 )
 def test_value_of_a_file(text, expected, tmp_path):
     path = tmp_path / "settings.yaml"

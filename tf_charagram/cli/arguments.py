@@ -36,21 +36,25 @@ def value_of(arguments: Sequence[str], name: str, file_flag: str = "--config") -
     Raises:
         ConfigError: A file is no file of settings, or the value is no text.
     """
-    found: dict[str, list[str]] = {f"--{name}": [], file_flag: []}
-    values = iter(arguments)
-    for argument in values:
-        flag, equals, text = argument.partition("=")
-        if flag in found and (given := text if equals else next(values, None)) is not None:
-            found[flag].append(given)
-    flags, files = found.values()
-    if flags:
+    if flags := values_of(arguments, f"--{name}"):
         return flags[-1]
     value = None
-    for path in files:
+    for path in values_of(arguments, file_flag):
         value = read_settings(path).get(name, value)
         if not isinstance(value, str | bool | None):
             raise ConfigError(f"`{name}` must be a text. Received: {value!r:.100} in {path}")
     return value
+
+
+def values_of(arguments: Sequence[str], flag: str) -> list[str]:
+    """Returns all values that a flag is given, in order, before all are parsed."""
+    found: list[str] = []
+    values = iter(arguments)
+    for argument in values:
+        name, equals, text = argument.partition("=")
+        if name == flag and (given := text if equals else next(values, None)) is not None:
+            found.append(given)
+    return found
 
 
 def file_first(arguments: Sequence[str], flag: str = "--config") -> list[str]:

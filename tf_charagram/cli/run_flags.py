@@ -7,8 +7,9 @@ import dataclasses
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
-from tf_charagram.cli.arguments import file_first, repeatable, value_of
+from tf_charagram.cli.arguments import file_first, repeatable, value_of, values_of
 from tf_charagram.cli.flags import FlagParser, add_fields, add_flag, list_type, repeatable_flags
+from tf_charagram.cli.settings_file import check_names
 from tf_charagram.config import RunConfig, preset_settings
 from tf_charagram.config.text_ids import settings_without_use
 from tf_charagram.encoders import ENCODERS
@@ -49,6 +50,8 @@ def parse_run(arguments: Sequence[str], make_parser: Callable[[str, str], FlagPa
     parser = run_parser(arguments, make_parser)
     preset = _preset_of(arguments, task, encoder_of(arguments))
     flags = {action.dest for action in parser._actions}
+    for path in values_of(arguments, "--config"):
+        check_names(path, flags)
     parser.set_defaults({name: value for name, value in preset.items() if name in flags})
     arguments = file_first(repeatable(arguments, repeatable_flags(settings)))
     values = parser.parse_args(arguments).as_dict()

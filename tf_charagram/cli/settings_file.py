@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, unknown_name
 
 _MAX_BYTES = 1 << 20
 #: Flags of which a file cannot say anything.
@@ -15,7 +16,7 @@ _NO_SETTINGS = ("config", "help", "help_all", "print_config")
 
 
 class _Loader(yaml.SafeLoader):
-    """Plain YAML without aliases, of which a few lines can stand for gigabytes."""
+    """Plain YAML without names given twice, or aliases, a few of which can stand for gigabytes."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
@@ -23,13 +24,20 @@ class _Loader(yaml.SafeLoader):
             raise ValueError(f"line {mark.line + 1} has an alias, which settings do not need")
         return super().compose_node(parent, index)
 
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        lines: dict[Any, int] = {}
+        for key, _ in node.value:
+            line = key.start_mark.line + 1
+            if (first := lines.setdefault(key.value, line)) != line:
+                raise ValueError(f"lines {first} and {line} both say what {key.value!r:.100} is")
+        return super().construct_mapping(node, deep)
+
 
 def read_settings(path: str | Path) -> dict[str, Any]:
-    """Returns the settings of a file, YAML or JSON, by name; none of a file that is none of them.
+    """Returns the settings of a file, YAML or JSON, by name.
 
     Args:
-        path: The file. That it is missing, is no YAML, or holds no names with values, is for the
-            parser to say.
+        path: The file. That it is missing is for the parser to say.
 
     Raises:
         ConfigError: It is no file of settings.
@@ -40,20 +48,33 @@ def read_settings(path: str | Path) -> dict[str, Any]:
         if len(raw) > _MAX_BYTES:
             raise ValueError(f"it has more than {_MAX_BYTES:,} bytes")
         settings = yaml.load(raw.decode("utf-8"), _Loader)
-    except (OSError, yaml.YAMLError):
+    except OSError:
         return {}
+    except yaml.YAMLError as error:
+        raise _error(path, " ".join(str(error).split())) from error
     except RecursionError as error:
         raise _error(path, "it is nested too deep") from error
     except ValueError as error:
         raise _error(path, str(error)) from error
     if not isinstance(settings, dict):
-        return {}
+        raise _error(path, "it has no settings, each as `name: value`")
     for name, value in settings.items():
         if not isinstance(name, str) or name in _NO_SETTINGS:
             raise _error(path, f"{name!r:.100} is no setting")
         if not _is_plain(value):
             raise _error(path, f"{name!r:.100} is no number, text, yes or no, or list of them")
     return settings
+
+
+def check_names(path: str | Path, known: Collection[str]) -> None:
+    """Checks that a file says nothing but settings of a command.
+
+    Raises:
+        ConfigError: It does.
+    """
+    for name in read_settings(path):
+        if name not in known:
+            raise _error(path, unknown_name("setting", name, known))
 
 
 def _is_plain(value: Any) -> bool:
