@@ -57,6 +57,13 @@ class TestList:
         assert known["SL999"]["path"] and known["STS2012"]["path"] and not known["SICK"]["path"]
         assert "SICK.txt.gz:1: the gzip data is cut short or damaged" in caplog.text
 
+    def test_a_folder_that_was_downloaded_there(self, folder, capsys):
+        (folder / "SST").mkdir()
+        (folder / "SST" / "train.txt").write_text("(3 good)\n")
+        known = listed(capsys, "--data-dir", folder)["SST"]
+        assert known["num_bytes"] == len("(3 good)\n")
+        assert known["use"] == f"charagram train --task sentiment --data {folder}/SST/train.txt"
+
     def test_what_is_not_there(self, folder, capsys):
         """Links that lead nowhere, and an archive of files that are to be in a folder."""
         for name in ("wsj/00/broken", "paragram-300.txt"):

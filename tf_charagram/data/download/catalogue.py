@@ -126,7 +126,7 @@ def known_sets(data_dir: str | Path | None = None) -> list[KnownSet]:
         roots.append(Path())
     files = [path for root in (*roots, cache_folder()) for path in _files_of(root)]
     scored = _scored_sets(roots)
-    known = [*_downloads(files, scored), *_by_hand(files, scored)]
+    known = [*_downloads(files, scored, data_dir), *_by_hand(files, scored)]
     return sorted(known, key=lambda known: list(USES).index(known.kind))
 
 
@@ -156,9 +156,13 @@ def _scored_sets(roots: Sequence[Path]) -> dict[str, Path]:
     return found
 
 
-def _downloads(files: Sequence[Path], scored: dict[str, Path]) -> Iterator[KnownSet]:
+def _downloads(
+    files: Sequence[Path], scored: dict[str, Path], data_dir: str | Path | None
+) -> Iterator[KnownSet]:
     for name, source in SOURCES.items():
         path = cached(name)
+        if path is None and data_dir is not None:
+            path = cached(name, cache_dir=data_dir)
         found = [] if path is None else [path]
         if path is None and source.kind in _SCORED:
             path, found = _scored_path(name, scored)
