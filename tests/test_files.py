@@ -37,6 +37,18 @@ def test_appears_only_once_complete(tmp_path):
     assert path.read_text() == "new"
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_link_is_replaced_and_what_it_leads_to_is_not(tmp_path, is_there):
+    path, target = tmp_path / "link", tmp_path / "target"
+    if is_there:
+        target.write_text("old")
+    path.symlink_to(target)
+    with whole_file(path, "w") as file:
+        file.write("new")
+    assert path.read_text() == "new" and not path.is_symlink()
+    assert (target.read_text() == "old") if is_there else not target.exists()
+
+
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_an_error_within_leaves_the_old_file_and_nothing_else(tmp_path, error):
     path = tmp_path / "file"

@@ -54,7 +54,7 @@ def whole_file(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
 
     Args:
         path: The file. Its folder is created. A pipe or a device, such as `/dev/null`, is written
-            to as it is.
+            to as it is. A link to a file is replaced, and the file it leads to stays as it is.
         mode: `"wb"`, or `"w"` for UTF-8 text with LF line ends.
 
     Raises:

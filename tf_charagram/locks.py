@@ -44,7 +44,8 @@ class FolderLock:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except FileExistsError as error:
-            raise RunError(f"{self._folder} is a file. Give a folder.") from error
+            kind = "a file" if self._folder.exists() else "a link that leads nowhere"
+            raise RunError(f"{self._folder} is {kind}. Give a folder.") from error
         except OSError as error:
             raise RunError(f"Cannot write {self._folder}: {write_problem(error)}") from error
         try:
