@@ -158,6 +158,9 @@ def test_ctrl_c_lets_a_run_save_what_it_has(tmp_path):
             "`max_epochs` must be above",
         ),
         (["report"], "has no results"),
+        (["report", "--data", "DATA"], "--data is for making tables. Leave it out."),
+        (["--max-epochs", "1"], "--max-epochs is for making tables. Leave it out."),
+        (["all", "--out", "x"], "--out is for `charagram papers report`. Leave it out."),
         (["report", "charagram/table-1"], "Give `report` and `all` alone"),
     ],
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import FlagParser
+from tf_charagram.cli.flags import FlagParser, flag_of
 from tf_charagram.errors import CharagramError, ConfigError, unknown_name
 from tf_charagram.reporting.console import make_table, table_console
 
@@ -50,6 +50,8 @@ def make_parser() -> FlagParser:
 def papers(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = make_parser().parse_args(arguments)
+    given = set(make_parser().parse_args(arguments, defaults=False).as_dict())
+    _check_read(given, values.name)
     out = Path(values.runs)
     if values.name == [_REPORT]:
         from tf_charagram.papers.report import write_report
@@ -74,6 +76,16 @@ def papers(arguments: Sequence[str]) -> int:
     if values.data is None:
         raise ConfigError("Name the folder with the data: --data FOLDER")
     return _make(names, values, out, goes_on=values.name == [_ALL])
+
+
+def _check_read(given: set[str], names: Sequence[str]) -> None:
+    """Raises an error for a flag that is not read: the list and the report make no table."""
+    if names and names != [_REPORT]:
+        unread, rule = given & {"out"}, f"is for `charagram papers {_REPORT}`"
+    else:
+        unread, rule = given - {"name", "runs", *(["out"] if names else [])}, "is for making tables"
+    if unread:
+        raise ConfigError(f"{flag_of(min(unread))} {rule}. Leave it out.")
 
 
 def _make(names: Sequence[str], values: Any, out: Path, goes_on: bool) -> int:
