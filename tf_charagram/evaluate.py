@@ -209,9 +209,7 @@ def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) 
     if len(set(kinds.values())) > 1:
         named = ", ".join(f"{model} ({kind})" for model, kind in kinds.items())
         raise ConfigError(f"Models of different kinds cannot be compared: {named}.")
-    if values.typos:
-        raise ConfigError("`typos` is for models that embed texts. Leave it out.")
-    _refuse(values, _OF_PAIRS, "is for models that embed texts")
+    _refuse(values, ("typos", *_OF_PAIRS), "is for models that embed texts")
     from tf_charagram.scoring.labelled import evaluate_labelled, labelled_json, labelled_tables
 
     num_resamples = _NUM_RESAMPLES if values.bootstrap is None else values.bootstrap

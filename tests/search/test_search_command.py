@@ -33,8 +33,10 @@ def test_index_then_neighbors(model, texts_file, tmp_path, capsys):
 def test_errors(model, other_model, texts_file, tmp_path, capsys):
     out = tmp_path / "index"
     arguments = ["search.command", model, "--texts", texts_file, "--out"]
-    assert call(*arguments, tmp_path) == 1
-    assert "exists. Delete it, or give another folder." in capsys.readouterr().err
+    (tmp_path / "link").symlink_to("nothing")
+    for taken in (tmp_path, tmp_path / "link"):
+        assert call(*arguments, taken) == 1
+        assert f"{taken} exists. Delete it, or give another folder." in capsys.readouterr().err
     assert call("search.command", model, "--out", out) == 1
     assert "has no texts.txt: name a file with --texts." in capsys.readouterr().err
     assert call("search.command", model, "--texts", tmp_path / "nothing", "--out", out) == 1

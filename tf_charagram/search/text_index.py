@@ -173,12 +173,12 @@ class TextIndex:
 
 
 def check_free(path: Path) -> None:
-    """Checks that there is nothing where an index is to be written.
+    """Checks that there is nothing where an index is to be written, not even a link to nothing.
 
     Raises:
         RunError: There is.
     """
-    if path.exists():
+    if path.exists() or path.is_symlink():
         raise RunError(f"{path} exists. Delete it, or give another folder.")
 
 
