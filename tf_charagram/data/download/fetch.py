@@ -73,16 +73,17 @@ def fetch(name: str, *, cache_dir: str | Path | None = None, progress: bool = Tr
     return target
 
 
-def cached(name: str) -> Path | None:
+def cached(name: str, *, cache_dir: str | Path | None = None) -> Path | None:
     """Returns the file or folder of a data set if the cache has it, without network or checks.
 
     Args:
         name: Name in `SOURCES`.
+        cache_dir: As for `fetch`.
 
     Raises:
         ConfigError: The name is unknown.
     """
-    target = _target(name, _source(name), cache_folder())
+    target = _target(name, _source(name), cache_folder(cache_dir))
     return target if target.exists() else None
 
 
