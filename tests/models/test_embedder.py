@@ -183,27 +183,6 @@ class TestEncode:
         assert np.isfinite(vector).all()
 
 
-@pytest.mark.parametrize(("num_layers", "num_traced"), [(1, 2), (2, 6)])
-def test_first_batches_have_the_vectors_of_later_ones(num_layers, num_traced):
-    """Those of before there is a graph, and of after; a product of matrices always has one."""
-    embedder = make_embedder(activation="tanh", num_layers=num_layers, dim=300)
-    texts = [*TEXTS, *NASTY][:100]
-    traced = []
-    embedder._embed = lambda texts, embed=embedder._embed: traced.append(len(texts)) or embed(texts)
-    first, *later = [embedder.encode(texts) for _ in range(6)]
-    assert traced == [len(texts)] * num_traced
-    for vectors in later:
-        np.testing.assert_array_equal(vectors, first)
-
-
-def test_a_large_batch_makes_the_graph_at_once(any_embedder):
-    embedder = TextEmbedder(any_embedder.vectorizer, any_embedder.encoder)
-    embedder.encode(TEXTS * 3)
-    assert embedder._embed.experimental_get_tracing_count() == 1
-    embedder.call = None
-    embedder.encode(TEXTS[:1])
-
-
 def test_width_and_spaces_and_case_do_not_matter(embedder):
     vectors = embedder.encode(["a cat", " A \t CAT\r\n", "a\u3000cat"])
     np.testing.assert_array_equal(vectors[1:], vectors[:2])

@@ -15,7 +15,6 @@ from keras.layers import Layer
 
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.layers.huge_pages import use_huge_pages
 from tf_charagram.layers.placement import read_in_place
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel
@@ -31,9 +30,6 @@ from tf_charagram.text.validation import check_batch_size
 
 _BATCH = 1000
 _MAX_BATCH_CHARS = 4_000_000
-# The first small batches are embedded without a graph: to trace it takes as long as some twenty of
-# them, and many who embed a line or compare two have no others.
-_FEW_TEXTS, _NUM_UNTRACED = 100, 4
 
 T = TypeVar("T", bound=str | bytes)
 
@@ -80,7 +76,6 @@ class TextEmbedder(TextModel):
         # without, too.
         # Not the method itself: TensorFlow would warn of the graphs of several models as of one's.
         self._embed = tf.function(partial(self.call), input_signature=TEXTS, autograph=False)
-        self._num_untraced = 0
 
     @property
     def dim(self) -> int:
@@ -181,18 +176,8 @@ class TextEmbedder(TextModel):
         yield from in_threads(self._encode_batch, batches)
 
     def _encode_batch(self, texts: Sequence[str | bytes]) -> np.ndarray:
-        embed = self._embed if self._is_traced_for(len(texts)) else self.call
         # `numpy()` would copy them.
-        return np.asarray(embed(string_tensor(texts)))
-
-    def _is_traced_for(self, num_texts: int) -> bool:
-        """Returns whether a batch is embedded by the graph, which makes the same vectors."""
-        if num_texts > _FEW_TEXTS or not _only_sums(self.encoder):
-            self._num_untraced = _NUM_UNTRACED
-        if self._num_untraced >= _NUM_UNTRACED:
-            return True
-        self._num_untraced += 1
-        return False
+        return np.asarray(self._embed(string_tensor(texts)))
 
     def similarity(self, left: Iterable[str | bytes], right: Iterable[str | bytes]) -> np.ndarray:
         """Returns the cosines of corresponding texts, float32 `(num_texts,)`.
@@ -273,15 +258,6 @@ class TextEmbedder(TextModel):
             return {"cosine": paired_cosine(served(texts_a), served(texts_b))}
 
         return {"serving_default": embed, "similarity": similarity}
-
-
-def _only_sums(encoder: Layer) -> bool:
-    """Returns whether an encoder has tables and no matrices.
-
-    A graph rounds products of matrices differently, for it computes what follows with them.
-    """
-    matrices = {weight.path for weight in encoder.weights if len(weight.shape) > 1}
-    return encoder.built and matrices <= {table.path for table in embedding_tables(encoder)}
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:
