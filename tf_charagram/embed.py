@@ -51,7 +51,7 @@ def make_parser() -> FlagParser:
     shards.add_argument("--resume", action="store_true", help="go on with what is in the folder")
     shards.add_argument("--overwrite", action="store_true", help="replace what is in the folder")
     shards.add_argument("--engine", type=str, help="local, the default, or ray")
-    shards.add_argument("--workers", type=int, help="actors of ray; one a core by default")
+    shards.add_argument("--workers", type=int, help="actors of ray; one per core by default")
     parser.choices |= {"format": ("npy", "parquet"), "engine": ("local", "ray")}
     return parser
 

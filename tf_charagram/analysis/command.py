@@ -56,10 +56,11 @@ def make_parser() -> FlagParser:
 
 def analyze(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(arguments)
+    parser = make_parser()
+    values = parser.parse_args(arguments)
+    given = parser.given(arguments) - {"name", "model"}
     from tf_charagram.analysis.catalog import ANALYSES
 
-    given = set(make_parser().parse_args(arguments, defaults=False).as_dict()) - {"name", "model"}
     if values.name is None:
         if given:
             raise ConfigError(f"{flag_of(min(given))} needs an analysis: charagram analyze NAME")

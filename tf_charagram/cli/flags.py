@@ -99,6 +99,10 @@ class FlagParser(jsonargparse.ArgumentParser):
         finally:
             self._action_groups = groups
 
+    def given(self, arguments: Sequence[str]) -> set[str]:
+        """Returns the names of what arguments and files of settings say, without defaults."""
+        return set(self.parse_args(arguments, defaults=False).as_dict())
+
     def parse_args(self, *args: Any, **kwargs: Any) -> Any:
         """Parses; what a file of settings has wrong is said as of a flag."""
         if args and args[0] is not None:

@@ -55,7 +55,7 @@ def parse_run(arguments: Sequence[str], make_parser: Callable[[str, str], FlagPa
     parser.set_defaults({name: value for name, value in preset.items() if name in flags})
     arguments = file_first(repeatable(arguments, repeatable_flags(settings)))
     values = parser.parse_args(arguments).as_dict()
-    given = set(parser.parse_args(arguments, defaults=False).as_dict())
+    given = parser.given(arguments)
     saved = _saved_settings(values.get("init"))
     values |= {name: saved[name] for name in saved.keys() & values.keys() - given}
     return RunFlags(settings.from_dict(values), values, given)

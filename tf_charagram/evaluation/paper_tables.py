@@ -36,6 +36,11 @@ class PaperTable(NamedTuple):
             if isinstance(cell, float | int)
         }
 
+    def row_numbers(self, label: str) -> dict[str, float]:
+        """Returns the numbers of a row by their columns, but for dashes; none if it is missing."""
+        columns = {name: self.numbers(name) for name in self.columns[1:]}
+        return {name: numbers[label] for name, numbers in columns.items() if label in numbers}
+
 
 @cache
 def paper_table(name: str) -> PaperTable:

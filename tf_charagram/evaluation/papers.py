@@ -128,20 +128,15 @@ def paper_number(
         encoder: As for `paper_scores`.
         options: As for `paper_scores`.
     """
-    pattern, table, row, source = _LABELLED.get(task, (None, "", "", ""))
+    pattern, table, name, source = _LABELLED.get(task, (None, "", "", ""))
     if pattern is None or not pattern.fullmatch(set_name):
         return None
     column, named = _names(encoder, options)
     if task == "similarity" and encoder == "cse":
-        table, row, source = "cse-3", "Pearson", f"{_S}, table 3"
-    if table == "universal-5":
-        numbers = {
-            name: number
-            for name in paper_table(table).columns[1:]
-            if (number := paper_table(table).numbers(name).get(row)) is not None
-        }
-    else:
-        numbers = paper_table(table).numbers(row)
+        table, name, source = "cse-3", "Pearson", f"{_S}, table 3"
+    # That table alone has a row for each task.
+    is_row = table == "universal-5"
+    numbers = paper_table(table).row_numbers(name) if is_row else paper_table(table).numbers(name)
     value = numbers.get(column)
     return None if value is None else PaperNumber(value, f"{named}: {source}")
 
@@ -162,10 +157,7 @@ def _with_mean(scores: dict[str, float], name: str) -> dict[str, float]:
 
 def _of_words(encoder: str) -> dict[str, float]:
     """Returns Spearman x 100 on words of the model chosen by SL999: C, table 1, section 4.1.3."""
-    table = paper_table("charagram-1")
-    numbers = {name: table.numbers(name) for name in table.columns[1:]}
-    row = f"{encoder}, SL999"
-    scores = {name: of_rows[row] for name, of_rows in numbers.items() if row in of_rows}
+    scores = paper_table("charagram-1").row_numbers(f"{encoder}, SL999")
     return scores | ({"RW": 47.1} if encoder == "charagram" else {})
 
 

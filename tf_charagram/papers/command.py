@@ -49,9 +49,9 @@ def make_parser() -> FlagParser:
 
 def papers(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(arguments)
-    given = set(make_parser().parse_args(arguments, defaults=False).as_dict())
-    _check_read(given, values.name)
+    parser = make_parser()
+    values = parser.parse_args(arguments)
+    _check_read(parser.given(arguments), values.name)
     out = Path(values.runs)
     if values.name == [_REPORT]:
         from tf_charagram.papers.report import write_report

@@ -17,7 +17,7 @@ _STOPPING = "stopping; Ctrl-C again stops at once"
 
 
 class TrainingProgress(keras.callbacks.Callback):
-    """One moving line with epoch, speed, time left and score; in a log file a line per evaluation.
+    """One moving line with epoch, speed, time left and score; in a log, one line per evaluation.
 
     Args:
         stream: The batches that are trained on.

@@ -32,6 +32,8 @@ _NEGATIVES_FROM = ("all", "worker")
 _NUM_PROJECTED = 5_000
 # Texts among which the sample neighbours are searched.
 _NUM_SEARCHED = 20_000
+# Texts whose neighbours are shown.
+_NUM_QUERIES = 5
 
 
 class EmbedderTask(Task):
@@ -145,5 +147,5 @@ def negative_sampler(
 
 def sample_queries(texts: Sequence[str]) -> Sequence[str]:
     """Returns up to five texts, spread evenly over those trained on."""
-    step = max(1, len(texts) // 5)
-    return texts[step // 2 :: step][:5]
+    step = max(1, len(texts) // _NUM_QUERIES)
+    return texts[step // 2 :: step][:_NUM_QUERIES]
