@@ -75,9 +75,12 @@ def test_refused(path, name, capsys):
         ("task: 5", 1, "`task` must be a text. Received: 5 in "),
         ("encoder: [a]", 1, "`encoder` must be a text. Received: ['a'] in "),
         ("epochs:\ndim: 8", 1, "`epochs` must have a value. Received: epochs=None"),
-        ("data: pairs.tsv", 2, "--data must be a list. Received: pairs.tsv"),
+        ("data: pairs.tsv", 1, "recipe.yaml: `data` must be a list. Received: pairs.tsv"),
+        ("epochs: many", 1, "recipe.yaml: `epochs` must be a finite number. Received: many"),
+        ("quiet: maybe", 1, "recipe.yaml: `quiet` must be yes or no. Received: maybe"),
+        ("dim: [1]", 1, "recipe.yaml: `dim` must be a whole number. Received: [1]"),
         ("entailment: [Equivalence, Entailment]", 1, "for PPDB 2.0, not for starter"),
-        ("ngrams: 2h", 2, "must be a whole number, or several with commas between them"),
+        ("ngrams: 2h", 1, "`ngrams` must be a whole number, or several with commas between"),
     ],
 )
 def test_values(path, capsys, text, status, message):

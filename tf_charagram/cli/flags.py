@@ -7,7 +7,8 @@ import dataclasses
 import difflib
 import re
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 import jsonargparse
@@ -16,6 +17,7 @@ import yaml
 from tf_charagram.cli.arguments import flags_last
 from tf_charagram.cli.help import FlagHelpFormatter, HelpAllAction, short_groups
 from tf_charagram.config.fields import Group, described, typed
+from tf_charagram.errors import ConfigError
 
 T = TypeVar("T")
 
@@ -78,6 +80,7 @@ class FlagParser(jsonargparse.ArgumentParser):
         self.open_groups: list[str] = []
         self.choices: dict[str, Collection[str]] = {}
         self._titled: dict[str, Any] = {}
+        self._is_checking = False
         if common:
             self.usage = "%(prog)s [FLAGS]"
             self._optionals.title = "help and files of settings"
@@ -124,8 +127,45 @@ class FlagParser(jsonargparse.ArgumentParser):
             if (count := flags.count(flag)) > 1:
                 self.error(f"{flag} takes one value here, and is given {count} times.")
 
+    def check_setting(self, name: str, value: Any) -> None:
+        """Checks the value that a file has for a flag.
+
+        Args:
+            name: Name of a setting, which has a flag.
+            value: What the file says.
+
+        Raises:
+            ConfigError: It is not of the type of the flag.
+        """
+        action = self._option_string_actions[flag_of(name)]
+        if isinstance(action, argparse._StoreTrueAction) and not isinstance(value, bool):
+            raise ConfigError(f"`{name}` must be {_TYPES['bool']}. Received: {value}")
+        try:
+            with self._problems_raised():
+                self.parse_object({name: value}, defaults=False)
+        except (ConfigError, argparse.ArgumentTypeError) as error:
+            problem = str(error).removeprefix(f"{flag_of(name)} ")
+            raise ConfigError(f"`{name}` {problem}") from error
+
+    @contextmanager
+    def _problems_raised(self) -> Iterator[None]:
+        """Within, `error` raises `ConfigError`."""
+        self._is_checking = True
+        try:
+            yield
+        finally:
+            self._is_checking = False
+
     def error(self, message: str, ex: Exception | None = None) -> NoReturn:
         """Prints the problem and how to get help, and exits with status 2."""
+        message = self._in_words(message)
+        if self._is_checking:
+            raise ConfigError(message) from ex
+        sys.stderr.write(f"{self.prog}: error: {message}\nSee {self.prog} --help\n")
+        raise SystemExit(2)
+
+    def _in_words(self, message: str) -> str:
+        """Returns in one line, and by the names of flags, what jsonargparse says is wrong."""
         unknown = re.search(r"[Uu]nrecognized arguments?: (--[\w-]+)", message)
         if unknown:
             flags = [flag for action in self._actions for flag in action.option_strings]
@@ -147,9 +187,7 @@ class FlagParser(jsonargparse.ArgumentParser):
             names = missing.group(1).split(", ")
             named = [name if name in positional else flag_of(name) for name in names]
             message = f"the following arguments are required: {', '.join(named)}"
-        message = " ".join(message.split())
-        sys.stderr.write(f"{self.prog}: error: {message}\nSee {self.prog} --help\n")
-        raise SystemExit(2)
+        return " ".join(message.split())
 
 
 def add_fields(

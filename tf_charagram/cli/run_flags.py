@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from tf_charagram.cli.arguments import file_first, repeatable, value_of, values_of
 from tf_charagram.cli.flags import FlagParser, add_fields, add_flag, list_type, repeatable_flags
-from tf_charagram.cli.settings_file import check_names
+from tf_charagram.cli.settings_file import check_settings
 from tf_charagram.config import RunConfig, preset_settings
 from tf_charagram.config.text_ids import settings_without_use
 from tf_charagram.encoders import ENCODERS
@@ -51,7 +51,7 @@ def parse_run(arguments: Sequence[str], make_parser: Callable[[str, str], FlagPa
     preset = _preset_of(arguments, task, encoder_of(arguments))
     flags = {action.dest for action in parser._actions}
     for path in values_of(arguments, "--config"):
-        check_names(path, flags)
+        check_settings(path, flags, parser.check_setting)
     parser.set_defaults({name: value for name, value in preset.items() if name in flags})
     arguments = file_first(repeatable(arguments, repeatable_flags(settings)))
     values = parser.parse_args(arguments).as_dict()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -66,15 +66,26 @@ def read_settings(path: str | Path) -> dict[str, Any]:
     return settings
 
 
-def check_names(path: str | Path, known: Collection[str]) -> None:
-    """Checks that a file says nothing but settings of a command.
+def check_settings(
+    path: str | Path, known: Collection[str], check: Callable[[str, Any], None]
+) -> None:
+    """Checks that a file says nothing but settings of a command, each of its type.
+
+    Args:
+        path: The file.
+        known: Names of the settings.
+        check: Raises `ConfigError` for the name and the value of a setting of another type.
 
     Raises:
-        ConfigError: It does.
+        ConfigError: It says something else.
     """
-    for name in read_settings(path):
+    for name, value in read_settings(path).items():
         if name not in known:
             raise _error(path, unknown_name("setting", name, known))
+        try:
+            check(name, value)
+        except ConfigError as error:
+            raise _error(path, str(error)) from error
 
 
 def _is_plain(value: Any) -> bool:
