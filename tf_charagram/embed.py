@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +103,7 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.bulk.inputs import read_texts, to_text
     from tf_charagram.bulk.progress import LineProgress
     from tf_charagram.data.writers.vectors import check_vector_file, open_vector_writer
+    from tf_charagram.encoders.base import is_padded
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.serialization.locations import read_config
     from tf_charagram.training.threads import limit_threads
@@ -112,15 +114,33 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     check_vector_file(values["output"])
     lines = read_texts(files)
     first = list(islice(lines, _FEW_LINES))
-    # Folding takes longer than embedding a few texts does without.
-    embedder = TextEmbedder.load(values["model"], folded=len(first) == _FEW_LINES)
+    # Folding takes longer than embedding a few texts does without, and so does making a graph; but
+    # without one, the steps of what is padded would run one by one.
+    are_few = len(first) < _FEW_LINES
+    embedder = TextEmbedder.load(values["model"], folded=not are_few)
     batches = embedder.encode_batches(chain(first, lines), batch_size=values["batch_size"])
     with open_vector_writer(values["output"], embedder.dim) as writer:
-        with LineProgress(files) as progress:
+        with (
+            LineProgress(files) as progress,
+            _without_graphs(are_few and not is_padded(embedder.encoder)),
+        ):
             for texts, vectors in batches:
                 writer.write(texts, vectors)
                 progress.advance(len(texts), len(to_text(texts)))
     progress.say(progress.summary())
+
+
+@contextmanager
+def _without_graphs(is_wanted: bool) -> Iterator[None]:
+    """Within, functions of TensorFlow run as they are called, if that is wanted."""
+    import tensorflow as tf
+
+    before = tf.config.functions_run_eagerly()
+    tf.config.run_functions_eagerly(is_wanted or before)
+    try:
+        yield
+    finally:
+        tf.config.run_functions_eagerly(before)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
