@@ -76,6 +76,7 @@ def test_refused(path, name, capsys):
         ("encoder: [a]", 1, "`encoder` must be a text. Received: ['a'] in "),
         ("epochs:\ndim: 8", 1, "`epochs` must have a value. Received: epochs=None"),
         ("data: pairs.tsv", 1, "recipe.yaml: `data` must be a list. Received: pairs.tsv"),
+        ("configs: a", 1, "recipe.yaml: Unknown setting 'configs'. Available: "),
         ("epochs: many", 1, "recipe.yaml: `epochs` must be a finite number. Received: many"),
         ("quiet: maybe", 1, "recipe.yaml: `quiet` must be yes or no. Received: maybe"),
         ("dim: [1]", 1, "recipe.yaml: `dim` must be a whole number. Received: [1]"),

@@ -73,15 +73,16 @@ def check_settings(
 
     Args:
         path: The file.
-        known: Names of the settings.
+        known: Names of the settings, and of other flags.
         check: Raises `ConfigError` for the name and the value of a setting of another type.
 
     Raises:
         ConfigError: It says something else.
     """
+    settings = {*known}.difference(_NO_SETTINGS)
     for name, value in read_settings(path).items():
-        if name not in known:
-            raise _error(path, unknown_name("setting", name, known))
+        if name not in settings:
+            raise _error(path, unknown_name("setting", name, settings))
         try:
             check(name, value)
         except ConfigError as error:
