@@ -7,8 +7,7 @@ import dataclasses
 import difflib
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 import jsonargparse
@@ -80,7 +79,6 @@ class FlagParser(jsonargparse.ArgumentParser):
         self.open_groups: list[str] = []
         self.choices: dict[str, Collection[str]] = {}
         self._titled: dict[str, Any] = {}
-        self._is_checking = False
         if common:
             self.usage = "%(prog)s [FLAGS]"
             self._optionals.title = "help and files of settings"
@@ -140,26 +138,23 @@ class FlagParser(jsonargparse.ArgumentParser):
         action = self._option_string_actions[flag_of(name)]
         if isinstance(action, argparse._StoreTrueAction) and not isinstance(value, bool):
             raise ConfigError(f"`{name}` must be {_TYPES['bool']}. Received: {value}")
+        exits, self.exit_on_error = self.exit_on_error, False
         try:
-            with self._problems_raised():
-                self.parse_object({name: value}, defaults=False)
+            self.parse_object({name: value}, defaults=False)
         except (ConfigError, argparse.ArgumentTypeError) as error:
             problem = str(error).removeprefix(f"{flag_of(name)} ")
             raise ConfigError(f"`{name}` {problem}") from error
-
-    @contextmanager
-    def _problems_raised(self) -> Iterator[None]:
-        """Within, `error` raises `ConfigError`."""
-        self._is_checking = True
-        try:
-            yield
         finally:
-            self._is_checking = False
+            self.exit_on_error = exits
 
     def error(self, message: str, ex: Exception | None = None) -> NoReturn:
-        """Prints the problem and how to get help, and exits with status 2."""
+        """Prints the problem and how to get help, and exits with status 2.
+
+        Raises:
+            ConfigError: In place of that, if `exit_on_error` is false.
+        """
         message = self._in_words(message)
-        if self._is_checking:
+        if not self.exit_on_error:
             raise ConfigError(message) from ex
         sys.stderr.write(f"{self.prog}: error: {message}\nSee {self.prog} --help\n")
         raise SystemExit(2)
