@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_fields, from_flags
+from tf_charagram.cli.field_flags import add_fields, from_flags
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.files import check_local

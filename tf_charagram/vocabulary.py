@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from tf_charagram.cli.arguments import repeatable
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import FlagParser, add_fields, add_quiet, from_flags, repeatable_flags
+from tf_charagram.cli.field_flags import add_fields, from_flags, repeatable_flags
+from tf_charagram.cli.flags import FlagParser, add_quiet
 from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.config.vocabulary import VocabularyConfig
 from tf_charagram.reporting.progress import quiet

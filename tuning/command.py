@@ -11,7 +11,8 @@ import jsonargparse
 from rich.console import Console
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import FlagParser, add_fields, add_quiet, from_flags
+from tf_charagram.cli.field_flags import add_fields, from_flags
+from tf_charagram.cli.flags import FlagParser, add_quiet
 from tf_charagram.cli.run_flags import add_run_flags, parse_run
 from tf_charagram.config import RunConfig
 from tf_charagram.encoders import ENCODERS

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.commands import call
-from tf_charagram.cli.flags import repeatable_flags
+from tf_charagram.cli.field_flags import repeatable_flags
 from tf_charagram.cli.run_flags import encoder_of, parse_run
 from tf_charagram.config import ParaphraseConfig, TaggingConfig
 from tf_charagram.encoders import ENCODERS

@@ -1,24 +1,20 @@
-"""Command lines made from dataclasses, with suggestions for wrong flags."""
+"""Command lines that say what is wrong with a flag, and suggest the one that was meant."""
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import difflib
 import re
 import sys
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
+from collections.abc import Collection, Sequence
+from typing import Any, NoReturn
 
 import jsonargparse
 import yaml
 
 from tf_charagram.cli.arguments import flags_last
 from tf_charagram.cli.help import FlagHelpFormatter, HelpAllAction, short_groups
-from tf_charagram.config.fields import Group, described, typed
 from tf_charagram.errors import ConfigError
-
-T = TypeVar("T")
 
 #: What every command says of the model it is given.
 MODEL_HELP = "run folder, model folder, or a name that charagram models lists"
@@ -32,11 +28,12 @@ _OF_FILES = {
     "--input": "Name each file with --input, or a pattern in quotes.",
     "--data": "Name each file with --data.",
 }
-# What jsonargparse says of a value that is not of the type of its flag, or of one of its types.
-_TYPES = {
+#: What a value of a type is called.
+TYPES = {
     "int": "a whole number", "float": "a finite number", "bool": "yes or no", "str": "a text",
     "list": "a list",
 }  # fmt: skip
+# What jsonargparse says of a value that is not of the type of its flag, or of one of its types.
 _WRONG_TYPE = re.compile(
     r'key "(\w+)":.*?Expected a <class .(int|float|bool|str|list).>.*(?:Got|Given) value: (.*)',
     re.DOTALL,
@@ -137,7 +134,7 @@ class FlagParser(jsonargparse.ArgumentParser):
         """
         action = self._option_string_actions[flag_of(name)]
         if isinstance(action, argparse._StoreTrueAction) and not isinstance(value, bool):
-            raise ConfigError(f"`{name}` must be {_TYPES['bool']}. Received: {value}")
+            raise ConfigError(f"`{name}` must be {TYPES['bool']}. Received: {value}")
         exits, self.exit_on_error = self.exit_on_error, False
         try:
             self.parse_object({name: value}, defaults=False)
@@ -175,7 +172,7 @@ class FlagParser(jsonargparse.ArgumentParser):
         wrong = _WRONG_TYPE.search(message)
         if wrong:
             name, kind, value = wrong.groups()
-            message = f"{flag_of(name)} must be {_TYPES[kind]}. Received: {value}"
+            message = f"{flag_of(name)} must be {TYPES[kind]}. Received: {value}"
         missing = _MISSING.search(message)
         if missing:
             positional = {action.dest for action in self._actions if not action.option_strings}
@@ -183,51 +180,6 @@ class FlagParser(jsonargparse.ArgumentParser):
             named = [name if name in positional else flag_of(name) for name in names]
             message = f"the following arguments are required: {', '.join(named)}"
         return " ".join(message.split())
-
-
-def add_fields(
-    parser: FlagParser,
-    config_class: type,
-    *,
-    skip: Collection[str] = (),
-    hidden: Collection[str] = (),
-) -> None:
-    """Adds one flag for each field of a dataclass that has a help text, with default and type.
-
-    Args:
-        parser: Gets the flags, in groups.
-        config_class: The dataclass.
-        skip: Fields without a flag.
-        hidden: Fields whose flags `--help` does not show.
-    """
-    types = get_type_hints(config_class)
-    lists = repeatable_flags(config_class)
-    told = described(config_class)
-    declared = {field.name: field for field in dataclasses.fields(config_class)}
-    order = (None, *get_args(Group))
-    for name in sorted(told, key=lambda name: order.index(told[name].get("group"))):
-        if name in skip:
-            continue
-        kind: Any = types[name]
-        default: Any = declared[name].default
-        arguments: dict[str, Any] = {}
-        if flag_of(name) in lists:
-            kind, default, arguments = list[str], [], {"metavar": "FILE"}
-        elif get_origin(kind) is tuple:
-            kind, default = list_type(kind), ",".join(map(str, default)) or None
-        shown = argparse.SUPPRESS if name in hidden else told[name]["help"]
-        title = told[name].get("group")
-        add_flag(
-            parser.group(title) if title else parser,
-            name,
-            kind,
-            default=default,
-            help=shown,
-            **arguments,
-        )
-        parser.choices[name] = told[name].get("choices", ())
-        if told[name].get("is_common"):
-            parser.common.append(name)
 
 
 def add_flag(parser: Any, name: str, kind: Any, **arguments: Any) -> None:
@@ -249,50 +201,3 @@ def add_quiet(parser: Any) -> None:
 def flag_of(name: str) -> str:
     """Returns the flag of a setting."""
     return "--" + name.replace("_", "-")
-
-
-def list_type(kind: Any) -> Callable[..., str]:
-    """Returns what checks a comma-separated list whose elements are of the type of a setting."""
-    checks: dict[type, Callable[..., str]] = {str: _joined, int: _integers, float: _floats}
-    return checks[get_args(kind)[0]]
-
-
-def _joined(values: Any) -> str:
-    """Returns a comma-separated list, which files of settings may have as a list."""
-    return ",".join(map(str, values)) if isinstance(values, list | tuple) else str(values)
-
-
-def _integers(text: str) -> str:
-    """Checks a comma-separated list of integers, such as `2,3,4`."""
-    return _numbers(text, int)
-
-
-def _floats(text: str) -> str:
-    """Checks a comma-separated list of numbers, such as `1,0.5`."""
-    return _numbers(text, float)
-
-
-def _numbers(text: str, kind: type[int] | type[float]) -> str:
-    text = _joined(text)
-    try:
-        for part in text.split(","):
-            kind(part)
-    except ValueError:
-        named = f"must be {_TYPES[kind.__name__]}, or several with commas between them"
-        raise argparse.ArgumentTypeError(f"{named}. Received: {text}") from None
-    return text
-
-
-def from_flags(config_class: type[T], values: dict[str, Any]) -> T:
-    """Returns the dataclass for parsed values; those of other flags are left out."""
-    types = get_type_hints(config_class)
-    fields: Any = dataclasses.fields(config_class)  # type: ignore[arg-type]
-    names = [field.name for field in fields if field.name in values]
-    return config_class(**{name: typed(values[name], types[name]) for name in names})
-
-
-def repeatable_flags(config_class: type) -> list[str]:
-    """Returns the flags of a dataclass that may be given several times."""
-    types = get_type_hints(config_class)
-    names = [name for name in REPEATABLE if getattr(types.get(name), "__origin__", None) is tuple]
-    return [flag_of(name) for name in names]

@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from tf_charagram.cli.arguments import file_first, repeatable, value_of, values_of
-from tf_charagram.cli.flags import FlagParser, add_fields, add_flag, list_type, repeatable_flags
+from tf_charagram.cli.field_flags import add_fields, list_type, repeatable_flags
+from tf_charagram.cli.flags import FlagParser, add_flag
 from tf_charagram.cli.settings_file import check_settings
 from tf_charagram.config import RunConfig, preset_settings
 from tf_charagram.config.text_ids import settings_without_use
