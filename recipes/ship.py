@@ -146,6 +146,19 @@ def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | 
     return model.from_parts(Parts(vectorizer, encoder), model.task)
 
 
+def _rounded(model: Any, path: str, table_dtype: str) -> None:
+    """Rounds the table of an embedder so that texts like those of a file change little."""
+    from tf_charagram.export.compression.rounding import rounded_for_texts
+
+    texts = [line for _, line in read_lines(path)]
+    rounding = rounded_for_texts(model.vectorizer, model.encoder, texts, table_dtype)
+    model.encoder.ngram_table.assign(rounding.table)
+    sys.stdout.write(
+        f"{table_dtype}: sums of {len(texts):,} texts are off by {100 * rounding.error:.1f} %, "
+        f"rounded to the nearest by {100 * rounding.nearest_error:.1f} %\n"
+    )
+
+
 def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
     """Returns an embedder that reads misspelled words as the most frequent ones of a file.
 
@@ -204,6 +217,10 @@ def make_parser() -> FlagParser:
     parser.add_argument(
         "--table-dtype", type=str, default="int8", help="float16, int8 or int4 [int8]"
     )
+    parser.add_argument(
+        "--texts", type=str | None, default=None,
+        help="round the table for these, one per line [to the nearest]",
+    )  # fmt: skip
     parser.add_argument("--to", type=str, default=str(PRETRAINED), help="folder of all models")
     return parser
 
@@ -220,6 +237,8 @@ def run(arguments: Sequence[str]) -> int:
     model = load_any(values.model)
     if values.max_ngrams is not None or values.dim is not None:
         model = _smaller(model, values.max_ngrams, values.count_power, values.dim)
+    if values.texts is not None:
+        _rounded(model, values.texts, values.table_dtype)
     if values.dictionary is not None:
         model = _with_dictionary(model, values.dictionary, values.max_words)
     facts = {**facts, **_training_facts(values.model)}

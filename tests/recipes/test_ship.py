@@ -70,6 +70,21 @@ def test_made_smaller(arguments, tmp_path):
     assert loaded.vectorizer.num_rows == 20
 
 
+def test_rounded_for_texts(arguments, tmp_path, capsys):
+    whole = TextEmbedder.load(tmp_path / "run")
+    texts = ["machines", "gate", "adage of machines", "a gate"]
+    (tmp_path / "texts.txt").write_text("\n".join(100 * texts))
+    errors = []
+    for more in ([], ["--texts", str(tmp_path / "texts.txt")]):
+        assert main([*arguments, "--table-dtype", "int4", *more]) == 0
+        shipped = TextEmbedder.load(tmp_path / "pretrained" / "tiny")
+        errors.append(np.linalg.norm(shipped.encode(texts) - whole.encode(texts)))
+    assert errors[1] < 0.9 * errors[0]
+    assert "int4: sums of 400 texts are off by" in capsys.readouterr().out
+    assert main([*arguments, "--table-dtype", "float16", "--texts", more[1]]) == 1
+    assert "one of int8, int4. Received: float16" in capsys.readouterr().err
+
+
 def test_what_matters_and_in_how_many_bits(arguments, tmp_path):
     """A count to the power of 0 leaves the norm alone to choose."""
     whole = TextEmbedder.load(tmp_path / "run")

@@ -62,21 +62,43 @@ def stored_table(table: np.ndarray, dtype: str) -> StoredTable:
     """
     if dtype == "float32":
         return StoredTable(table)
+    if dtype in _LARGEST:
+        rows, scales = whole_numbers(table, dtype)
+        return StoredTable(_packed(rows) if dtype == "int4" else rows, scales)
+    if _row_maxima(table, dtype).max() > np.finfo(np.float16).max:
+        raise ConfigError("The table has numbers too large for float16. Use dtype=int8.")
+    return StoredTable(table.astype(np.float16))
+
+
+def whole_numbers(table: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray]:
+    """Rounds a table to whole numbers times a scale per row, as `stored_table` stores it.
+
+    Args:
+        table: float32 `(num_rows, dim)`.
+        dtype: `"int8"` or `"int4"`.
+
+    Returns:
+        int8 `(num_rows, dim)`, and the scales, float32 `(num_rows, 1)`.
+
+    Raises:
+        ConfigError: A number is not finite.
+    """
+    levels = _LARGEST[dtype]
+    scales = np.maximum(_row_maxima(table, dtype), _TINY) / levels
+    # For one scale in 128, a 127th of 127 times the scale rounds to the next number.
+    scales = scales * levels / levels
+    return np.rint(table / scales).astype(np.int8), scales
+
+
+def _row_maxima(table: np.ndarray, dtype: str) -> np.ndarray:
+    """Returns the largest absolute value of each row; raises as `stored_table`."""
     largest = np.abs(table).max(axis=1, keepdims=True)
     if num_bad := np.count_nonzero(~np.isfinite(largest)):
         raise ConfigError(
             f"A table is stored as {dtype} only if all its numbers are finite. Received: NaN or "
             f"infinity in {num_bad} of {len(table)} rows. Train again with a smaller learning rate."
         )
-    if (levels := _LARGEST.get(dtype)) is not None:
-        scales = np.maximum(largest, _TINY) / levels
-        # For one scale in 128, a 127th of 127 times the scale rounds to the next number.
-        scales = scales * levels / levels
-        rows = np.rint(table / scales).astype(np.int8)
-        return StoredTable(_packed(rows) if dtype == "int4" else rows, scales)
-    if largest.max() > np.finfo(np.float16).max:
-        raise ConfigError("The table has numbers too large for float16. Use dtype=int8.")
-    return StoredTable(table.astype(np.float16))
+    return largest
 
 
 def _packed(rows: np.ndarray) -> np.ndarray:
