@@ -15,10 +15,10 @@ from tf_charagram.serialization.locations import read_card, shipped_models
 NAME = "english"
 #: Pairs, and the cosines of their vectors when the model was shipped.
 PAIRS = [
-    ("vehicals on the rode", "vehicles on the road", 0.5904),
-    ("how do i resett my pasword", "How can I change my password?", 0.8021),
-    ("colour", "color", 0.9379),
-    ("a dog", "two cats", 0.1947),
+    ("vehicals on the rode", "vehicles on the road", 0.5443),
+    ("how do i resett my pasword", "How can I change my password?", 0.8102),
+    ("colour", "color", 0.9359),
+    ("a dog", "two cats", 0.1629),
 ]
 QUESTIONS = [
     "How can I change my password?", "Where is my order?", "How do I return an item?",
