@@ -52,7 +52,7 @@ def rounded_for_texts(
     Args:
         vectorizer: What the encoder reads; known words are not made of misspelled ones.
         encoder: `charagram`.
-        texts: Some tens of thousands; 100,000 take 2 minutes and 500 MB.
+        texts: Some tens of thousands; 220,000 take 3 minutes and 2 GB.
         table_dtype: `"int8"` or `"int4"`.
         num_sweeps: How often each row is rounded anew.
 
