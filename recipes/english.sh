@@ -5,14 +5,18 @@
 set -eu
 recipes=$(cd "$(dirname "$0")" && pwd)
 
+# Trains on with the n-grams that there are, with neighbors and ten times the L2 penalty.
+train_on() {
+    charagram train --config "$recipes/english.yaml" --min-count 20 --max-per-order 1 --l2 1e-4 \
+        --batch-size 250 --neighbor-batch-size 250 "$@"
+}
+
 python "$recipes/english_lines.py" data/lines.txt --texts data/texts/*.gz --pairs data/pairs/* --number 671000 \
     --words data/words.tsv --misspellings data/pairs/misspellings.tsv --misspelled "$recipes/misspelled.txt"
 charagram train --config "$recipes/english.yaml" --out runs/whole
 python "$recipes/prune.py" runs/whole runs/pruned --max-ngrams 72000 --count-power 0.35
 for seed in 0 1 2 3; do
-    charagram train --config "$recipes/english.yaml" --init runs/pruned --out "runs/seed-$seed" --seed "$seed" \
-        --min-count 20 --max-per-order 1 --batch-size 250 --neighbor-batch-size 250 --epochs 0.35 \
-        --learning-rate 0.0015 --l2 1e-4
+    train_on --init runs/pruned --out "runs/seed-$seed" --seed "$seed" --epochs 0.35 --learning-rate 0.0015
 done
 python "$recipes/average.py" runs/average runs/seed-0 runs/seed-1 runs/seed-2 runs/seed-3
 cut -f 1 data/words.tsv > data/words.txt
@@ -22,11 +26,9 @@ python "$recipes/ship.py" runs/average english --words data/words.txt --facts "$
 # What came out is trained on four times more, slowly, with a second teacher.
 head -n 220000 data/lines.txt > data/some-lines.txt
 for seed in 0 1 2 3; do
-    charagram train --config "$recipes/english.yaml" --init runs/english --out "runs/again-$seed" --seed "$seed" \
+    train_on --init runs/english --out "runs/again-$seed" --seed "$seed" --epochs 1 --learning-rate 0.0005 \
         --data data/some-lines.txt \
-        --second-teacher sentence-transformers:sentence-transformers/all-mpnet-base-v2 \
-        --min-count 20 --max-per-order 1 --batch-size 250 --neighbor-batch-size 250 --epochs 1 \
-        --learning-rate 0.0005 --l2 1e-4
+        --second-teacher sentence-transformers:sentence-transformers/all-mpnet-base-v2
 done
 python "$recipes/average.py" runs/again runs/again-0 runs/again-1 runs/again-2 runs/again-3
 python "$recipes/ship.py" runs/again second --words data/words.txt --facts "$recipes/english-facts.yaml" \
@@ -36,10 +38,8 @@ python "$recipes/ship.py" runs/again second --words data/words.txt --facts "$rec
 for run in 0:1,220000 1:1,220000 4:220001,440000 5:220001,440000 8:440001,671000 9:440001,671000; do
     seed=${run%:*}
     sed -n "${run#*:}p" data/lines.txt > data/third.txt
-    charagram train --config "$recipes/english.yaml" --init runs/second --out "runs/third-$seed" --seed "$seed" \
-        --data data/third.txt --typos 0.1 --neighbors-weight 0.25 \
-        --min-count 20 --max-per-order 1 --batch-size 250 --neighbor-batch-size 250 --epochs 1 \
-        --learning-rate 0.0005 --l2 1e-4
+    train_on --init runs/second --out "runs/third-$seed" --seed "$seed" --epochs 1 --learning-rate 0.0005 \
+        --data data/third.txt --typos 0.1 --neighbors-weight 0.25
 done
 python "$recipes/average.py" runs/third runs/third-[0-9]
 python "$recipes/ship.py" runs/third english --dictionary data/words.tsv --texts data/some-lines.txt \

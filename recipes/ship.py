@@ -146,7 +146,7 @@ def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | 
     return model.from_parts(Parts(vectorizer, encoder), model.task)
 
 
-def _rounded(model: Any, path: str, table_dtype: str) -> None:
+def _round_table(model: Any, path: str, table_dtype: str) -> None:
     """Rounds the table of an embedder so that texts like those of a file change little."""
     from tf_charagram.export.compression.rounding import rounded_for_texts
 
@@ -238,7 +238,7 @@ def run(arguments: Sequence[str]) -> int:
     if values.max_ngrams is not None or values.dim is not None:
         model = _smaller(model, values.max_ngrams, values.count_power, values.dim)
     if values.texts is not None:
-        _rounded(model, values.texts, values.table_dtype)
+        _round_table(model, values.texts, values.table_dtype)
     if values.dictionary is not None:
         model = _with_dictionary(model, values.dictionary, values.max_words)
     facts = {**facts, **_training_facts(values.model)}

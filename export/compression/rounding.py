@@ -17,13 +17,12 @@ from scipy import sparse
 
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.serialization.table_dtypes import whole_numbers
+from tf_charagram.serialization.table_dtypes import INTEGER_DTYPES, whole_numbers
+from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.tensors import string_tensor
 
-#: What a table can be rounded to.
-ROUNDED_DTYPES = ("int8", "int4")
-# Texts turned into ids at a time.
-_TEXTS = 4096
+# Texts turned into ids at a time, and most characters of these.
+_BATCH_TEXTS, _BATCH_CHARS = 4096, 2**20
 
 
 class Rounding(NamedTuple):
@@ -73,8 +72,8 @@ def count_ids(vectorizer: keras.layers.Layer, texts: Sequence[str]) -> sparse.cs
     """Counts the ids of texts, as they are written: float32 `(num_texts, num_rows)`."""
     as_written = vectorizer.as_written()
     ids, ends = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
-    for start in range(0, len(texts), _TEXTS):
-        ragged = as_written(string_tensor(texts[start : start + _TEXTS]))
+    for batch in bounded_batches(texts, _BATCH_TEXTS, _BATCH_CHARS):
+        ragged = as_written(string_tensor(batch))
         ids.append(ragged.values.numpy())
         ends.append(ragged.row_splits.numpy()[1:] + ends[-1][-1])
     columns = np.concatenate(ids)
@@ -111,9 +110,9 @@ def rounded_for_sums(
         ConfigError: As `rounded_for_texts`.
     """
     check_positive(num_sweeps=num_sweeps)
-    if table_dtype not in ROUNDED_DTYPES:
+    if table_dtype not in INTEGER_DTYPES:
         raise ConfigError(
-            f"`table_dtype` must be one of {', '.join(ROUNDED_DTYPES)}. Received: {table_dtype}"
+            f"`table_dtype` must be one of {', '.join(INTEGER_DTYPES)}. Received: {table_dtype}"
         )
     nearest, scales = whole_numbers(table, table_dtype)
     numbers = nearest.astype(np.float32)

@@ -13,6 +13,8 @@ TABLE_DTYPES = ("float32", "float16", "int8", "int4")
 #: What an exported model can compute with.
 SERVED_DTYPES = ("float32", "float16", "int8")
 _LARGEST = {"int8": np.float32(127), "int4": np.float32(7)}
+#: Those of them that are whole numbers times a scale per row.
+INTEGER_DTYPES = tuple(_LARGEST)
 #: Added to a four-bit number, so that none is negative.
 _ZERO = 8
 #: Smaller rows than this are stored as zeros rather than divided by next to nothing.
@@ -75,7 +77,7 @@ def whole_numbers(table: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray
 
     Args:
         table: float32 `(num_rows, dim)`.
-        dtype: `"int8"` or `"int4"`.
+        dtype: One of `INTEGER_DTYPES`.
 
     Returns:
         int8 `(num_rows, dim)`, and the scales, float32 `(num_rows, 1)`.
