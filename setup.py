@@ -88,8 +88,6 @@ setup(
             "data/starter/*.tsv",
             "demo/page/*",
             "pretrained/*/*",
-            "evaluation/numbers/*.tsv",
-            "papers/*.html",
         ]
     },
     entry_points={"console_scripts": ["charagram = tf_charagram.cli:main"]},

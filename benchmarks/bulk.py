@@ -27,9 +27,9 @@ import numpy as np
 
 from tf_charagram.bulk.inputs import find_inputs
 from tf_charagram.bulk.job import EmbedJob, run_local
-from tf_charagram.config import ParaphraseConfig
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.building import make_vectorizer
 
 WARM_UP = 20_000

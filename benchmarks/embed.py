@@ -41,9 +41,9 @@ KINDS = ("words", "sentences")
 
 def save_model(folder: Path, words: list[str]) -> None:
     """Saves a model of these words, as a folder and as a SavedModel; its weights are random."""
-    from tf_charagram.config import ParaphraseConfig
     from tf_charagram.encoders.charagram import Charagram
     from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
     from tf_charagram.training.building import make_vectorizer
 
     vectorizer = make_vectorizer(ParaphraseConfig(), words)

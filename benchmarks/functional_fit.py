@@ -15,11 +15,11 @@ import common
 import keras
 import tensorflow as tf
 
-from tf_charagram.config import ParaphraseConfig
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.losses import MarginLoss
+from tf_charagram.losses.margin_loss import MarginLoss
 from tf_charagram.optimizers import LazyAdam
-from tf_charagram.trainers.paraphrase import ParaphraseModel
+from tf_charagram.tasks.paraphrase.model import ParaphraseModel
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 

@@ -24,7 +24,7 @@ from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import PairBlock, PairStore
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers import make_optimizer
-from tf_charagram.trainers.paraphrase import ParaphraseModel
+from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 
 DIM, NUMBER = 300, 4
 _STEPS = 20

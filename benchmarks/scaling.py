@@ -23,8 +23,8 @@ from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import PairBlock, PairStore
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers import make_optimizer
+from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 from tf_charagram.text.vocabulary import NgramVocabulary
-from tf_charagram.trainers.paraphrase import ParaphraseModel
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 
 NUM_TEXTS, NUM_PAIRS, IDS_PER_TEXT, SMALLEST = 20_000, 100_000, 22, 20_000

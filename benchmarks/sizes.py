@@ -16,8 +16,8 @@ import common
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.evaluation.scores import score_sets
-from tf_charagram.evaluation.sets import evaluation_sets
 from tf_charagram.export.compression.budget import fitting_options, saved_model_bytes
 from tf_charagram.export.compression.options import DTYPES, ShrinkOptions
 from tf_charagram.export.compression.shrinking import shrink

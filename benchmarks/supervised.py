@@ -19,17 +19,17 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.data.pipeline.example_stream import ExampleStream
-from tf_charagram.data.readers.labelled import read_scored_pairs
 from tf_charagram.encoders import encoder_class
-from tf_charagram.layers.pair_head import PairScoreHead
 from tf_charagram.layers.ragged_rows import gather_ragged
 from tf_charagram.models.distinct import distinct
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers import make_optimizer
+from tf_charagram.tasks.features_trainer import FeatureModel
+from tf_charagram.tasks.labelled_reader import read_scored_pairs
+from tf_charagram.tasks.pairs.head import PairScoreHead
+from tf_charagram.tasks.supervised_trainer import SupervisedModel
 from tf_charagram.text.ids import ids_function
 from tf_charagram.text.registry import VECTORIZERS
-from tf_charagram.trainers.features import FeatureModel
-from tf_charagram.trainers.supervised import SupervisedModel
 from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.threads import limit_threads

@@ -21,12 +21,12 @@ from pathlib import Path
 
 import common
 
-from tf_charagram.bad_lines import BadLines
-from tf_charagram.config import ParaphraseConfig
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.evaluation.scores import score_names
-from tf_charagram.evaluation.sets import evaluation_sets
+from tf_charagram.tasks import task_class
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.run import TrainingRun
-from tf_charagram.training.tasks import task_class
 from tf_charagram.tuning.running import run_search
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import paper_space

@@ -20,8 +20,8 @@ from contextlib import ExitStack
 
 import common
 
-from tf_charagram.distribution.cluster import cluster_of
-from tf_charagram.distribution.launcher import linked_clusters, start_worker
+from tf_charagram.training.workers.cluster import cluster_of
+from tf_charagram.training.workers.launcher import linked_clusters, start_worker
 
 _WARM_UP = 20
 
@@ -32,10 +32,10 @@ def work(arguments: argparse.Namespace) -> None:
     import numpy as np
     import tensorflow as tf
 
-    from tf_charagram.distribution.connection import connect
+    from tf_charagram.tasks import settings_class
     from tf_charagram.training.run import TrainingRun
-    from tf_charagram.training.tasks import settings_class
     from tf_charagram.training.threads import set_threads
+    from tf_charagram.training.workers.connection import connect
 
     with tempfile.TemporaryDirectory() as folder:
         config = settings_class("sentences").from_dict({

@@ -17,7 +17,7 @@ from tf_charagram.cli.field_flags import add_fields, from_flags
 from tf_charagram.cli.flags import MODEL_HELP, FlagParser
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.options import ShrinkOptions
-from tf_charagram.files import check_local
+from tf_charagram.files.writing import check_local
 
 if TYPE_CHECKING:
     from tf_charagram.export.serving.folder import ServingFolder
@@ -58,7 +58,7 @@ def export(arguments: Sequence[str]) -> int:
     from tf_charagram.export.serving.card import about_run
     from tf_charagram.export.serving.folder import ServingFolder
     from tf_charagram.export.serving.version import write_version
-    from tf_charagram.serialization.registry import load_any
+    from tf_charagram.models.registry import load_any
 
     folder = ServingFolder(values.to)
     model = load_any(values.model)
@@ -119,7 +119,7 @@ def _made_smaller(
     from tf_charagram.export.compression.shrinking import shrink
     from tf_charagram.export.serving.golden import most_golden_bytes
     from tf_charagram.export.serving.warmup import warmup_bytes
-    from tf_charagram.serialization.parts import Parts
+    from tf_charagram.models.parts import Parts
 
     vectorizer, encoder, _ = model.parts
     if options.max_mb is not None:
@@ -146,7 +146,7 @@ def real_texts(path: str | None, model: str, kind: str = "embedder") -> list[byt
     """
     from tf_charagram.data.readers.lines import read_lines
     from tf_charagram.export.serving.inputs import sample_texts
-    from tf_charagram.serialization.registry import model_class
+    from tf_charagram.models.registry import model_class
     from tf_charagram.text.batches import to_bytes
     from tf_charagram.training.run_folder import RunFolder
 

@@ -23,9 +23,9 @@ from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import FlagParser
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.files import sha256_of, whole_file
-from tf_charagram.json_files import write_json
-from tf_charagram.serialization.locations import CARD, PRETRAINED, WORDS
+from tf_charagram.files.json_files import write_json
+from tf_charagram.files.writing import sha256_of, whole_file
+from tf_charagram.models.locations import CARD, PRETRAINED, WORDS
 
 MAX_BYTES = 10_000_000
 _REQUIRED = ("summary", "licence", "data", "scores", "recipe")
@@ -101,7 +101,7 @@ def ship(
         ConfigError: The name has another form, or the files are more than 10 MB together.
         RunError: It cannot be written.
     """
-    from tf_charagram.serialization.saved_model import replaced_folder
+    from tf_charagram.models.saved_model import replaced_folder
 
     if not _NAME.fullmatch(name):
         raise ConfigError(f"`name` must be small letters, digits and hyphens. Received: {name}")
@@ -136,7 +136,7 @@ def ship(
 def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | None) -> Any:
     """Returns an embedder with fewer n-grams or dimensions, float32 and not folded."""
     from tf_charagram.export.compression.tables import projected, pruned
-    from tf_charagram.serialization.parts import Parts
+    from tf_charagram.models.parts import Parts
 
     vectorizer, encoder, _ = model.parts
     if max_ngrams is not None:
@@ -232,7 +232,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError("Give one of --words and --dictionary.")
     facts = read_facts(values.facts)
     words = None if values.words is None else read_words(values.words, values.max_words)
-    from tf_charagram.serialization.registry import load_any
+    from tf_charagram.models.registry import load_any
 
     model = load_any(values.model)
     if values.max_ngrams is not None or values.dim is not None:

@@ -11,11 +11,11 @@ import pytest
 
 from tests.commands import QUICK, call
 from tests.texts import words
-from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import ConfigError
-from tf_charagram.locks import FolderLock
+from tf_charagram.files.locks import FolderLock
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.serialization.locations import FORMAT_VERSION
+from tf_charagram.models.locations import FORMAT_VERSION
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 
 GOOD = "".join(f"{word}\t{word}s\n" for word in words(20)).encode()
 

@@ -16,13 +16,13 @@ import tensorflow as tf
 from tests.commands import QUICK, call, process, run
 from tf_charagram import __version__
 from tf_charagram.cli import COMMANDS
+from tf_charagram.cli.train import make_parser
+from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.encoders.char_cnn import CharCnn
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.evaluation.sets import evaluation_sets
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.train import make_parser
 
 LINES = ["cat", "a cat", "", "tab\there", "caf\N{LATIN SMALL LETTER E WITH ACUTE}", "x" * 200]
 

@@ -204,6 +204,6 @@ def test_it_trains(guide, tmp_path):
 def test_the_real_package_has_neither():
     """Otherwise what is tested above would not be the copy."""
     from tf_charagram.encoders import ENCODERS
-    from tf_charagram.training.tasks import TASKS
+    from tf_charagram.tasks import TASKS
 
     assert NAME not in ENCODERS and TASK not in TASKS

@@ -19,7 +19,7 @@ def test_every_name_is_there():
     for module, names in ((layers, layers.LAYERS), (encoders, encoders.CLASSES)):
         for name in names:
             assert getattr(module, name).__name__ == name
-    assert tf_charagram.losses.MarginLoss and tf_charagram.optimizers.LazyAdam
+    assert tf_charagram.losses.margin_loss.MarginLoss and tf_charagram.optimizers.LazyAdam
     with pytest.raises(
         AttributeError, match=r"module 'tf_charagram\.layers' has no attribute 'No'"
     ):
@@ -42,7 +42,7 @@ def test_every_registered_class_is_known_before_it_is_imported():
 def test_a_class_is_imported_for_a_config(monkeypatch):
     registered: dict[str, object] = {}
     monkeypatch.setattr(keras.saving, "get_custom_objects", lambda: registered)
-    register_with_keras({"TextHead": "tf_charagram.layers.text_head"})
+    register_with_keras({"TextHead": "tf_charagram.tasks.sentiment.head"})
     head = layers.TextHead(dim=3, labels=["a", "b"])
     restored = registered["tf_charagram>TextHead"].from_config(head.get_config())
     assert type(restored) is type(head) and restored.get_config() == head.get_config()

@@ -12,28 +12,28 @@ from tf_charagram.lazy import lazy_names, register_with_keras
 
 if TYPE_CHECKING:
     from tf_charagram.models.embedder import TextEmbedder
-    from tf_charagram.models.pair_models import PairClassifier, PairScorer
-    from tf_charagram.models.tagger import Tagger
-    from tf_charagram.models.text_classifier import TextClassifier
+    from tf_charagram.tasks.pairs.models import PairClassifier, PairScorer
+    from tf_charagram.tasks.paraphrase.model import ParaphraseModel
+    from tf_charagram.tasks.sentiment.classifier import TextClassifier
+    from tf_charagram.tasks.tagging.tagger import Tagger
     from tf_charagram.text.vectorizer import NgramVectorizer
-    from tf_charagram.trainers.paraphrase import ParaphraseModel
 
 _MODELS = {
-    "PairClassifier": "tf_charagram.models.pair_models",
-    "PairScorer": "tf_charagram.models.pair_models",
-    "Tagger": "tf_charagram.models.tagger",
-    "TextClassifier": "tf_charagram.models.text_classifier",
+    "PairClassifier": "tf_charagram.tasks.pairs.models",
+    "PairScorer": "tf_charagram.tasks.pairs.models",
+    "Tagger": "tf_charagram.tasks.tagging.tagger",
+    "TextClassifier": "tf_charagram.tasks.sentiment.classifier",
     "TextEmbedder": "tf_charagram.models.embedder",
 }
 _TRAINING = {
     "LazyAdagrad": "tf_charagram.optimizers.lazy",
     "LazyAdam": "tf_charagram.optimizers.lazy",
-    "MarginLoss": "tf_charagram.losses",
+    "MarginLoss": "tf_charagram.losses.margin_loss",
     "MomentumSgd": "tf_charagram.optimizers.sgd",
 }
 _OTHERS = {
     "NgramVectorizer": "tf_charagram.text.vectorizer",
-    "ParaphraseModel": "tf_charagram.trainers.paraphrase",
+    "ParaphraseModel": "tf_charagram.tasks.paraphrase.model",
 }
 _MODULES = ("encoders", "layers", "losses", "optimizers")
 

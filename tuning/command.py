@@ -14,11 +14,11 @@ from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.field_flags import add_fields, from_flags
 from tf_charagram.cli.flags import FlagParser, add_quiet
 from tf_charagram.cli.run_flags import add_run_flags, parse_run
-from tf_charagram.config import RunConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError, TrainingError
 from tf_charagram.reporting.progress import is_quiet, quiet
-from tf_charagram.training.tasks import TASKS, canonical_settings, task_class
+from tf_charagram.tasks import TASKS, canonical_settings, task_class
+from tf_charagram.training.settings import RunConfig
 from tf_charagram.tuning.config import TuneConfig
 from tf_charagram.tuning.making import make_search
 from tf_charagram.tuning.search import Search, SearchFolder
@@ -123,7 +123,7 @@ def _open(search: Search, out: str | None, resume: bool, overwrite: bool) -> Sea
 
 def _checked(search: Search, folder: SearchFolder) -> dict[str, Any]:
     """Returns what identifies a search, once the folder is known to have no other."""
-    from tf_charagram.bad_lines import BadLines
+    from tf_charagram.data.bad_lines import BadLines
     from tf_charagram.training.run_folder import run_config
 
     config = search.config

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tf_charagram.config.fields import option
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.settings import option
 from tf_charagram.tuning.spaces import SPACES
 
 TUNERS = ("grid", "random", "bayesian", "hyperband")

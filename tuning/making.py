@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from tf_charagram.bad_lines import BadLines
-from tf_charagram.config import DistillConfig, RunConfig
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.tasks import task_class
+from tf_charagram.tasks.distillation.settings import DistillConfig
 from tf_charagram.training.kept_model import LAST
-from tf_charagram.training.tasks import task_class
+from tf_charagram.training.settings import RunConfig
 from tf_charagram.tuning.config import TuneConfig
 from tf_charagram.tuning.lengths import TrialLength, paper_length
 from tf_charagram.tuning.search import Search

@@ -11,7 +11,7 @@ from keras_tuner import oracles
 from keras_tuner.engine.trial import Trial, TrialStatus
 
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.json_files import read_json, write_json
+from tf_charagram.files.json_files import read_json, write_json
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import label
 

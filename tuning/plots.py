@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tf_charagram.files import whole_file
+from tf_charagram.files.writing import whole_file
 from tf_charagram.tuning.results import Result
 from tf_charagram.tuning.search import Search
 from tf_charagram.tuning.spaces import label

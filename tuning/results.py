@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram.errors import RunError
-from tf_charagram.files import whole_file
-from tf_charagram.json_files import read_json, write_json
+from tf_charagram.files.json_files import read_json, write_json
+from tf_charagram.files.writing import whole_file
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import label
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from tf_charagram.config import RunConfig
 from tf_charagram.errors import RunError
-from tf_charagram.json_files import read_json
+from tf_charagram.files.json_files import read_json
+from tf_charagram.tasks import canonical_settings
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.tasks import canonical_settings
+from tf_charagram.training.settings import RunConfig
 from tf_charagram.tuning.chief import Role, serve_until_done
 from tf_charagram.tuning.display import Display
 from tf_charagram.tuning.local import run_local

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tf_charagram.config import RunConfig
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.json_files import read_json
+from tf_charagram.files.json_files import read_json
+from tf_charagram.tasks import settings_class, task_class
 from tf_charagram.training.kept_model import LAST
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.tasks import settings_class, task_class
+from tf_charagram.training.settings import RunConfig
 from tf_charagram.tuning.grids import Space
 from tf_charagram.tuning.spaces import combination, label, num_combinations, settings_of
 

@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from tf_charagram.config import ParaphraseConfig, SupervisedConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError
-from tf_charagram.training.tasks import settings_class
+from tf_charagram.tasks import settings_class
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.tuning import grids
 from tf_charagram.tuning.grids import Space
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from tf_charagram.config import RunConfig
 from tf_charagram.errors import ConfigError, TrainingError
-from tf_charagram.files import writing
-from tf_charagram.json_files import read_json
+from tf_charagram.files.json_files import read_json
+from tf_charagram.files.writing import writing
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.tasks.base import Task
+from tf_charagram.training.settings import RunConfig
+from tf_charagram.training.task import Task
 from tf_charagram.tuning.results import (
     COMPLETED,
     FAILED,

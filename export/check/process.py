@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from tf_charagram.export.check import probe
-from tf_charagram.files import temporary_folder
+from tf_charagram.files.writing import temporary_folder
 
 _TIMEOUT_S = 1800
 

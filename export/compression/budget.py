@@ -16,7 +16,7 @@ from tf_charagram.export.compression.options import DTYPES, ShrinkOptions
 from tf_charagram.export.compression.quantization import quantization_problem
 from tf_charagram.export.compression.reducing import reduced
 from tf_charagram.export.compression.tables import can_project, can_prune
-from tf_charagram.files import temporary_folder
+from tf_charagram.files.writing import temporary_folder
 from tf_charagram.models.embedder import TextEmbedder
 
 _NGRAMS_PER_DIM = 100

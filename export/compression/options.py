@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tf_charagram.config.fields import option
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.serialization.table_dtypes import SERVED_DTYPES as DTYPES
+from tf_charagram.models.table_dtypes import SERVED_DTYPES as DTYPES
+from tf_charagram.settings import option
 
 
 @dataclass(frozen=True)

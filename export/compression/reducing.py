@@ -7,7 +7,7 @@ import keras
 from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.export.compression.quantization import QuantizedEncoder
 from tf_charagram.export.compression.tables import projected, pruned
-from tf_charagram.serialization.prefix_sums import fold
+from tf_charagram.models.prefix_sums import fold
 
 
 def reduced(

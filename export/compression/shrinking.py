@@ -15,7 +15,7 @@ def shrink(
     """Makes a model smaller.
 
     First n-grams are left out, then the embedding is projected, then n-grams are folded (see
-    `tf_charagram.serialization.prefix_sums`), and last the table is quantized. The result is for
+    `tf_charagram.models.prefix_sums`), and last the table is quantized. The result is for
     `TextEmbedder(vectorizer, encoder)`, to encode and to export; it cannot be trained on.
 
     Args:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import FlagParser
+from tf_charagram.cli.index import add_model_and_texts
 from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.errors import ConfigError
-from tf_charagram.search.command import add_model_and_texts
 
 if TYPE_CHECKING:
     from tf_charagram.models.embedder import TextEmbedder
@@ -39,7 +39,7 @@ def write_word2vec(embedder: TextEmbedder, words: Iterable[str], path: str | Pat
         ConfigError: There are no words.
         RunError: The file cannot be written.
     """
-    from tf_charagram.files import whole_file
+    from tf_charagram.files.writing import whole_file
 
     written: dict[str, str] = {}
     for word in words:

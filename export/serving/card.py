@@ -9,13 +9,13 @@ from typing import Any
 
 from tf_charagram.export.serving.folder import ServingFolder
 from tf_charagram.export.serving.inputs import make_inputs
-from tf_charagram.files import whole_file
-from tf_charagram.json_files import read_json
+from tf_charagram.files.json_files import read_json
+from tf_charagram.files.writing import whole_file
 from tf_charagram.models.base import TextModel
-from tf_charagram.serialization.identity import EMBEDDER
-from tf_charagram.serialization.locations import read_card
-from tf_charagram.serialization.model_card import MODEL_CARD
-from tf_charagram.serialization.registry import model_class
+from tf_charagram.models.identity import EMBEDDER
+from tf_charagram.models.locations import read_card
+from tf_charagram.models.model_card import MODEL_CARD
+from tf_charagram.models.registry import model_class
 from tf_charagram.training.run_folder import RunFolder
 
 PAGE = "README.md"

@@ -18,7 +18,7 @@ import numpy as np
 from tf_charagram.errors import CharagramError, ConfigError
 from tf_charagram.export.serving.addresses import is_rest_address, split_address
 from tf_charagram.extras import extra_module
-from tf_charagram.json_files import parse_json
+from tf_charagram.files.json_files import parse_json
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.validation import check_texts
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram.export.serving.folder import NAME, is_version, let_read
-from tf_charagram.files import whole_file
+from tf_charagram.files.writing import whole_file
 
 MODELS = "models.config"
 #: Images come out later than TensorFlow; a model that needs TensorFlow's core operations only, as

@@ -16,8 +16,8 @@ import tensorflow as tf
 
 from tf_charagram.export.check.probe import encode_array, encode_inputs
 from tf_charagram.export.serving.inputs import dtype_of, make_inputs
-from tf_charagram.files import whole_file
-from tf_charagram.json_files import read_json
+from tf_charagram.files.json_files import read_json
+from tf_charagram.files.writing import whole_file
 from tf_charagram.models.base import TextModel
 from tf_charagram.models.embedder import unit_rows
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from tf_charagram.data.starter import supervised, train_pairs
 from tf_charagram.data.starter.tagged import tagged_sentences
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.serialization.registry import model_class
+from tf_charagram.models.registry import model_class
 from tf_charagram.text.batches import to_bytes
 
 # Held-out texts come first.

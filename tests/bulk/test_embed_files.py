@@ -20,7 +20,7 @@ from tf_charagram.bulk.folder import ShardFolder
 from tf_charagram.bulk.inputs import InputFile
 from tf_charagram.bulk.run import embed_files
 from tf_charagram.errors import ConfigError, DataError, RunError
-from tf_charagram.locks import FolderLock
+from tf_charagram.files.locks import FolderLock
 from tf_charagram.models.embedder import TextEmbedder
 
 

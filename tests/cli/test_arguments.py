@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tf_charagram.cli.arguments import flags_last, repeatable, value_of
-from tf_charagram.neighbors import make_parser
+from tf_charagram.cli.neighbors import make_parser
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_texts_that_begin_with_a_dash(line, texts):
 
 
 def test_flags_stay_where_one_argument_is_taken():
-    from tf_charagram.embed import make_parser as make_parser_of_embed
+    from tf_charagram.cli.embed import make_parser as make_parser_of_embed
 
     line = ["--input", "a.txt", "english"]
     assert flags_last(line, make_parser_of_embed()._actions) == line

@@ -11,7 +11,7 @@ import pytest
 from tests.commands import call, environment
 from tf_charagram.cli import COMMANDS
 from tf_charagram.cli.completion import SHELLS
-from tf_charagram.training.tasks import TASKS
+from tf_charagram.tasks import TASKS
 
 pytest.importorskip("argcomplete")
 

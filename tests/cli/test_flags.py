@@ -10,13 +10,14 @@ import pytest
 from tests.commands import call
 from tf_charagram.cli.field_flags import repeatable_flags
 from tf_charagram.cli.run_flags import encoder_of, parse_run
-from tf_charagram.config import ParaphraseConfig, TaggingConfig
+from tf_charagram.cli.train import make_parser
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import options_of
 from tf_charagram.errors import ConfigError
-from tf_charagram.train import make_parser
+from tf_charagram.tasks import TASKS, settings_class
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.training.run import TrainingRun
-from tf_charagram.training.tasks import TASKS, settings_class
 
 
 def test_what_may_come_several_times():

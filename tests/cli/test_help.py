@@ -8,16 +8,16 @@ from typing import get_args
 import pytest
 
 from tests.commands import call
-from tf_charagram import embed
-from tf_charagram.bad_lines import BadLines
+from tf_charagram.bulk.counting_settings import ENGINES
 from tf_charagram.bulk.formats import FORMATS
-from tf_charagram.config.fields import Group, described
-from tf_charagram.config.vocabulary import ENGINES
-from tf_charagram.objectives.negatives import STRATEGIES
+from tf_charagram.cli import embed
+from tf_charagram.cli.train import make_parser
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.losses.negatives import STRATEGIES
 from tf_charagram.optimizers.lazy import OPTIMIZERS
-from tf_charagram.train import make_parser
+from tf_charagram.settings import Group, described
+from tf_charagram.tasks import TASKS, settings_class
 from tf_charagram.training.building import UNKNOWN_WORDS
-from tf_charagram.training.tasks import TASKS, settings_class
 from tf_charagram.tuning.command import make_parser as make_tune_parser
 from tf_charagram.tuning.config import TuneConfig
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.commands import call
 from tests.shipped import FACTS, NAME, ship_tiny
-from tf_charagram.serialization import locations
+from tf_charagram.models import locations
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import pytest
 from tests.models.answers import parts
 from tf_charagram.demo.loading import load_embedder
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.pair_head import PairScoreHead
-from tf_charagram.layers.tagging_head import TaggingHead
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.pair_models import PairScorer
-from tf_charagram.models.tagger import Tagger
+from tf_charagram.tasks.pairs.head import PairScoreHead
+from tf_charagram.tasks.pairs.models import PairScorer
+from tf_charagram.tasks.tagging.head import TaggingHead
+from tf_charagram.tasks.tagging.tagger import Tagger
 
 
 def test_embedders_and_the_encoders_of_pair_models(tmp_path):

@@ -20,7 +20,7 @@ from tf_charagram.encoders.options import (
 )
 from tf_charagram.encoders.source import SourceModule
 from tf_charagram.errors import ConfigError
-from tf_charagram.training.tasks import TASKS
+from tf_charagram.tasks import TASKS
 from tf_charagram.tuning.config import TuneConfig
 
 

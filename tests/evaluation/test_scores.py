@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 
+from research.paper_numbers import PAPER_MEAN, PAPER_SETS, paper_scores
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation import scores as module
 from tf_charagram.evaluation.comparison import differences
 from tf_charagram.evaluation.correlation import pearson, spearman
-from tf_charagram.evaluation.papers import PAPER_MEAN, PAPER_SETS, paper_scores
 from tf_charagram.evaluation.scores import score_names, score_sets
 
 PAPER = paper_scores("charagram", {})

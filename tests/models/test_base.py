@@ -14,13 +14,13 @@ from tests.contracts import some_now
 from tests.models.answers import TOLERANCE, parts, randomized
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.export.serving.inputs import sample_texts
-from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
-from tf_charagram.layers.tagging_head import TaggingHead
-from tf_charagram.layers.text_head import TextHead
 from tf_charagram.models.base import TextModel
 from tf_charagram.models.headed import HeadedModel
-from tf_charagram.serialization.parts import Parts
-from tf_charagram.serialization.registry import MODELS, load_any, model_class
+from tf_charagram.models.parts import Parts
+from tf_charagram.models.registry import MODELS, load_any, model_class
+from tf_charagram.tasks.pairs.head import PairLabelHead, PairScoreHead
+from tf_charagram.tasks.sentiment.head import TextHead
+from tf_charagram.tasks.tagging.head import TaggingHead
 
 LABELS = ["no", "yes"]
 HEADS = {

@@ -17,7 +17,7 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.models.explanation import BIAS
-from tf_charagram.serialization.locations import FORMAT_VERSION
+from tf_charagram.models.locations import FORMAT_VERSION
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 TEXTS = ["cat", "cats", "a cat", "dog", "hot dog", "caf\u00e9", *words(40)]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.commands import call
-from tf_charagram.files import sha256_of
+from tf_charagram.files.writing import sha256_of
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.serialization.locations import read_card, shipped_models
+from tf_charagram.models.locations import read_card, shipped_models
 
 NAME = "english"
 #: Pairs, and the cosines of their vectors when the model was shipped.

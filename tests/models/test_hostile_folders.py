@@ -20,7 +20,7 @@ from tests.models.answers import parts
 from tests.models.hostile import code, edit, edit_arrays, header, pickled
 from tf_charagram.errors import RunError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.serialization.registry import load_any
+from tf_charagram.models.registry import load_any
 
 CONFIG, VOCABULARY, WEIGHTS = "config.json", "vocabulary.npz", "weights.npz"
 TABLE = "ngrams/table"

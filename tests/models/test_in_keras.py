@@ -31,11 +31,11 @@ from tf_charagram.layers import (
     WordVectorizer,
     embedding_table,
 )
-from tf_charagram.layers.pair_head import PairLabelHead
-from tf_charagram.layers.text_head import TextHead
+from tf_charagram.models.parts import Parts
+from tf_charagram.models.registry import MODELS, model_class
 from tf_charagram.optimizers import LazyAdam, MomentumSgd
-from tf_charagram.serialization.parts import Parts
-from tf_charagram.serialization.registry import MODELS, model_class
+from tf_charagram.tasks.pairs.head import PairLabelHead
+from tf_charagram.tasks.sentiment.head import TextHead
 from tf_charagram.text.dictionary import Dictionary
 
 LEFTS, RIGHTS = ["a cat", "a dog", "mice", ""], ["cats", "dogs", "a mouse", "house"]

@@ -8,7 +8,7 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.reference import optimizers as reference
-from tf_charagram.distribution.exchange import Exchange
+from tf_charagram.optimizers.exchange import Exchange
 from tf_charagram.optimizers.row_sparse import clip_by_global_norm
 from tf_charagram.optimizers.table_rows import sum_equal_rows
 

@@ -13,7 +13,7 @@ from recipes.ship import main, read_facts, read_words
 from tests.models.answers import parts
 from tests.shipped import FACTS, NAME, ship_tiny
 from tf_charagram.errors import ConfigError
-from tf_charagram.files import sha256_of
+from tf_charagram.files.writing import sha256_of
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.search.texts import read_vocabulary
 

@@ -122,7 +122,7 @@ class TestFolder:
 
     def test_any_number_of_texts(self, saved, model, monkeypatch):
         limit = (saved / "texts.json").stat().st_size - 1
-        monkeypatch.setattr("tf_charagram.json_files._MAX_BYTES", limit)
+        monkeypatch.setattr("tf_charagram.files.json_files._MAX_BYTES", limit)
         assert TextIndex.load(saved, model).texts == TEXTS
 
     def test_another_model(self, saved, other_model):

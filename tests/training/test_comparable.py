@@ -2,7 +2,7 @@
 
 import pytest
 
-from tf_charagram.config import DistillConfig
+from tf_charagram.tasks.distillation.settings import DistillConfig
 from tf_charagram.training.comparable import comparable
 from tf_charagram.training.run_folder import run_config
 

@@ -11,9 +11,10 @@ import tensorflow as tf
 
 from tests.commands import QUICK, call, interrupt_training_at, process, run, saved_weights
 from tests.contracts import some_now
-from tf_charagram.config import ParaphraseConfig, SupervisedConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.training import run as training_run
 from tf_charagram.training.building import check_options
 from tf_charagram.training.devices import table_devices
@@ -29,7 +30,7 @@ from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.layers.cut_table import CutTable
 from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.optimizers import make_optimizer
-from tf_charagram.trainers.paraphrase import ParaphraseModel
+from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 from tf_charagram.training.devices import table_devices
 
 devices = table_devices(2)

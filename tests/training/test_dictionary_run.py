@@ -12,15 +12,15 @@ import pytest
 from tests.commands import QUICK, call, run
 from tf_charagram import TextEmbedder
 from tf_charagram.cli.run_flags import parse_run
-from tf_charagram.config import ParaphraseConfig
+from tf_charagram.cli.train import make_parser
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.tables import pruned
+from tf_charagram.models.locations import read_config
+from tf_charagram.models.model_folder import read_dictionary
 from tf_charagram.search.texts import read_vocabulary
-from tf_charagram.serialization.locations import read_config
-from tf_charagram.serialization.model_folder import read_dictionary
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.text.dictionary import Dictionary
-from tf_charagram.train import make_parser
 from tf_charagram.training.building import check_options, make_vectorizer
 
 RIGHT, WRONG = "vehicles on the road", "vehicels on the raod"

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from tests.contracts import some_now
 from tf_charagram import TextEmbedder
+from tf_charagram.cli.train import main
 from tf_charagram.encoders import ENCODERS
-from tf_charagram.train import main
 
 TEXTS = ["big red car", "large red auto", "", "unseen wörd", "😀", "a"]
 

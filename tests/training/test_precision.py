@@ -14,18 +14,19 @@ from numpy.testing import assert_array_equal
 from tests.commands import call, interrupt_training_at, leave_out_export, saved_weights
 from tests.contracts import some_now
 from tests.texts import write_pairs, write_scored
-from tf_charagram.config import ParaphraseConfig, SupervisedConfig
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers import OPTIMIZERS
+from tf_charagram.tasks import TASKS
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.training import precision
 from tf_charagram.training import run as training_run
 from tf_charagram.training.precision import has_instructions, products_in
 from tf_charagram.training.run import TrainingRun
-from tf_charagram.training.tasks import TASKS
 from tf_charagram.training.transfer import transfer
 
 MIXED = ("--precision", "mixed_bfloat16")

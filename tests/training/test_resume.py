@@ -23,10 +23,11 @@ from tests.commands import (
 )
 from tests.contracts import some_now
 from tf_charagram.cli.run_record import read_run
-from tf_charagram.config import ParaphraseConfig, SupervisedConfig
 from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.training.checkpoints import Checkpoints
 from tf_charagram.training.run import TrainingRun
 

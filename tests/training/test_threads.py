@@ -7,8 +7,10 @@ import sys
 import pytest
 
 from tests.commands import run
-from tf_charagram.config import ParaphraseConfig, SupervisedConfig, TaggingConfig
 from tf_charagram.errors import ConfigError
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.tasks.supervised_settings import SupervisedConfig
+from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.training.threads import default_threads
 
 
@@ -43,7 +45,7 @@ def test_set(tmp_path):
     """In a process where TensorFlow has not begun to work; here it has."""
     script = """
 import tensorflow as tf
-from tf_charagram.config import ParaphraseConfig
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.threads import set_threads
 for threads, expected in ((None, 1), (3, 3)):
     set_threads(ParaphraseConfig(threads=threads))

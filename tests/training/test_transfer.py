@@ -10,12 +10,14 @@ import tensorflow as tf
 
 from tests.contracts import randomized, some_now
 from tests.texts import NASTY, words
-from tf_charagram.config import ParaphraseConfig, SupervisedConfig, TaggingConfig
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.words import WordEncoder
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.tasks.supervised_settings import SupervisedConfig
+from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.training.inherited_settings import as_saved, check_init, with_settings_of

@@ -11,8 +11,8 @@ import tensorflow as tf
 from tests.commands import call
 from tests.contracts import some_now
 from tf_charagram import TextEmbedder
-from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import ConfigError
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.building import (
     check_options,
     encoder_for,

@@ -14,9 +14,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.commands import call, interrupt_training_at
 from tests.encoders.test_words import WORD_ENCODERS
 from tests.training.test_resume import assert_same_weights
-from tf_charagram.bad_lines import BadLines
-from tf_charagram.config import ParaphraseConfig
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.building import (
     check_options,
     encoder_for,

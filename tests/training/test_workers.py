@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from tests.commands import call, environment, process, run, saved_weights
-from tf_charagram.distribution.cluster import VARIABLE, local_clusters
-from tf_charagram.distribution.launcher import free_ports
+from tf_charagram.training.workers.cluster import VARIABLE, local_clusters
+from tf_charagram.training.workers.launcher import free_ports
 
 SMALL = ("--dim", "32", "--evaluations-per-epoch", "2", "--batch-size", "20", "--threads", "1")
 STARTER = ("--data", "starter", *SMALL)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tf_charagram.config import ParaphraseConfig
-from tf_charagram.json_files import write_json
+from tf_charagram.files.json_files import write_json
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.tuning.search import Search, SearchFolder

@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from tf_charagram.config import ParaphraseConfig
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.training.tasks import canonical_settings
+from tf_charagram.tasks import canonical_settings
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import label, wide_space
 

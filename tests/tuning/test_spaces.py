@@ -9,12 +9,13 @@ import pytest
 
 from tests.contracts import some_now
 from tests.texts import words
-from tf_charagram.config import ParaphraseConfig, preset_settings
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError
+from tf_charagram.tasks import TASKS, settings_class
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.tasks.presets import preset_settings
 from tf_charagram.training.building import check_options
-from tf_charagram.training.tasks import TASKS, settings_class
 from tf_charagram.tuning.spaces import (
     FROZEN,
     SPACES,

@@ -8,7 +8,8 @@ import json
 import pytest
 
 from tests.commands import QUICK, call, interrupt_training_at, leave_out_export
-from tf_charagram.config import SupervisedConfig, TaggingConfig
+from tf_charagram.tasks.supervised_settings import SupervisedConfig
+from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.tuning.plan import estimate
 from tf_charagram.tuning.results import read_results
 from tf_charagram.tuning.search import Search, SearchFolder

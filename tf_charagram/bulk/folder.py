@@ -10,14 +10,14 @@ from typing import Any
 
 from tf_charagram.bulk.formats import FORMATS
 from tf_charagram.errors import RunError
-from tf_charagram.files import sha256_of, whole_file, writing
-from tf_charagram.json_files import (
+from tf_charagram.files.json_files import (
     append_json_line,
     read_json,
     read_json_lines,
     to_json_lines,
     write_json,
 )
+from tf_charagram.files.writing import sha256_of, whole_file, writing
 
 Record = dict[str, Any]
 _SHARD = re.compile(rf"part-\d{{5,}}-\d{{5,}}\.({'|'.join(FORMATS)})")

@@ -9,9 +9,9 @@ import pickle
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tf_charagram.bad_lines import BadLines
 from tf_charagram.bulk.ray_engine import ray_errors, start_ray
 from tf_charagram.bulk.text_sources import TextSource
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.errors import DataError, RunError
 from tf_charagram.text.counting import CountSettings, NgramCounter, NgramCounts
 

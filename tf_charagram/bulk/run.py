@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
+from tf_charagram.bulk.counting_settings import ENGINES
 from tf_charagram.bulk.folder import ShardFolder
 from tf_charagram.bulk.job import EmbedJob, run_local
 from tf_charagram.bulk.progress import LineProgress
 from tf_charagram.bulk.ray_engine import check_ray, run_ray
-from tf_charagram.config.vocabulary import ENGINES
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.locks import FolderLock
+from tf_charagram.files.locks import FolderLock
 from tf_charagram.models.embedder import TextEmbedder
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tf_charagram.bad_lines import BadLines
+from tf_charagram.bulk.counting_settings import VocabularyConfig
 from tf_charagram.bulk.inputs import InputFile, find_inputs, read_texts
-from tf_charagram.config.vocabulary import VocabularyConfig
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.pipeline.sources import pair_corpus, pairs_files
 
 

@@ -6,11 +6,11 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from tf_charagram.bad_lines import BadLines
+from tf_charagram.bulk.counting_settings import VocabularyConfig
 from tf_charagram.bulk.ray_counting import count_on_ray
 from tf_charagram.bulk.ray_engine import check_ray
 from tf_charagram.bulk.text_sources import TextSource, find_sources
-from tf_charagram.config.vocabulary import VocabularyConfig
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.reporting.progress import ProgressLine
 from tf_charagram.text.counting import CountSettings, NgramCounter
 from tf_charagram.text.validation import check_counting

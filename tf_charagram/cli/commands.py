@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 from tf_charagram.cli.installation import missing, watch_versions
 from tf_charagram.cli.lost_interrupt import interrupts_not_lost
-from tf_charagram.cli.quiet import quiet_tensorflow
 from tf_charagram.errors import CharagramError
-from tf_charagram.files import UNWRITABLE, write_problem
+from tf_charagram.files.writing import UNWRITABLE, write_problem
+from tf_charagram.reporting.quiet_tensorflow import quiet_tensorflow
 
 _QUIET = ("2", "3")
 

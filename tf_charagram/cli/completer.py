@@ -67,7 +67,7 @@ def completer_of(parser: FlagParser, action: Any) -> Completer:
     if names:
         return lambda prefix, **_: [name for name in names if name.startswith(prefix)]
     if action.dest in _MODELS:
-        from tf_charagram.serialization.locations import shipped_models
+        from tf_charagram.models.locations import shipped_models
 
         names = shipped_models()
     elif "str" not in str(getattr(action, "_typehint", "str")):

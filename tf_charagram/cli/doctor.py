@@ -19,8 +19,8 @@ from tf_charagram.cli.flags import FlagParser
 from tf_charagram.cli.needs import Need, needs
 from tf_charagram.data.download.fetch import cache_folder, cached
 from tf_charagram.data.download.sources import SOURCES
+from tf_charagram.models.locations import shipped_models
 from tf_charagram.reporting.console import make_table, table_console
-from tf_charagram.serialization.locations import shipped_models
 from tf_charagram.text.parallel import num_threads
 
 

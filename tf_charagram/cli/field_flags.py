@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from tf_charagram.cli.flags import REPEATABLE, TYPES, FlagParser, add_flag, flag_of
-from tf_charagram.config.fields import Group, described, typed
+from tf_charagram.settings import Group, described, typed
 
 T = TypeVar("T")
 

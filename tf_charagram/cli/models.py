@@ -13,8 +13,8 @@ from rich.table import Table
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import FlagParser
 from tf_charagram.errors import RunError
+from tf_charagram.models.locations import CARD, read_card, read_config, shipped_models
 from tf_charagram.reporting.console import make_table, table_console
-from tf_charagram.serialization.locations import CARD, read_card, read_config, shipped_models
 
 _NONE = "No model ships with this installation. Train one: charagram train"
 #: What a card must say, as `recipes/ship.py` writes it.

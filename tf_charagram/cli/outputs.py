@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.files import check_local
+from tf_charagram.files.writing import check_local
 
 _STANDARD = "-"
 

@@ -11,14 +11,15 @@ from tf_charagram.cli.arguments import file_first, repeatable, value_of, values_
 from tf_charagram.cli.field_flags import add_fields, list_type, repeatable_flags
 from tf_charagram.cli.flags import FlagParser, add_flag
 from tf_charagram.cli.settings_file import check_settings
-from tf_charagram.config import RunConfig, preset_settings
-from tf_charagram.config.text_ids import settings_without_use
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import Option, options_of
 from tf_charagram.errors import CharagramError
-from tf_charagram.json_files import read_json
-from tf_charagram.serialization.locations import FILES, model_folder
-from tf_charagram.training.tasks import TASKS, settings_class
+from tf_charagram.files.json_files import read_json
+from tf_charagram.models.locations import FILES, model_folder
+from tf_charagram.tasks import TASKS, settings_class
+from tf_charagram.tasks.presets import preset_settings
+from tf_charagram.training.settings import RunConfig
+from tf_charagram.training.text_ids import settings_without_use
 
 
 class RunFlags(NamedTuple):

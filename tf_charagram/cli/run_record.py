@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram.errors import CharagramError, RunError
+from tf_charagram.tasks import settings_class
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.tasks import settings_class
 
 FINISHED = "finished"
 UNFINISHED = "unfinished"

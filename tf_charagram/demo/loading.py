@@ -5,7 +5,7 @@ from __future__ import annotations
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.serialization.registry import load_any
+from tf_charagram.models.registry import load_any
 
 
 def load_embedder(path: str) -> TextEmbedder:

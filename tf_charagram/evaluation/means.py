@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from research.paper_numbers import PAPER_MEAN, PAPER_SETS, PaperScores
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.data.readers.sts import NO_YEAR, STS_SETS
 from tf_charagram.evaluation.bootstrap import interval
-from tf_charagram.evaluation.papers import PAPER_MEAN, PAPER_SETS, PaperScores
 from tf_charagram.evaluation.set_score import SetScore
 
 #: Name of the row with the mean over all sets of STS.

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from research.paper_numbers import PaperScores
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation.bootstrap import bootstrap, interval
 from tf_charagram.evaluation.correlation import hundredfold, pearson, spearman
 from tf_charagram.evaluation.means import mean_members, mean_scores
-from tf_charagram.evaluation.papers import PaperScores
 from tf_charagram.evaluation.set_score import SetScore
 
 __all__ = [

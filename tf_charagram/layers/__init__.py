@@ -9,14 +9,14 @@ LAYERS = {
     "ConvPooling": "tf_charagram.layers.conv_pooling",
     "NgramVectorizer": "tf_charagram.text.vectorizer",
     "PaddedEmbedding": "tf_charagram.layers.padding",
-    "PairLabelHead": "tf_charagram.layers.pair_head",
-    "PairScoreHead": "tf_charagram.layers.pair_head",
+    "PairLabelHead": "tf_charagram.tasks.pairs.head",
+    "PairScoreHead": "tf_charagram.tasks.pairs.head",
     "PeepholeLSTM": "tf_charagram.layers.peephole_lstm",
     "PeepholeLSTMCell": "tf_charagram.layers.peephole_lstm",
     "PlainLSTM": "tf_charagram.layers.plain_lstm",
     "RaggedEmbeddingSum": "tf_charagram.layers.ragged_sum",
-    "TaggingHead": "tf_charagram.layers.tagging_head",
-    "TextHead": "tf_charagram.layers.text_head",
+    "TaggingHead": "tf_charagram.tasks.tagging.head",
+    "TextHead": "tf_charagram.tasks.sentiment.head",
     "WordVectorizer": "tf_charagram.text.words",
 }
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
-from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.layers.divided_rows import DividedRows
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum, sum_rows, sum_rows_gradient
+from tf_charagram.optimizers.exchange import ALONE, Exchange
 
 
 class CutTable:

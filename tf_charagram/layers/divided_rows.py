@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import tensorflow as tf
 
-from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.placement import read_in_place
+from tf_charagram.optimizers.exchange import ALONE, Exchange
 
 # Rows that are moved at once: at 300 numbers each, 20 MB.
 _PIECE = 16_384

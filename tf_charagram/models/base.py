@@ -13,12 +13,12 @@ from keras.saving import deserialize_keras_object, serialize_keras_object
 
 from tf_charagram.encoders.base import check_num_ids
 from tf_charagram.errors import ConfigError
-from tf_charagram.files import partial_folder
-from tf_charagram.serialization.locations import check_path, read_config
-from tf_charagram.serialization.model_folder import load_model, save_model
-from tf_charagram.serialization.parts import Parts
-from tf_charagram.serialization.prefix_sums import fold, fold_into, foldable_prefixes
-from tf_charagram.serialization.saved_model import replaced_folder, write_saved_model
+from tf_charagram.files.writing import partial_folder
+from tf_charagram.models.locations import check_path, read_config
+from tf_charagram.models.model_folder import load_model, save_model
+from tf_charagram.models.parts import Parts
+from tf_charagram.models.prefix_sums import fold, fold_into, foldable_prefixes
+from tf_charagram.models.saved_model import replaced_folder, write_saved_model
 from tf_charagram.text.base import TextVectorizer
 
 #: Inputs of the signatures: any number of texts, or of pairs of texts.

@@ -8,7 +8,7 @@ from keras.layers import Layer
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.base import TextModel
-from tf_charagram.serialization.parts import Parts
+from tf_charagram.models.parts import Parts
 from tf_charagram.text.growing import settings_of
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import check_switches
 from tf_charagram.layers.embedding_table import Gradient
 from tf_charagram.layers.placement import beside
+from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.optimizers.table_rows import TableOptimizer, for_each_block, sum_equal_rows
 
 

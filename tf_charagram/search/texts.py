@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError
-from tf_charagram.serialization.locations import WORDS, model_folder, read_config
-from tf_charagram.serialization.model_folder import read_dictionary
+from tf_charagram.models.locations import WORDS, model_folder, read_config
+from tf_charagram.models.model_folder import read_dictionary
 from tf_charagram.training.run_folder import RunFolder
 
 

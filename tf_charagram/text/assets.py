@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.arrays import read_arrays
 from tf_charagram.errors import RunError
+from tf_charagram.files.arrays import read_arrays
 
 #: The name that the vocabulary has in a model folder too.
 VOCABULARY = "vocabulary.npz"

@@ -40,7 +40,7 @@ class NgramVectorizer(TextVectorizer):
         unicode_form: As for `TextVectorizer`.
         max_chars: As for `TextVectorizer`.
         longest_only: Of the n-grams of the vocabulary that start at one position, only the longest
-            gives its id; see `tf_charagram.serialization.prefix_sums`. Only with a vocabulary whose
+            gives its id; see `tf_charagram.models.prefix_sums`. Only with a vocabulary whose
             keys are exact.
         dictionary: Known words. A word that is not among them and one typing error away from one
             that is, is read as that one; see `tf_charagram.text.correction`. Only with `lowercase`.

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tf_charagram.arrays import read_arrays
 from tf_charagram.errors import RunError
-from tf_charagram.files import whole_file
-from tf_charagram.json_files import parse_json
+from tf_charagram.files.arrays import read_arrays
+from tf_charagram.files.json_files import parse_json
+from tf_charagram.files.writing import whole_file
 from tf_charagram.text.assets import DAMAGES
 from tf_charagram.text.vectorizer import NgramVectorizer
 

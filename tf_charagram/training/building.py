@@ -11,15 +11,13 @@ from typing import Any
 
 import keras
 
-from tf_charagram.config import RunConfig
-from tf_charagram.config.text_ids import settings_without_use
 from tf_charagram.data.readers.word_counts import WordsOf, read_word_counts
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.layers.cut_table import summed_tables
 from tf_charagram.layers.embedding_table import tables_in
-from tf_charagram.serialization.model_folder import read_dictionary
+from tf_charagram.models.model_folder import read_dictionary
 from tf_charagram.text.dictionary import Dictionary, counts_of_entries, normalized_words
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.validation import check_orders
@@ -27,6 +25,8 @@ from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary_file import load_vocabulary
 from tf_charagram.text.words import WordVectorizer
 from tf_charagram.training.own_words import MIN_COUNT, WordCounts
+from tf_charagram.training.settings import RunConfig
+from tf_charagram.training.text_ids import settings_without_use
 from tf_charagram.training.word_vectors import add_vector_words, check_width, pretrained_width
 
 #: What the vector of an unknown word may be.

@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 import keras
 
-from tf_charagram.config import RunConfig
 from tf_charagram.encoders import encoder_name
 from tf_charagram.encoders.options import options_of
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.serialization.locations import read_config
+from tf_charagram.models.locations import read_config
 from tf_charagram.text.growing import settings_of
 from tf_charagram.text.words import WordVectorizer
+from tf_charagram.training.settings import RunConfig
 
 ConfigT = TypeVar("ConfigT", bound=RunConfig)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from tf_charagram.distribution.exchange import Exchange
+from tf_charagram.optimizers.exchange import Exchange
 
 _DEFAULTS: dict[int, Any] = {
     signal.SIGINT: signal.default_int_handler,

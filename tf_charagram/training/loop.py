@@ -12,17 +12,17 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.config import RunConfig
 from tf_charagram.data.pipeline.stream import Segment, Stream
-from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import RunError, TrainingError
-from tf_charagram.trainers.base import StepModel
+from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.training.checkpoints import Checkpoints
 from tf_charagram.training.interrupt import Interrupt
 from tf_charagram.training.kept_model import KeptModel, Savable
 from tf_charagram.training.precision import products_in
 from tf_charagram.training.progress import TrainingProgress
 from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.settings import RunConfig
+from tf_charagram.training.step_model import StepModel
 from tf_charagram.training.tensorboard import Scalars
 
 #: Steps run without going back to Python; the bar moves, and Ctrl-C is heard, this often.

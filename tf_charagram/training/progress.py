@@ -9,7 +9,7 @@ from typing import Any
 import keras
 
 from tf_charagram.data.pipeline.stream import Stream
-from tf_charagram.distribution.exchange import ALONE, Exchange
+from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.reporting.progress import ProgressLine
 from tf_charagram.training.interrupt import Interrupt
 

@@ -11,15 +11,14 @@ from typing import Any
 import keras
 from rich.table import Table
 
-from tf_charagram.bad_lines import BadLines
-from tf_charagram.config import RunConfig
-from tf_charagram.distribution.agreement import failing_together
-from tf_charagram.distribution.exchange import ALONE, Exchange
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.errors import ConfigError, TrainingError, unknown_name
-from tf_charagram.json_files import write_json
+from tf_charagram.files.json_files import write_json
 from tf_charagram.layers.cut_table import CutTable, summed_tables
 from tf_charagram.layers.embedding_table import tables_on
 from tf_charagram.optimizers import make_optimizer
+from tf_charagram.optimizers.exchange import ALONE, Exchange
+from tf_charagram.tasks import canonical_settings, settings_class, task_class
 from tf_charagram.training.building import check_options
 from tf_charagram.training.comparable import comparable
 from tf_charagram.training.devices import HOST, table_devices
@@ -28,8 +27,9 @@ from tf_charagram.training.kept_model import LAST
 from tf_charagram.training.loop import Scores, TrainingLoop, total_steps
 from tf_charagram.training.metrics import loop_metrics
 from tf_charagram.training.run_folder import RunFolder, run_config
-from tf_charagram.training.tasks import canonical_settings, settings_class, task_class
-from tf_charagram.training.tasks.base import Scoring, Task
+from tf_charagram.training.settings import RunConfig
+from tf_charagram.training.task import Scoring, Task
+from tf_charagram.training.workers.agreement import failing_together
 
 logger = logging.getLogger(__name__)
 

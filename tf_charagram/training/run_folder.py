@@ -12,16 +12,16 @@ from typing import Any, ClassVar, TypeAlias
 
 from tf_charagram._version import __version__
 from tf_charagram.errors import DataError, RunError
-from tf_charagram.files import check_local, remove, sha256_of, whole_file, writing
-from tf_charagram.json_files import (
+from tf_charagram.files.json_files import (
     append_json_line,
     read_json,
     read_json_lines,
     to_json_lines,
     write_json,
 )
-from tf_charagram.locks import FolderLock
-from tf_charagram.serialization.locations import is_run_file
+from tf_charagram.files.locks import FolderLock
+from tf_charagram.files.writing import check_local, remove, sha256_of, whole_file, writing
+from tf_charagram.models.locations import is_run_file
 
 #: Settings that a resumed run may change: they change no weights, except for rounding on a machine
 #: with another number of cores. A run can be moved, too.

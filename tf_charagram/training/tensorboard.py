@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.files import whole_file
-from tf_charagram.tensorflow_files import tensorflow_writing
+from tf_charagram.files.tensorflow_files import tensorflow_writing
+from tf_charagram.files.writing import whole_file
 
 
 class Scalars:

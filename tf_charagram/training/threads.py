@@ -7,10 +7,10 @@ from contextlib import suppress
 
 import tensorflow as tf
 
-from tf_charagram.config import RunConfig
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.text.parallel import num_threads
+from tf_charagram.training.settings import RunConfig
 
 
 def default_threads(config: RunConfig) -> int | None:

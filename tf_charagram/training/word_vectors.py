@@ -7,13 +7,13 @@ import logging
 import keras
 import tensorflow as tf
 
-from tf_charagram.bad_lines import BadLines
-from tf_charagram.config import RunConfig
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.word_vectors import load_word_vectors, read_words, word_vectors_dim
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.splitting import split_words
 from tf_charagram.text.words import UNKNOWN, WordVectorizer
+from tf_charagram.training.settings import RunConfig
 
 logger = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from pathlib import Path
 _PRELOADED = (
     "faiss", "pyarrow.parquet", "scipy.stats", "tensorboard", "tf_charagram.bulk.run",
     "tf_charagram.embed", "tf_charagram.export.command", "tf_charagram.export.serving.version",
-    "tf_charagram.search.command", "tf_charagram.search.text_index", "tf_charagram.train",
+    "tf_charagram.cli.index", "tf_charagram.search.text_index", "tf_charagram.train",
     "tf_charagram.training.run", "tf_charagram.tuning.command", "tf_charagram.tuning.running",
 )  # fmt: skip
 #: Audit events of Python that change a folder; `open` counts if it is for writing.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from tf_charagram.cli.quiet import quiet_tensorflow
+from tf_charagram.reporting.quiet_tensorflow import quiet_tensorflow
 
 _MODULES = (
     "tensorflow_text",
     "tf_charagram.models.embedder",
-    "tf_charagram.models.pair_models",
-    "tf_charagram.models.tagger",
-    "tf_charagram.models.text_classifier",
+    "tf_charagram.tasks.pairs.models",
+    "tf_charagram.tasks.tagging.tagger",
+    "tf_charagram.tasks.sentiment.classifier",
 )
 
 

@@ -6,7 +6,7 @@ import tracemalloc
 
 import pytest
 
-from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.pipeline.corpus import PairCorpus, PairSource
 from tf_charagram.data.pipeline.sources import named_sets, pair_corpus
 from tf_charagram.errors import ConfigError, DataError

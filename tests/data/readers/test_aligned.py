@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.pipeline.sources import pair_corpus
 from tf_charagram.data.readers.aligned import read_aligned
 from tf_charagram.errors import ConfigError, DataError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.errors import ConfigError, DataError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.sick import FORMAT, find_sick, read_sick
 from tf_charagram.errors import ConfigError, DataError
 

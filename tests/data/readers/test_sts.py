@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.sts import find_sts, read_sts
+from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.evaluation.sets import evaluation_sets
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "sts"
 TEXTS = "A man sings.\tA man is singing.\nA dog runs.\tA cat sleeps.\nOne.\tTwo.\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.wordsim import find_wordsim, read_wordsim
 from tf_charagram.errors import DataError
 

@@ -9,13 +9,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tf_charagram.data.readers.labelled import (
+from tf_charagram.data.starter import supervised
+from tf_charagram.errors import ConfigError
+from tf_charagram.tasks.labelled_reader import (
     read_labelled_pairs,
     read_labelled_texts,
     read_scored_pairs,
 )
-from tf_charagram.data.starter import supervised
-from tf_charagram.errors import ConfigError
 
 FOLDER = resources.files("tf_charagram.data.starter")
 

@@ -25,11 +25,11 @@ from tf_charagram.export.serving.golden import GOLDEN, read_golden
 from tf_charagram.export.serving.inputs import make_inputs, sample_texts
 from tf_charagram.export.serving.version import BATCHING_PARAMETERS, EXTRA_ASSETS
 from tf_charagram.export.serving.warmup import WARMUP
-from tf_charagram.layers.pair_head import PairLabelHead, PairScoreHead
-from tf_charagram.layers.tagging_head import TaggingHead
-from tf_charagram.layers.text_head import TextHead
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.serialization.registry import MODELS, load_any, model_class
+from tf_charagram.models.registry import MODELS, load_any, model_class
+from tf_charagram.tasks.pairs.head import PairLabelHead, PairScoreHead
+from tf_charagram.tasks.sentiment.head import TextHead
+from tf_charagram.tasks.tagging.head import TaggingHead
 
 LABELS = ["NO", "YES", "\u00e9"]
 HEADS = {

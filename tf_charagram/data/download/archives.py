@@ -13,7 +13,7 @@ from typing import IO
 from tf_charagram.data.download.sources import Source
 from tf_charagram.data.readers.lines import GZIP_MAGIC
 from tf_charagram.errors import DataError
-from tf_charagram.files import partial_folder, whole_file
+from tf_charagram.files.writing import partial_folder, whole_file
 
 
 def unpack(archive: Path, source: Source, target: Path) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from tf_charagram.data.download.fetch import cache_folder, cached, file_name, known_checksum
 from tf_charagram.data.download.sources import SOURCES, Kind
+from tf_charagram.data.sets import formats
 from tf_charagram.errors import DataError
-from tf_charagram.evaluation.sets import formats
 
 logger = logging.getLogger(__name__)
 

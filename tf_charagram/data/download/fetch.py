@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from tf_charagram.data.download.archives import check_compressed, unpack
 from tf_charagram.data.download.sources import SOURCES, Source
 from tf_charagram.errors import ConfigError, DataError, unknown_name
-from tf_charagram.files import sha256_of
-from tf_charagram.json_files import read_json, write_json
+from tf_charagram.files.json_files import read_json, write_json
+from tf_charagram.files.writing import sha256_of
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.pipeline.typos import add_typos
 from tf_charagram.data.readers.pairs import Pair
 from tf_charagram.errors import ConfigError, DataError

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tf_charagram.bad_lines import BadLines
 from tf_charagram.data import starter
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.download.fetch import fetch
 from tf_charagram.data.download.sources import SOURCES
 from tf_charagram.data.pipeline.corpus import PairCorpus, PairSource
@@ -17,7 +17,7 @@ from tf_charagram.data.readers.pairs import Pair, read_pairs
 from tf_charagram.data.readers.scored import SUFFIX
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.files import check_is_file
+from tf_charagram.files.writing import check_is_file
 
 
 def pair_corpus(

@@ -13,9 +13,9 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.data.pipeline.corpus import Example
-from tf_charagram.distribution.exchange import ALONE, Exchange
 from tf_charagram.errors import RunError
-from tf_charagram.files import writing
+from tf_charagram.files.writing import writing
+from tf_charagram.optimizers.exchange import ALONE, Exchange
 
 _CHUNK_PAIRS = 5_000
 _CHUNK_CHARS = 2_000_000

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.trainers.device import first_gpu, on_device
+from tf_charagram.data.pipeline.device import first_gpu, on_device
 
 # Of a seed, the operation that shuffles uses 8 bits for some thousand examples.
 _NUM_SEEDS = 2**8

@@ -11,7 +11,7 @@ import keras
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import IdFilter, PairStore
-from tf_charagram.distribution.exchange import ALONE, Exchange
+from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.text.ids import ids_function
 
 

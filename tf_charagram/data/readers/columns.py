@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypedDict
 
-from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.column_checks import check_first_row, content_problem
 from tf_charagram.data.readers.column_layout import LayoutFinder, Row
 from tf_charagram.data.readers.lines import read_lines

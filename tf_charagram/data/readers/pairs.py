@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.column_layout import PAIR_NAMES
 from tf_charagram.data.readers.columns import is_csv, read_records
 from tf_charagram.data.readers.ppdb import SEPARATOR, PpdbFilter, parse_ppdb_line

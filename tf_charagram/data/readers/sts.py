@@ -6,7 +6,7 @@ import logging
 import re
 from pathlib import Path
 
-from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.column_layout import scored_columns
 from tf_charagram.data.readers.columns import read_records
 from tf_charagram.data.readers.scored import (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.gensim_vectors import is_pickle, scan_gensim_vectors
 from tf_charagram.data.readers.lines import open_bytes
 from tf_charagram.data.readers.word2vec_binary import is_word2vec_binary, scan_word2vec_binary

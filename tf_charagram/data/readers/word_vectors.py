@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.data.readers.scored import is_number
 from tf_charagram.errors import DataError

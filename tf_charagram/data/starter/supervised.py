@@ -12,9 +12,9 @@ from importlib import resources
 
 import numpy as np
 
-from tf_charagram.data.readers.labelled import LabelledPairs, LabelledTexts
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.tasks.labelled_reader import LabelledPairs, LabelledTexts
 
 SPLITS = ("train", "dev", "test")
 #: Of ten premises, or ten reviews, the positions that are not for training.

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from importlib import resources
 
-from tf_charagram.data.readers.tagged import TaggedSentence, read_tagged
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.tasks.tagging.reader import TaggedSentence, read_tagged
 
 # Of ten sentences in a row, eight are for training; neighbours are of one kind.
 _PLACES = {"train": frozenset(range(8)), "dev": frozenset({8}), "test": frozenset({9})}

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.extras import extra_module
-from tf_charagram.files import whole_file
+from tf_charagram.files.writing import whole_file
 
 Rows = Sequence[Mapping[str, Any]]
 

@@ -12,8 +12,8 @@ from typing import IO, Any, Protocol
 import numpy as np
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.files import whole_file
-from tf_charagram.json_files import to_json_lines
+from tf_charagram.files.json_files import to_json_lines
+from tf_charagram.files.writing import whole_file
 
 
 class VectorWriter(Protocol):

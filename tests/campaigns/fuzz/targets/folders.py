@@ -38,9 +38,9 @@ def _models() -> Path:
         return path
     from tests.models.answers import parts, randomized
     from tf_charagram.encoders.char_cnn import CharCnn
-    from tf_charagram.layers.pair_head import PairLabelHead
     from tf_charagram.models.embedder import TextEmbedder
-    from tf_charagram.models.pair_models import PairClassifier
+    from tf_charagram.tasks.pairs.head import PairLabelHead
+    from tf_charagram.tasks.pairs.models import PairClassifier
     from tf_charagram.text.characters import CharacterVectorizer
 
     TextEmbedder(*parts(dim=4)).save(path / "embedder")
@@ -62,7 +62,7 @@ def _model_target(kind: str, file_name: str) -> Target:
 
     @contextmanager
     def opened(folder: Path) -> Iterator[Run]:
-        from tf_charagram.serialization.registry import load_any
+        from tf_charagram.models.registry import load_any
 
         path = folder / f"{kind}-hostile"
         shutil.copytree(_models() / kind, path, dirs_exist_ok=True)

@@ -5,24 +5,24 @@ from __future__ import annotations
 import gzip
 from functools import partial
 
+from research.readers.annotated_ppdb import read_annotated_ppdb
+from research.readers.pavlick import read_pavlick
+from research.readers.twitter import read_twitter
 from tests.campaigns.fuzz.targets.files import file_target
-from tf_charagram.bad_lines import BadLines
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.aligned import read_aligned
-from tf_charagram.data.readers.annotated_ppdb import read_annotated_ppdb
-from tf_charagram.data.readers.labelled import (
+from tf_charagram.data.readers.misspellings import read_misspellings
+from tf_charagram.data.readers.pairs import read_pairs
+from tf_charagram.data.readers.sick import read_sick
+from tf_charagram.data.readers.sts import read_sts
+from tf_charagram.data.readers.wordsim import read_wordsim
+from tf_charagram.tasks.labelled_reader import (
     read_labelled_pairs,
     read_labelled_texts,
     read_scored_pairs,
 )
-from tf_charagram.data.readers.misspellings import read_misspellings
-from tf_charagram.data.readers.pairs import read_pairs
-from tf_charagram.data.readers.pavlick import read_pavlick
-from tf_charagram.data.readers.sick import read_sick
-from tf_charagram.data.readers.sst import read_trees
-from tf_charagram.data.readers.sts import read_sts
-from tf_charagram.data.readers.tagged import read_tagged
-from tf_charagram.data.readers.twitter import read_twitter
-from tf_charagram.data.readers.wordsim import read_wordsim
+from tf_charagram.tasks.sentiment.sst import read_trees
+from tf_charagram.tasks.tagging.reader import read_tagged
 
 PAIRS = b"cat\tcats\na dog\tsome dogs\ncaf\xc3\xa9\t\xf0\x9f\x98\x80\n"
 CONLLU = (

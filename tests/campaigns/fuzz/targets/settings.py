@@ -34,7 +34,7 @@ _CLUSTER = json.dumps(
 def _flags(folder: Path) -> Iterator[Run]:
     """Parses `charagram train --config FILE`, which ends as a command does."""
     from tf_charagram.cli.run_flags import parse_run
-    from tf_charagram.train import make_parser
+    from tf_charagram.cli.train import make_parser
 
     def run(case: bytes) -> str:
         path = folder / "recipe.yaml"
@@ -56,7 +56,7 @@ def _flags(folder: Path) -> Iterator[Run]:
 
 @contextmanager
 def _cluster(folder: Path) -> Iterator[Run]:
-    from tf_charagram.distribution.cluster import cluster_of
+    from tf_charagram.training.workers.cluster import cluster_of
 
     def run(case: bytes) -> str:
         cluster = cluster_of({"TF_CONFIG": case.decode("utf-8", "surrogateescape")})

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from research.readers.text_vectors import read_text_vectors
 from tests.campaigns.fuzz.targets.files import file_target
-from tf_charagram.data.readers.teacher_vectors import read_vectors
-from tf_charagram.data.readers.text_vectors import read_text_vectors
 from tf_charagram.data.readers.word_vector_file import scan_vectors
 from tf_charagram.data.readers.word_vectors import load_word_vectors, read_words
+from tf_charagram.tasks.distillation.teacher_vectors import read_vectors
 
 _ROWS = np.arange(6, dtype=np.float32).reshape(2, 3) / 4
 _WORD2VEC = b"2 3\ncat 0.5 -1 2e-3\na\xc2\xa0dog 1 2 3\n"

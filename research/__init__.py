@@ -1,0 +1,1 @@
+"""The papers again: tables, figures, analyses, baselines; the package never imports it."""

@@ -1,0 +1,101 @@
+"""Scores by how much of the texts a model never saw (Charagram, table 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from research.analysis.pairs import JudgedPairs, judge, scores_of
+from research.analysis.table import Table
+from research.analysis.words import words_of
+from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.errors import ConfigError
+from tf_charagram.evaluation.scores import Embed
+from tf_charagram.text.tensors import string_tensor
+from tf_charagram.text.vectorizer import NgramVectorizer
+
+#: Lowest and highest number of each bin of the paper's table 6; `None` for no bound.
+_WORD_BINS = ((0, 0), (1, 1), (2, 2), (1, None), (0, None))
+_NGRAM_BINS = ((0, 0), (1, 2), (3, 5), (6, None), (1, None), (0, None))
+
+
+def scores_by_unknown_words(
+    models: Mapping[str, Embed], sets: Sequence[ScoredPairs], known: Collection[str]
+) -> Table:
+    """Scores models on pairs by the number of unknown words in both texts, over all sets together.
+
+    Args:
+        models: Name -> function to vectors of unit length, `(num_texts, dim)`.
+        sets: The sets, whose scores share a scale.
+        known: The words that count as known, lower-case.
+
+    Returns:
+        Columns: unknown words, pairs, and Pearson x 100 of each model.
+
+    Raises:
+        ConfigError: No word is known, or there is no set.
+    """
+    known = frozenset(known)
+    if not known:
+        raise ConfigError("`known` must have at least 1 word. Received: none")
+    judged = judge(models, sets)
+    numbers = np.zeros(len(judged), np.intp)
+    for side in (judged.left, judged.right):
+        # A punctuation mark is no word that one knows or not.
+        numbers += [
+            sum(word not in known for word in words if any(map(str.isalnum, word)))
+            for words in words_of(side)
+        ]
+    return _table("unknown words", judged, numbers, _WORD_BINS)
+
+
+def scores_by_unknown_ngrams(
+    models: Mapping[str, Embed], sets: Sequence[ScoredPairs], vectorizer: NgramVectorizer
+) -> Table:
+    """Scores models on pairs by the number of n-grams in both texts that have no vector.
+
+    Args:
+        models: Name -> function to vectors of unit length, `(num_texts, dim)`.
+        sets: The sets, whose scores share a scale.
+        vectorizer: Whose n-grams count as known.
+
+    Returns:
+        Columns: unknown n-grams, pairs, and Pearson x 100 of each model.
+
+    Raises:
+        ConfigError: The vectorizer hashes, so that it knows every n-gram; or there is no set.
+    """
+    if vectorizer.vocabulary is None:
+        raise ConfigError("With `hash_buckets` every n-gram has a vector: none is unknown.")
+    judged = judge(models, sets)
+    numbers = np.zeros(len(judged), np.intp)
+    for side in (judged.left, judged.right):
+        numbers += _num_unknown(vectorizer, side)
+    return _table("unknown n-grams", judged, numbers, _NGRAM_BINS)
+
+
+def _num_unknown(vectorizer: NgramVectorizer, texts: Sequence[str]) -> NDArray[np.intp]:
+    """Returns how many n-grams of each text, as often as they occur, are not in the vocabulary."""
+    encoded = string_tensor(texts)
+    _, starts, ends = vectorizer.reader(encoded)
+    # With the spaces at both ends; a text of nothing has no n-gram.
+    lengths = np.where(ends > starts, ends - starts + 1, 0)
+    in_all = sum(np.maximum(0, lengths - order + 1) for order in vectorizer.orders)
+    return in_all - vectorizer(encoded).row_lengths().numpy()
+
+
+def _table(
+    what: str,
+    judged: JudgedPairs,
+    numbers: NDArray[np.intp],
+    bins: Sequence[tuple[int, int | None]],
+) -> Table:
+    rows = []
+    for low, high in bins:
+        chosen = (numbers >= low) & (numbers <= (np.inf if high is None else high))
+        label = f">= {low}" if high is None else str(low) if low == high else f"{low}-{high}"
+        rows.append((label, int(chosen.sum()), *scores_of(judged, chosen)))
+    title = f"Scores by the number of {what} in a pair, Pearson x 100"
+    return Table(title, (what, "pairs", *judged.cosines), tuple(rows))

@@ -1,0 +1,127 @@
+"""What the tables are made from: trained runs, their scores and models, and the data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from research.analysis.inputs import unit_embeds
+from research.analysis.words import count_words
+from research.paper_numbers import PAPER_SETS
+from research.papers.runs import Run, Subset
+from research.papers.sources import Source
+from research.papers.training import is_trained, run_folder
+from tf_charagram.data.readers.scored import ScoredPairs, set_name
+from tf_charagram.data.sets import evaluation_sets
+from tf_charagram.evaluation.scores import Embed
+from tf_charagram.files.json_files import read_json
+from tf_charagram.models.embedder import TextEmbedder
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """Runs and data.
+
+    Attributes:
+        folder: The folder with all data.
+        sources: What was found in it.
+        out: The folder of all runs.
+    """
+
+    folder: Path
+    sources: dict[str, Source]
+    out: Path
+
+    def is_trained(self, run: str) -> bool:
+        """Returns whether a run has ended."""
+        return is_trained(self.out, run)
+
+    def metrics(self, run: str) -> dict[str, Any] | None:
+        """Returns what `metrics.json` of a run has; `None` if it was not trained."""
+        if not self.is_trained(run):
+            return None
+        return read_json(run_folder(self.out, run).metrics)
+
+    def scores(self, run: str) -> dict[str, Any]:
+        """Returns the scores of a run by set; none if it was not trained."""
+        return (self.metrics(run) or {"scores": {}})["scores"]
+
+    def details(self, run: str, name: str) -> dict[str, Any]:
+        """Returns all that is known of a score of a run; nothing if it was not trained."""
+        details = (self.metrics(run) or {"details": []})["details"]
+        return next((detail for detail in details if detail["name"] == name), {})
+
+    def history(self, run: str) -> list[dict[str, Any]]:
+        """Returns the evaluations of a run while it trained, in order; none if it has not ended."""
+        return run_folder(self.out, run).read_history() if self.is_trained(run) else []
+
+    def embedders(self, runs: dict[str, str]) -> dict[str, TextEmbedder]:
+        """Returns the models of those runs that were trained.
+
+        Args:
+            runs: Label -> run.
+        """
+        return {
+            label: _load(str(run_folder(self.out, run).path))
+            for label, run in runs.items() if self.is_trained(run)
+        }  # fmt: skip
+
+    def embeds(self, runs: dict[str, str]) -> dict[str, Embed]:
+        """Returns functions to vectors of unit length, as `embedders` returns models."""
+        return unit_embeds(self.embedders(runs))
+
+    @cached_property
+    def all_sts_sets(self) -> list[ScoredPairs]:
+        """The sets of STS, SICK and Twitter that are there."""
+        return evaluation_sets(self.folder, kinds=("sts",), on_bad_line="skip")
+
+    @cached_property
+    def sts_sets(self) -> list[ScoredPairs]:
+        """Those of STS 2012 to 2015, which the papers pool; scores are all from 0 to 5."""
+        return [
+            pairs
+            for pairs in self.all_sts_sets
+            if pairs.name in PAPER_SETS and pairs.name.startswith("STS")
+        ]
+
+    def set_name(self, role: str) -> str:
+        """Returns what the scores of runs call the set of a role; nothing if it is not there."""
+        source = self.sources.get(role)
+        return set_name(source.names[0]) if source else ""
+
+    def pairs(self, role: str) -> list[tuple[str, str]]:
+        """Returns the training pairs of a role, but for those with an empty side."""
+        return _pairs(self.sources[role])
+
+    def is_needed(self, run: Run) -> bool:
+        """Returns whether a run has pairs: of few, there are not as many halves."""
+        subset = run.data
+        if not isinstance(subset, Subset) or subset.role not in self.sources:
+            return True
+        return subset.size(_num_pairs(self.sources[subset.role])) > 0
+
+    def word_counts(self, role: str) -> Counter[str]:
+        """Returns how often each word occurs in the training pairs of a role."""
+        return _word_counts(self.sources[role])
+
+
+@cache
+def _load(folder: str) -> TextEmbedder:
+    return TextEmbedder.load(folder)
+
+
+def _pairs(source: Source) -> list[tuple[str, str]]:
+    return [pair for pair in source.pairs() if all(map(str.strip, pair))]
+
+
+@cache
+def _num_pairs(source: Source) -> int:
+    return sum(1 for _ in source.pairs())
+
+
+@cache
+def _word_counts(source: Source) -> Counter[str]:
+    return count_words(text for pair in _pairs(source) for text in pair)

@@ -1,0 +1,105 @@
+"""Makes tables: trains what is missing, puts our numbers beside the paper's, saves the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from research.papers.context import Context
+from research.papers.entry import Entry
+from research.papers.result import Result
+from research.papers.runs import Run
+from research.papers.sources import ROLES
+from research.papers.training import (
+    UNLIMITED,
+    Limits,
+    roles_of,
+    run_order,
+    train,
+    train_command,
+)
+from tf_charagram.errors import RunError
+from tf_charagram.files.json_files import read_json, write_json
+
+
+def result_file(out: Path, name: str) -> Path:
+    """Returns the file with the result of a table or figure."""
+    return out / "results" / f"{name.replace('/', '-')}.json"
+
+
+def read_result(path: Path) -> Result:
+    """Returns a saved result.
+
+    Raises:
+        RunError: The file is missing or damaged.
+    """
+    try:
+        return Result.from_dict(read_json(path))
+    except OSError as error:
+        raise RunError(f"Cannot read {path}: {error.strerror or error}.") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunError(f"{path} is damaged: {error!r}. Make it again: charagram papers.") from error
+
+
+def make(
+    entry: Entry, context: Context, *, limits: Limits = UNLIMITED, trained_only: bool = False,
+    say: Callable[[str], None] = lambda text: None,
+) -> Result:  # fmt: skip
+    """Makes a table or figure and saves it.
+
+    Args:
+        entry: Which.
+        context: Runs and data.
+        limits: What keeps runs short that are not trained yet.
+        trained_only: Train nothing; cells of runs that are not there stay empty.
+        say: Is told each command before it runs.
+
+    Raises:
+        DataError: Data is missing; the message names the run that needs it.
+        RunError: A run failed, or the result cannot be written.
+    """
+    runs = [run for run in run_order(entry.runs) if context.is_needed(run)]
+    if not trained_only:
+        for run in runs:
+            train(run, context.folder, context.sources, context.out, limits, say)
+    there = [run for run in runs if context.is_trained(run.name)]
+    if entry.runs and not any(map(context.is_trained, entry.runs)):
+        raise RunError(f"No run of {entry.name} is trained yet. Leave out --trained-only.")
+    # First of all, as it says which data are missing.
+    commands = tuple(_command(context, run) for run in there)
+    made = entry.make(context)
+    result = Result(
+        ours=made.ours,
+        paper=made.paper,
+        claims=made.claims,
+        differences=(*entry.differences, *_differences(context, there)),
+        commands=commands,
+        missing=tuple(run.name for run in runs if run not in there),
+    )
+    write_json(result_file(context.out, entry.name), result.to_dict())
+    return result
+
+
+def _differences(context: Context, runs: Sequence[Run]) -> list[str]:
+    """Returns what data stands in for the paper's, and which runs were shorter than asked for."""
+    roles = dict.fromkeys(role for run in runs for role in roles_of(run))
+    notes = [
+        f"{ROLES[role][0].what} was not at hand; instead: {context.sources[role].alternative.what}."
+        for role in roles
+        if not context.sources[role].alternative.is_papers
+    ]
+    notes = list(dict.fromkeys(notes))
+    shorter: dict[str, list[str]] = {}
+    for run in runs:
+        history = context.history(run.name)
+        epochs, whole = (history[-1]["epoch"] if history else 0.0), run.epochs
+        if epochs < whole * 0.99:
+            shorter.setdefault(f"{epochs:.3g} of {whole:g} epochs", []).append(run.name)
+    return notes + [f"{', '.join(names)}: {length}." for length, names in shorter.items()]
+
+
+def _command(context: Context, run: Run) -> str:
+    """Returns the command of a run as one would type it, with the names of files alone."""
+    words = train_command(run, context.folder, context.sources, context.out)
+    shown = [Path(word).name if Path(word).is_absolute() else word for word in words[:-2]]
+    return " ".join(["charagram", *shown])

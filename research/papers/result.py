@@ -1,0 +1,84 @@
+"""A table of a paper as it came out here: our numbers, and the paper's in the same cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from research.analysis.table import Cell, Table, cell_text
+
+#: What is said of a claim that holds, does not, or could not be told.
+VERDICTS = {True: "Holds here", False: "Does not hold here", None: "Could not be told"}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was made of a table or figure.
+
+    Attributes:
+        ours: Our numbers.
+        paper: The paper's in the same rows and columns, `None` where the table has words.
+        claims: Sentence about a claim of the paper -> whether it holds here; `None` if that could
+            not be told.
+        differences: What differs from the paper in data and settings, a sentence each.
+        commands: The commands that trained the runs.
+        missing: Runs that were not trained, so that their cells are empty.
+    """
+
+    ours: Table
+    paper: Table | None = None
+    claims: Mapping[str, bool | None] = field(default_factory=dict)
+    differences: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the attributes, for JSON."""
+        return {
+            "ours": self.ours.to_dict(),
+            "paper": None if self.paper is None else self.paper.to_dict(),
+            "claims": dict(self.claims),
+            "differences": list(self.differences),
+            "commands": list(self.commands),
+            "missing": list(self.missing),
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Result:
+        """Returns the result that `to_dict` returned the attributes of."""
+        paper = values["paper"]
+        return cls(
+            ours=Table.from_dict(values["ours"]),
+            paper=None if paper is None else Table.from_dict(paper),
+            claims=values["claims"],
+            differences=tuple(values["differences"]),
+            commands=tuple(values["commands"]),
+            missing=tuple(values["missing"]),
+        )
+
+    def is_numeric(self, index: int) -> bool:
+        """Returns whether a column is of numbers, ours or the paper's."""
+        return any(
+            table is not None and index < len(table.columns) and table.is_numeric(index)
+            for table in (self.ours, self.paper)
+        )
+
+    @property
+    def beside(self) -> Table:
+        """Our table with the paper's number behind each of ours, in parentheses."""
+        if self.paper is None:
+            return self.ours
+        theirs = {row[0]: row for row in self.paper.rows}
+        rows = tuple(
+            (row[0], *(map(_both, row[1:], theirs.get(row[0], (None,) * len(row))[1:])))
+            for row in self.ours.rows
+        )
+        return Table(self.ours.title, self.ours.columns, rows, self.ours.notes, self.ours.curves)
+
+
+def _both(ours: Cell, paper: Cell) -> Cell:
+    if paper is None:
+        return ours
+    theirs = f"({cell_text(paper)})"
+    return theirs if ours is None else f"{cell_text(ours)} {theirs}"

@@ -1,0 +1,158 @@
+"""The data that the papers' tables need: found in a folder, or what stands in for it."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.pipeline.sources import pairs_files
+from tf_charagram.data.readers.aligned import SEPARATOR, read_aligned
+from tf_charagram.data.readers.pairs import Pair, read_pairs
+from tf_charagram.data.readers.scored import files_below
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Files that serve for a role.
+
+    Attributes:
+        what: What they are, for the column "data" of a report.
+        patterns: Names of the files; those of each pattern that are there are used.
+        is_papers: Whether this is the data the paper used.
+        is_aligned: Whether a file of each of two patterns belongs together, line by line.
+        split: The files are of a treebank, of which this is the split.
+    """
+
+    what: str
+    patterns: tuple[str, ...]
+    is_papers: bool = False
+    is_aligned: bool = False
+    split: str | None = None
+
+
+_PHRASES = Alternative(
+    "PPDB XL, phrasal", ("ppdb-*-xl-phrasal*", "ppdb-*-xl-phrase*"), is_papers=True
+)
+_SOME_PHRASES = ("ppdb-phrasal-pairs*", "ppdb-xl-lexical*")
+_PHRASES_XXL = Alternative(
+    "PPDB XXL, phrasal", ("ppdb-*-xxl-phrasal*", "ppdb-*-xxl-phrase*"), is_papers=True
+)
+_SENTENCES = (
+    "asset*", "bible-*", "pan-*", "parade-*", "tatoeba-pivot-*", "turkcorpus*", "twitter-url-*",
+    "webnlg-*", "wikisplit-*",
+)  # fmt: skip
+
+_PHRASES_AND_SENTENCES = Alternative(
+    "a sample of phrase pairs of PPDB, PPDB XL, lexical, and pairs of sentences",
+    (*_SOME_PHRASES, *_SENTENCES),
+)
+
+_WSJ = ("wsj_*.mrg", "wsj_*.pos")
+
+#: Role -> the data that may serve for it, best first. The first of which a file is there is used.
+ROLES: dict[str, tuple[Alternative, ...]] = {
+    "words": (
+        Alternative("PPDB XXL, lexical", ("ppdb-*-xxl-lexical*",), is_papers=True),
+        Alternative("PPDB XL, lexical", ("ppdb-*xl-lexical*",)),
+    ),
+    "phrases": (
+        _PHRASES,
+        Alternative("a sample of phrase pairs of PPDB, and PPDB XL, lexical", _SOME_PHRASES),
+    ),
+    # What sentence models are trained on: where there are few phrases, sentences too.
+    "paraphrases": (_PHRASES, _PHRASES_AND_SENTENCES),
+    "paraphrases-xxl": (
+        _PHRASES_XXL, replace(_PHRASES, is_papers=False), _PHRASES_AND_SENTENCES,
+    ),
+    "sentences": (
+        Alternative(
+            "SimpWiki", ("normal.aligned*", "simple.aligned*"), is_papers=True, is_aligned=True
+        ),
+        Alternative("SimpWiki", ("simpwiki*",), is_papers=True),
+        Alternative(
+            "simplifications, translations and other pairs of sentences, without captions",
+            _SENTENCES,
+        ),
+    ),
+    "tagged-train": (
+        Alternative("Penn Treebank, sections 1-18", _WSJ, is_papers=True, split="train"),
+        Alternative("English Web Treebank", ("ewt.train*", "en_ewt-ud-train*")),
+    ),
+    "tagged-dev": (
+        Alternative("Penn Treebank, sections 19-21", _WSJ, is_papers=True, split="dev"),
+        Alternative("English Web Treebank", ("ewt.dev*", "en_ewt-ud-dev*")),
+    ),
+    "tagged-test": (
+        Alternative("Penn Treebank, sections 22-24", _WSJ, is_papers=True, split="test"),
+        Alternative("English Web Treebank", ("ewt.test*", "en_ewt-ud-test*")),
+    ),
+    "sick-train": (Alternative("SICK", ("SICK.train*", "SICK_train*"), is_papers=True),),
+    "sick-dev": (Alternative("SICK", ("SICK.trial*", "SICK_trial*"), is_papers=True),),
+    "sick-test": (
+        Alternative("SICK", ("SICK.test*", "SICK_test_annotated*"), is_papers=True),
+    ),
+    "sst-train": (Alternative("SST, binary", ("sst.binary.train.tsv",), is_papers=True),),
+    "sst-dev": (Alternative("SST, binary", ("sst.binary.dev*",), is_papers=True),),
+    "sst-test": (Alternative("SST, binary", ("sst.binary.test*",), is_papers=True),),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Source:
+    """The data found for a role.
+
+    Attributes:
+        names: What `--data` and `--eval-data` call them: files, `A::B`, or `FOLDER:SPLIT`.
+        alternative: What they are.
+    """
+
+    names: tuple[str, ...]
+    alternative: Alternative
+
+    def pairs(self) -> Iterator[Pair]:
+        """Streams the pairs; bad lines are left out, as the run itself reports them.
+
+        Raises:
+            DataError: A file cannot be read.
+        """
+        for name in self.names:
+            first, *second = pairs_files(name)
+            if second:
+                yield from read_aligned(first, *second)
+            else:
+                yield from read_pairs(first, on_bad_line=BadLines("skip"))
+
+
+def find_sources(folder: Path) -> dict[str, Source]:
+    """Returns the data of each role that a folder has, at any depth.
+
+    Raises:
+        DataError: There is no such folder.
+    """
+    files = files_below(folder)
+    found = {}
+    for role, alternatives in ROLES.items():
+        for alternative in alternatives:
+            if names := _names(alternative, folder, files):
+                found[role] = Source(names, alternative)
+                break
+    return found
+
+
+def _names(alternative: Alternative, folder: Path, files: list[Path]) -> tuple[str, ...]:
+    """Returns what the data of an alternative are called; nothing if they are not there."""
+    by_pattern = [
+        [file for file in files if fnmatch.fnmatch(file.name.lower(), pattern.lower())]
+        for pattern in alternative.patterns
+    ]
+    if alternative.split:
+        return (f"{folder}:{alternative.split}",) if any(by_pattern) else ()
+    if alternative.is_aligned:
+        left, right = by_pattern
+        return (f"{left[0]}{SEPARATOR}{right[0]}",) if left and right else ()
+    matching = sorted(file for files in by_pattern for file in files)
+    # One of each name: copies would count twice.
+    return tuple(str(file) for file in {file.name: file for file in matching}.values())

@@ -1,0 +1,1 @@
+"""Readers of sets that only the papers use."""

@@ -1,0 +1,80 @@
+"""Annotated-PPDB, phrase pairs scored by people (Wieting et al. 2015, section 3)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data.readers.scored import (
+    ScoredPairs,
+    ScoredRows,
+    SetFormat,
+    files_by_name,
+    is_number,
+    set_name,
+)
+
+NAME = "annotated-ppdb"
+LOWEST, HIGHEST = 1.0, 5.0
+
+_SEPARATOR = re.compile(r"\t|\s*\|\|\|\s*")
+_FILE = re.compile(r"anno(?:tated)?[-_]?ppdb(?:[-_.](dev|test|all))?", re.IGNORECASE)
+
+
+def read_annotated_ppdb(
+    path: str | Path, *, name: str | None = None, on_bad_line: str | BadLines = "error"
+) -> ScoredPairs:
+    """Reads pairs of phrases with a score: `phrase ||| phrase ||| score`, or separated by tabs.
+
+    Args:
+        path: File, plain or gzip, or `"-"` for standard input.
+        name: Name of the set. Defaults to `annotated-ppdb.test` and so on, and to the file name
+            without suffix if it is not known.
+        on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
+            A score outside 1-5 makes a line bad.
+
+    Raises:
+        ConfigError: `on_bad_line` is unknown.
+        DataError: The file cannot be read, a line is bad, or there are fewer than 2 rows.
+    """
+    rows = ScoredRows(path, BadLines.of(on_bad_line), LOWEST, HIGHEST)
+    for number, text in read_lines(path):
+        if text.strip():
+            cells = _SEPARATOR.split(text.strip())
+            rows.add(number, cells[:2], cells[2] if len(cells) > 2 else "none")
+    return rows.to_pairs(name or _name(path) or set_name(path), "spearman")
+
+
+def find_annotated_ppdb(folder: str | Path) -> dict[str, Path]:
+    """Finds the set below a folder: files such as `annotated-ppdb-test`, at any depth.
+
+    Returns:
+        The file of each part, by name: `annotated-ppdb.dev`, `annotated-ppdb.test`, or
+        `annotated-ppdb` where the name does not say which.
+
+    Raises:
+        DataError: `folder` is not a folder.
+    """
+    return files_by_name(folder, _name)
+
+
+def _name(path: str | Path) -> str | None:
+    match = _FILE.fullmatch(set_name(path))
+    if match is None:
+        return None
+    part = (match[1] or "all").lower()
+    return NAME if part == "all" else f"{NAME}.{part}"
+
+
+def _is_row(cells: list[str]) -> bool:
+    """Returns whether the cells of a line are one, with two phrases and a score in it."""
+    parts = _SEPARATOR.split(cells[0]) if len(cells) == 1 else []
+    return len(parts) == 3 and is_number(parts[2])
+
+
+FORMAT = SetFormat(
+    "phrases", find_annotated_ppdb, read_annotated_ppdb, lambda path: _name(path) is not None,
+    _is_row, order=5,
+)  # fmt: skip

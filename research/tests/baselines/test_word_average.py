@@ -1,0 +1,169 @@
+"""Averages of word vectors, worked by hand, and where the frequencies of words are from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from research.baselines import WordAverage
+from research.baselines.frequencies import WordFrequencies, zipf
+from research.baselines.word_tables import FastTextTable, StoredTable
+from tests.baselines.files import FORMATS, VECTORS, WORDS
+from tf_charagram.errors import ConfigError, DataError
+
+THE, CAT, ANN, DOG = VECTORS
+TEXTS = ["The cat", "the dog, the dog", "Ann", "xyz", ""]
+
+
+@pytest.fixture
+def table():
+    return StoredTable(WORDS, VECTORS)
+
+
+class TestMean:
+    @pytest.mark.parametrize("texts", [None, TEXTS], ids=["all words", "some words"])
+    @pytest.mark.parametrize("name", ["text", "binary.gz", "kv"])
+    def test_by_hand(self, tmp_path, name, texts):
+        """Words that the file lacks, the comma too, are no part of the mean."""
+        (tmp_path / "v").write_bytes(FORMATS[name]())
+        found = WordAverage.load(tmp_path / "v", texts=texts).encode(TEXTS)
+        assert found.dtype == np.float32
+        zeros = np.zeros(3)
+        assert_allclose(found, [(THE + CAT) / 2, (THE + DOG) / 2, ANN, zeros, zeros], rtol=1e-6)
+
+    def test_notes(self, table):
+        average = WordAverage(table)
+        average.encode(["the cat"])
+        assert average.notes() == []
+        average.encode(TEXTS)
+        assert average.notes() == ["2 of 7 words have no vector: ,, xyz"]
+
+    def test_no_texts_and_no_known_word(self, table):
+        assert WordAverage(table).encode([]).shape == (0, 3)
+        assert_allclose(WordAverage(table).encode(["", "x"]), np.zeros((2, 3)))
+
+    def test_errors(self, table, tmp_path):
+        with pytest.raises(ConfigError, match=r"Unknown weighting 'sff'\. Did you mean 'sif'\?"):
+            WordAverage(table, weighting="sff")
+        with pytest.raises(
+            ConfigError, match=r"`smoothing` must be above 0. Received: smoothing=0"
+        ):
+            WordAverage(table, smoothing=0)
+        with pytest.raises(DataError, match=r"cannot be read: .*Check the path"):
+            WordAverage.load(tmp_path / "none")
+        (tmp_path / "empty").touch()
+        with pytest.raises(DataError, match="expected vectors of words, found none among 0 words"):
+            WordAverage.load(tmp_path / "empty")
+        (tmp_path / "v").write_bytes(FORMATS["text"]())
+        with pytest.raises(DataError, match="words in the texts, found none among 4 words"):
+            WordAverage.load(tmp_path / "v", texts=["xyz"])
+
+
+class TestWeightings:
+    def test_inverse_frequency_by_hand(self, table):
+        """p is 3/6 of `the` and 1/6 of `cat`, so that they count twice and six times."""
+        frequencies = WordFrequencies({"the": 2, "The": 1, "cat": 1, "other": 2})
+        average = WordAverage(table, weighting="inverse-frequency", frequencies=frequencies)
+        assert_allclose(average.encode(["The cat"]), [(2 * THE + 6 * CAT) / 2], rtol=1e-6)
+        # A word without a count counts as if it occurred once.
+        assert_allclose(average.encode(["dog"]), [6 * DOG], rtol=1e-6)
+
+    def test_zipf_by_hand(self, table):
+        """1 + 1/2 + 1/3 + 1/4 is 25/12: `the` has p = 12/25, `dog`, the fourth, 3/25."""
+        assert_allclose(zipf(np.array([1, 4]), 4), [12 / 25, 3 / 25])
+        average = WordAverage(table, weighting="inverse-frequency")
+        assert_allclose(
+            average.encode(["the dog"]), [(25 / 12 * THE + 25 / 3 * DOG) / 2], rtol=1e-5
+        )
+
+    def test_ranks_are_those_of_the_file(self, tmp_path):
+        (tmp_path / "v").write_bytes(FORMATS["text"]())
+        whole, part = (
+            WordAverage.load(tmp_path / "v", weighting="inverse-frequency", texts=texts)
+            for texts in (None, ["dog"])
+        )
+        assert_allclose(part.encode(["dog"]), whole.encode(["dog"]))
+
+    def test_sif_by_hand(self, table):
+        """Weights a / (a + p), then the rows without their first right singular vector."""
+        frequencies = WordFrequencies({"the": 3, "cat": 1})
+        average = WordAverage(table, weighting="sif", frequencies=frequencies, smoothing=0.25)
+        rows = np.stack([(0.25 * THE + 0.5 * CAT) / 2, 0.25 * THE, 0.5 * CAT])
+        direction = np.linalg.svd(rows)[2][0]
+        texts = ["the cat", "the", "cat"]
+        average.fit(texts)
+        assert_allclose(
+            average.encode(texts), rows - np.outer(rows @ direction, direction), atol=1e-6
+        )
+        assert_allclose(average.encode(texts) @ direction, np.zeros(3), atol=1e-6)
+
+    def test_sif_needs_texts(self, table):
+        with pytest.raises(ConfigError, match="`fit` it on them first"):
+            WordAverage(table, weighting="sif").encode(["the"])
+
+
+class TestFrequencies:
+    @pytest.mark.parametrize(
+        "content", ["the 3\ncat\t1\n\n", "the cat the\nThe\n"], ids=["counts", "corpus"]
+    )
+    def test_load(self, tmp_path, content):
+        (tmp_path / "f").write_text(content)
+        frequencies = WordFrequencies.load(tmp_path / "f")
+        assert_allclose(frequencies.probabilities(["THE", "cat", "new"]), [0.75, 0.25, 0.25])
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ("", "expected words that occur, found none"),
+            ("the 0\n", "expected words that occur, found none"),
+            ("the 3\n" * 20 + "cat\n", r"f:21: expected a word and its count"),
+            ("the 3\n" * 20 + f"cat {'9' * 5000}\n", r"f:21: expected a word and its count"),
+        ],
+    )
+    def test_errors(self, tmp_path, content, message):
+        (tmp_path / "f").write_text(content)
+        with pytest.raises(DataError, match=message):
+            WordFrequencies.load(tmp_path / "f")
+
+
+class FakeFastText:
+    """A model of two words, whose vectors of others are the number of their letters."""
+
+    def __init__(self, words):
+        self.words = words
+
+    def get_dimension(self):
+        return 1
+
+    def get_words(self, on_unicode_error):
+        return self.words
+
+    def get_word_vector(self, word):
+        return np.array([100.0 if word in self.words else len(word) + word.islower() / 2])
+
+
+class TestFastText:
+    @pytest.mark.parametrize(
+        ("words", "expected"),
+        [(["the", "cat"], [100, 100, 3.5, 3.5]), (["the", "Cat"], [100, 3.5, 3.5, 3])],
+        ids=["lower case", "both"],
+    )
+    def test_case(self, words, expected):
+        found = FastTextTable(FakeFastText(words)).look_up(["The", "cat", "dog", "Dog"])
+        assert_allclose(found.vectors[:, 0], expected)
+        assert found.is_known.all()
+        assert found.ranks.tolist()[::3] == [1, 3]
+
+    def test_a_model(self, tmp_path):
+        fasttext = pytest.importorskip("fasttext")
+        (tmp_path / "lines").write_text("the cat saw the dog\n" * 9)
+        model = fasttext.train_unsupervised(
+            str(tmp_path / "lines"), dim=4, minCount=1, epoch=1, thread=1, verbose=0
+        )
+        model.save_model(str(tmp_path / "m.bin"))
+        # Of n-grams that were not seen, some vectors are zero.
+        new = next(word for word in ("catt", "doggy", "xyzzy") if model.get_word_vector(word).any())
+        found = WordAverage.load(tmp_path / "m.bin").encode([f"the {new}", ""])
+        expected = (model.get_word_vector("the") + model.get_word_vector(new)) / 2
+        assert_allclose(found, [expected, np.zeros(4)], rtol=1e-5)

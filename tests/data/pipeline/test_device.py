@@ -1,0 +1,109 @@
+"""Batches on their way to a device: a CPU here, for which the datasets are the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from numpy.testing import assert_array_equal
+
+from tests.contracts import ragged
+from tf_charagram import NgramVectorizer, TextEmbedder
+from tf_charagram.data.pipeline import stream as streams
+from tf_charagram.data.pipeline.device import (
+    RaggedParts,
+    first_gpu,
+    from_parts,
+    on_device,
+    to_parts,
+)
+from tf_charagram.data.pipeline.pair_stream import PairStream
+from tf_charagram.data.pipeline.store import PairBlock, PairStore
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.optimizers import make_optimizer
+from tf_charagram.tasks.paraphrase import text_pairs
+from tf_charagram.tasks.paraphrase.model import ParaphraseModel
+
+TEXTS = ["a cat", "a dog", "mice", "birds", "a fish", "cats", "dogs", "a mouse", "bird", "fishes"]
+
+
+def stream_of(**settings):
+    ids = ragged([[number % 5, number % 7] * (number % 4) for number in range(22)])
+    keys = tf.range(22, dtype=tf.int64)
+    return PairStream(PairStore.of_block(PairBlock(ids, keys)), batch_size=4, **settings)
+
+
+def weights_after(stream, device, **settings):
+    """Returns the weights after two epochs."""
+    model = ParaphraseModel(Charagram(num_rows=7, dim=4, seed=1))
+    model.compile(make_optimizer("adam", 0.05), steps_per_execution=3, **settings)
+    for segment in stream.segments(0, 2 * stream.steps_per_epoch):
+        model.fit(stream.dataset(segment, device), verbose=0, shuffle=False)
+    assert model.step.numpy() == 2 * stream.steps_per_epoch
+    return [weight.numpy() for weight in model.encoder.weights]
+
+
+def test_parts():
+    """Ragged tensors in parts, int32 as int64, all others as they are; and back."""
+    batch = ragged([[1, 2], [], [3]]), tf.constant([1, 2]), tf.constant([0.5]), tf.constant([True])
+    parts = to_parts(batch)
+    assert isinstance(parts[0], RaggedParts)
+    assert [part.dtype for part in (*parts[0], *parts[1:])] == [
+        tf.int64, tf.int64, tf.int64, tf.float32, tf.bool,
+    ]  # fmt: skip
+    whole = from_parts(parts)
+    assert whole[0].to_list() == [[1, 2], [], [3]]
+    for one, other in zip(whole[1:], batch[1:], strict=True):
+        assert_array_equal(one, other)
+    assert from_parts(batch)[0] is batch[0]
+
+
+@pytest.mark.parametrize("mega_batches", [1, 2])
+def test_trains_to_the_same_weights(mega_batches):
+    stream = stream_of(mega_batches=mega_batches)
+    settings = {"batch_size": 4} if mega_batches > 1 else {}
+    for one, other in zip(
+        weights_after(stream, None, **settings),
+        weights_after(stream, "CPU:0", **settings),
+        strict=True,
+    ):
+        assert_array_equal(one, other)
+
+
+def test_batches_are_copied_to_the_gpu_if_there_is_one(monkeypatch):
+    stream = stream_of()
+    segment = next(stream.segments(0, 3))
+    assert first_gpu() is not None or isinstance(
+        stream.dataset(segment).element_spec[0], tf.RaggedTensorSpec
+    )
+    copies = []
+    monkeypatch.setattr(streams, "first_gpu", lambda: "GPU:7")
+    monkeypatch.setattr(
+        streams, "on_device", lambda batches, device: copies.append(device) or batches
+    )
+    stream.dataset(segment)
+    stream.dataset(segment, "GPU:3")
+    assert copies == ["GPU:7", "GPU:3"]
+
+
+def test_number_of_batches_is_known():
+    batches = tf.data.Dataset.range(5).map(lambda number: (number,))
+    copied = on_device(batches, "CPU:0")
+    assert int(copied.cardinality()) == 5
+    assert [int(number) for (number,) in copied] == [0, 1, 2, 3, 4]
+
+
+def test_raw_pairs_are_copied_too(monkeypatch):
+    """`fit` and `evaluate` on texts give the same with the ids in parts."""
+    vectorizer = NgramVectorizer.from_texts(TEXTS)
+    pairs = tf.data.Dataset.from_tensor_slices((TEXTS[:5], TEXTS[5:])).batch(5)
+    losses = []
+    for device in (None, "CPU:0"):
+        monkeypatch.setattr(text_pairs, "first_gpu", lambda device=device: device)
+        encoder = Charagram(num_rows=vectorizer.num_rows, dim=4, seed=1)
+        model = ParaphraseModel.from_embedder(TextEmbedder(vectorizer, encoder))
+        model.compile(make_optimizer("adam", 0.05))
+        trained = model.fit(pairs, epochs=2, verbose=0, shuffle=False).history["loss"]
+        losses.append([*trained, model.evaluate(pairs, verbose=0)])
+    np.testing.assert_array_equal(*losses)
+    assert losses[0][0] > 0

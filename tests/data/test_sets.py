@@ -1,0 +1,137 @@
+"""`evaluation_sets`: which sets a place holds, and what a single file is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.sets import evaluation_sets
+from tf_charagram.data.starter import STARTER
+from tf_charagram.errors import ConfigError, DataError
+
+SHARED = Path(__file__).parents[2].parent / "shared" / "data"
+
+SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+TWITTER = "".join(f"1\tTopic\ta b\tc\t{label}\tx\ty\n" for label in (1, 5))
+CONTENTS = {
+    "rw.txt": "cat\tdog\t1\ncat\tcats\t2\n",
+    "STS2013/STS.input.OnWN.txt": "a b\tc d\ne\tf\n",
+    "STS2013/STS.gs.OnWN.txt": "1\n2\n",
+    "2012.MSRpar.tsv": "1\ta b\tc\n2\td\te\n",
+    "SICK_test_annotated.txt": f"{SICK}1\ta b\tc\t4\tx\n2\td\te\t1\tx\n",
+    "SICK_train.txt": f"{SICK}1\ta b\tc\t4\tx\n2\td\te\t1\tx\n",
+    "pit/test.data": TWITTER,
+    "ppdb-sample.tsv": "1.5\t[NP]\ta b\tc\t1,2\n4\t[VP]\td\te\t4,4\n",
+    "notes.txt": "nothing to score",
+}
+KINDS = {
+    "wordsim": ["RW"],
+    "sts": ["STS2012.MSRpar", "STS2013.OnWN", "SICK.test", "Twitter"],
+    "phrases": ["pavlick"],
+}
+
+
+def names(sets):
+    return [pairs.name for pairs in sets]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, content in CONTENTS.items():
+        path = tmp_path / "sets" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    return tmp_path / "sets"
+
+
+class TestFolder:
+    def test_everything(self, folder):
+        assert names(evaluation_sets(folder)) == [name for kind in KINDS.values() for name in kind]
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_one_kind(self, folder, kind):
+        assert names(evaluation_sets(folder, kinds=(kind,))) == KINDS[kind]
+
+    def test_no_set_of_that_kind(self, tmp_path):
+        with pytest.raises(DataError, match="no known word similarity set, such as SL999, WS353"):
+            evaluation_sets(tmp_path)
+        message = "no known phrase similarity set, such as ppdb-sample.*A file of another name can"
+        with pytest.raises(DataError, match=message):
+            evaluation_sets(tmp_path, ["phrases"])
+
+    def test_unknown_kind(self, folder):
+        message = r"Unknown kind of evaluation sets 'words'\. Did you mean 'wordsim'"
+        with pytest.raises(ConfigError, match=message):
+            evaluation_sets(folder, ["words"])
+
+    def test_bad_lines(self, folder):
+        (folder / "2012.MSRpar.tsv").write_text("1\ta\tb\n9\tc\td\n2\te\tf\n")
+        with pytest.raises(DataError, match=r"MSRpar\.tsv:2: expected a score from 0 to 5"):
+            evaluation_sets(folder)
+        bad = BadLines("skip")
+        assert len(evaluation_sets(folder, ["sts"], on_bad_line=bad)[0]) == 2
+        assert bad.count == 1
+
+
+class TestFile:
+    @pytest.mark.parametrize(
+        ("name", "expected", "metric"),
+        [
+            ("rw.txt", "RW", "spearman"),
+            ("STS2013/STS.input.OnWN.txt", "STS2013.OnWN", "pearson"),
+            ("STS2013/STS.gs.OnWN.txt", "STS2013.OnWN", "pearson"),
+            ("2012.MSRpar.tsv", "STS2012.MSRpar", "pearson"),
+            ("SICK_train.txt", "SICK.train", "pearson"),
+            ("pit/test.data", "Twitter", "pearson"),
+            ("ppdb-sample.tsv", "pavlick", "spearman"),
+        ],
+    )
+    def test_name_tells(self, folder, name, expected, metric):
+        (pairs,) = evaluation_sets(folder / name)
+        assert (pairs.name, pairs.metric, len(pairs)) == (expected, metric, 2)
+
+    @pytest.mark.parametrize(
+        ("content", "kind", "metric"),
+        [
+            ("cat\tdog\t1\ncat\tcats\t2\n", "wordsim", "spearman"),
+            ("7\t8\t1\n8\t9\t2\n", "wordsim", "spearman"),
+            ("1\ta b\tc\n2\td\te\n", "sts", "pearson"),
+            ("1\ta b\tc\tNEUTRAL\n2\td\te\tNEUTRAL\n", "sts", "pearson"),
+            (CONTENTS["SICK_train.txt"], "sts", "pearson"),
+            (TWITTER, "sts", "pearson"),
+            (CONTENTS["ppdb-sample.tsv"], "phrases", "spearman"),
+            ("1.5\ta b\tc\t[NP]\n4\td\te\t[VP]\n", "phrases", "spearman"),
+        ],
+    )
+    def test_content_tells(self, tmp_path, content, kind, metric):
+        path = tmp_path / "mine.tsv"
+        path.write_text(f"\ufeff\n{content}", encoding="utf-8")
+        (pairs,) = evaluation_sets(path, kinds=[kind])
+        assert (pairs.name, pairs.metric, len(pairs)) == ("mine", metric, 2)
+        assert all(not text.replace(".", "").isdigit() for text in pairs.left) or kind == "wordsim"
+
+    def test_another_kind(self, folder):
+        message = (
+            r"rw\.txt: expected a sentence similarity set, .*; this looks like a word .*\. "
+            "The score is the last column of words, and the first of sentences"
+        )
+        with pytest.raises(DataError, match=message):
+            evaluation_sets(folder / "rw.txt", ["sts"])
+
+    def test_missing(self, tmp_path):
+        with pytest.raises(DataError, match="no such file or folder to evaluate on"):
+            evaluation_sets(tmp_path / "none")
+
+
+def test_without_a_place():
+    assert names(evaluation_sets(None))[0] == STARTER
+    assert names(evaluation_sets(None, ["wordsim"])) == names(evaluation_sets(None))
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data")
+def test_real_files():
+    sets = evaluation_sets(SHARED)
+    assert {"SL999", "STS2012.OnWN", "SICK.test", "SICK.trial", "pavlick"} <= set(names(sets))
+    assert "SICK.train" not in names(sets)

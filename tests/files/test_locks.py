@@ -1,0 +1,97 @@
+"""One process at a time writes to a folder; two locks in one process stand for two processes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from tf_charagram.errors import RunError
+from tf_charagram.files.locks import FolderLock
+
+
+def test_a_second_one_is_refused_until_the_first_is_released(tmp_path, monkeypatch):
+    monkeypatch.setattr("tf_charagram.files.locks._PATIENCE_S", 0.1)
+    folder = tmp_path / "a" / "run"
+    with FolderLock(folder) as first:
+        first.acquire()
+        with pytest.raises(RunError, match=r"run is in use: another process writes to it\. Wait"):
+            FolderLock(folder).acquire()
+    assert list(folder.iterdir()) == []
+    with FolderLock(folder):
+        pass
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_link(tmp_path, monkeypatch, is_there):
+    """To a folder it is as good as the folder; to nothing it is an error, and stays."""
+    monkeypatch.setattr("tf_charagram.files.locks._PATIENCE_S", 0.1)
+    path, folder = tmp_path / "link", tmp_path / "folder"
+    path.symlink_to(folder)
+    if is_there:
+        folder.mkdir()
+        with FolderLock(path), pytest.raises(RunError, match="is in use"):
+            FolderLock(folder).acquire()
+    else:
+        with pytest.raises(RunError, match=r"link is a link that leads nowhere\. Give a folder\."):
+            FolderLock(path).acquire()
+        assert not folder.exists()
+    assert path.is_symlink()
+
+
+def test_a_forgotten_lock_is_released(tmp_path, monkeypatch):
+    monkeypatch.setattr("tf_charagram.files.locks._PATIENCE_S", 0.0)
+    lock = FolderLock(tmp_path)
+    lock.acquire()
+    del lock
+    FolderLock(tmp_path).acquire()
+
+
+def test_waits_for_a_process_that_is_ending(tmp_path, monkeypatch):
+    monkeypatch.setattr("tf_charagram.files.locks._PATIENCE_S", 60.0)
+    lock = FolderLock(tmp_path)
+    lock.acquire()
+    threading.Timer(0.2, lock.release).start()
+    with FolderLock(tmp_path):
+        pass
+
+
+def test_waits_as_long_as_it_takes_and_says_so_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("tf_charagram.files.locks._PATIENCE_S", 0.0)
+    lock, said = FolderLock(tmp_path), []
+    lock.acquire()
+
+    def say():
+        said.append("waiting")
+        threading.Timer(0.2, lock.release).start()
+
+    FolderLock(tmp_path).acquire(on_wait=say)
+    assert said == ["waiting"]
+
+
+def test_ends_with_its_process(tmp_path, monkeypatch):
+    code = (
+        "import sys; from tf_charagram.files.locks import FolderLock; "
+        "lock = FolderLock(sys.argv[1]); lock.acquire(); print('locked', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        assert child.stdout.readline() == b"locked\n"
+        with monkeypatch.context() as patch:
+            patch.setattr("tf_charagram.files.locks._PATIENCE_S", 0.0)
+            with pytest.raises(RunError, match="in use"):
+                FolderLock(tmp_path).acquire()
+        child.kill()
+        child.communicate()
+    FolderLock(tmp_path).acquire()
+
+
+def test_a_file_in_the_way(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(RunError, match=r"file is a file\. Give a folder\."):
+        FolderLock(tmp_path / "file").acquire()
+    with pytest.raises(RunError, match=r"Cannot write .*inner: Not a directory"):
+        FolderLock(tmp_path / "file" / "inner").acquire()

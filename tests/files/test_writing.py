@@ -1,0 +1,224 @@
+"""Files written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from tf_charagram.errors import DataError, RunError
+from tf_charagram.files.json_files import parse_json, read_json, write_json
+from tf_charagram.files.writing import (
+    check_is_file,
+    partial_folder,
+    sha256_of,
+    whole_file,
+    write_problem,
+)
+
+
+def test_writes_bytes_and_text_with_their_folder(tmp_path):
+    with whole_file(tmp_path / "a" / "b" / "bytes") as file:
+        file.write(b"\x00\r\n")
+    with whole_file(tmp_path / "text", "w") as file:
+        file.write("\u00e9\n")
+    assert (tmp_path / "a" / "b" / "bytes").read_bytes() == b"\x00\r\n"
+    assert (tmp_path / "text").read_bytes() == b"\xc3\xa9\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "text"]
+
+
+def test_appears_only_once_complete(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with whole_file(path, "w") as file:
+        file.write("new")
+        file.flush()
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_link_is_replaced_and_what_it_leads_to_is_not(tmp_path, is_there):
+    path, target = tmp_path / "link", tmp_path / "target"
+    if is_there:
+        target.write_text("old")
+    path.symlink_to(target)
+    with whole_file(path, "w") as file:
+        file.write("new")
+    assert path.read_text() == "new" and not path.is_symlink()
+    assert (target.read_text() == "old") if is_there else not target.exists()
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_within_leaves_the_old_file_and_nothing_else(tmp_path, error):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(error), whole_file(path, "w") as file:
+        file.write("half")
+        raise error
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_process_left_is_written_over(tmp_path):
+    (tmp_path / ".file.part").write_text("much that was cut sho")
+    with whole_file(tmp_path / "file", "w") as file:
+        file.write("new")
+    (tmp_path / ".folder.part" / "inner").mkdir(parents=True)
+    (tmp_path / ".folder.part" / "inner" / "half").write_text("x")
+    with partial_folder(tmp_path / "folder") as partial:
+        assert list(partial.iterdir()) == []
+        (partial / "whole").write_text("y")
+        partial.rename(tmp_path / "folder")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder", "whole"]
+    assert (tmp_path / "file").read_text() == "new"
+
+
+def test_two_at_once_do_not_mix(tmp_path):
+    """Each has a name of its own while it writes; the last to end is what is there."""
+    with whole_file(tmp_path / "file", "w") as first, whole_file(tmp_path / "file", "w") as second:
+        first.write("first")
+        second.write("second")
+        assert len(list(tmp_path.iterdir())) == 2
+    assert (tmp_path / "file").read_text() == "first"
+    with partial_folder(tmp_path / "new") as one, partial_folder(tmp_path / "new") as two:
+        (one / "a").write_text("")
+        (two / "b").write_text("")
+        one.rename(tmp_path / "1")
+        two.rename(tmp_path / "2")
+    names = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*"))
+    assert names == ["1", "1/a", "2", "2/b", "file"]
+
+
+def test_many_threads_at_once(tmp_path):
+    """Each version is whole, whoever else writes at the time."""
+
+    def write(number):
+        for _ in range(50):
+            with whole_file(tmp_path / "file") as file:
+                file.write(bytes([number]) * 50_000)
+            content = (tmp_path / "file").read_bytes()
+            assert len(content) == 50_000 and len(set(content)) == 1
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_name_that_was_freed_while_it_was_opened(tmp_path, monkeypatch):
+    """Another process has opened the file, given it its final name, and let go of it."""
+    monkeypatch.setattr("tf_charagram.files.writing.os.open", open_after(published := [], tmp_path))
+    with whole_file(tmp_path / "file", "w") as file:
+        file.write("second")
+        assert (tmp_path / "file").read_text() == "first"
+    assert published and (tmp_path / "file").read_text() == "second"
+
+
+def open_after(published, folder):
+    """Returns `os.open` that publishes, once, what it has opened."""
+    open_ = os.open
+
+    def opened(path, *args):
+        descriptor = open_(path, *args)
+        if not published:
+            published.append(path)
+            Path(path).write_text("first")
+            os.replace(path, folder / "file")
+        return descriptor
+
+    return opened
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+def test_full_disk(tmp_path, code):
+    path = tmp_path / "file"
+    message = r"Cannot write .*file: full\. Free some space and give the same command"
+    with pytest.raises(RunError, match=message), whole_file(path):
+        raise OSError(code, "full")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    path = tmp_path / "file" / "inner"
+    with pytest.raises(RunError, match=r"Cannot write .*inner"), whole_file(path):
+        pytest.fail("opened")
+
+
+def test_write_problem():
+    denied = write_problem(PermissionError(errno.EACCES, "Permission denied"))
+    assert denied.startswith("Permission denied. Choose a place that you may write to")
+    assert write_problem(OSError("odd")) == "odd"
+
+
+def test_write_json(tmp_path):
+    value = {"text": "\u00e9", "path": Path("x"), "numbers": [1, 2.5, None]}
+    write_json(tmp_path / "value.json", value)
+    raw = (tmp_path / "value.json").read_bytes()
+    assert raw.endswith(b"}\n") and "\u00e9".encode() in raw
+    assert json.loads(raw) == value | {"path": "x"}
+
+
+def test_check_is_file(tmp_path):
+    check_is_file(__file__)
+    with pytest.raises(DataError, match="is a folder where a file is needed; two"):
+        check_is_file(tmp_path, "; two")
+    with pytest.raises(DataError, match=r"nothing.txt: no such file$"):
+        check_is_file(tmp_path / "nothing.txt")
+
+
+def test_sha256(tmp_path):
+    """The hash of no bytes at all is e3b0c442..."""
+    (tmp_path / "file").write_bytes(b"")
+    expected = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    assert sha256_of(tmp_path / "file") == expected
+
+
+class TestReadJson:
+    def test_what_was_written(self, tmp_path):
+        write_json(tmp_path / "value.json", {"a": [1, None, "\u00e9"]})
+        assert read_json(tmp_path / "value.json") == {"a": [1, None, "\u00e9"]}
+
+    @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000])
+    def test_nested(self, tmp_path, text):
+        (tmp_path / "value.json").write_text(text)
+        with pytest.raises(ValueError, match="nested too deep"):
+            read_json(tmp_path / "value.json")
+        with pytest.raises(ValueError, match="nested too deep"):
+            parse_json(text)
+
+    def test_too_large(self, tmp_path):
+        with open(tmp_path / "value.json", "wb") as file:
+            file.truncate(1 << 40)
+        with pytest.raises(ValueError, match=r"it has 1,099,511,627,776 bytes, more than"):
+            read_json(tmp_path / "value.json")
+
+    def test_what_never_ends(self, tmp_path):
+        os.mkfifo(tmp_path / "pipe")
+        for path in (tmp_path / "pipe", tmp_path, "/dev/zero"):
+            with pytest.raises(OSError, match="is not a regular file"):
+                read_json(path)
+        with pytest.raises(FileNotFoundError, match="nothing"):
+            read_json(tmp_path / "nothing")
+
+
+def test_a_pipe_is_written_to(tmp_path):
+    """Nothing takes its place: a pipe stays one, and so does /dev/null."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = Thread(target=lambda: read.append(pipe.read_bytes()))
+    read = []
+    reader.start()
+    with whole_file(pipe, "w") as file:
+        file.write("caf\u00e9")
+    reader.join()
+    assert read == ["caf\u00e9".encode()] and stat.S_ISFIFO(os.stat(pipe).st_mode)
+    with whole_file(os.devnull) as file:
+        file.write(b"x")
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)

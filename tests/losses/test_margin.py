@@ -1,0 +1,101 @@
+"""The margin loss against hand-worked numbers and the slow reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.reference import paraphrase as reference
+from tf_charagram.losses.margin import margin_loss
+from tf_charagram.losses.negatives import NegativeSampler
+from tf_charagram.losses.similarity import normalize_rows
+
+# Lefts (1, 0), (0, 1), then rights (0.8, 0.6), (0.6, 0.8).
+UNIT = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6], [0.6, 0.8]]
+
+
+def loss_and_gradient(embeddings, negatives, margin):
+    """Returns loss and gradient at the embeddings before they are normalized."""
+    embeddings, negatives = tf.constant(embeddings, tf.float32), np.array(negatives)
+    exists = negatives != reference.NONE
+    with tf.GradientTape() as tape:
+        tape.watch(embeddings)
+        loss = margin_loss(
+            normalize_rows(embeddings),
+            tf.constant(np.where(exists, negatives, 0), tf.int32),
+            tf.constant(exists),
+            margin,
+        )
+    return float(loss), tape.gradient(loss, embeddings).numpy()
+
+
+@pytest.mark.parametrize(
+    ("negatives", "margin", "expected"),
+    [([3, 2, 3, 2], 0.4, 0.76), ([3, 2, 3, 2], 0.1, 0.26), ([3, 2, -1, 2], 0.4, 0.48),
+     ([-1] * 4, 0.4, 0.0), ([1, 0, 1, 0], 0.4, 0.2), ([3, 2, 3, 2], 0.0, 0.16)],
+)  # fmt: skip
+def test_by_hand(negatives, margin, expected):
+    """Both pairs have cosine 0.8. Cosines of L0-R1 and L1-R0 0.6, of R0-R1 0.96, of L0-L1 0.
+
+    Negatives R1, R0, R1, R0: each pair max(0, 0.4 - 0.8 + 0.6) + max(0, 0.4 - 0.8 + 0.96) =
+    0.2 + 0.56 = 0.76. Margin 0.1: 0 + 0.26; margin 0: 0 + 0.16. Without R0's: (0.2 + 0.76) / 2 =
+    0.48. Negatives L1, L0, L1, L0: L0-L1 gives max(0, -0.4) twice, R0-L1 and R1-L0 0.2 each: 0.2.
+    """
+    loss, _ = loss_and_gradient(UNIT, negatives, margin)
+    assert loss == pytest.approx(expected, abs=1e-6)
+
+
+def test_gradient_flows_through_a_negative():
+    """Row 2 = R0 is L1's negative and has no other active part: d cos(L1, R0) / dR0 / 2.
+
+    cos(L1, R0) = 0.6, so the gradient is (L1 - 0.6 R0) / 2 = ((0, 1) - (0.48, 0.36)) / 2 =
+    (-0.24, 0.32). Pair 0 has no negatives, so its own cosine has no part in it.
+    """
+    _, gradient = loss_and_gradient(UNIT, [-1, 2, -1, -1], 0.4)
+    assert_allclose(gradient[2], [-0.24, 0.32], atol=1e-6)
+    assert_array_equal(gradient[0], [0.0, 0.0])
+
+
+@pytest.mark.parametrize("strategy", ["max", "random"])
+@pytest.mark.parametrize("margin", [0.2, 1.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_equals_reference(seed, margin, strategy):
+    rng = np.random.default_rng(seed)
+    embeddings, keys = rng.normal(size=(12, 4)), rng.integers(0, 8, size=12)
+    mask = reference.candidate_mask(keys[:6].tolist(), keys[6:].tolist())
+    if strategy == "max":
+        negatives = reference.choose_max(reference.cosine_matrix(embeddings), mask)
+    else:
+        negatives = reference.choose_random(mask, rng.uniform(size=12))
+    negatives[rng.integers(12)] = reference.NONE
+    arguments = (embeddings[:6], embeddings[6:], negatives[:6], negatives[6:], margin)
+    loss, gradient = loss_and_gradient(embeddings, negatives, margin)
+    assert loss == pytest.approx(reference.margin_loss(*arguments), rel=1e-5)
+    assert loss > 0
+    assert_allclose(gradient, reference.margin_loss_gradient(*arguments), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("zeros", [[0], [2], [0, 2], [0, 1, 2, 3]])
+def test_zero_vectors(zeros):
+    """Their cosine is 0 and they get no gradient; loss and gradient are the reference's."""
+    embeddings = np.array(UNIT)
+    embeddings[zeros] = 0.0
+    negatives = np.array([3, 2, 3, 2])
+    arguments = (embeddings[:2], embeddings[2:], negatives[:2], negatives[2:], 0.4)
+    loss, gradient = loss_and_gradient(embeddings, negatives, 0.4)
+    assert np.isfinite(loss) and loss == pytest.approx(reference.margin_loss(*arguments), abs=1e-6)
+    assert_allclose(gradient, reference.margin_loss_gradient(*arguments), atol=1e-6)
+    assert_array_equal(gradient[zeros], 0.0)
+
+
+def test_empty_batch():
+    loss, gradient = loss_and_gradient(np.zeros((0, 3)), np.zeros(0, int), 0.4)
+    assert loss == 0.0 and gradient.shape == (0, 3)
+
+
+def test_a_batch_of_one_pair_has_loss_0():
+    embeddings = tf.constant([[1.0, 0.0], [0.0, 1.0]])
+    chosen, exists = NegativeSampler()(embeddings, tf.constant([0, 1]), tf.constant(0, tf.int64))
+    assert float(margin_loss(embeddings, chosen, exists, 0.4)) == 0.0

@@ -1,0 +1,124 @@
+"""Folding leaves vectors as they are and reads fewer rows."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.text.strategies import any_text, order_sets, slow_property_settings
+from tests.texts import NASTY
+from tf_charagram.encoders.averaging import WordAverage
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.errors import ConfigError
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.prefix_sums import fold_table, most_read_first
+from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.vocabulary import NgramVocabulary
+from tf_charagram.text.words import WordVectorizer
+
+WORDS = ["cat", "cats", "concat", "a cat sat", "tac"]
+
+
+def embedder(vectorizer, **settings):
+    encoder = Charagram(num_rows=vectorizer.num_rows, dim=3, **settings)
+    encoder.bias.assign([0.1, -0.2, 0.3])
+    return TextEmbedder(vectorizer, encoder)
+
+
+@given(
+    st.lists(any_text, min_size=1, max_size=7),
+    st.lists(any_text, max_size=7),
+    order_sets,
+    st.randoms(use_true_random=False),
+    st.floats(0.1, 1.0),
+)
+@slow_property_settings
+def test_vectors_stay(known, others, orders, random, share):
+    """Also where an n-gram has a row, but what it begins with has none."""
+    whole = NgramVocabulary.from_texts(["abcdefgh", *known], orders=sorted(orders))
+    rows = [row for row in range(len(whole)) if random.random() < share] or [0]
+    random.shuffle(rows)
+    vocabulary = NgramVocabulary(whole.orders, whole.alphabet, whole.keys[rows], whole.counts[rows])
+    plain = embedder(NgramVectorizer(orders=whole.orders, vocabulary=vocabulary))
+    texts = [*known, *others]
+    assert_allclose(plain.folded().encode(texts), plain.encode(texts), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("settings", [{"activation": "tanh"}, {"num_layers": 2}])
+def test_nasty_texts(settings):
+    plain = embedder(NgramVectorizer.from_texts([*WORDS, *map(str, NASTY)]), **settings)
+    texts = [*NASTY.values(), *WORDS]
+    expected = plain.encode(texts)
+    # One of them has ten thousand n-grams: the sum of as many terms, in another order.
+    assert_allclose(plain.folded().encode(texts), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_one_row_a_position():
+    vectorizer = embedder(NgramVectorizer.from_texts(WORDS)).folded().vectorizer
+    ids = vectorizer(tf.constant(["cats", "xcat", ""]))
+    ngrams = vectorizer.vocabulary.ngrams()
+    found = [[ngrams[row] for row in rows] for rows in ids.to_list()]
+    assert found == [[" cat", "cats", "ats ", "ts ", "s "], ["cat ", "at ", "t "], []]
+
+
+def test_prefixes():
+    vocabulary = NgramVectorizer.from_texts(["abcab"], orders=(1, 2, 4)).vocabulary
+    ngrams = vocabulary.ngrams()
+    for ngram, row in zip(ngrams, vocabulary.prefixes(), strict=True):
+        shorter = [n for n in ngrams if ngram.startswith(n) and n != ngram]
+        assert (ngrams[row] if row >= 0 else "") == max(shorter, key=len, default="")
+
+
+def test_fold_table():
+    table = np.array([[1.0], [10.0], [100.0], [1000.0]])
+    # Row 0 begins with row 3, which begins with row 1.
+    assert_array_equal(fold_table(table, np.array([3, -1, -1, 1]))[:, 0], [1011, 10, 100, 1010])
+
+
+def test_loaded_folded(tmp_path):
+    plain = embedder(NgramVectorizer.from_texts(WORDS))
+    plain.save(tmp_path / "model")
+    loaded = TextEmbedder.load(tmp_path / "model", folded=True)
+    assert loaded.vectorizer.longest_only
+    assert_array_equal(loaded.encode(WORDS), plain.folded().encode(WORDS))
+    assert_allclose(plain.encode(WORDS), loaded.encode(WORDS), rtol=1e-5, atol=1e-6)
+
+
+def test_what_cannot_be_folded_stays():
+    words = WordVectorizer.from_texts(WORDS)
+    mixed = NgramVocabulary((2, 3), None, np.array([5, 7]), np.array([1, 1]))
+    for one in (
+        embedder(NgramVectorizer(hash_buckets=50)),
+        embedder(NgramVectorizer(vocabulary=mixed)),
+        embedder(NgramVectorizer.from_texts(WORDS)).folded(),
+        TextEmbedder(words, WordAverage(num_rows=words.num_rows, dim=3)),
+    ):
+        assert one.folded() is one
+
+
+def test_hashed_ngrams_have_no_longest():
+    with pytest.raises(ConfigError, match="longest_only"):
+        NgramVectorizer(hash_buckets=50, longest_only=True)
+
+
+def test_saved_and_loaded(tmp_path):
+    folded = embedder(NgramVectorizer.from_texts(WORDS)).folded()
+    folded.save(tmp_path / "model")
+    assert_array_equal(TextEmbedder.load(tmp_path / "model").encode(WORDS), folded.encode(WORDS))
+
+
+def test_rows_that_are_read_most_come_first():
+    """Of 9 times `a`, 6 are in `ab`, and 5 of these in `abc`; `b` and `bc` occur 7 and 4 times."""
+    counts, prefixes = np.array([9, 7, 6, 4, 5]), np.array([-1, -1, 0, 1, 2])
+    # They are read 3, 3, 1, 4 and 5 times.
+    assert_array_equal(most_read_first(counts, prefixes), [4, 3, 0, 1, 2])
+
+
+def test_a_folded_model_reads_low_rows_more_often():
+    vectorizer = NgramVectorizer.from_texts(WORDS, orders=(2, 3))
+    folded = embedder(vectorizer).folded().vectorizer
+    reads = np.bincount(folded(tf.constant(WORDS)).values, minlength=folded.num_rows)
+    assert (np.diff(reads) <= 0).all()
+    assert reads[0] > reads[-1]

@@ -1,0 +1,235 @@
+"""Golden vectors: one text has one vector, whoever computes it.
+
+The model in memory after training, the same model loaded again, and its SavedModel run by a
+process that has TensorFlow alone and by one that has only TensorFlow's C library.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
+
+from tests.commands import run
+from tests.texts import NASTY
+from tf_charagram.errors import RunError
+from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.models.saved_model import replaced_folder
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.text.batches import to_bytes
+from tf_charagram.training.run import TrainingRun
+
+SETTINGS = {
+    "exact": {},
+    "pruned": {
+        "ngrams": (1, 3, 8), "min_count": 2,
+        "encoder_options": {"activation": "tanh", "num_layers": 2},
+    },
+    "hashed": {
+        "hash_buckets": 500, "rows_per_ngram": 2, "encoder_options": {"activation": "relu"},
+    },
+}  # fmt: skip
+TEXTS = [to_bytes(text) for text in ("cat", "a cat", "Cats!", "never seen", *NASTY.values())]
+
+# Folded n-grams are summed in another order, and the longest of the texts has ten thousand.
+TOLERANCE = {"rtol": 2e-4, "atol": 1e-6}
+
+# Both scripts read texts as JSON and leave an archive of vectors. `LOAD` differs.
+SCRIPT = """
+import base64, json, sys
+assert not any(name.split(".")[0] in {forbidden} for name in sys.modules)
+import numpy as np
+{load}
+texts = [base64.b64decode(text) for text in json.load(open(sys.argv[1]))]
+results = {{}}
+for folder in sys.argv[3:]:
+    call = load(folder)
+    results[folder + "|all"] = call("serving_default", texts=texts)["embedding"]
+    results[folder + "|alone"] = np.concatenate(
+        [call("serving_default", texts=[text])["embedding"] for text in texts]
+    )
+    results[folder + "|none"] = call("serving_default", texts=[])["embedding"]
+    results[folder + "|cosine"] = call("similarity", texts_a=texts, texts_b=texts[::-1])["cosine"]
+    results[folder + "|no_cosine"] = call("similarity", texts_a=[], texts_b=[])["cosine"]
+found = {{name.split(".")[0] for name in sys.modules}} & {forbidden}
+assert not found, found
+np.savez(sys.argv[2], **results)
+"""
+LOADERS = {
+    "tensorflow": (
+        "{'tf_charagram', 'tensorflow_text'}",
+        """
+import tensorflow as tf
+def load(folder):
+    model = tf.saved_model.load(folder)
+    def call(signature, **texts):
+        texts = {name: tf.constant(value, tf.string, [len(value)]) for name, value in texts.items()}
+        return {name: value.numpy() for name, value in model.signatures[signature](**texts).items()}
+    return call
+""",
+    ),
+    "c_library": (
+        "{'tensorflow', 'keras'}",
+        """
+from tf_charagram.export.runtime.c_runtime import CRuntime
+def load(folder):
+    runtime = CRuntime(folder)
+    return lambda signature, **texts: runtime.run(signature, texts)
+""",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory, data):
+    """Returns the embedder in memory and the run folder, for each of the settings."""
+    models = {}
+    for name, settings in SETTINGS.items():
+        config = ParaphraseConfig(
+            data=(str(data[0]),), eval_data=str(data[1]), dim=8, epochs=2, batch_size=10,
+            evaluations_per_epoch=1, out=str(tmp_path_factory.mktemp("golden") / name), **settings,
+        )  # fmt: skip
+        training = TrainingRun(config, resume=False, overwrite=False)
+        training.run(resume=False)
+        models[name] = training.loop.product, training.folder
+    return models
+
+
+@pytest.fixture(scope="module")
+def vectors(models):
+    """Returns what the embedders in memory compute."""
+    return {name: embedder.encode(TEXTS) for name, (embedder, _) in models.items()}
+
+
+@pytest.fixture(scope="module", params=LOADERS)
+def served(request, models, tmp_path_factory):
+    """Returns what a fresh process computes, by run folder and kind of call."""
+    folder = tmp_path_factory.mktemp("served")
+    texts = [base64.b64encode(text).decode() for text in TEXTS]
+    (folder / "texts.json").write_text(json.dumps(texts))
+    forbidden, load = LOADERS[request.param]
+    script = SCRIPT.format(forbidden=forbidden, load=load)
+    folders = {name: str(run.saved_model) for name, (_, run) in models.items()}
+    command = [sys.executable, "-c", script, "texts.json", "out.npz", *folders.values()]
+    ended = run(command, cwd=folder)
+    assert ended.returncode == 0, ended.stderr
+    with np.load(folder / "out.npz") as results:
+        return {
+            name: {key.split("|")[1]: results[key] for key in results if key.startswith(path + "|")}
+            for name, path in folders.items()
+        }
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+class TestGoldenVectors:
+    def test_loaded_again(self, models, vectors, name):
+        loaded = TextEmbedder.load(models[name][1].path)
+        np.testing.assert_array_equal(loaded.encode(TEXTS), vectors[name])
+
+    def test_served(self, vectors, served, name):
+        expected = vectors[name]
+        assert np.isfinite(expected).all() and np.ptp(expected) > 0.01
+        assert served[name]["all"].dtype == np.float32
+        np.testing.assert_allclose(served[name]["all"], expected, **TOLERANCE)
+        np.testing.assert_allclose(served[name]["alone"], expected, **TOLERANCE)
+
+    def test_served_similarity(self, vectors, served, name):
+        unit = unit_rows(vectors[name])
+        expected = np.sum(unit * unit[::-1], axis=1)
+        assert expected.std() > 0.01
+        np.testing.assert_allclose(served[name]["cosine"], expected, rtol=0, atol=1e-5)
+
+    def test_empty_batch(self, models, served, name):
+        assert served[name]["none"].shape == (0, models[name][0].dim)
+        assert served[name]["no_cosine"].shape == (0,)
+
+    def test_signatures(self, models, name):
+        embedder, folder = models[name]
+        signatures = tf.saved_model.load(str(folder.saved_model)).signatures
+        assert set(signatures) == {"serving_default", "similarity"}
+        default, similarity = signatures["serving_default"], signatures["similarity"]
+        assert default.structured_input_signature == (
+            (), {"texts": tf.TensorSpec([None], tf.string, name="texts")},
+        )  # fmt: skip
+        assert set(similarity.structured_input_signature[1]) == {"texts_a", "texts_b"}
+        embedding = default.structured_outputs["embedding"]
+        assert set(default.structured_outputs) == {"embedding"}
+        assert (embedding.dtype, embedding.shape.as_list()) == (tf.float32, [None, embedder.dim])
+        cosine = similarity.structured_outputs["cosine"]
+        assert set(similarity.structured_outputs) == {"cosine"}
+        assert (cosine.dtype, cosine.shape.as_list()) == (tf.float32, [None])
+
+    def test_the_graph_needs_no_python(self, models, name):
+        path = models[name][1].saved_model / "saved_model.pb"
+        message = saved_model_pb2.SavedModel()
+        message.ParseFromString(path.read_bytes())
+        graph = message.meta_graphs[0].graph_def
+        nodes = [*graph.node, *(node for f in graph.library.function for node in f.node_def)]
+        ops = {node.op for node in nodes}
+        assert "UnicodeDecode" in ops
+        assert not [op for op in ops if "PyFunc" in op or "CustomOp" in op]
+        # Ops of other libraries, tensorflow-text among them, have a `>` in their names.
+        assert not [op for op in ops if ">" in op]
+
+
+class TestExport:
+    def test_replaces_and_leaves_nothing_else(self, models, tmp_path):
+        embedder = models["exact"][0]
+        for _ in range(2):
+            embedder.export(tmp_path / "saved_model" / "1")
+            assert [path.name for path in (tmp_path / "saved_model").iterdir()] == ["1"]
+        loaded = tf.saved_model.load(str(tmp_path / "saved_model" / "1"))
+        vectors = loaded.signatures["serving_default"](texts=tf.constant(TEXTS))["embedding"]
+        np.testing.assert_allclose(vectors, embedder.encode(TEXTS), **TOLERANCE)
+
+    def test_a_place_that_cannot_be_written(self, models, tmp_path):
+        (tmp_path / "file").write_text("in the way")
+        with pytest.raises(RunError, match=r"Cannot write .*file"):
+            models["exact"][0].export(tmp_path / "file" / "1")
+        assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+    def test_what_is_no_export_is_not_replaced(self, models, tmp_path):
+        notes = tmp_path / "folder" / "notes.txt"
+        notes.parent.mkdir()
+        notes.write_text("mine")
+        for path, message in ((notes.parent, "holds other files and no saved_model.pb"),
+                              (notes, "is a file. Give a folder")):  # fmt: skip
+            with pytest.raises(RunError, match=message):
+                models["exact"][0].export(path)
+        assert [*tmp_path.rglob("*")] == [notes.parent, notes]
+
+    def test_a_link_stays(self, models, tmp_path):
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "link").symlink_to("folder")
+        for _ in range(2):
+            models["exact"][0].export(tmp_path / "link")
+        assert {path.name for path in tmp_path.iterdir()} == {"folder", "link"}
+        assert (tmp_path / "folder" / "saved_model.pb").is_file()
+
+
+def test_a_kill_while_a_folder_is_replaced(tmp_path, monkeypatch):
+    """Either the old folder is there, or the new one, or none; the next time cleans up."""
+
+    class Killed(BaseException):
+        pass
+
+    path, rename = tmp_path / "1", os.rename
+    path.mkdir()
+    (path / "old").write_text("")
+
+    def die(source, target):
+        rename(source, target)
+        raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed), replaced_folder(path, "old"):
+        patch.setattr("tf_charagram.models.saved_model.os.rename", die)
+    assert not path.exists() and (tmp_path / ".1.old" / "old").is_file()
+    with replaced_folder(path, "old") as partial:
+        (partial / "new").write_text("")
+    assert [file.name for file in tmp_path.rglob("*")] == ["1", "new"]

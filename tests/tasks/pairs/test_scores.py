@@ -1,0 +1,86 @@
+"""Scores of predicted relatedness against the slow references, and by hand."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.reference import bootstrap, correlation
+from tf_charagram.errors import ConfigError
+from tf_charagram.evaluation.bootstrap import resample_counts
+from tf_charagram.evaluation.comparison import score_differences
+from tf_charagram.tasks.pairs.scores import score_relatedness
+
+
+def draw(num_pairs, seed, noise=0.5):
+    random = np.random.default_rng(seed)
+    gold = np.round(random.uniform(1, 5, num_pairs), 1)
+    return gold, gold + noise * random.normal(size=num_pairs)
+
+
+def test_by_hand():
+    """Gold 1 2 4, predicted 1 3 3: errors 0 1 1, so MSE 2 / 3.
+
+    Deviations -4/3 -1/3 5/3 and -4/3 2/3 2/3: r = (16 - 2 + 10) / sqrt(42 * 24) = 0.7559. Ranks
+    1 2 3 and 1 2.5 2.5: rho = 1.5 / sqrt(2 * 1.5) = 0.8660.
+    """
+    score = score_relatedness([1, 2, 4], [1, 3, 3], num_resamples=0)
+    assert score.mse == pytest.approx(2 / 3)
+    assert score.pearson == pytest.approx(75.59, abs=0.005)
+    assert score.spearman == pytest.approx(86.60, abs=0.005)
+    assert (score.num_pairs, score.intervals, score.draws) == (3, {}, {})
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_equals_reference(seed):
+    gold, predicted = draw(12, seed)
+    score = score_relatedness(gold, predicted, num_resamples=30, seed=seed)
+    (counts,) = resample_counts(12, 30, np.random.default_rng(seed))
+    for name in ("pearson", "spearman"):
+        slow = getattr(correlation, name)
+        assert score.metrics[name] == pytest.approx(100 * slow(gold.tolist(), predicted.tolist()))
+        expected = bootstrap.resampled(slow, gold.tolist(), predicted.tolist(), counts.tolist())
+        np.testing.assert_allclose(score.draws[name], 100 * np.array(expected), atol=1e-7)
+    errors = [sum(c * (p - g) ** 2 for c, p, g in zip(row, predicted, gold, strict=True)) / 12
+              for row in counts]  # fmt: skip
+    np.testing.assert_allclose(score.draws["mse"], errors)
+    for name, values in score.draws.items():
+        assert score.intervals[name] == pytest.approx(bootstrap.interval(values.tolist()))
+
+
+def test_constant_predictions_have_no_correlation():
+    score = score_relatedness([1, 2, 4], [3, 3, 3], num_resamples=20)
+    assert (score.pearson, score.spearman) == (None, None)
+    assert score.mse == pytest.approx((4 + 1 + 1) / 3)
+    assert score.intervals["pearson"] is None and score.intervals["mse"] is not None
+    found = json.loads(json.dumps(score.to_dict()))
+    assert (found["pearson"], found["num_pairs"], found["intervals"]["spearman"]) == (None, 3, None)
+    assert len(found["intervals"]["mse"]) == 2 and "draws" not in found
+
+
+def test_differences():
+    """Less noise is better in all three, and the interval of a pair of systems says so."""
+    gold, good = draw(300, 0)
+    first, second = score_relatedness(gold, draw(300, 0, 0.7)[1]), score_relatedness(gold, good)
+    changes = {change.name: change for change in score_differences(first, second)}
+    assert changes["pearson"].interval[0] > 0 and changes["spearman"].interval[0] > 0
+    assert changes["mse"].interval[1] < 0
+    assert changes["mse"].value == pytest.approx(second.mse - first.mse)
+    constant = score_relatedness(gold, np.full(300, 3.0))
+    assert score_differences(first, constant)[0].value is None
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "message"),
+    [
+        ([], [], r"at least 1\. Received: shapes \(0,\) and \(0,\)"),
+        ([1, 2], [1], r"shapes \(2,\) and \(1,\)"),
+        ([[1], [2]], [[1], [2]], r"shapes \(2, 1\) and \(2, 1\)"),
+        ([1, 2], [1, np.nan], "must be finite"),
+    ],
+)
+def test_errors(gold, predicted, message):
+    with pytest.raises(ConfigError, match=message):
+        score_relatedness(gold, predicted)

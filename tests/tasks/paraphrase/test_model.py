@@ -1,0 +1,406 @@
+"""Training steps against NumPy, and what `fit` promises."""
+
+from __future__ import annotations
+
+import functools
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.contracts import some_now
+from tests.reference import charagram as charagram_reference
+from tests.reference import optimizers as optimizer_reference
+from tests.reference import paraphrase as reference
+from tf_charagram.data.pipeline.pair_stream import PairStream
+from tf_charagram.data.pipeline.store import PairBlock, PairStore
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.errors import ConfigError
+from tf_charagram.losses.negatives import STRATEGIES, NegativeSampler
+from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
+from tf_charagram.tasks.paraphrase.model import ParaphraseModel
+from tf_charagram.text.vectorizer import NgramVectorizer
+
+PAIRS = [
+    ("colour", "color"), ("grey", "gray"), ("cat", "cats"), ("theatre", "theater"),
+    ("walk", "walking"), ("big house", "large house"), ("cat", "kitten"), ("centre", "center"),
+    ("dog", "dogs"), ("gray", "greyish"), ("", "nothing"), ("talk", "talking"),
+]  # fmt: skip
+
+
+@functools.cache
+def stream_of(pairs, batch_size):
+    """Returns a vectorizer of the texts of pairs, and batches by their step."""
+    texts = [text for pair in pairs for text in pair]
+    vectorizer = NgramVectorizer.from_texts(texts, orders=[2, 3])
+    keys = {text: key for key, text in enumerate(dict.fromkeys(texts))}
+    block = PairBlock(
+        vectorizer(tf.constant(texts)), tf.constant([keys[text] for text in texts], tf.int64)
+    )
+    stream = PairStream(PairStore.of_block(block), batch_size=batch_size)
+    batches = [
+        tf.data.Dataset.from_tensors(batch)
+        for segment in stream.segments(0, 50)
+        for batch in stream.dataset(segment)
+    ]
+    return vectorizer, batches
+
+
+class Setup:
+    """Pairs, their vectorizer and batches, and a model over them."""
+
+    def __init__(self, *, pairs=PAIRS, batch_size=4, dim=5, num_layers=1, activation="linear"):
+        self.texts = [text for pair in pairs for text in pair]
+        self.vectorizer, self.all_batches = stream_of(tuple(pairs), batch_size)
+        encoder = Charagram(
+            num_rows=self.vectorizer.num_rows, dim=dim, activation=activation, num_layers=num_layers
+        )
+        self.model = ParaphraseModel(encoder)
+
+    def compile(self, name="adam", learning_rate=0.02, **settings):
+        start = optimizer_reference.STARTS.get(name)
+        optimizer = make_optimizer(name, learning_rate, initial_accumulator=start)
+        self.model.compile(optimizer, **settings)
+        return self.model
+
+    def fit(self, num_steps, first_step=0):
+        return self.model.fit(self.batches(num_steps, first_step), verbose=0).history["loss"][-1]
+
+    def texts_at(self, step):
+        """Returns the texts of a batch, lefts, then rights."""
+        ((_, keys),) = self.batches(1, step)
+        distinct = list(dict.fromkeys(self.texts))
+        return [distinct[key] for key in keys.numpy()]
+
+    def batches(self, num_steps, first_step=0):
+        batches = self.all_batches[first_step : first_step + num_steps]
+        assert len(batches) == num_steps
+        return functools.reduce(lambda whole, batch: whole.concatenate(batch), batches)
+
+    def variables(self):
+        """Returns weights, then whatever the optimizer holds."""
+        held = [*self.model.encoder.weights, *self.model.optimizer.variables]
+        return [variable.numpy() for variable in held]
+
+
+class NumpyTraining:
+    """The same training with the reference alone: raw texts, the loss with `max`, L2, clipping."""
+
+    def __init__(self, setup, name, learning_rate, *, margin, l2, dense_l2, clip_norm):
+        encoder = setup.model.encoder
+        self.vocabulary = setup.vectorizer.vocabulary.ngrams()
+        self.activation, self.margin = encoder.activation, margin
+        self.l2, self.dense_l2, self.clip_norm = l2, dense_l2, clip_norm
+        self.weights = {"W": encoder.sum.table.numpy(), "b": encoder.bias.numpy()}
+        if encoder.dense is not None:
+            self.weights |= {"K": encoder.dense.kernel.numpy(), "b2": encoder.dense.bias.numpy()}
+        lazy, dense = {
+            "adam": (optimizer_reference.LazyAdam, optimizer_reference.Adam),
+            "adagrad": (optimizer_reference.LazyAdagrad, optimizer_reference.Adagrad),
+            # Not lazy: a row without a gradient moves on.
+            "sgd": (optimizer_reference.MomentumSgd, optimizer_reference.MomentumSgd),
+        }[name]
+        self.optimizers = {
+            key: (lazy if key == "W" and not (dense_l2 and l2) else dense)(learning_rate)
+            for key in self.weights
+        }
+
+    def step(self, texts):
+        """Trains on lefts then rights; returns the loss before the step."""
+        count, w = len(texts) // 2, self.weights
+        dense = (w["K"], w["b2"]) if "K" in w else None
+        arguments = (texts, self.vocabulary, w["W"], w["b"], self.activation, dense)
+        embeddings = charagram_reference.embed(*arguments)
+        mask = reference.candidate_mask(texts[:count], texts[count:])
+        chosen = reference.choose_max(reference.cosine_matrix(embeddings), mask)
+        sides = embeddings[:count], embeddings[count:], chosen[:count], chosen[count:]
+        upstream = reference.margin_loss_gradient(*sides, self.margin)
+        gradients = charagram_reference.embed_gradient(upstream, *arguments)
+        counts = charagram_reference.count_matrix(texts, self.vocabulary)
+        rows = None if self.dense_l2 else np.flatnonzero(counts.any(axis=0))
+        for key in gradients:
+            gradients[key] = gradients[key] + optimizer_reference.l2_gradient(
+                w[key], self.l2, rows=rows if key == "W" else None
+            )
+        if self.clip_norm is not None:
+            clipped = optimizer_reference.clip_by_global_norm([*gradients.values()], self.clip_norm)
+            gradients = dict(zip(gradients, clipped, strict=True))
+        for key, gradient in gradients.items():
+            optimizer = self.optimizers[key]
+            if type(optimizer).__name__.startswith("Lazy"):
+                named = np.flatnonzero(counts.any(axis=0))
+                w[key] = optimizer.step(w[key], named, gradient[named])
+            else:
+                w[key] = optimizer.step(w[key], gradient)
+        return reference.margin_loss(*sides, self.margin)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"l2": 0.1},
+        {"l2": 0.1, "dense_l2": True},
+        {"clip_norm": 0.05},
+        {"l2": 0.1, "clip_norm": 0.2, "num_layers": 2, "activation": "tanh"},
+    ],
+    ids=str,
+)
+def test_fit_equals_numpy(name, settings):
+    """Two epochs of three batches, so that rows are left alone and moments are old."""
+    settings = {"margin": 0.4, "l2": 0.0, "dense_l2": False, "clip_norm": None} | settings
+    shape = {key: settings.pop(key) for key in ("num_layers", "activation") if key in settings}
+    setup = Setup(**shape)
+    rng = np.random.default_rng(0)
+    for weight in setup.model.encoder.weights:
+        weight.assign(rng.normal(scale=0.5, size=weight.shape))
+    expected = NumpyTraining(setup, name, 0.02, **settings)
+    setup.compile(name, 0.02, **settings)
+    for step in range(6):
+        loss = expected.step(setup.texts_at(step))
+        assert setup.fit(1, first_step=step) == pytest.approx(loss, rel=1e-4)
+        encoder = setup.model.encoder
+        found = {"W": encoder.sum.table, "b": encoder.bias}
+        if encoder.dense is not None:
+            found |= {"K": encoder.dense.kernel, "b2": encoder.dense.bias}
+        assert found.keys() == expected.weights.keys()
+        for key, weight in found.items():
+            assert_allclose(weight, expected.weights[key], rtol=1e-3, atol=2e-5, err_msg=key)
+    assert int(setup.model.step) == 6
+
+
+def assert_stops_and_changes_nothing(setup):
+    before = setup.variables()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not finite"):
+        setup.fit(1)
+    for old, new in zip(before, setup.variables(), strict=True):
+        assert_array_equal(old, new)
+    assert int(setup.model.step) == 0
+
+
+@pytest.mark.parametrize(
+    ("which", "value"),
+    [("table", np.nan), ("table", np.inf), ("bias", -np.inf), ("kernel", np.nan)],
+)
+def test_weights_that_are_not_finite(which, value):
+    setup = Setup(num_layers=2)
+    encoder = setup.model.encoder
+    weight = {
+        "table": encoder.sum.table, "bias": encoder.bias, "kernel": encoder.dense.kernel
+    }[which]  # fmt: skip
+    setup.compile("adagrad", l2=0.1, clip_norm=1.0)
+    weight.assign(np.full(weight.shape, value))
+    assert_stops_and_changes_nothing(setup)
+
+
+@pytest.mark.parametrize("strategy", some_now(STRATEGIES, "mix"))
+def test_one_row_that_is_not_finite(strategy):
+    setup = Setup(batch_size=len(PAIRS))
+    table = setup.model.encoder.sum.table.numpy()
+    table[7, 2] = np.nan
+    setup.model.encoder.sum.table.assign(table)
+    setup.compile(negatives=strategy)
+    assert_stops_and_changes_nothing(setup)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [*((name, np.nan) for name in OPTIMIZERS), ("adam", np.inf)]
+)
+def test_learning_rate_that_is_not_finite(name, value):
+    setup = Setup()
+    setup.compile(name)
+    setup.model.optimizer.learning_rate = value
+    assert_stops_and_changes_nothing(setup)
+
+
+@pytest.mark.parametrize(
+    ("name", "strategy"), some_now([("adam", "mix"), ("adagrad", "random")], ("adam", "mix"))
+)
+def test_same_seed_same_weights_to_the_bit(name, strategy):
+    runs = []
+    for _ in range(2):
+        setup = Setup(num_layers=2, activation="tanh")
+        sampler = NegativeSampler(strategy, seed=3)
+        setup.compile(name, negatives=sampler, l2=1e-3, clip_norm=1.0)
+        setup.fit(30)
+        runs.append(setup.variables())
+    for one, other in zip(*runs, strict=True):
+        assert_array_equal(one, other)
+
+
+def test_negatives_of_another_seed_give_other_weights():
+    tables = []
+    for seed in (0, 1):
+        setup = Setup()
+        setup.compile(negatives=NegativeSampler("random", seed=seed))
+        setup.fit(5)
+        tables.append(setup.model.encoder.sum.table.numpy())
+    assert (tables[0] != tables[1]).any()
+
+
+@pytest.mark.parametrize(("name", "strategy"), [("adam", "max"), ("adagrad", "mix")])
+def test_the_loss_goes_down(name, strategy):
+    setup = Setup()
+    setup.compile(name, negatives=strategy)
+    before = setup.model.evaluate(setup.batches(3), verbose=0)
+    first = setup.fit(3)
+    setup.fit(30, first_step=3)
+    after = setup.model.evaluate(setup.batches(3), verbose=0)
+    assert setup.fit(3, first_step=33) < 0.7 * first
+    assert after < 0.7 * before
+
+
+def test_evaluate_gives_the_mean_over_batches():
+    setup = Setup()
+    setup.compile()
+    setup.fit(3)
+    before = setup.variables()
+    losses = [float(setup.model.loss_of(*batch, training=False)) for batch in setup.batches(3)]
+    assert len({round(loss, 3) for loss in losses}) == 3
+    for _ in range(2):
+        found = setup.model.evaluate(setup.batches(3), verbose=0)
+        assert found == pytest.approx(np.mean(losses), rel=1e-5)
+    for old, new in zip(before, setup.variables(), strict=True):
+        assert_array_equal(old, new)
+
+
+def test_batches_without_ids_or_negatives_change_no_weight():
+    """Texts that are empty, a batch of one pair, one text throughout: loss 0 and no gradient."""
+    setup = Setup()
+    setup.compile("adagrad")
+    before = [weight.numpy() for weight in setup.model.encoder.weights]
+    cases = (([""] * 4, [0, 1, 2, 3]), (["cat", "cats"], [0, 1]), (["cat"] * 4, [0] * 4))
+    for texts, keys in cases:
+        ids = setup.vectorizer(tf.constant(texts))
+        batch = (ids, tf.constant(keys, tf.int32))
+        if texts[0]:
+            assert float(setup.model.loss_of(*batch, training=True)) == 0.0
+        setup.model.fit(tf.data.Dataset.from_tensors(batch), verbose=0)
+        for old, weight in zip(before, setup.model.encoder.weights, strict=True):
+            assert_array_equal(old, weight)
+
+
+def test_empty_texts_have_no_gradient_but_the_margin_as_loss():
+    """All cosines are 0: two hinges of 0.4 per pair."""
+    setup = Setup()
+    setup.compile()
+    ids = setup.vectorizer(tf.constant([""] * 4))
+    loss = setup.model.loss_of(ids, tf.constant([0, 1, 2, 3]), training=True)
+    assert float(loss) == pytest.approx(0.8)
+
+
+def test_several_steps_an_execution():
+    one, other = Setup(), Setup()
+    one.compile()
+    other.compile(steps_per_execution=3)
+    one.fit(6)
+    other.fit(6)
+    for a, b in zip(one.variables(), other.variables(), strict=True):
+        assert_allclose(a, b, rtol=1e-6, atol=1e-7)
+    assert int(other.model.step) == 6
+
+
+def test_works_with_optimizers_of_keras():
+    setup = Setup()
+    setup.model.compile(keras.optimizers.SGD(0.1))
+    first = setup.fit(3)
+    assert setup.fit(30, first_step=3) < first
+
+
+def train_by_hand(setup, texts, size, margin, rate):
+    """Trains a linear charagram on one pool with SGD, as METHODS.md says; returns W and b."""
+    encoder, vocabulary = setup.model.encoder, setup.vectorizer.vocabulary.ngrams()
+    counts = tf.constant(charagram_reference.count_matrix(texts, vocabulary), tf.float32)
+    table, bias = tf.Variable(encoder.sum.table.value), tf.Variable(encoder.bias.value)
+
+    def cosines(rows, columns):
+        rows, columns = (tf.gather(counts, i) @ table + bias for i in (rows, columns))
+        lengths = tf.norm(rows, axis=1)[:, None] * tf.norm(columns, axis=1)[None, :]
+        return rows @ tf.transpose(columns) / lengths
+
+    num_pairs = len(texts) // 2
+    everything = range(2 * num_pairs)
+    mask = reference.candidate_mask(texts[:num_pairs], texts[num_pairs:])
+    negatives = np.where(mask, cosines(everything, everything), -2).argmax(axis=1)
+    for first in range(0, num_pairs, size):
+        lefts = np.arange(first, min(first + size, num_pairs))
+        with tf.GradientTape() as tape:
+            hinges = [
+                tf.nn.relu(
+                    margin - tf.linalg.diag_part(cosines(lefts, lefts + num_pairs))
+                    + tf.linalg.diag_part(cosines(side, negatives[side]))
+                )
+                for side in (lefts, lefts + num_pairs)
+            ]  # fmt: skip
+            loss = tf.reduce_mean(hinges[0] + hinges[1])
+        for weight, gradient in zip((table, bias), tape.gradient(loss, (table, bias)), strict=True):
+            weight.assign_sub(rate * gradient)
+    return table, bias
+
+
+@pytest.mark.parametrize("batch_size", some_now([2, 4, 6], 4))
+def test_mega_batches_equal_training_by_hand(batch_size):
+    """A pool of 11 pairs: negatives from all of it, with the weights at its beginning."""
+    setup = Setup(pairs=[pair for pair in PAIRS if all(pair)], batch_size=11)
+    rng = np.random.default_rng(0)
+    for weight in setup.model.encoder.weights:
+        weight.assign(rng.normal(scale=0.5, size=weight.shape))
+    expected = train_by_hand(setup, setup.texts_at(0), batch_size, margin=0.7, rate=0.3)
+    setup.model.compile(keras.optimizers.SGD(0.3), margin=0.7, batch_size=batch_size)
+    setup.fit(1)
+    encoder = setup.model.encoder
+    for found, weight in zip((encoder.sum.table, encoder.bias), expected, strict=True):
+        assert_allclose(found, weight, rtol=1e-4, atol=1e-6)
+    assert int(setup.model.step) == 1
+    assert int(setup.model.optimizer.iterations) == -(-11 // batch_size)
+
+
+def test_mega_batches_with_row_sparse_adam_learn():
+    setup = Setup(batch_size=len(PAIRS))
+    setup.compile("adam", batch_size=4, negatives="mix", clip_norm=1.0, l2=1e-4)
+    first = setup.fit(1)
+    assert setup.fit(40, first_step=1) < 0.6 * first
+
+
+def test_mega_batches_that_are_not_finite():
+    setup = Setup(batch_size=len(PAIRS))
+    setup.compile(batch_size=4)
+    table = setup.model.encoder.sum.table
+    table.assign(np.full(table.shape, np.nan))
+    assert_stops_and_changes_nothing(setup)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"batch_size": 0}, "`batch_size` must be at least 1 or None. Received: 0"),
+        ({"batch_size": 1.5}, "`batch_size` must be an integer. Received: batch_size=1.5"),
+        ({"pull_back": "no"}, "`pull_back` must be True or False. Received: pull_back='no'"),
+        ({"metrics": ["mse"]}, "`metrics` must be Keras metrics, .* Received: 'mse'"),
+        ({"margin": "0.4"}, r"`margin` must be in \[0, 2\]. Received: margin=0.4"),
+        ({"margin": -0.4}, r"`margin` must be in \[0, 2\]. Received: margin=-0.4"),
+        ({"margin": 2.5}, r"`margin` must be in \[0, 2\]. Received: margin=2.5"),
+        ({"margin": float("nan")}, r"`margin` must be in \[0, 2\]. Received: margin=nan"),
+        ({"l2": -1.0}, "`l2` must not be negative. Received: l2=-1.0"),
+        ({"l2": float("inf")}, "`l2` must be a finite number. Received: l2=inf"),
+        ({"l2_composition": 1e30}, "`l2_composition` must be at most 1000. Received: .*=1e[+]30"),
+        ({"clip_norm": 0.0}, "`clip_norm` must be above 0 and finite .* Received: clip_norm=0.0"),
+        ({"clip_norm": 1e-50}, "`clip_norm` must be above 0 and finite in float32, or None"),
+        ({"clip_norm": float("nan")}, "`clip_norm` must be above 0 .* Received: clip_norm=nan"),
+        ({"clip_norm": float("inf")}, "`clip_norm` must be above 0 .* Received: clip_norm=inf"),
+        ({"negatives": 3}, "Unknown negatives '3'.* Available: max, mix, random"),
+        ({"negatives": "hard"}, "Unknown negatives 'hard'.* Available: max, mix, random"),
+    ],
+)
+def test_errors(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        Setup().compile(**settings)
+
+
+def test_optimizers_by_their_name():
+    model = Setup().model
+    model.compile("sgd")
+    assert isinstance(model.optimizer, keras.optimizers.SGD)

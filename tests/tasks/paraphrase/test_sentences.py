@@ -1,0 +1,291 @@
+"""The task `sentences`: several files, weights, typing errors, pools, files of ids, two stages."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from tests.commands import call, interrupt_training_at, leave_out_export
+from tests.contracts import some_now
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.tasks.paraphrase.task import Sentences
+from tf_charagram.training.run import TrainingRun
+
+SUBJECTS = ("a small dog", "the old man", "one red car", "my sister", "her friend", "a cook")
+VERBS = (("runs to", "hurries to"), ("looks at", "watches"), ("leaves", "goes away from"))
+OBJECTS = ("the river", "the market", "an open door", "the school")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Returns two files of pairs and a folder with sets of two years of STS."""
+    folder = tmp_path_factory.mktemp("sentences")
+    pairs = [
+        (f"{subject} {first} {place}.", f"{subject} {second} {place}!")
+        for subject in SUBJECTS
+        for first, second in VERBS
+        for place in OBJECTS
+    ]
+    first, second = folder / "first.tsv", folder / "second.tsv"
+    first.write_text("".join(f"{a}\t{b}\n" for a, b in pairs[:50]), encoding="utf-8")
+    second.write_text("".join(f"{a}\t{b}\n" for a, b in pairs[50:]), encoding="utf-8")
+    sets = folder / "sets"
+    sets.mkdir()
+    rng = np.random.default_rng(0)
+    for name in ("2012.OnWN", "2012.SMTnews", "2016.headlines"):
+        rows = [
+            f"{score}\t{a}\t{b if score > 2 else pairs[rng.integers(len(pairs))][0]}\n"
+            for score, (a, b) in zip(rng.integers(0, 6, 20), pairs, strict=False)
+        ]
+        (sets / f"{name}.tsv").write_text("".join(rows), encoding="utf-8")
+    return first, second, sets
+
+
+def train(out, files, *more):
+    first, second, sets = files
+    return call(
+        "train", "--task", "sentences", "--data", first, "--data", second, "--eval-data", sets,
+        "--out", out, "--dim", 12, "--epochs", 2, "--batch-size", 8, "--evaluations-per-epoch", 1,
+        *more,
+    )  # fmt: skip
+
+
+def read(folder):
+    history = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+    with np.load(folder / "model" / "weights.npz") as arrays:
+        weights = {name: arrays[name] for name in arrays}
+    return json.loads((folder / "metrics.json").read_text()), history, weights
+
+
+def assert_same_weights(one, other):
+    assert sorted(one) == sorted(other)
+    for name, array in one.items():
+        assert array.tobytes() == other[name].tobytes(), name
+
+
+@pytest.mark.usefixtures("unexported")
+def test_scores_sets_years_and_their_mean(files, tmp_path, capsys):
+    assert train(tmp_path / "run", files, "--select", "STS2012", "--json") == 0
+    metrics, history, _ = read(tmp_path / "run")
+    sets = {"STS2012.OnWN", "STS2012.SMTnews", "STS2016.headlines", "STS2012", "STS2016", "STS"}
+    assert sets <= set(metrics["scores"])
+    assert metrics["num_pairs"] == 72 and metrics["steps"] == 18
+    best = max(record["scores"]["STS2012"] for record in history)
+    assert metrics["scores"]["STS2012"] == best
+    assert history[-1]["loss"] < history[0]["loss"]
+    config = json.loads((tmp_path / "run" / "config.json").read_text())["settings"]
+    assert config["activation"] == "tanh"
+    assert "STS2012" in capsys.readouterr().err
+
+
+BLOCKS_IN_ORDER = ("--max-ids-in-memory", "1000", "--file-order-first")
+
+
+@pytest.fixture(scope="module")
+def blocks_in_order(files, tmp_path_factory):
+    """Returns the folder of a run whose pairs are in files, first in the order of the file."""
+    out = tmp_path_factory.mktemp("blocks") / "run"
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_export(patch)
+        assert train(out, files, *BLOCKS_IN_ORDER) == 0
+    return out
+
+
+@pytest.mark.usefixtures("unexported")
+def test_pairs_in_files_train_like_pairs_in_memory_but_for_the_order(
+    files, blocks_in_order, tmp_path
+):
+    """The same pairs an epoch."""
+    metrics, history, _ = read(blocks_in_order)
+    assert metrics["num_pairs"] == 72
+    assert not (blocks_in_order / "pairs").exists()
+    assert train(tmp_path / "memory", files, "--file-order-first") == 0
+    in_memory = read(tmp_path / "memory")[1]
+    # The first epoch has the order of the file in both.
+    assert history[0]["loss"] == pytest.approx(in_memory[0]["loss"], rel=1e-4)
+    assert history[0]["scores"] == in_memory[0]["scores"]
+
+
+RESUMED = {
+    "blocks": ("--max-ids-in-memory", "1000"),
+    "blocks in the order of the file": BLOCKS_IN_ORDER,
+    "weights and typos": ("--data-weights", "0.5,2", "--augment-typos", "0.5"),
+    "pools": ("--mega-batches", "2", "--decay", "linear", "--negatives", "mix"),
+    "buckets": ("--encoder", "cse", "--word-dropout", "0.2", "--mega-batches", "2"),
+}
+
+
+@pytest.mark.usefixtures("unexported")
+@pytest.mark.parametrize("name", some_now(RESUMED, "blocks in the order of the file"))
+def test_a_stopped_run_goes_on_to_the_same_weights(
+    files, tmp_path, name, blocks_in_order, monkeypatch
+):
+    options = RESUMED[name]
+    whole = blocks_in_order if options is BLOCKS_IN_ORDER else tmp_path / "whole"
+    assert whole.exists() or train(whole, files, *options) == 0
+    out = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        interrupt_training_at(patch, 5)
+        assert train(out, files, *options) == 130
+    assert not (out / "metrics.json").exists() and not (out / "pairs").exists()
+    assert train(out, files, *options, "--resume") == 0
+    assert_same_weights(read(whole)[2], read(out)[2])
+
+
+STAGES = ("--task", "sentences", "--dim", 6, "--batch-size", 8)
+
+
+@pytest.fixture(scope="module")
+def first_stage(files, tmp_path_factory):
+    """Returns the folder of a run on the first file alone."""
+    first, _, sets = files
+    out = tmp_path_factory.mktemp("stages") / "first"
+    data = ("--data", first, "--eval-data", sets)
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_export(patch)
+        assert call("train", *STAGES, *data, "--epochs", 1, "--out", out) == 0
+    return out
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("unexported")
+def test_a_second_stage_goes_on_too(files, first_stage, tmp_path, monkeypatch):
+    _, second, sets = files
+    stage = (*STAGES, "--eval-data", sets, "--data", second, "--init", first_stage, "--epochs", 4)
+    assert call("train", *stage, "--out", tmp_path / "whole") == 0
+    with monkeypatch.context() as patch:
+        interrupt_training_at(patch, 3)
+        assert call("train", *stage, "--out", tmp_path / "run") == 130
+    assert call("train", *stage, "--out", tmp_path / "run", "--resume") == 0
+    assert_same_weights(read(tmp_path / "whole")[2], read(tmp_path / "run")[2])
+
+
+@pytest.mark.usefixtures("unexported")
+def test_two_stages(files, first_stage, tmp_path):
+    first, second, sets = files
+    both = tmp_path / "second"
+    data = ("--data", second, "--init", first_stage, "--eval-data", sets)
+    arguments = ("--epochs", 2, "--learning-rate", "1e-9", "--out", both)
+    assert call("train", *STAGES, *data, *arguments) == 0
+    old, new = TextEmbedder.load(first_stage), TextEmbedder.load(both)
+    assert new.vectorizer.num_rows >= old.vectorizer.num_rows
+    texts = [line.split("\t")[0] for line in first.read_text().splitlines()]
+    np.testing.assert_allclose(new.encode(texts), old.encode(texts), atol=1e-5)
+
+
+def test_weights_and_typos_change_the_number_of_pairs(files, tmp_path):
+    first, second, sets = map(str, files)
+    config = ParaphraseConfig(
+        task="sentences", data=(first, second), eval_data=sets, dim=4, out=str(tmp_path / "run"),
+        data_weights=(2.0, 0.5), augment_typos=0.5,
+    )  # fmt: skip
+    number = TrainingRun(config, resume=False, overwrite=False).task.facts()["num_pairs"]
+    assert 100 + 11 * 0.1 + 25 * 0.3 < number < 100 + 22 * 0.9 + 72 * 0.8
+
+
+@pytest.mark.usefixtures("unexported")
+@pytest.mark.parametrize("encoder", some_now(["charagram", "char_lstm", "cse"], "cse"))
+def test_mega_batches(files, tmp_path, encoder):
+    out = tmp_path / "run"
+    options = ["--mega-batches", "4", "--encoder", encoder, "--negatives", "mix"]
+    assert train(out, files, *options) == 0
+    metrics, history, _ = read(out)
+    assert metrics["steps"] == 6  # pools of 32 pairs
+    assert history[-1]["loss"] < history[0]["loss"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--data-weights", "1"], "`data_weights` must have one number for each --data. Received: "
+                                  "1 weights for 2 --data."),
+        (["--data-weights", "1,0"], "`data_weights` must be above 0 and finite. Received: 0.0"),
+        (["--augment-typos", "2"], "`augment_typos` must be in [0, 1]. Received: 2.0"),
+        (["--select", "STS2013"], "Unknown set to select by 'STS2013'. Did you mean"),
+        (["--decay", "cosine"], "Unknown decay 'cosine'."),
+        (["--negatives-from", "workers"], "Unknown negatives_from 'workers'. Did you mean"),
+        (["--max-minutes", "0"], "`max_minutes` must be above 0. Received: 0.0"),
+        (["--init", "nowhere"], "nowhere is not a model folder"),
+        (["--word-vectors", "x.txt"], "`word_vectors` is not an option of the encoder 'charagram'"),
+    ],
+)  # fmt: skip
+def test_wrong_flags(files, tmp_path, options, message, capsys):
+    assert train(tmp_path / "run", files, *options) == 1
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "run").exists()
+
+
+def test_data_is_needed(capsys, tmp_path):
+    assert call("train", "--task", "sentences", "--out", tmp_path / "run") == 1
+    assert "The task 'sentences' needs --data: files of text pairs" in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_less_time_than_was_used_already(files, tmp_path, monkeypatch):
+    """The run was stopped right after an evaluation and its checkpoint, without a model yet."""
+
+    def stop(self, record):
+        raise KeyboardInterrupt
+
+    out = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr("tf_charagram.training.progress.TrainingProgress.report", stop)
+        assert train(out, files) == 130
+    assert not (out / "model").exists()
+    assert train(out, files, "--max-minutes", "1e-6", "--resume") == 0
+    assert (out / "saved_model" / "1").is_dir()
+
+
+@pytest.mark.long
+def test_time_is_up(files, tmp_path, monkeypatch):
+    """A run that stops early is complete, and goes on if given more time."""
+    out = tmp_path / "run"
+    options = ["--epochs", "100000", "--max-minutes", "0.01"]
+    assert train(out, files, *options) == 0
+    metrics, history, _ = read(out)
+    assert 0 < metrics["steps"] < 900_000 and history[-1]["step"] == metrics["steps"]
+    assert metrics["training_seconds"] < 20
+    assert (out / "saved_model" / "1").is_dir()
+    leave_out_export(monkeypatch)
+    more = metrics["training_seconds"] / 60 + 0.03
+    assert train(out, files, *options[:3], str(more), "--resume") == 0
+    assert read(out)[0]["steps"] > metrics["steps"]
+
+
+# 72 pairs are 9 batches an epoch, in 5 pools.
+@pytest.mark.parametrize(("epochs", "pools", "batches"), [(2, 10, 18), (1.1, 6, 11)])
+def test_the_learning_rate_falls_to_zero(files, tmp_path, epochs, pools, batches):
+    first, second, sets = files
+    config = ParaphraseConfig(
+        task="sentences", data=(str(first), str(second)), eval_data=str(sets), dim=4, batch_size=8,
+        epochs=epochs, evaluations_per_epoch=1, decay="linear", mega_batches=2, learning_rate=0.01,
+        out=str(tmp_path / "run"),
+    )  # fmt: skip
+    training = TrainingRun(config, resume=False, overwrite=False)
+    optimizer = training.loop.model.optimizer
+    assert float(optimizer.learning_rate) == pytest.approx(0.01)
+    training.run(resume=False, export=False)
+    assert int(optimizer.iterations) == batches and training.loop.step == pools
+    assert float(optimizer.learning_rate) == 0.0
+    optimizer.iterations.assign(batches - 1)
+    assert float(optimizer.learning_rate) == pytest.approx(0.01 / batches)
+
+
+def test_only_the_sets_of_a_mean_decide_what_it_is():
+    task = Sentences(ParaphraseConfig("sentences", data=("starter",)), BadLines("error"))
+    scores = np.array([1.0, 2.0])
+    task.sets = [
+        ScoredPairs(name, ["a", "b"], ["c", "d"], scores, group=name[:7])
+        for name in ("STS2012.OnWN", "STS2013.OnWN", "SL999")
+    ]
+    names = ("STS2012", "STS2013", "STS", "SL999")
+    before = {name: task.checksum_of_set(name) for name in names}
+    task.sets[1] = dataclasses.replace(task.sets[1], scores=-scores)
+    changed = [name for name in names if task.checksum_of_set(name) != before[name]]
+    assert changed == ["STS2013", "STS"]

@@ -1,0 +1,280 @@
+"""Training of word encoders: pulled back, frozen, with dropout; and gone on with after a stop."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.contracts import SPEC, ragged, some_now
+from tests.encoders.test_words import WORD_ENCODERS
+from tests.reference import optimizers as optimizer_reference
+from tests.reference import paraphrase as reference
+from tests.reference import words as words_reference
+from tf_charagram.encoders import encoder_class
+from tf_charagram.encoders.averaging import Projection
+from tf_charagram.encoders.recurrent import IdentityRnn, Rnn
+from tf_charagram.errors import ConfigError
+from tf_charagram.optimizers import OPTIMIZERS, LazyAdam, make_optimizer
+from tf_charagram.tasks.paraphrase.model import ParaphraseModel
+
+NUM_ROWS = 9
+#: Texts by their word ids: of every batch the lefts, then the rights. Row 8 is in the last only.
+BATCHES = [
+    [[1, 2], [3], [4, 4, 5], [2, 1], [3, 6], [5]],
+    [[6, 1], [0, 2], [7], [1], [2, 3], [7, 7]],
+    [[5], [8, 3], [0], [5, 4], [3, 8], [1, 0]],
+]
+
+
+@functools.cache
+def train_step(model):
+    """Returns the traced step of a model."""
+    signature = [SPEC, tf.TensorSpec([None], tf.int32)]
+    return tf.function(lambda *batch: model.train_step(batch), input_signature=signature)
+
+
+def train(model, num_steps, first_step=0):
+    """Returns the losses before each step."""
+    losses = []
+    for step in range(first_step, first_step + num_steps):
+        rows = BATCHES[step % len(BATCHES)]
+        model.loss_tracker.reset_state()
+        losses.append(float(train_step(model)(ragged(rows), tf.range(len(rows)))["loss"]))
+    return losses
+
+
+def make(name, dim=6, seed=0, *, optimizer="adam", freeze=False, word_dropout=0.0, **settings):
+    """Returns a compiled model."""
+    encoder = encoder_class(name)(num_rows=NUM_ROWS, dim=dim, seed=seed, word_dropout=word_dropout)
+    encoder.table.trainable = not freeze
+    model = ParaphraseModel(encoder)
+    model.compile(make_optimizer(optimizer, 0.05), **settings)
+    return model
+
+
+def state(model):
+    """Returns what a checkpoint holds."""
+    held = [*model.encoder.variables, *model.optimizer.variables]
+    return [*(variable.value for variable in held), *model.state]
+
+
+def results(model):
+    """Returns the same without seeds: some layers have a random one, which they never use."""
+    return [*model.encoder.weights, *model.optimizer.variables, *model.state]
+
+
+class NumpyTraining:
+    """The same training with the reference alone, gradients taken numerically.
+
+    Args:
+        encode: The encoder in `tests.reference.words`.
+        weights: Its parameters; "W" is the table.
+        targets: What composition is pulled to, by parameter; 0 where there is none.
+        optimizer: `"adam"` or `"adagrad"`.
+    """
+
+    def __init__(self, encode, weights, targets, optimizer, l2, l2_words, l2_composition, dense_l2):
+        self.encode, self.weights, self.targets = encode, dict(weights), targets
+        self.initial = weights["W"].copy()
+        self.l2, self.l2_words, self.l2_composition = l2, l2_words, l2_composition
+        self.dense_l2 = dense_l2
+        lazy, dense = {
+            "adam": (optimizer_reference.LazyAdam, optimizer_reference.Adam),
+            "adagrad": (optimizer_reference.LazyAdagrad, optimizer_reference.Adagrad),
+            # Not lazy: a row without a gradient moves on.
+            "sgd": (optimizer_reference.MomentumSgd, optimizer_reference.MomentumSgd),
+        }[optimizer]
+        self.is_lazy = not dense_l2 and lazy is not dense
+        self.optimizers = {
+            name: (lazy if name == "W" and self.is_lazy else dense)(0.05) for name in weights
+        }
+
+    def penalty_gradient(self, name, rows):
+        w = self.weights[name]
+        if name != "W":
+            composition = self.l2_composition, self.targets.get(name)
+            return optimizer_reference.l2_gradient(w, self.l2) + optimizer_reference.l2_gradient(
+                w, *composition
+            )
+        rows = None if self.dense_l2 else rows
+        return optimizer_reference.l2_gradient(
+            w, self.l2, rows=rows
+        ) + optimizer_reference.l2_gradient(w, self.l2_words, self.initial, rows)
+
+    def step(self, rows, margin=0.4):
+        """Trains on lefts then rights; returns the loss before the step."""
+        count = len(rows) // 2
+        embeddings = words_reference.embed(self.encode, rows, self.weights)
+        texts = [str(row) for row in rows]
+        mask = reference.candidate_mask(texts[:count], texts[count:])
+        chosen = reference.choose_max(reference.cosine_matrix(embeddings), mask)
+        sides = embeddings[:count], embeddings[count:], chosen[:count], chosen[count:]
+        upstream = reference.margin_loss_gradient(*sides, margin)
+        gradients = words_reference.embed_gradient(self.encode, rows, self.weights, upstream)
+        touched = sorted({word for row in rows for word in row})
+        for name, gradient in gradients.items():
+            gradient = gradient + self.penalty_gradient(name, touched)
+            optimizer, w = self.optimizers[name], self.weights[name]
+            if name == "W" and self.is_lazy:
+                self.weights[name] = optimizer.step(w, touched, gradient[touched])
+            else:
+                self.weights[name] = optimizer.step(w, gradient)
+        return reference.margin_loss(*sides, margin)
+
+
+def projection_twin(encoder):
+    weights = {"W": encoder.word_table, "K1": encoder.dense.kernel, "b1": encoder.dense.bias}
+    return words_reference.dense_layers("linear", 1), weights, {}
+
+
+def identity_rnn_twin(encoder):
+    cell = encoder.rnn.cell
+    weights = {
+        "W": encoder.word_table, "Wx": cell.kernel, "Wh": cell.recurrent_kernel, "b": cell.bias
+    }  # fmt: skip
+    targets = {"Wx": np.eye(encoder.dim), "Wh": np.eye(encoder.dim), "b": np.zeros(encoder.dim)}
+    return words_reference.rnn("linear", True), weights, targets
+
+
+TWINS = {"projection": projection_twin, "identity_rnn": identity_rnn_twin}
+
+
+# What words and composition are pulled to does not depend on the optimizer.
+@pytest.mark.parametrize(
+    ("name", "dense_l2", "optimizer"),
+    some_now(
+        [
+            *(("projection", dense_l2, name) for dense_l2 in (False, True) for name in OPTIMIZERS),
+            ("identity_rnn", False, "adam"), ("identity_rnn", True, "sgd"),
+        ],
+        ("projection", False, "adagrad"), ("projection", False, "sgd"),
+        ("projection", True, "adam"), ("identity_rnn", False, "adam"),
+        ("identity_rnn", True, "sgd"),
+    ),
+)  # fmt: skip
+def test_penalties_equal_numpy(name, dense_l2, optimizer):
+    """Two rounds of three batches, so that rows are left alone and moments are old."""
+    settings = {"l2": 0.02, "l2_words": 0.5, "l2_composition": 0.3, "dense_l2": dense_l2}
+    encoder = encoder_class(name)(num_rows=NUM_ROWS, dim=3)
+    rng = np.random.default_rng(0)
+    for weight in encoder.weights:
+        weight.assign(weight.numpy() + rng.normal(scale=0.5, size=weight.shape))
+    model = ParaphraseModel(encoder)
+    start = optimizer_reference.STARTS.get(optimizer)
+    model.compile(make_optimizer(optimizer, 0.05, initial_accumulator=start), **settings)
+    encode, weights, targets = TWINS[name](encoder)
+    arrays = {key: weight.numpy().astype(np.float64) for key, weight in weights.items()}
+    expected = NumpyTraining(encode, arrays, targets, optimizer, **settings)
+    for step in range(6):
+        loss = expected.step(BATCHES[step % 3])
+        assert train(model, 1, step) == [pytest.approx(loss, rel=1e-4)]
+        for key, weight in weights.items():
+            assert_allclose(weight, expected.weights[key], rtol=2e-3, atol=2e-4, err_msg=key)
+
+
+# A step of sgd as long as this pull asks for would overshoot.
+@pytest.mark.parametrize("optimizer", some_now(["adam", "adagrad"], "adagrad"))
+def test_a_strong_pull_keeps_words_where_they_began(optimizer):
+    moved = []
+    for strength in (0.0, 1.0, 100.0):
+        model = make("dan", optimizer=optimizer, l2_words=strength, dense_l2=True)
+        before = model.encoder.word_table.numpy()
+        train(model, 30)
+        moved.append(np.abs(model.encoder.word_table.numpy() - before).mean())
+    assert moved[0] > 1.5 * moved[1] > 0.0 and moved[0] > 1.5 * moved[2]
+
+
+def test_a_strong_pull_keeps_the_rnn_an_average():
+    model = make("identity_rnn", l2_composition=1000.0)
+    train(model, 20)
+    for weight in model.encoder.rnn.weights:
+        target = model.encoder.pull_back_targets()[weight.path]
+        assert_allclose(weight, target, atol=0.06)
+
+
+@pytest.mark.parametrize("name", some_now(["dan", "identity_rnn", "cse"], "identity_rnn"))
+def test_goes_on_as_if_never_stopped(name):
+    """From what a checkpoint holds alone: the second model starts from other word vectors."""
+    settings = {"word_dropout": 0.3, "l2_words": 0.1, "l2_composition": 0.1, "negatives": "mix"}
+    whole = make(name, **settings)
+    initial = whole.encoder.word_table.numpy()
+    train(whole, 6)
+    first = make(name, **settings)
+    train(first, 3)
+    second = make(name, seed=1, **settings)
+    for old, new in zip(state(first), state(second), strict=True):
+        new.assign(old)
+    assert_array_equal(second.penalties.initial_words, initial)
+    train(second, 3, first_step=3)
+    for one, other in zip(results(whole), results(second), strict=True):
+        assert_array_equal(one, other)
+
+
+def test_state():
+    """Nothing is kept that no penalty needs."""
+    assert [variable.name for variable in make("dan", l2=0.1).state] == ["step:0"]
+    names = [variable.name for variable in make("dan", l2_words=0.1).state]
+    assert names == ["step:0", "initial_words:0"]
+    assert len(ParaphraseModel(Projection(num_rows=2, dim=2)).state) == 1
+
+
+@pytest.mark.parametrize(
+    "name", some_now([name for name in WORD_ENCODERS if name != "word_average"], "dan", "gran")
+)
+def test_frozen_words(name):
+    """Their bits stay, all else is trained, and the optimizer has no room for them."""
+    model = make(name, freeze=True, l2=1e-3, l2_composition=1e-3, clip_norm=1.0)
+    encoder = model.encoder
+    encoder.word_table.assign(np.random.default_rng(0).normal(size=encoder.word_table.shape))
+    table = encoder.word_table.numpy()
+    others = {weight.path: weight.numpy() for weight in encoder.trainable_variables}
+    losses = train(model, 30)
+    assert_array_equal(encoder.word_table, table)
+    for weight in encoder.trainable_variables:
+        assert (weight.numpy() != others[weight.path]).any(), weight.path
+    assert (NUM_ROWS, 6) not in [variable.shape for variable in model.optimizer.variables]
+    assert np.mean(losses[-3:]) < np.mean(losses[:3])
+
+
+def test_nothing_left_to_train():
+    with pytest.raises(ConfigError, match="The encoder 'word_average' has no weight that is tr"):
+        make("word_average", freeze=True)
+
+
+def test_frozen_words_are_not_pulled():
+    with pytest.raises(ConfigError, match="`l2_words` needs an encoder whose word vectors are tr"):
+        make("dan", freeze=True, l2_words=0.1)
+
+
+def test_identity_rnn_starts_at_its_targets():
+    """Then the pull has no gradient: a step with it equals one without."""
+    tables = []
+    for strength in (0.0, 10.0):
+        model = make("identity_rnn", l2_composition=strength)
+        assert isinstance(model.encoder, IdentityRnn)
+        train(model, 1)
+        tables.append([weight.numpy() for weight in model.encoder.weights])
+    for one, other in zip(*tables, strict=True):
+        assert_allclose(one, other, rtol=1e-6, atol=1e-7)
+
+
+def test_a_gradient_that_overflows_changes_no_weight():
+    """The loss and the gradients of the vectors are finite, those of the weights are not."""
+    random = np.random.default_rng(0)
+    encoder = Rnn(num_rows=50, dim=30, activation="tanh")
+    for weight in encoder.weights:
+        if len(weight.shape) == 2 and weight is not encoder.word_table:
+            weight.assign(random.normal(0.0, 2.0, weight.shape))
+    ids = tf.ragged.constant([random.integers(1, 50, 400).tolist() for _ in range(8)], tf.int32)
+    model = ParaphraseModel(encoder)
+    model.compile(LazyAdam(0.001))
+    before = [weight.numpy() for weight in encoder.weights]
+    batch = tf.data.Dataset.from_tensors((ids, tf.range(8, dtype=tf.int64)))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="is not finite"):
+        model.fit(batch, verbose=0)
+    for weight, old in zip(encoder.weights, before, strict=True):
+        np.testing.assert_array_equal(weight, old)

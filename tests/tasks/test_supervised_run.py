@@ -1,0 +1,280 @@
+"""The tasks `similarity`, `entailment` and `sentiment`, from the command line to a SavedModel."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.commands import leave_out_export
+from tests.contracts import some_now
+from tf_charagram import TextEmbedder
+from tf_charagram.cli.evaluate import main as evaluate
+from tf_charagram.cli.train import main
+from tf_charagram.tasks.pairs.models import PairClassifier, PairScorer
+from tf_charagram.tasks.sentiment.classifier import TextClassifier
+
+QUICK = ["--dim", "12", "--hidden-dim", "6", "--epochs", "2"]
+CLASSES = {
+    "similarity": PairScorer, "entailment": PairClassifier, "sentiment": TextClassifier,
+}  # fmt: skip
+
+
+def train(task, *arguments, quick=QUICK):
+    return main(["--task", task, *quick, *map(str, arguments)])
+
+
+def scores(out):
+    return json.loads((out / "metrics.json").read_text())["scores"]
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    """Returns a file of pairs that are alike where they share a word."""
+    rows = []
+    for first in ("cat", "dog", "cow", "hen", "pig"):
+        for second in ("cat", "dog", "cow", "hen", "pig"):
+            score, label = (5, "SAME") if first == second else (1, "OTHER")
+            rows.append(f"{score}\ta {first} runs\tthe {second} ran\t{label}\n")
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(rows * 4), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def universal(tmp_path_factory):
+    """Returns a run on paraphrases to start from."""
+    out = tmp_path_factory.mktemp("universal") / "run"
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_export(patch)
+        assert main(["--data", "starter", "--dim", "12", "--epochs", "1", "--ngrams", "2,3",
+                     "--out", str(out)]) == 0  # fmt: skip
+    return out
+
+
+@pytest.fixture(scope="module")
+def scorers(tmp_path_factory):
+    """Returns two runs of `similarity` that differ in their seeds."""
+    folder = tmp_path_factory.mktemp("scorers")
+    runs = [folder / "one", folder / "two"]
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_export(patch)
+        for seed, out in enumerate(runs):
+            assert train("similarity", "--out", out, "--seed", seed, "--epochs", 1) == 0
+    return runs
+
+
+@pytest.mark.parametrize("task", some_now(CLASSES, "similarity", "sentiment"))
+def test_the_starter_set(task, tmp_path, capsys):
+    out = tmp_path / "run"
+    assert train(task, "--out", out, "--select", "starter.dev", "--json") == 0
+    metrics = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert set(metrics["scores"]) == {"starter.dev", "starter.test"}
+    assert all(details["intervals"] for details in metrics["details"])
+    model = CLASSES[task].load(out)
+    served = tf.saved_model.load(metrics["paths"]["saved_model"]).signatures["serving_default"]
+    left, right = ["a man eats", ""], ["a person eats 😀", "x"]
+    if task == "similarity":
+        answer = served(texts_a=tf.constant(left), texts_b=tf.constant(right))
+        np.testing.assert_allclose(answer["score"], model.score(left, right), rtol=1e-5)
+    elif task == "entailment":
+        answer = served(texts_a=tf.constant(left), texts_b=tf.constant(right))
+        np.testing.assert_allclose(
+            answer["scores"], model.probabilities(left, right), rtol=1e-4, atol=1e-6
+        )
+    else:
+        answer = served(texts=tf.constant(left))
+        np.testing.assert_allclose(
+            answer["scores"], model.probabilities(left), rtol=1e-4, atol=1e-6
+        )
+
+
+@pytest.mark.usefixtures("unexported")
+@pytest.mark.parametrize(
+    ("task", "encoder"),
+    some_now(
+        [*itertools.product(["similarity", "entailment"], ["charagram", "word_average"])],
+        ("similarity", "word_average"), ("entailment", "charagram"),
+    ),
+)  # fmt: skip
+def test_it_learns(task, encoder, pairs, tmp_path):
+    out, repeated = tmp_path / "run", tmp_path / "repeated.tsv"
+    # Long epochs: each ends with an evaluation.
+    repeated.write_text(10 * pairs.read_text(encoding="utf-8"), encoding="utf-8")
+    assert train(task, "--data", repeated, "--eval-data", pairs, "--encoder", encoder, "--out", out,
+                 "--epochs", 6, "--batch-size", 10, "--learning-rate", 0.003) == 0  # fmt: skip
+    assert scores(out)["pairs"] > 95
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("unexported")
+def test_an_encoder_that_pads(pairs, tmp_path):
+    out = tmp_path / "run"
+    assert train("entailment", "--data", pairs, "--eval-data", pairs, "--encoder", "char_cnn",
+                 "--out", out) == 0  # fmt: skip
+    history = [json.loads(line) for line in (out / "history.jsonl").read_text().splitlines()]
+    assert history[-1]["loss"] < history[0]["loss"]
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("unexported")
+def test_frozen_leaves_the_encoder_as_it_is(universal, pairs, tmp_path):
+    out = tmp_path / "run"
+    assert train("similarity", "--data", pairs, "--init", universal, "--freeze", "--out", out,
+                 quick=["--epochs", "3"]) == 0  # fmt: skip
+    before, after = TextEmbedder.load(universal), PairScorer.load(out)
+    for one, other in zip(before.encoder.weights, after.encoder.weights, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert after.vectorizer.num_rows == before.vectorizer.num_rows
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("unexported")
+def test_strength_pulls_back(universal, pairs, tmp_path):
+    """The stronger the pull, the nearer the weights stay to those of the first stage."""
+    moved = []
+    first = TextEmbedder.load(universal)
+    for strength in ("1e-6", "10"):
+        out = tmp_path / strength
+        assert train("similarity", "--data", pairs, "--init", universal, "--pull-back",
+                     "--l2-composition", strength, "--optimizer", "adagrad", "--out", out,
+                     quick=["--epochs", "8", "--batch-size", "10"]) == 0  # fmt: skip
+        scorer = PairScorer.load(out)
+        texts = ["a cat runs", "the dog ran"]
+        moved.append(np.abs(scorer.embedder.encode(texts) - first.encode(texts)).mean())
+    assert moved[1] < 0.8 * moved[0]
+
+
+@pytest.mark.usefixtures("unexported")
+def test_the_model_to_start_from_says_what_the_encoder_is(universal, pairs, tmp_path):
+    out = tmp_path / "run"
+    assert train("similarity", "--data", pairs, "--init", universal, "--out", out,
+                 quick=["--epochs", "1"]) == 0  # fmt: skip
+    settings = json.loads((out / "config.json").read_text())["settings"]
+    assert (settings["dim"], settings["ngrams"]) == (12, [2, 3])
+
+
+@pytest.mark.usefixtures("unexported")
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_resumed_is_as_if_never_stopped(is_frozen, universal, pairs, tmp_path, monkeypatch):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    arguments = ["--data", pairs, "--eval-data", pairs]
+    arguments += ["--init", universal, "--freeze"] if is_frozen else []
+    assert train("entailment", *arguments, "--out", whole) == 0
+    with monkeypatch.context() as patch:
+
+        def stop(self, record):
+            raise KeyboardInterrupt
+
+        patch.setattr("tf_charagram.training.progress.TrainingProgress.report", stop)
+        assert train("entailment", *arguments, "--out", parts) == 130
+    assert train("entailment", *arguments, "--out", parts, "--resume") == 0
+    one, other = PairClassifier.load(whole), PairClassifier.load(parts)
+    for left, right in zip(one.parts.weights, other.parts.weights, strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+@pytest.mark.usefixtures("unexported")
+def test_balanced_classes(tmp_path):
+    path = tmp_path / "texts.tsv"
+    # Long epochs: each ends with an evaluation.
+    path.write_text(10 * ("1\tgood\n" * 19 + "0\tbad\n"), encoding="utf-8")
+    out = tmp_path / "run"
+    assert train("sentiment", "--data", path, "--eval-data", path, "--class-weights", "balanced",
+                 "--out", out, "--epochs", 3, "--learning-rate", 0.01,
+                 "--batch-size", 20) == 0  # fmt: skip
+    assert scores(out)["texts"] == 100
+
+
+@pytest.mark.long
+def test_evaluate_alone_and_side_by_side(scorers, capsys):
+    runs = scorers
+    capsys.readouterr()
+    assert evaluate([str(runs[0]), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["scores"] == pytest.approx(scores(runs[0]), abs=0.01)
+    assert evaluate([*map(str, runs), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    first, second = (model["scores"]["starter.test"] for model in found["models"])
+    change = next(c for c in found["differences"]["starter.test"] if c["name"] == "pearson")
+    assert change["value"] == pytest.approx(second - first)
+    assert change["interval"][0] < change["value"] < change["interval"][1]
+    assert evaluate([*map(str, runs)]) == 0
+    assert "second less first" in capsys.readouterr().out
+
+
+def test_what_a_frozen_model_decides(universal, pairs, tmp_path, capsys):
+    """Settings that would be those of another encoder are named, not ignored."""
+    flags = ["--dim", "3", "--max-chars", "20", "--unicode-form", "NFC"]
+    out = tmp_path / "run"
+    assert train("similarity", "--data", pairs, "--init", universal, "--freeze", *flags,
+                 "--out", out) == 1  # fmt: skip
+    error = capsys.readouterr().err
+    assert "was trained with other settings. To go on from it, give" in error
+    for received in ("(received: 3)", "(received: 20)", "(received: NFC)"):
+        assert received in error
+
+
+def test_models_of_two_kinds_are_not_compared(universal, scorers, capsys):
+    assert evaluate([str(scorers[0]), str(universal)]) == 1
+    assert "Models of different kinds cannot be compared" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--freeze"], "`freeze` needs `init`"),
+        (["--freeze", "--init", "run", "--dictionary", "words.tsv"], "Leave out `dictionary`."),
+        (
+            ["--freeze", "--init", "run", "--min-count", "2", "--word-vectors", "x"],
+            "Leave out `min_count`, `word_vectors`.",
+        ),
+        (["--pull-back"], "`pull_back` needs `init`"),
+        (["--num-classes", "1"], "`num_classes` must be at least 2"),
+        (["--class-weights", "balanced"], "`class_weights` is for labels"),
+        (["--class-weights", "some"], "Unknown class_weights 'some'"),
+        (["--data", "nowhere.tsv"], "nowhere.tsv: no such file"),
+        (["--l2-head", "-1"], "`l2_head` must not be negative"),
+    ],
+)
+def test_what_is_wrong_is_said(arguments, message, tmp_path, capsys):
+    assert train("similarity", *arguments, "--out", tmp_path / "run") == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_one_class_only(tmp_path, capsys):
+    path = tmp_path / "texts.tsv"
+    path.write_text("1\tgood\n1\tfine\n", encoding="utf-8")
+    assert train("sentiment", "--data", path, "--out", tmp_path / "run") == 1
+    assert "at least 2 different labels" in capsys.readouterr().err
+
+
+def test_labels_that_training_lacks(pairs, tmp_path, capsys):
+    path = tmp_path / "other.tsv"
+    path.write_text("1\ta\tb\tNEW\n2\tc\td\tSAME\n", encoding="utf-8")
+    assert train("entailment", "--data", pairs, "--eval-data", path, "--out",
+                 tmp_path / "run") == 1  # fmt: skip
+    assert "found also 'NEW'" in capsys.readouterr().err
+
+
+def test_penalties_of_a_frozen_encoder(universal, tmp_path, capsys):
+    assert train("similarity", "--init", universal, "--freeze", "--l2-composition", "1",
+                 "--out", tmp_path / "run", quick=[]) == 1  # fmt: skip
+    assert "`freeze` leaves the encoder as it is" in capsys.readouterr().err
+
+
+def test_whether_there_is_a_header_can_be_said(tmp_path, capsys):
+    path = tmp_path / "texts.tsv"
+    path.write_text("mixed\tso so\n" + "good\ta fine day\nbad\ta grey day\n" * 50)
+    flags = ["--data", path, "--dim", "4", "--epochs", "1", "--eval-data", path]
+    assert train("sentiment", *flags, "--out", tmp_path / "a") == 1
+    assert "looks like a header" in (error := capsys.readouterr().err) and "--no-header" in error
+    assert train("sentiment", *flags, "--no-header", "--out", tmp_path / "a") == 0
+    assert "101 texts" in capsys.readouterr().out
+    columns = ["--text-columns", "1", "--label-column", "0"]
+    assert train("sentiment", *flags, "--header", *columns, "--out", tmp_path / "b") == 0
+    assert "100 texts" in capsys.readouterr().out

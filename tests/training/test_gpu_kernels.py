@@ -1,0 +1,358 @@
+"""No training step has an operation that a GPU lacks, or one on a whole batch in host memory.
+
+Steps are traced with what their streams feed a GPU.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.contracts import some_now
+from tests.texts import write_pairs
+from tests.trainers.gpu_kernels import all_operations, problems
+from tf_charagram import NgramVectorizer
+from tf_charagram.encoders import ENCODERS, encoder_class
+from tf_charagram.layers.cut_table import CutTable
+from tf_charagram.layers.embedding_table import tables_in
+from tf_charagram.losses.negatives import STRATEGIES, NegativeSampler
+from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
+from tf_charagram.tasks import TASKS, settings_class
+from tf_charagram.tasks.distillation.model import DistillModel
+from tf_charagram.tasks.pairs.head import PairLabelHead, PairScoreHead
+from tf_charagram.tasks.paraphrase import text_pairs
+from tf_charagram.tasks.paraphrase.model import ParaphraseModel
+from tf_charagram.tasks.sentiment.head import TextHead
+from tf_charagram.tasks.supervised_trainer import SupervisedModel
+from tf_charagram.tasks.tagging.head import TaggingHead
+from tf_charagram.tasks.tagging.trainer import TaggingModel
+from tf_charagram.training.run import TrainingRun
+
+pytestmark = pytest.mark.skipif(
+    not tf.test.is_built_with_cuda(), reason="this TensorFlow has no GPU kernels at all"
+)
+FILES = {
+    "words": "",
+    "sentences": "",
+    "distill": "".join(f"line {number}\n" for number in range(40)),
+    "pos": "Ann\tNN\nruns\tVB\n\nBob\tNN\nsees\tVB\n",
+    "similarity": "5\ta cat\tcats\n1\ta dog\tmice\n",
+    "entailment": "yes\ta cat\tcats\nno\ta dog\tmice\n",
+    "sentiment": "good\tfine cats\nbad\tsad dogs\n",
+}
+SETTINGS = {
+    "words": {"l2": 0.1, "clip_norm": 1.0},
+    "sentences": {"mega_batches": 2, "negatives": "mix"},
+    "distill": {"pair_batch_size": 4, "neighbor_batch_size": 5, "num_neighbors": 4},
+    "pos": {"use_capitals": True},
+    "entailment": {"class_weights": "balanced"},
+}
+
+
+@pytest.fixture(scope="module")
+def run_of(tmp_path_factory):
+    """Returns a function that prepares a run of a task; each task only once."""
+
+    @functools.cache
+    def prepare(task) -> TrainingRun:
+        folder = tmp_path_factory.mktemp(task)
+        data = folder / "train.tsv"
+        data.write_text(FILES[task])
+        settings = {"dim": 6, "batch_size": 8, **SETTINGS.get(task, {})}
+        if task in ("words", "sentences"):
+            write_pairs(data)
+        if task == "distill":
+            np.save(folder / "vectors.npy", np.random.default_rng(0).normal(size=(40, 6)))
+            pairs = write_pairs(folder / "pairs.tsv")
+            settings |= {"teacher": (str(folder / "vectors.npy"),), "pairs": (str(pairs),)}
+        config = settings_class(task)(
+            task=task, data=(str(data),), out=str(folder / "run"), **settings
+        )
+        run = TrainingRun(config, resume=False, overwrite=False)
+        run.stream.open()
+        return run
+
+    return prepare
+
+
+@pytest.fixture(scope="module")
+def specs_of(run_of):
+    """Returns a function that says what the batches of a task are on a GPU."""
+
+    @functools.cache
+    def specs(task):
+        stream = run_of(task).stream
+        return stream.dataset(next(stream.segments(0, 1)), "CPU:0").element_spec
+
+    return specs
+
+
+def step_of(model, specs):
+    """Returns the graph of a training step."""
+    step = tf.function(lambda *batch: model.train_step(batch))
+    graph = step.get_concrete_function(*specs).graph
+    assert sum(1 for _ in all_operations(graph)) > 100
+    return graph
+
+
+def check(model, specs):
+    found = problems(step_of(model, specs))
+    assert not found, "\n".join(sorted(found))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_step_of_each_task(task, run_of, specs_of):
+    check(run_of(task).loop.model, specs_of(task))
+
+
+def paraphrase(name, optimizer="adam", options=None, num_parts=1, **settings):
+    model = ParaphraseModel(encoder_class(name)(num_rows=50, dim=6, **options or {}))
+    if num_parts > 1:
+        CutTable(model.encoder.sum, ["CPU:0"] * num_parts)
+    model.compile(make_optimizer(optimizer, 0.01), **settings)
+    return model
+
+
+# What an optimizer adds to the step does not depend on how negatives are chosen.
+@pytest.mark.parametrize(
+    ("strategy", "optimizer"),
+    sorted({(name, "adam") for name in STRATEGIES} | {("mix", name) for name in OPTIMIZERS}),
+)
+def test_step_on_pairs(strategy, optimizer, specs_of):
+    model = paraphrase("charagram", optimizer, negatives=strategy, l2=0.1, clip_norm=1.0)
+    check(model, specs_of("words"))
+
+
+@pytest.mark.parametrize("masks", [{"mask_duplicates": False}, {"mask_related": True}], ids=str)
+def test_step_with_masks(masks, specs_of):
+    check(paraphrase("charagram", negatives=NegativeSampler(**masks)), specs_of("words"))
+
+
+@pytest.mark.parametrize("optimizer", some_now(OPTIMIZERS, "adam"))
+def test_step_with_a_cut_table(optimizer, specs_of):
+    check(paraphrase("charagram", optimizer, num_parts=2, l2=0.1, clip_norm=1.0), specs_of("words"))
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "num_parts", "dense_l2"),
+    some_now(
+        [*itertools.product(OPTIMIZERS, (1, 2), (False, True))],
+        ("adam", 2, True), ("adagrad", 1, False), ("sgd", 1, False),
+    ),
+)  # fmt: skip
+def test_step_on_a_table_in_bfloat16(optimizer, num_parts, dense_l2, specs_of):
+    settings = {"l2": 0.1, "dense_l2": dense_l2, "clip_norm": 1.0}
+    with tables_in("bfloat16"):
+        model = paraphrase("charagram", optimizer, num_parts=num_parts, **settings)
+    graph = step_of(model, specs_of("words"))
+    updates = [op for op in all_operations(graph) if op.type == "ResourceScatterUpdate"]
+    # The table, and its moments: two in Adam, else one.
+    assert len(updates) == num_parts * (3 if optimizer == "adam" else 2)
+    assert {op.get_attr("dtype") for op in updates} == {tf.bfloat16}
+    assert not problems(graph)
+
+
+@pytest.mark.parametrize("settings", [{}, {"l2": 0.1, "dense_l2": True}], ids=str)
+def test_step_without_clipping(settings, specs_of):
+    check(paraphrase("charagram", **settings), specs_of("words"))
+
+
+# Nor does what an encoder adds.
+@pytest.mark.parametrize(
+    "name", some_now(ENCODERS, "charagram", "char_cnn", "word_average", "lstm", "gran")
+)
+def test_step_of_each_encoder(name, specs_of):
+    check(paraphrase(name, negatives="mix", l2=0.1, clip_norm=1.0), specs_of("words"))
+
+
+@pytest.mark.parametrize(
+    ("name", "optimizer"),
+    some_now([*itertools.product(ENCODERS, OPTIMIZERS)], ("cse", "adagrad"), ("lstm", "sgd")),
+)
+def test_step_on_pools(name, optimizer, specs_of):
+    check(paraphrase(name, optimizer, batch_size=3), specs_of("sentences"))
+
+
+@pytest.mark.parametrize(
+    ("name", "dense_l2"),
+    some_now(
+        [*itertools.product(["dan", "identity_rnn"], [False, True])],
+        ("dan", False), ("identity_rnn", True),
+    ),
+)  # fmt: skip
+def test_step_with_settings_of_word_vectors(name, dense_l2, specs_of):
+    """A bag and a sequence of words; only the second has weights that are pulled to a target."""
+    settings = {"l2_words": 0.1, "l2_composition": 0.1, "dense_l2": dense_l2}
+    check(paraphrase(name, options={"word_dropout": 0.5}, **settings), specs_of("words"))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("lstm", {"use_peepholes": False}),
+        ("lstm", {"use_output_gate": False}),
+        ("gran", {"use_peepholes": False, "num_words": 9}),
+        ("word_average", {"num_words": 9}),
+        ("word_average", {"num_words": 9, "word_dropout": 0.5}),
+        ("lstm", {"num_words": 9, "word_dropout": 0.5}),
+        ("cse", {"activation": "linear"}),
+        ("char_cnn", {"filters": "kim", "dropout": 0.5, "dense": "none"}),
+    ],
+    ids=str,
+)
+def test_step_with_options(name, options, specs_of):
+    """Without peepholes, with n-grams for unknown words, and with other ways to pool."""
+    check(paraphrase(name, options=options), specs_of("words"))
+
+
+HEADS = {
+    "similarity": lambda: PairScoreHead(dim=6, num_classes=5),
+    "entailment": lambda: PairLabelHead(dim=6, labels=["no", "maybe", "yes"]),
+    "sentiment": lambda: TextHead(dim=6, labels=["no", "yes"]),
+}
+
+
+@pytest.mark.parametrize(
+    ("task", "encoder"),
+    some_now(
+        [*itertools.product(HEADS, ["charagram", "cse", None])],
+        ("similarity", "charagram"), ("entailment", "cse"), ("sentiment", "charagram"),
+        ("sentiment", None),
+    ),
+)  # fmt: skip
+def test_supervised_step(task, encoder, specs_of):
+    """Without an encoder, the batches are vectors, as of a run whose encoder is frozen."""
+    made = None if encoder is None else encoder_class(encoder)(num_rows=50, dim=6)
+    model = SupervisedModel(made, HEADS[task]())
+    weights = {"entailment": [1.0, 2.0, 3.0], "sentiment": [1.0, 2.0]}.get(task)
+    pulled = {} if encoder is None else {"l2_composition": 0.1, "pull_back": True}
+    model.compile(
+        make_optimizer("adam", 0.01), class_weights=weights, l2_head=0.1, clip_norm=1.0, **pulled
+    )
+    ids, targets = specs_of(task)
+    check(model, (tf.TensorSpec([None, 6]) if encoder is None else ids, targets))
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "use_peepholes"),
+    some_now([*itertools.product(OPTIMIZERS, [False, True])], ("sgd", True), ("adam", False)),
+)
+def test_step_of_the_tagger(optimizer, use_peepholes, specs_of):
+    settings = {"l2": 0.1, "l2_head": 0.1, "dense_l2": use_peepholes, "clip_norm": 1.0}
+    check(tagger("charagram", optimizer, use_peepholes, **settings), specs_of("pos"))
+
+
+@pytest.mark.parametrize("name", some_now(["char_cnn", "char_lstm"], "char_cnn"))
+def test_step_of_the_tagger_on_characters(name, specs_of):
+    check(tagger(name), specs_of("pos"))
+
+
+def tagger(name, optimizer="sgd", use_peepholes=False, **settings):
+    encoder = encoder_class(name)(num_rows=50, dim=6)
+    head = TaggingHead(
+        labels=["A", "B"], word_dim=6, lstm_dim=4, hidden_dim=3, use_capitals=True,
+        use_peepholes=use_peepholes,
+    )  # fmt: skip
+    model = TaggingModel(encoder, head)
+    model.compile(make_optimizer(optimizer, 0.01), **settings)
+    return model
+
+
+@pytest.mark.parametrize("num_replicas", [1, 2])
+def test_step_on_raw_pairs(num_replicas, monkeypatch):
+    """As `fit` turns them into ids for one GPU, and for several."""
+    monkeypatch.setattr(text_pairs, "first_gpu", lambda: "CPU:0")
+    vectorizer = NgramVectorizer.from_texts(["a cat", "a dog"])
+    pairs = tf.data.Dataset.from_tensor_slices((["a cat"], ["a dog"])).batch(2)
+    data = text_pairs.ids_of_pairs(pairs, vectorizer, num_replicas)
+    check(paraphrase("charagram"), data.element_spec)
+
+
+@pytest.mark.parametrize("weights", [{}, {"neighbors_weight": 1.0, "pairs_weight": 0.0}], ids=str)
+def test_step_of_distillation(weights, specs_of):
+    """Without neighbors, and without pairs."""
+    model = DistillModel(encoder_class("charagram")(num_rows=50, dim=6))
+    model.compile(make_optimizer("adam", 0.01), **weights)
+    check(model, specs_of("distill"))
+
+
+@pytest.mark.parametrize("device", ["CPU:0", None])
+def test_batches_are_not_taken_apart_in_host_memory(device, run_of):
+    """As ragged tensors they would be: what `device=None` leaves on a CPU."""
+    run = run_of("words")
+    iterator = iter(run.stream.dataset(next(run.stream.segments(0, 1)), device))
+    step = tf.function(lambda: run.loop.model.train_step(next(iterator)))
+    found = problems(step.get_concrete_function().graph)
+    assert any("RaggedTensorFromVariant" in problem for problem in found) == (device is None)
+    assert not found or device is None
+
+
+INTS, LONG = tf.TensorSpec([None], tf.int32), tf.TensorSpec([None], tf.int64)
+ROWS = tf.RaggedTensorSpec([None, None], tf.int64, ragged_rank=1, row_splits_dtype=tf.int64)
+STRINGS = tf.TensorSpec([None], tf.string)
+
+
+def compared(numbers, dtype):
+    numbers = tf.cast(numbers, dtype)
+    return numbers[:, tf.newaxis] != numbers
+
+
+def in_a_loop(numbers, dtype):
+    def body(step):
+        return step + tf.cast(tf.reduce_any(compared(numbers, dtype)), tf.int64)
+
+    return tf.while_loop(lambda step: step < 3, body, [tf.constant(0, tf.int64)])
+
+
+@tf.function(input_signature=[INTS], autograph=False)
+def called(numbers):
+    return tf.gather([1.0, 2.0], numbers)
+
+
+@pytest.mark.parametrize(
+    ("function", "spec", "expected"),
+    [
+        (lambda x: compared(x, tf.int32), LONG, "NotEqual: `z`, bool (None, None), in host memory"),
+        (lambda x: in_a_loop(x, tf.int32), LONG, "NotEqual: `x`, int32 (None, 1), in host memory"),
+        (lambda x: tf.gather(x, [1, 0]), ROWS, "RaggedGather: no GPU kernel for int32, int64"),
+        (lambda x: tf.ragged.range(x).values, LONG, "RaggedRange: no GPU kernel for int64"),
+        (
+            lambda x: called(tf.cast(x, tf.int32)), LONG,
+            "PartitionedCall: int32 (None,) in host memory",
+        ),
+        (
+            lambda x: tf.stack([tf.cast(x, tf.int32)] * 2), LONG,
+            "Pack: `values`, int32 (None,), in host memory",
+        ),
+        (lambda x: x + 1, INTS, "Placeholder: int32 (None,) in host memory"),
+        (tf.strings.length, STRINGS, "StringLength: no GPU kernel for int32, string"),
+    ],
+)  # fmt: skip
+def test_what_the_check_finds(function, spec, expected):
+    """In the step itself, in what it calls, and in the body of a loop."""
+    assert expected in {re.sub(r" \([^ ]*\):", ":", one) for one in problems_in(function, spec)}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: compared(x, tf.int64),
+        lambda x: in_a_loop(x, tf.int64),
+        # One kernel is for GPUs, and one for any device and in host memory.
+        lambda x: tf.unique(x, out_idx=tf.int64),
+        # In host memory, and of a fixed size.
+        lambda x: tf.range(tf.shape(x, tf.int64)[0] // 2),
+        lambda x: tf.reshape(x, tf.stack([tf.shape(x)[0], 1])),
+    ],
+)
+def test_what_the_check_lets_pass(function):
+    assert not problems_in(function, LONG)
+
+
+def problems_in(function, spec):
+    return problems(tf.function(function).get_concrete_function(spec).graph)

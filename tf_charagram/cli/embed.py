@@ -1,0 +1,152 @@
+"""`charagram embed`: embeds each line of files; any size, in constant memory.
+
+Into one file, or into a folder of shards: there, a stopped run goes on with `--resume`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+from tf_charagram.cli.arguments import repeatable
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet
+from tf_charagram.cli.outputs import check_not_read
+from tf_charagram.errors import ConfigError
+from tf_charagram.reporting.progress import quiet
+
+if TYPE_CHECKING:
+    from tf_charagram.bulk.inputs import InputFile
+
+_JOB_FLAGS = ("format", "shard_lines")
+_RUN_FLAGS = ("resume", "overwrite", "engine", "workers")
+_FILES = (".npy", ".tsv", ".jsonl")
+_FEW_LINES = 1000
+# Of an operation: batches are embedded side by side already.
+_THREADS = 1
+
+
+def make_parser() -> FlagParser:
+    """Returns the command line."""
+    parser = FlagParser(prog="charagram embed", description=__doc__)
+    parser.add_argument("model", type=str, help=MODEL_HELP)
+    parser.add_argument(
+        "--input", type=list[str], default=["-"],
+        help="file, plain or .gz, or a pattern such as 'logs/*.gz'; repeatable; - is stdin",
+    )  # fmt: skip
+    parser.add_argument(
+        "--output", type=str, default="-",
+        help="FILE.npy, FILE.tsv or FILE.jsonl; - is stdout, as tsv; FOLDER/ is for shards",
+    )  # fmt: skip
+    parser.add_argument(
+        "--batch-size", type=int, help="lines embedded at a time; chosen by default"
+    )
+    add_quiet(parser)
+    shards = parser.add_argument_group("for a folder of shards")
+    shards.add_argument("--format", type=str, help="npy, the default, or parquet")
+    shards.add_argument("--shard-lines", type=int, help="lines of a shard, 50000 by default")
+    shards.add_argument("--resume", action="store_true", help="go on with what is in the folder")
+    shards.add_argument("--overwrite", action="store_true", help="replace what is in the folder")
+    shards.add_argument("--engine", type=str, help="local, the default, or ray")
+    shards.add_argument("--workers", type=int, help="actors of ray; one per core by default")
+    parser.choices |= {"format": ("npy", "parquet"), "engine": ("local", "ray")}
+    return parser
+
+
+def embed(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    values = make_parser().parse_args(repeatable(arguments, ["--input"])).as_dict()
+    from tf_charagram.bulk.inputs import find_inputs
+
+    files = find_inputs(values["input"])
+    check_not_read(values["output"], [file.path for file in files])
+    flags = {name: values[name] for name in _JOB_FLAGS + _RUN_FLAGS}
+    given = {
+        name: value for name, value in flags.items() if value is not None and value is not False
+    }
+    with quiet(values["quiet"]):
+        _embed(files, values, given)
+    return 0
+
+
+def _embed(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]) -> None:
+    output = values["output"]
+    is_file = output == "-" or output.endswith(_FILES)
+    if output.endswith("/") or os.path.isdir(output) or (given and not is_file):
+        _embed_to_shards(files, values, given)
+    elif given:
+        flag = "--" + next(iter(given)).replace("_", "-")
+        raise ConfigError(f"{flag} is for shards: give a folder with --output. Received: {output}")
+    else:
+        _embed_to_file(files, values)
+
+
+def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]) -> None:
+    from tf_charagram.bulk.folder import begun_with
+    from tf_charagram.bulk.job import EmbedJob
+    from tf_charagram.bulk.run import embed_files
+    from tf_charagram.training.threads import limit_threads
+
+    limit_threads(_THREADS)
+    options = {name: given.pop(name) for name in _JOB_FLAGS if name in given}
+    if given.get("resume"):
+        options = {**begun_with(values["output"], _JOB_FLAGS), **options}
+    settings = {name: values[name] for name in ("model", "output", "batch_size")}
+    embed_files(EmbedJob(inputs=tuple(files), **settings, **options), **given)
+
+
+def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
+    from tf_charagram.bulk.inputs import read_texts, to_text
+    from tf_charagram.bulk.progress import LineProgress
+    from tf_charagram.data.writers.vectors import check_vector_file, open_vector_writer
+    from tf_charagram.encoders.base import is_padded
+    from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.models.locations import read_config
+    from tf_charagram.training.threads import limit_threads
+
+    limit_threads(_THREADS)
+    # Before anything is waited for.
+    read_config(values["model"])
+    check_vector_file(values["output"])
+    lines = read_texts(files)
+    first = list(islice(lines, _FEW_LINES))
+    # Folding takes longer than embedding a few texts does without, and so does making a graph; but
+    # without one, the steps of what is padded would run one by one.
+    are_few = len(first) < _FEW_LINES
+    embedder = TextEmbedder.load(values["model"], folded=not are_few)
+    batches = embedder.encode_batches(chain(first, lines), batch_size=values["batch_size"])
+    with open_vector_writer(values["output"], embedder.dim) as writer:
+        with (
+            LineProgress(files) as progress,
+            _without_graphs(are_few and not is_padded(embedder.encoder)),
+        ):
+            for texts, vectors in batches:
+                writer.write(texts, vectors)
+                progress.advance(len(texts), len(to_text(texts)))
+    progress.say(progress.summary())
+
+
+@contextmanager
+def _without_graphs(is_wanted: bool) -> Iterator[None]:
+    """Within, functions of TensorFlow run as they are called, if that is wanted."""
+    import tensorflow as tf
+
+    before = tf.config.functions_run_eagerly()
+    tf.config.run_functions_eagerly(is_wanted or before)
+    try:
+        yield
+    finally:
+        tf.config.run_functions_eagerly(before)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    return run_command(embed, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,240 @@
+"""`charagram evaluate`: scores models on pairs of texts, or on misspellings."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from rich.table import Table
+
+from tf_charagram.cli.arguments import repeatable
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, flag_of
+from tf_charagram.cli.outputs import check_not_read
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.errors import ConfigError
+from tf_charagram.reporting.console import table_console
+
+if TYPE_CHECKING:
+    from research.baselines.specs import BaselineSpec
+
+# A thousand take about 2 s for 43,000 pairs; a bound then moves from seed to seed by some 2 % of
+# the interval's width (standard error of the 2.5 % quantile of a normal distribution).
+_NUM_RESAMPLES = 1000
+
+# Settings of what is asked of embedders only, on pairs.
+_OF_PAIRS = ("baseline", "weighting", "frequencies", "save_pairs")
+
+#: What `--json` prints, and tables with what is printed above them.
+_Output: TypeAlias = tuple[dict[str, Any], list[tuple[str, list[Table]]]]
+
+
+def make_parser() -> FlagParser:
+    """Returns the command line."""
+    parser = FlagParser(prog="charagram evaluate", description=__doc__)
+    parser.add_argument("model", type=str, nargs="*", default=[], metavar="MODEL", help=MODEL_HELP)
+    parser.add_argument(
+        "--baseline", type=list[str], default=[],
+        help="score this, too; repeatable: average:FILE of word vectors (word2vec, GloVe, "
+        "fastText, gensim), tfidf[:FILE of texts], vectors:FILE of vectors of texts",
+    )  # fmt: skip
+    parser.add_argument(
+        "--weighting", type=str, default="none",
+        help="words of averages: none, inverse-frequency, sif; several, separated by commas, are "
+        "scored side by side",
+    )  # fmt: skip
+    parser.add_argument(
+        "--frequencies", type=str | None, default=None,
+        help="for --weighting: a word and its count per line, or texts to count words in [Zipf's "
+        "law, for files of vectors with the most frequent word first]",
+    )  # fmt: skip
+    parser.add_argument(
+        "--eval-data", type=str | None, default=None,
+        help="folder or file to score on [the starter set and what was downloaded before]",
+    )  # fmt: skip
+    parser.add_argument(
+        "--misspellings", type=str | None, default=None,
+        help="list of wrong and right forms: recall of the right ones in place of the sets",
+    )  # fmt: skip
+    parser.add_argument(
+        "--vocabulary", type=str | None, default=None,
+        help="words that --misspellings looks among, one per line, most frequent first [those of "
+        "the first model, as `neighbors` has them]",
+    )  # fmt: skip
+    parser.add_argument(
+        "--fasttext", type=str | None, default=None,
+        help="model of fastText, FILE.bin, to compare with on --misspellings",
+    )  # fmt: skip
+    parser.add_argument(
+        "--typos", type=int, default=0,
+        help="score again with this many typing errors in one text of each pair",
+    )  # fmt: skip
+    parser.add_argument(
+        "--bootstrap", type=int | None, default=None,
+        help="resamples for intervals [1000 where two columns are compared, else none]",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="seed of typing errors and resamples")
+    parser.add_argument(
+        "--on-bad-line", type=str, default="error", help="what to do about a bad line: error, skip"
+    )
+    parser.add_argument(
+        "--save-pairs", type=str | None, default=None,
+        help="write all pairs with the scores of each model: FILE.tsv, .jsonl or .parquet",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
+    parser.choices["on_bad_line"] = BadLines.POLICIES
+    return parser
+
+
+def evaluate(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    parser = make_parser()
+    values = parser.parse_args(repeatable(arguments, ["--baseline"]))
+    if not (values.model or values.baseline):
+        parser.error("the following arguments are required: model, or --baseline")
+    for name in ("typos", "bootstrap", "seed"):
+        if (values[name] or 0) < 0:
+            raise ConfigError(f"`{name}` must not be negative. Received: {name}={values[name]}")
+    _check_flags(values)
+    run = _evaluate_misspellings if values.misspellings is not None else _evaluate_pairs
+    bad_lines = BadLines(values.on_bad_line)
+    result, titled_tables = run(values, bad_lines)
+    if bad_lines.count:
+        sys.stderr.write(f"{bad_lines.summary()}\n")
+    if values.json:
+        sys.stdout.write(json.dumps(result) + "\n")
+        return 0
+    console = table_console()
+    for title, tables in titled_tables:
+        if title:
+            sys.stdout.write(f"{title}\n")
+        for table in tables:
+            console.print(table)
+    return 0
+
+
+def _check_flags(values: Any) -> None:
+    """Raises an error for flags that do not go together."""
+    if values.misspellings is None:
+        _refuse(values, ("vocabulary", "fasttext"), "is for --misspellings")
+    else:
+        _refuse(values, ("eval_data", "typos", *_OF_PAIRS), "does not go with --misspellings")
+
+
+def _refuse(values: Any, names: Sequence[str], rule: str) -> None:
+    """Raises an error for the first of some settings that was given."""
+    defaults = make_parser().get_defaults()
+    for name in names:
+        if values[name] != defaults[name]:
+            raise ConfigError(f"{flag_of(name)} {rule}. Leave it out.")
+
+
+def _evaluate_misspellings(values: Any, bad_lines: BadLines) -> _Output:
+    from tf_charagram.evaluation.misspelling_scores import evaluate_misspellings
+    from tf_charagram.models.identity import EMBEDDER, read_kind
+
+    for model in values.model:
+        if (kind := read_kind(model)) != EMBEDDER:
+            raise ConfigError(
+                f"--misspellings is for models that embed texts. {model} is of the kind '{kind}'."
+            )
+    result = evaluate_misspellings(
+        values.model, values.misspellings, values.vocabulary, fasttext=values.fasttext,
+        bad_lines=bad_lines, seed=values.seed,
+        num_resamples=_NUM_RESAMPLES if values.bootstrap is None else values.bootstrap,
+    )  # fmt: skip
+    return result.to_dict(), [("", result.tables())]
+
+
+def _evaluate_pairs(values: Any, bad_lines: BadLines) -> _Output:
+    from tf_charagram.models.identity import EMBEDDER, read_kind
+
+    kinds = {model: read_kind(model) for model in values.model}
+    if set(kinds.values()) <= {EMBEDDER}:
+        return _evaluate_embedders(values, bad_lines)
+    return _evaluate_labelled(values, kinds, bad_lines)
+
+
+def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
+    from research.baselines.specs import baseline_specs
+    from tf_charagram.data.writers.rows import check_rows_file
+    from tf_charagram.evaluation.embedders import embedder_json, embedder_tables, evaluate_embedders
+    from tf_charagram.evaluation.evaluation_sets import EvaluationSets
+    from tf_charagram.evaluation.pair_scores import save_pairs
+
+    weightings = [name.strip() for name in values.weighting.split(",")]
+    baselines = baseline_specs(values.baseline, weightings, values.frequencies)
+    if values.save_pairs is not None:
+        check_rows_file(values.save_pairs)
+        check_not_read(values.save_pairs, _files_read(values.eval_data, baselines))
+    num_resamples = values.bootstrap
+    if num_resamples is None:
+        is_comparison = len(values.model) + len(baselines) == 2 or values.typos
+        num_resamples = _NUM_RESAMPLES if is_comparison else 0
+    sets = EvaluationSets.read(
+        values.eval_data, typos=values.typos, bad_lines=bad_lines, seed=values.seed
+    )
+    results = evaluate_embedders(
+        values.model, sets, baselines=baselines, bad_lines=bad_lines,
+        num_resamples=num_resamples, seed=values.seed,
+    )  # fmt: skip
+    if values.save_pairs is not None:
+        num_pairs = save_pairs(values.save_pairs, sets, results)
+        sys.stderr.write(f"{num_pairs:,} pairs -> {values.save_pairs}\n")
+    notes: list[tuple[str, list[Table]]] = [
+        (note, []) for result in results for note in result.notes
+    ]
+    return embedder_json(results), [("", embedder_tables(results)), *notes]
+
+
+def _files_read(eval_data: str | None, baselines: Sequence[BaselineSpec]) -> Iterator[str]:
+    """Yields the files of the sets that were named and of the baselines."""
+    from tf_charagram.data.sets import formats
+
+    for spec in baselines:
+        yield from (path for path in (spec.path, spec.frequencies) if path is not None)
+    if eval_data is None:
+        return
+    yield eval_data
+    if (folder := Path(eval_data)).is_dir():
+        for file_format in formats():
+            yield from map(str, file_format.find(folder).values())
+
+
+def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) -> _Output:
+    """Scores models that answer with tags, scores or labels; arguments as the flags."""
+    if len(set(kinds.values())) > 1:
+        named = ", ".join(f"{model} ({kind})" for model, kind in kinds.items())
+        raise ConfigError(f"Models of different kinds cannot be compared: {named}.")
+    _refuse(values, ("typos", *_OF_PAIRS), "is for models that embed texts")
+    from tf_charagram.tasks.labelled_scoring import (
+        evaluate_labelled,
+        labelled_json,
+        labelled_tables,
+    )
+
+    num_resamples = _NUM_RESAMPLES if values.bootstrap is None else values.bootstrap
+    results = [
+        evaluate_labelled(
+            model,
+            values.eval_data,
+            # All read the same files, whose bad lines count once.
+            bad_lines=BadLines(values.on_bad_line) if number else bad_lines,
+            num_resamples=num_resamples,
+            seed=values.seed,
+        )
+        for number, model in enumerate(values.model)
+    ]  # fmt: skip
+    return labelled_json(results), labelled_tables(results)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    return run_command(evaluate, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

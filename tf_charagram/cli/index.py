@@ -1,0 +1,60 @@
+"""`charagram index`: prepares a file of texts for `charagram neighbors --index`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet
+from tf_charagram.files.writing import check_local
+
+
+def add_model_and_texts(parser: FlagParser, unit: str) -> None:
+    """Adds the flags of a model and of texts to embed, see `texts.read_vocabulary`.
+
+    Args:
+        parser: The command line.
+        unit: What the texts are.
+    """
+    parser.add_argument("model", type=str, help=MODEL_HELP)
+    parser.add_argument(
+        "--texts", type=str | None, default=None,
+        help=f"file of {unit}, one per line; - is stdin [those the run was trained on, or the "
+        "words of a shipped model]",
+    )  # fmt: skip
+
+
+def make_parser() -> FlagParser:
+    """Returns the command line."""
+    parser = FlagParser(prog="charagram index", description=__doc__)
+    add_model_and_texts(parser, "texts")
+    parser.add_argument("--out", type=str, required=True, help="folder to write")
+    parser.add_argument(
+        "--batch-size", type=int, help="texts embedded at a time; chosen by default"
+    )
+    add_quiet(parser)
+    return parser
+
+
+def index(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    values = make_parser().parse_args(arguments)
+    check_local(values.out)
+    from tf_charagram.search.text_index import TextIndex, check_free
+    from tf_charagram.search.texts import read_vocabulary
+
+    check_free(Path(values.out))
+    texts = read_vocabulary(values.texts, values.model)
+    built = TextIndex.build(
+        values.model, texts, batch_size=values.batch_size, show_progress=not values.quiet
+    )
+    built.save(values.out)
+    sys.stderr.write(f"{len(built):,} texts -> {values.out}\n")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    return run_command(index, arguments)

@@ -1,0 +1,92 @@
+"""`charagram tag`: tags the words of each line of files, and writes CoNLL-U."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator, Sequence
+from typing import IO, Any
+
+from tf_charagram.cli.arguments import repeatable
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet
+from tf_charagram.cli.outputs import check_not_read
+from tf_charagram.errors import ConfigError, check_positive, unknown_name
+from tf_charagram.reporting.progress import quiet
+from tf_charagram.tasks.tagging.conllu import to_conllu
+from tf_charagram.tasks.tagging.reader import COLUMNS
+
+_STDOUT = "-"
+_MAX_CHARS = 1_000_000
+
+
+def make_parser() -> FlagParser:
+    """Returns the command line."""
+    parser = FlagParser(prog="charagram tag", description=__doc__)
+    parser.add_argument("model", type=str, help=f"{MODEL_HELP}, of a tagger")
+    parser.add_argument(
+        "--input", type=list[str], default=["-"],
+        help="file with a sentence per line, plain or .gz, or a pattern; repeatable; - is stdin",
+    )  # fmt: skip
+    parser.add_argument("--output", type=str, default=_STDOUT, help="file; - is stdout")
+    parser.add_argument(
+        "--tokens", action="store_true", help="lines are words already, with spaces between them"
+    )
+    parser.add_argument(
+        "--column", type=str, default="xpos", help="where the tags go: xpos or upos"
+    )
+    parser.add_argument("--batch-size", type=int, default=1000, help="lines tagged at a time")
+    add_quiet(parser)
+    parser.choices["column"] = COLUMNS
+    return parser
+
+
+def tag(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    values = make_parser().parse_args(repeatable(arguments, ["--input"]))
+    if values.column not in COLUMNS:
+        raise ConfigError(unknown_name("column", values.column, COLUMNS))
+    check_positive(batch_size=values.batch_size)
+    from tf_charagram.bulk.inputs import find_inputs, read_texts, to_text
+    from tf_charagram.bulk.progress import LineProgress
+    from tf_charagram.tasks.tagging.tagger import Tagger
+    from tf_charagram.text.batches import bounded_batches
+
+    files = find_inputs(values.input)
+    check_not_read(values.output, [file.path for file in files])
+    tagger = Tagger.load(values.model)
+    with (
+        quiet(values.quiet),
+        _output(values.output) as output,
+        LineProgress(files) as progress,
+    ):
+        for lines in bounded_batches(read_texts(files), values.batch_size, _MAX_CHARS):
+            sentences = [line.split() for line in lines] if values.tokens else lines
+            for line, tokens in zip(lines, tagger.tag(sentences), strict=True):
+                output.write(to_conllu(line, tokens, values.column))
+            progress.advance(len(lines), len(to_text(lines)))
+        output.flush()
+    if not values.quiet:
+        progress.say(progress.summary())
+    return 0
+
+
+@contextlib.contextmanager
+def _output(path: str) -> Iterator[IO[Any]]:
+    """Gives the stream to write to; a file appears once it is complete."""
+    if path == _STDOUT:
+        yield sys.stdout
+        return
+    from tf_charagram.files.writing import whole_file
+
+    with whole_file(path, "w") as file:
+        yield file
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    return run_command(tag, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""`charagram train`: trains a model and leaves a run folder with a SavedModel."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import jsonargparse
+from rich.console import Console
+
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import FlagParser, add_quiet
+from tf_charagram.cli.run_flags import add_run_flags, parse_run
+from tf_charagram.encoders import ENCODERS
+from tf_charagram.errors import ConfigError, check_positive
+from tf_charagram.reporting.console import table_console
+from tf_charagram.reporting.history_table import history_table
+from tf_charagram.reporting.progress import is_quiet, quiet
+from tf_charagram.tasks import TASKS
+from tf_charagram.training.settings import RunConfig
+from tf_charagram.training.workers.cluster import VARIABLE, Cluster, cluster_of
+from tf_charagram.training.workers.launcher import Launcher
+
+if TYPE_CHECKING:
+    from tf_charagram.training.run import TrainingRun
+
+
+def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
+    """Returns the command line of a task: its settings, those of an encoder, and a few flags."""
+    parser = FlagParser(
+        prog="charagram train",
+        description=f"Trains a model and leaves a run folder with a SavedModel. Tasks: "
+        f"{', '.join(TASKS)}. Encoders: {', '.join(ENCODERS)}. These are the flags of {task} with "
+        f"{encoder}; `--task TASK --encoder ENCODER --help` shows those of others, and --help-all "
+        "explains all.",
+        common=("resume",),
+    )
+    parser.add_argument("--config", action=jsonargparse.ActionConfigFile)
+    add_run_flags(parser, task, encoder)
+    group = parser.group("run")
+    group.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    group.add_argument("--overwrite", action="store_true", help="replace the run in --out")
+    group.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        help="processes on this machine that share the work; for several machines, set TF_CONFIG",
+    )
+    add_quiet(group)
+    group.add_argument("--json", action="store_true", help="end with one line of JSON")
+    return parser
+
+
+def train(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    config, values, _ = parse_run(arguments, make_parser)
+    cluster, num_workers = cluster_of(), values["workers"]
+    check_positive(workers=num_workers)
+    if num_workers > 1:
+        if cluster is None:
+            command = [sys.executable, "-m", "tf_charagram.train", *arguments]
+            return Launcher(command, num_workers).run()
+        if not cluster.num_local:
+            raise ConfigError(
+                f"`workers` are processes of this machine, and {VARIABLE} says that this process "
+                f"is one of {cluster.size} already. Leave out one of the two."
+            )
+    is_chief = cluster is None or cluster.rank == 0
+    with quiet(values["quiet"] or not is_chief):
+        return _train(config, values, cluster)
+
+
+def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -> int:
+    """Trains in this process, one of the workers or alone, and says how it went."""
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    from tf_charagram.training.devices import table_devices
+    from tf_charagram.training.run import TrainingRun
+    from tf_charagram.training.threads import set_threads
+    from tf_charagram.training.workers.connection import connect
+
+    set_threads(config, 1 if cluster is None else max(1, cluster.num_local))
+    if cluster is not None and config.table_devices > 1:
+        # With the first message TensorFlow begins to work, and takes no more devices.
+        table_devices(config.table_devices)
+    exchange = connect(cluster)
+    console = table_console(stderr=values["json"])
+    run = TrainingRun(
+        config, resume=values["resume"], overwrite=values["overwrite"], exchange=exchange
+    )
+    if not is_quiet():
+        _introduce(run, console)
+    try:
+        metrics = run.run(resume=values["resume"])
+    except KeyboardInterrupt:
+        _say_how_to_go_on(run, console, overwrite=values["overwrite"])
+        return 130
+    if not exchange.is_chief:
+        return 0
+    if not is_quiet():
+        _show_results(run, console)
+    for name, path in metrics["paths"].items():
+        console.print(f"{name:12} {path}", soft_wrap=True, markup=False)
+    if values["json"]:
+        sys.stdout.write(json.dumps(metrics) + "\n")
+    return 0
+
+
+def _introduce(run: TrainingRun, console: Console) -> None:
+    """Says what is about to be trained, and, once that is known, where it goes on from."""
+    console.print(f"{run.describe()} -> {run.folder.path}", markup=False)
+
+    def say(has_checkpoint: bool) -> None:
+        start = f"Goes on from step {run.loop.step:,} of {run.loop.total_steps:,}."
+        console.print(start if has_checkpoint else "There is no checkpoint: begins at step 0.")
+
+    run.on_resume = say
+
+
+def _say_how_to_go_on(run: TrainingRun, console: Console, *, overwrite: bool) -> None:
+    """Says where a run was stopped, and how to go on with it."""
+    loop = run.loop
+    state = f"at step {loop.step:,} of {loop.total_steps:,}; the state is saved"
+    console.print(
+        f"Stopped {state if loop.step else 'before the first step'}. "
+        f"Go on with the same command and --out {run.folder.path} --resume"
+        f"{' instead of --overwrite' if overwrite else ''}",
+        markup=False,
+    )
+
+
+def _show_results(run: TrainingRun, console: Console) -> None:
+    """Shows how training went, and the final scores."""
+    if run.loop.step < run.loop.total_steps:
+        console.print(
+            f"Time was up at step {run.loop.step:,} of {run.loop.total_steps:,}. To go on: the "
+            f"same command with a larger --max-minutes, --out {run.folder.path} and --resume",
+            markup=False,
+        )
+    if console.is_terminal:
+        history = run.folder.read_history()
+        console.print(history_table(history, run.config.select, console.width))
+    for table in run.tables():
+        console.print(table)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    return run_command(train, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""Evaluation sets: from a folder, from the download cache, from the package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+import numpy as np
+
+from tf_charagram.data import readers, starter
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.download.fetch import cached
+from tf_charagram.data.download.sources import SOURCES
+from tf_charagram.data.readers.columns import read_records
+from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
+from tf_charagram.data.readers.wordsim import read_wordsim
+from tf_charagram.data.starter import STARTER
+from tf_charagram.errors import ConfigError, DataError, unknown_name
+
+#: Groups of sets, each with its name in messages.
+DESCRIPTIONS_BY_GROUP = {
+    "wordsim": "word similarity set, such as SL999, WS353",
+    "sts": "sentence similarity set, such as STS.input.OnWN.txt, SICK.txt, test.data",
+    "phrases": "phrase similarity set, such as ppdb-sample.tsv",
+}
+
+
+@cache
+def formats() -> tuple[SetFormat, ...]:
+    """Returns the formats of all readers that have one, group by group and in their order."""
+    names = (module.name for module in iter_modules(readers.__path__, f"{readers.__name__}."))
+    modules = map(import_module, names)
+    known = [module.FORMAT for module in modules if hasattr(module, "FORMAT")]
+    groups = list(DESCRIPTIONS_BY_GROUP)
+    return tuple(sorted(known, key=lambda known: (groups.index(known.group), known.order)))
+
+
+def starter_set() -> ScoredPairs:
+    """Returns the graded held-out set that ships with the package."""
+    left, right, scores = zip(*starter.graded_pairs(), strict=True)
+    return ScoredPairs(STARTER, list(left), list(right), np.array(scores, np.float64))
+
+
+def evaluation_sets(
+    path: str | Path | None,
+    kinds: Iterable[str] | None = None,
+    *,
+    on_bad_line: str | BadLines = "error",
+) -> list[ScoredPairs]:
+    """Returns the sets to score on.
+
+    Args:
+        path: A folder, searched for known names at any depth; a single file, whose name or first
+            line tells what it is; or `None` for the starter set and whatever was downloaded
+            before, which are words whatever `kinds` says.
+        kinds: The groups to return, of `"wordsim"`, `"sts"` (STS, SICK and Twitter) and
+            `"phrases"`. Defaults to all. The training parts of SICK and Twitter are left out.
+        on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
+
+    Raises:
+        ConfigError: A kind or `on_bad_line` is unknown.
+        DataError: The folder has no known set, the file is of another kind, or a file cannot be
+            read.
+    """
+    groups = _check_groups(kinds)
+    bad = BadLines.of(on_bad_line)
+    if path is None:
+        return [starter_set(), *_cached_sets(bad)]
+    path = Path(path)
+    if path.is_file():
+        return [_read_file(path, groups, bad)]
+    if not path.is_dir():
+        raise DataError(path, "no such file or folder to evaluate on")
+    sets = [
+        file_format.read(file, name=name, on_bad_line=bad)
+        for file_format in formats()
+        if file_format.group in groups
+        for name, file in sorted(file_format.find(path).items())
+    ]
+    if not sets:
+        raise DataError(
+            path,
+            f"no known {_described(groups)} in this folder. A file of another name can be given "
+            "by itself",
+        )
+    return sets
+
+
+def _cached_sets(bad: BadLines) -> Iterator[ScoredPairs]:
+    """Yields the word similarity sets that were downloaded before."""
+    for name, source in SOURCES.items():
+        path = cached(name) if source.kind == "wordsim" else None
+        if path is not None:
+            yield read_wordsim(path, name=name, on_bad_line=bad)
+
+
+def _check_groups(groups: Iterable[str] | None) -> tuple[str, ...]:
+    checked = tuple(DESCRIPTIONS_BY_GROUP if groups is None else groups)
+    for group in checked:
+        if group not in DESCRIPTIONS_BY_GROUP:
+            raise ConfigError(unknown_name("kind of evaluation sets", group, DESCRIPTIONS_BY_GROUP))
+    return checked
+
+
+def _described(groups: Iterable[str]) -> str:
+    return " or ".join(DESCRIPTIONS_BY_GROUP[group] for group in groups)
+
+
+def _read_file(path: Path, groups: tuple[str, ...], bad: BadLines) -> ScoredPairs:
+    by_name = next((known for known in formats() if known.is_named(path)), None)
+    file_format = by_name or _detect(path)
+    if file_format.group not in groups:
+        actual = _described([file_format.group])
+        raise DataError(
+            path,
+            f"expected a {_described(groups)}; this looks like a {actual}. The score is the last "
+            "column of words, and the first of sentences",
+        )
+    return file_format.read(path, on_bad_line=bad)
+
+
+def _detect(path: Path) -> SetFormat:
+    """Recognises a file by its first line that is not blank."""
+    cells = next((cells for _, cells in read_records(path)), [])
+    by_order = sorted(formats(), key=lambda known: known.order, reverse=True)
+    return next(known for known in by_order if known.is_row(cells))

@@ -1,0 +1,89 @@
+"""The score of each pair by each model, for a table of single examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data.writers.rows import write_rows
+from tf_charagram.evaluation.embedders import EmbedderEvaluation, evaluation_labels
+from tf_charagram.evaluation.evaluation_sets import EvaluationSets
+
+
+def save_pairs(
+    path: str | Path, sets: EvaluationSets, results: Sequence[EmbedderEvaluation]
+) -> int:
+    """Writes a row for each pair: what people and models make of it.
+
+    The columns are `set`, `typos` (the number of typing errors in `right`), `left`, `right`, `gold`
+    and, for each model or baseline, `NAME cosine` and `NAME score`. The score is the cosine on the
+    scale of `gold`, see `on_gold_scale`.
+
+    Args:
+        path: `FILE.tsv`, `FILE.jsonl` or `FILE.parquet`; see `write_rows`.
+        sets: The sets.
+        results: What `evaluate_embedders` returned for them.
+
+    Returns:
+        The number of rows.
+
+    Raises:
+        ConfigError: The suffix is none of these.
+        RunError: The file cannot be written.
+    """
+    rows = list(_rows(sets, results))
+    write_rows(path, rows)
+    return len(rows)
+
+
+def _rows(sets: EvaluationSets, results: Sequence[EmbedderEvaluation]) -> Iterator[dict[str, Any]]:
+    labels = evaluation_labels(results)
+    for variant, of_variant in enumerate(sets.variants):
+        num_typos = sets.num_typos if variant else 0
+        for number, pairs in enumerate(of_variant):
+            columns: dict[str, list[float]] = {}
+            for label, result in zip(labels, results, strict=True):
+                cosines = np.asarray(result.cosines[variant][number], np.float64)
+                columns[f"{label} cosine"] = np.round(cosines, 6).tolist()
+                columns[f"{label} score"] = np.round(on_gold_scale(cosines, pairs), 4).tolist()
+            gold = pairs.scores.tolist()
+            for i, texts in enumerate(zip(pairs.left, pairs.right, strict=True)):
+                yield {
+                    "set": pairs.name, "typos": num_typos, "left": texts[0], "right": texts[1],
+                    "gold": gold[i], **{name: values[i] for name, values in columns.items()},
+                }  # fmt: skip
+
+
+def on_gold_scale(cosines: NDArray[np.float64], pairs: ScoredPairs) -> NDArray[np.float64]:
+    """Returns cosines on the scale of the human scores, such as 0 to 5 for STS.
+
+    No human score is looked at but for the scale of a set whose files do not say it, which goes
+    from the lowest to the highest that was given. See `on_scale`.
+
+    Args:
+        cosines: `(num_pairs,)`.
+        pairs: The set.
+    """
+    low, high = pairs.scale or (float(pairs.scores.min()), float(pairs.scores.max()))
+    return on_scale(cosines, low, high)
+
+
+def on_scale(cosines: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """Returns cosines on a scale of human scores, as CSE scales them for its table 6.
+
+    The smallest becomes `low` and the largest `high`, with a straight line between, so that
+    correlations stay as they are; equal ones all become the middle.
+
+    Args:
+        cosines: `(num_pairs,)`.
+        low: Lowest score.
+        high: Highest score.
+    """
+    width = np.ptp(cosines)
+    share = (cosines - cosines.min()) / width if width > 0 else np.full(len(cosines), 0.5)
+    return low + share * (high - low)

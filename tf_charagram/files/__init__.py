@@ -1,0 +1,1 @@
+"""Files are written whole and read without trust."""

@@ -1,0 +1,85 @@
+"""JSON in files, of one value or one per line."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tf_charagram.files.writing import whole_file, writing
+
+_MAX_BYTES = 1 << 28
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Returns the value that JSON says.
+
+    Raises:
+        ValueError: It is not JSON, or is nested too deep.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+
+
+def read_json(path: str | Path) -> Any:
+    """Returns the value of a JSON file.
+
+    Raises:
+        OSError: It cannot be read, or is a device, a pipe or a folder, which might never end.
+        ValueError: As of `parse_json`; or it is larger than any that this package writes.
+    """
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "is not a regular file", os.fspath(path))
+    if status.st_size > _MAX_BYTES:
+        raise ValueError(f"it has {status.st_size:,} bytes, more than {_MAX_BYTES:,}")
+    return parse_json(Path(path).read_text(encoding="utf-8"))
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Writes a value as indented JSON."""
+    with whole_file(path, "w") as file:
+        file.write(to_json(value))
+
+
+def to_json(value: Any) -> str:
+    """Returns a value as indented JSON with a line end."""
+    return json.dumps(value, indent=2, ensure_ascii=False, default=_plain) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """Returns a number of NumPy as one of Python, anything else as a string."""
+    return value.item() if hasattr(value, "item") else str(value)
+
+
+def read_json_lines(path: Path) -> Iterator[Any]:
+    """Yields the value of each line but those cut short; nothing if there is no file."""
+    if not path.is_file():
+        return
+    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
+        try:
+            value = parse_json(line)
+        except ValueError:
+            continue
+        yield value
+
+
+def append_json_line(path: Path, value: Any) -> None:
+    """Adds a line to a file, which is made if it is not there.
+
+    Raises:
+        RunError: It cannot be written, for instance because the disk is full.
+    """
+    with writing(path), open(path, "a", encoding="utf-8", newline="\n") as file:
+        file.write(to_json_lines([value]))
+
+
+def to_json_lines(values: Iterable[Any]) -> str:
+    """Returns a line for each value."""
+    return "".join(json.dumps(value) + "\n" for value in values)

@@ -1,0 +1,5 @@
+"""Vectors become a loss: margins, mined negatives, relatedness, penalties."""
+
+from tf_charagram.lazy import lazy_names
+
+__getattr__ = lazy_names(__name__, {"MarginLoss": "tf_charagram.losses.margin_loss"})

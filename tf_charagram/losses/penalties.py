@@ -1,0 +1,162 @@
+"""L2 penalties as terms of the gradient, so that a sparse gradient can stay sparse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.checks import check_penalty
+from tf_charagram.errors import ConfigError
+from tf_charagram.layers.cut_table import trained_variables
+from tf_charagram.layers.embedding_table import Gradient
+from tf_charagram.layers.placement import beside
+
+
+class _Term(NamedTuple):
+    """One penalty on one weight: `0.5 * strength * ||weight - target||^2`, target 0 if `None`."""
+
+    strength: float
+    target: tf.Variable | tf.Tensor | None = None
+
+
+class L2Penalties:
+    """The L2 penalties on the trainable weights of an encoder, and of the head on top of it.
+
+    Together `0.5 * (l2 * ||theta||^2 + l2_words * ||W - W_initial||^2 + l2_composition *
+    ||theta_c - target||^2 + l2_head * ||theta_s||^2)` (Universal, sections 3.1 and 4.4; Charagram,
+    appendix A). W is the `word_table` of the encoder, theta_c all its other weights, theta_s those
+    of the head, and theta all of them. The target is what a weight is now if `pull_back` is given,
+    else what `pull_back_targets()` gives for it, in an encoder that has this method, else 0. An
+    encoder without words has theta_c only.
+
+    Args:
+        encoder: The encoder, with the word vectors to pull back to.
+        l2: lambda, on all weights.
+        l2_words: lambda_w, on the word vectors.
+        l2_composition: lambda_c, on all weights but the word vectors.
+        head: Layer whose trainable weights come after those of the encoder, if there is one.
+        l2_head: lambda_s, on its weights.
+        pull_back: Whether lambda_c pulls weights to what they are now.
+        dense: Whether a sparse gradient becomes dense, so that the penalty acts on every row at
+            every step. By default it does on the rows the batch touched.
+
+    Attributes:
+        initial_words: The initial word vectors, `(num_rows, word_dim)`: part of the state of
+            a training. `None` if `l2_words` is 0.
+        targets: The initial values of all weights that are pulled back to them, the word vectors
+            first.
+
+    Raises:
+        ConfigError: A strength is negative or not finite, or there are no word vectors to pull.
+    """
+
+    def __init__(
+        self,
+        encoder: keras.layers.Layer,
+        *,
+        l2: float = 0.0,
+        l2_words: float = 0.0,
+        l2_composition: float = 0.0,
+        head: keras.layers.Layer | None = None,
+        l2_head: float = 0.0,
+        pull_back: bool = False,
+        dense: bool = False,
+    ) -> None:
+        strengths = {
+            "l2": l2, "l2_words": l2_words, "l2_composition": l2_composition, "l2_head": l2_head,
+        }  # fmt: skip
+        for name, value in strengths.items():
+            check_penalty(name, value)
+        self.dense = dense
+        table = getattr(encoder, "word_table", None)
+        self.initial_words: tf.Variable | None = None
+        self.targets: list[tf.Variable] = []
+        if l2_words:
+            if table is None or not table.trainable:
+                raise ConfigError(
+                    "`l2_words` needs an encoder whose word vectors are trained. "
+                    f"Received: l2_words={l2_words} for the encoder '{encoder.name}'"
+                )
+            self.initial_words = self._copy(table, "initial_words")
+        fixed = encoder.pull_back_targets() if hasattr(encoder, "pull_back_targets") else {}
+        self._terms: list[list[_Term]] = []
+        for variable in trained_variables(encoder):
+            if variable is table:
+                pull = _Term(l2_words, self.initial_words)
+            elif pull_back and l2_composition:
+                pull = _Term(l2_composition, self._copy(variable, f"initial_{variable.name}"))
+            else:
+                target = fixed.get(variable.path)
+                pull = _Term(l2_composition, None if target is None else tf.constant(target))
+            self._terms.append([term for term in (_Term(l2), pull) if term.strength])
+        for _ in [] if head is None else head.trainable_variables:
+            self._terms.append([term for term in (_Term(l2), _Term(l2_head)) if term.strength])
+
+    def _copy(self, variable: keras.Variable, name: str) -> tf.Variable:
+        """Returns what a weight is now, which becomes part of `targets`."""
+        with beside(variable.value):
+            copy = tf.Variable(variable.value, trainable=False, name=name)
+        self.targets.append(copy)
+        return copy
+
+    def target_of(self, position: int) -> tf.Variable | None:
+        """Returns what the weight at a position is pulled to, if that is among `targets`."""
+        pulls = (term.target for term in self._terms[position])
+        return next((target for target in pulls if isinstance(target, tf.Variable)), None)
+
+    def add_gradients(
+        self, gradients: Sequence[Gradient], variables: Sequence[tf.Variable]
+    ) -> list[Gradient]:
+        """Adds the gradients of the penalties to those of the loss.
+
+        Args:
+            gradients: Of the loss; dense, or sparse with distinct rows.
+            variables: The trainable weights of the encoder, in its order, and of the head.
+        """
+        added = []
+        for gradient, variable, terms in zip(gradients, variables, self._terms, strict=True):
+            with beside(gradient):
+                for strength, target in terms:
+                    gradient = add_l2_gradient(
+                        gradient, variable, strength, target, dense=self.dense
+                    )
+            added.append(gradient)
+        return added
+
+
+def add_l2_gradient(
+    gradient: Gradient,
+    variable: tf.Variable,
+    strength: float,
+    target: tf.Variable | tf.Tensor | None = None,
+    *,
+    dense: bool = False,
+) -> Gradient:
+    """Adds the gradient of `0.5 * strength * ||variable - target||^2`.
+
+    Args:
+        gradient: Of the loss with respect to `variable`; dense, or sparse with distinct rows.
+        variable: The weights.
+        strength: lambda of the papers, whose code has the factor 0.5 too.
+        target: Where to pull to, of the shape of `variable`. Default: 0.
+        dense: Whether a sparse gradient becomes dense, so that every row decays at every step.
+            By default only the rows the batch touched do, which costs nothing.
+
+    Returns:
+        A gradient of the same kind, or a dense tensor if asked for.
+    """
+    if isinstance(gradient, tf.IndexedSlices) and dense:
+        gradient = tf.convert_to_tensor(gradient)
+    if not isinstance(gradient, tf.IndexedSlices):
+        weights = tf.cast(variable, tf.float32)
+        pull = weights if target is None else weights - tf.cast(target, tf.float32)
+        return gradient + strength * pull
+    rows = tf.cast(tf.gather(variable, gradient.indices), tf.float32)
+    if target is not None:
+        rows = rows - tf.cast(tf.gather(target, gradient.indices), tf.float32)
+    return tf.IndexedSlices(
+        gradient.values + strength * rows, gradient.indices, gradient.dense_shape
+    )

@@ -1,1 +1,0 @@
-"""Vectors to a loss: similarities, negatives, margins, penalties."""

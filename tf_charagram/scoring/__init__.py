@@ -1,1 +1,0 @@
-"""Scores saved models, alone or side by side: what `evaluate` prints."""

@@ -1,0 +1,180 @@
+"""Settings of a training run that learns from the vectors of a teacher: the task `distill`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tf_charagram.checks import changed, check_at_least, check_margin, check_weights
+from tf_charagram.errors import ConfigError
+from tf_charagram.settings import option
+from tf_charagram.training.settings import RunConfig
+
+_OF_PAIRS = (
+    "pair_batch_size", "pairs_weight", "negatives", "negatives_from", "mask_duplicates",
+    "mask_related", "margin",
+)  # fmt: skip
+_OF_NEIGHBORS = ("num_neighbors", "neighbors_weight")
+_WEIGHTS = ("cosine_weight", "similarity_weight", "neighbors_weight", "pairs_weight")
+
+
+@dataclass(frozen=True)
+class DistillConfig(RunConfig):
+    """Everything that decides a training run on the vectors of a teacher.
+
+    Raises:
+        ConfigError: A value is out of range, or two do not go together.
+    """
+
+    task: str = option("distill", "what to train")
+    data: tuple[str, ...] = option((), "texts, one per line, plain or gzip; repeatable")
+    teacher: tuple[str, ...] = option(
+        (),
+        "vectors of the lines, .npy or .parquet, one file for each --data; or "
+        "sentence-transformers:NAME_OR_FOLDER, which embeds them once; repeatable",
+        "data",
+    )
+    second_teacher: tuple[str, ...] = option(
+        (),
+        "another teacher, given like --teacher, with vectors of any width: which lines are near, "
+        "and how near, is then the mean of both; repeatable",
+        "data",
+    )
+    teacher_cache: str | None = option(
+        None, "folder where vectors that a teacher computed are kept [the user's cache]", "data"
+    )
+    pairs: tuple[str, ...] = option(
+        (),
+        "paraphrase pairs to learn from in the same steps, given like --data of --task words; "
+        "repeatable",
+        "data",
+    )
+    pair_weights: tuple[float, ...] = option(
+        (),
+        "how often the pairs of each --pairs count, comma-separated, for instance 1,0.5,2 [1]",
+        "data",
+    )
+    eval_data: str | None = option(
+        None,
+        "folder or file to score on [the starter set and what was downloaded before]",
+        "data",
+        is_common=True,
+    )
+    batch_size: int | None = option(500, "lines per batch")
+    pair_batch_size: int = option(500, "pairs per batch", "optimization")
+    learning_rate: float = option(0.002, "step size")
+    decay: str = option("linear", "decay of the learning rate: none, or linear to 0 over --epochs")
+    dim: int | None = option(None, "width of the embedding [that of the teacher]")
+    cosine_weight: float = option(
+        1.0, "weight of the distance of each text to its vector", "objective"
+    )
+    similarity_weight: float = option(
+        0.3,
+        "weight of the cross-entropy of the similarities with the vectors of the batch",
+        "objective",
+    )
+    temperature: float = option(0.07, "temperature of those similarities", "objective")
+    neighbor_batch_size: int = option(
+        0, "lines per batch that bring one of their nearest lines along", "optimization"
+    )
+    num_neighbors: int = option(32, "how many nearest lines it is drawn from", "optimization")
+    neighbors_weight: float = option(
+        1.0,
+        "weight of the correlation between the cosines of those pairs and the teacher's",
+        "objective",
+    )
+    pairs_weight: float = option(1.0, "weight of the margin loss of --pairs", "objective")
+    negatives: str = option(
+        "max",
+        "how negatives are chosen: max, mix, random",
+        "objective",
+        choices=("max", "mix", "random"),
+    )
+    negatives_from: str = option(
+        "all",
+        "where they come from: all, pairs of all workers; or worker, those of the same one",
+        "objective",
+        choices=("all", "worker"),
+    )
+    mask_duplicates: bool = option(
+        True, "never take a text that equals one of the pair as a negative", "objective"
+    )
+    mask_related: bool = option(
+        False, "nor a text whose partner equals one of the pair", "objective"
+    )
+    margin: float = option(0.4, "margin m of the loss of --pairs", "objective")
+    typos: float = option(0.5, "share of the texts that get typing errors, 1 to 3 each", "data")
+    misspellings: str | None = option(
+        None,
+        "file of wrong and right forms of words; half of the errors are then real ones",
+        "data",
+    )
+    ngram_dropout: float = option(
+        0.0, "share of the ids of a text that a step leaves out", "optimization"
+    )
+
+    def __post_init__(self) -> None:
+        """Checks what no other part checks."""
+        super().__post_init__()
+        self._check_ranges()
+        self._check_teachers()
+        self._check_use()
+
+    def _check_ranges(self) -> None:
+        """Checks each number by itself."""
+        check_at_least(
+            self,
+            {"batch_size": 1, "pair_batch_size": 2, "neighbor_batch_size": 0, "num_neighbors": 1},
+        )
+        for name in _WEIGHTS:
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ConfigError(
+                    f"`{name}` must be finite and not negative. "
+                    f"Received: {name}={getattr(self, name)}"
+                )
+        if not 0.0 < self.temperature < math.inf:
+            raise ConfigError(
+                f"`temperature` must be above 0 and finite. Received: {self.temperature}"
+            )
+        if not 0.0 <= self.typos <= 1.0:
+            raise ConfigError(f"`typos` must be in [0, 1]. Received: typos={self.typos}")
+        if not 0.0 <= self.ngram_dropout < 1.0:
+            raise ConfigError(
+                f"`ngram_dropout` must be in [0, 1). Received: ngram_dropout={self.ngram_dropout}"
+            )
+        check_margin(self.margin)
+        check_weights("pair_weights", self.pair_weights, "--pairs", self.pairs)
+
+    def _check_teachers(self) -> None:
+        """Checks that there is something to learn from each teacher."""
+        if not (self.cosine_weight or self.similarity_weight):
+            raise ConfigError(
+                "`cosine_weight` and `similarity_weight` are both 0: nothing would be learnt from "
+                "the teacher. For pairs alone, use the tasks `words` or `sentences`."
+            )
+        if self.neighbor_batch_size > int(self.batch_size or 0):
+            raise ConfigError(
+                "`neighbor_batch_size` must be at most `batch_size`: it says how many lines of a "
+                "batch bring one of their neighbors along. Received: "
+                f"{self.neighbor_batch_size} and {self.batch_size}"
+            )
+        if self.second_teacher and not self.neighbor_batch_size:
+            raise ConfigError(
+                "`second_teacher` says how near lines are to each other, and no batch has lines "
+                "near to each other: `neighbor_batch_size` is 0."
+            )
+
+    def _check_use(self) -> None:
+        """Checks that there is something that the settings of pairs, lines and typos act on."""
+        without_use: dict[str, str] = {}
+        if not self.pairs:
+            without_use |= dict.fromkeys(_OF_PAIRS, "is about `pairs`, and there are none")
+        if not self.neighbor_batch_size:
+            reason = "is about lines near each other, and `neighbor_batch_size` is 0"
+            without_use |= dict.fromkeys(_OF_NEIGHBORS, reason)
+        for name in changed(self, without_use):
+            raise ConfigError(
+                f"`{name}` {without_use[name]}. Received: {name}={getattr(self, name)}"
+            )
+        if self.misspellings and not self.typos:
+            raise ConfigError("`misspellings` has no use where `typos` is 0. Leave it out.")

@@ -1,0 +1,204 @@
+"""Batches of texts with the vectors of a teacher, and of paraphrase pairs beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.data.pipeline.store import text_keys
+from tf_charagram.data.pipeline.stream import Segment, Stream, shuffled, split_batches
+from tf_charagram.data.pipeline.typing_errors import TypingErrors
+from tf_charagram.errors import ConfigError
+from tf_charagram.tasks.distillation.nearest import nearest_lines
+from tf_charagram.tasks.distillation.teacher_lines import LineVectors, TeacherLines, normalized
+from tf_charagram.text.batches import to_bytes
+
+# Tells the orders of the pairs from those of the lines.
+_PAIRS = 1
+
+
+class PairTexts(NamedTuple):
+    """Paraphrase pairs in memory.
+
+    Attributes:
+        lefts: First texts.
+        rights: Second texts.
+        keys: Equal for texts that are the same but for case and white space, int64
+            `(num_pairs, 2)`.
+    """
+
+    lefts: Sequence[str]
+    rights: Sequence[str]
+    keys: np.ndarray
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[str, str]]) -> PairTexts:
+        """Reads pairs into memory."""
+        pairs = list(pairs)
+        lefts, rights = [left for left, _ in pairs], [right for _, right in pairs]
+        keys = np.stack([text_keys(lefts).numpy(), text_keys(rights).numpy()], axis=1)
+        return cls(lefts, rights, keys)
+
+
+class DistillStream(Stream):
+    """The batches of a training run with a teacher.
+
+    Each is `(ids, vectors, neighbors, cosines, keys)`: the ids of the lines, then of the lefts and
+    of the rights of the pairs, `tf.RaggedTensor` int32 `(n + 2p, None)`; the vectors of the lines,
+    of unit length, float32 `(n, dim)`; which two lines are neighbors, int32 `(m, 2)`, and their
+    cosines, float32 `(m,)`; and equal numbers for equal texts of the pairs, int64 `(2p,)`.
+
+    An epoch visits every line once. With some of the lines of a batch, one of those that the
+    teacher finds nearest comes along, another one in every epoch. Pairs come along in epochs of
+    their own, all of the same number per step. Texts become ids when their batch is assembled, so
+    every epoch has other typing errors, and memory holds the texts alone. They too are functions of
+    seed and step.
+
+    Args:
+        lines: The lines.
+        pairs: The pairs; none for batches without.
+        vectorizer: Makes the ids.
+        batch_size: Lines per batch; the last of an epoch may have fewer.
+        pair_batch_size: Pairs per batch.
+        errors: Adds typing errors to lines and to one side of pairs.
+        neighbor_batch_size: Lines per batch that bring a neighbor along, if they have one.
+        num_neighbors: How many nearest lines it is drawn from, see `nearest_lines`.
+        judge: Says which lines are neighbors and what their cosines are. Default: `lines`.
+        dim: Width of the vectors: those of the teacher are projected where it is smaller.
+        dropout: Share of the ids of a text that are left out, others at each step.
+        seed: Seed of the orders, the errors and the dropout.
+
+    Raises:
+        ConfigError: `dim` is larger than the teacher's.
+    """
+
+    def __init__(
+        self,
+        lines: TeacherLines,
+        pairs: PairTexts | None,
+        vectorizer: keras.layers.Layer,
+        *,
+        batch_size: int,
+        pair_batch_size: int,
+        errors: TypingErrors,
+        dim: int,
+        neighbor_batch_size: int = 0,
+        num_neighbors: int = 32,
+        judge: LineVectors | None = None,
+        dropout: float = 0.0,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(len(lines), step_size=batch_size, unit="texts", prefetch=16, seed=seed)
+        num_pairs = 0 if pairs is None else len(pairs.lefts)
+        if 0 < num_pairs < pair_batch_size:
+            raise ConfigError(
+                f"`pair_batch_size` must be at most the number of pairs, {num_pairs}. "
+                f"Received: pair_batch_size={pair_batch_size}"
+            )
+        self._lines, self._pairs = lines, pairs
+        self._num_pairs, self._pair_batch_size = num_pairs, pair_batch_size
+        self._vectorizer, self._errors = vectorizer, errors
+        self._neighbor_batch_size, self._num_neighbors = neighbor_batch_size, num_neighbors
+        self._judge: LineVectors = lines if judge is None else judge
+        self._nearest: np.ndarray | None = None
+        self._dim, self._dropout = dim, dropout
+        self._projection = None if dim == lines.dim else lines.principal_directions(dim)
+
+    def open(self) -> None:
+        """Finds the nearest lines of all lines, if batches are to have them."""
+        if self._neighbor_batch_size and self._nearest is None:
+            self._nearest = nearest_lines(self._judge, self._num_neighbors, seed=self.seed)
+
+    def _rows(self, segment: Segment) -> list[np.ndarray]:
+        """Returns the numbers of the lines and of the pairs of each step; pairs come after all."""
+        first = segment.offset * self.step_size
+        last = min(first + segment.num * self.step_size, self.size)
+        order = shuffled(np.arange(first, last), self.size, [self.seed, 2 * segment.epoch])
+        lines = split_batches(order, self.step_size)
+        if not self._num_pairs:
+            return lines
+        steps = range(segment.first, segment.first + segment.num)
+        return [
+            np.concatenate([rows, self.size + self._pairs_of(step)])
+            for rows, step in zip(lines, steps, strict=True)
+        ]
+
+    def _pairs_of(self, step: int) -> np.ndarray:
+        """Returns the numbers of the pairs of a step, which may begin an epoch of pairs."""
+        first = step * self._pair_batch_size
+        positions = np.arange(first, first + self._pair_batch_size)
+        epochs = positions // self._num_pairs
+        return np.concatenate(
+            [
+                shuffled(
+                    positions[epochs == epoch] % self._num_pairs,
+                    self._num_pairs,
+                    [self.seed, 2 * int(epoch) + _PAIRS],
+                )
+                for epoch in np.unique(epochs)
+            ]
+        )
+
+    def _assembler(self, segment: Segment) -> Callable[[tf.Tensor], Any]:
+        types = (tf.string, tf.float32, tf.int32, tf.float32, tf.int64, tf.int64)
+
+        def assemble(rows: tf.Tensor) -> tuple[tf.RaggedTensor | tf.Tensor, ...]:
+            texts, vectors, neighbors, cosines, keys, seed = tf.numpy_function(
+                lambda rows: self._examples(rows, segment.epoch), [rows], types
+            )
+            texts.set_shape([None])
+            vectors.set_shape([None, self._dim])
+            neighbors.set_shape([None, 2])
+            cosines.set_shape([None])
+            keys.set_shape([None])
+            ids = self._vectorizer(texts)
+            if self._dropout:
+                seed.set_shape([2])
+                draws = tf.random.stateless_uniform(tf.shape(ids.values), seed)
+                ids = tf.ragged.boolean_mask(ids, ids.with_values(draws >= self._dropout))
+            return ids, vectors, neighbors, cosines, keys
+
+        return assemble
+
+    def _examples(self, rows: np.ndarray, epoch: int) -> tuple[np.ndarray, ...]:
+        """Returns texts and what else a batch has, in its order, and a seed for its dropout."""
+        random = np.random.default_rng([self.seed, epoch, int(rows[0])])
+        numbers, neighbors = self._with_neighbors(rows[rows < self.size], random)
+        vectors = self._lines.vectors(numbers)
+        judged = vectors if self._judge is self._lines else self._judge.vectors(numbers)
+        cosines = np.einsum("ij,ij->i", *judged[neighbors.T])
+        if self._projection is not None:
+            vectors = normalized(vectors @ self._projection)
+        texts = self._errors.add([self._lines.texts[number] for number in numbers], random)
+        keys = np.zeros(0, np.int64)
+        if self._pairs is not None:
+            chosen = (rows[rows >= self.size] - self.size).tolist()
+            sides = [[side[number] for number in chosen] for side in self._pairs[:2]]
+            wrong = int(random.integers(2))
+            sides[wrong] = self._errors.add(sides[wrong], random)
+            texts += sides[0] + sides[1]
+            keys = self._pairs.keys[chosen].T.reshape(-1)
+        encoded = np.array([to_bytes(text) for text in texts], object)
+        return encoded, vectors, neighbors, cosines, keys, random.integers(2**62, size=2)
+
+    def _with_neighbors(
+        self, numbers: np.ndarray, random: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the lines of a batch with the neighbors of some, and which two belong together.
+
+        Args:
+            numbers: The numbers of the lines.
+            random: Draws the neighbors.
+        """
+        if self._nearest is None:
+            return numbers, np.zeros((0, 2), np.int32)
+        counts = (self._nearest[numbers] >= 0).sum(axis=1)
+        positions = np.flatnonzero(counts)[: self._neighbor_batch_size]
+        drawn = self._nearest[numbers[positions], random.integers(counts[positions])]
+        others = len(numbers) + np.arange(len(positions))
+        both = np.stack([positions, others], axis=1).astype(np.int32)
+        return np.concatenate([numbers, drawn]), both

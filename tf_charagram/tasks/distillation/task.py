@@ -1,0 +1,229 @@
+"""The task `distill`: an embedder learns the vectors of a teacher, and paraphrase pairs as well."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import keras
+
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.download.fetch import cache_folder
+from tf_charagram.data.pipeline.corpus import PairCorpus
+from tf_charagram.data.pipeline.sources import pair_corpus, pairs_files
+from tf_charagram.data.pipeline.typing_errors import TypingErrors
+from tf_charagram.data.readers.misspellings import read_misspellings
+from tf_charagram.errors import ConfigError
+from tf_charagram.files.writing import check_is_file
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.reporting.progress import is_quiet
+from tf_charagram.tasks.distillation.model import DistillModel
+from tf_charagram.tasks.distillation.settings import DistillConfig
+from tf_charagram.tasks.distillation.stream import DistillStream, PairTexts
+from tf_charagram.tasks.distillation.teacher import SENTENCE_TRANSFORMERS, find_teacher
+from tf_charagram.tasks.distillation.teacher_lines import MeanOfTeachers, TeacherLines
+from tf_charagram.tasks.distillation.teacher_vectors import read_vectors
+from tf_charagram.tasks.embedder import EmbedderTask, negative_sampler
+from tf_charagram.training.building import make_vectorizer
+from tf_charagram.training.loop import STEPS_PER_EXECUTION
+from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.task import ConfigT
+
+# The steps are long, so go back to Python every few of them.
+_STEPS_PER_EXECUTION = STEPS_PER_EXECUTION // 5
+_NUM_LISTED = 100_000
+
+
+class Distill(EmbedderTask):
+    """Trains an embedder whose vectors live in the space of a teacher's.
+
+    Its vectors can be compared with the teacher's, unless `dim` is smaller than the teacher's
+    width: then they are those of the teacher, projected onto its principal directions.
+    """
+
+    default_data = ()
+    data_help = "files of texts, one per line"
+    trial_epochs = 1.0
+    set_groups = ("sts", "phrases", "wordsim")
+
+    config: DistillConfig
+
+    def __init__(self, config: DistillConfig, bad_lines: BadLines) -> None:
+        super().__init__(config, bad_lines)
+        self._lines: TeacherLines | None = None
+        self._judge: MeanOfTeachers | None = None
+        self._pairs: PairTexts | None = None
+        negative_sampler(config, self.exchange)  # What is wrong is said before anything is read.
+
+    @classmethod
+    def prepared(cls, config: ConfigT) -> ConfigT:
+        """Returns settings whose `dim` is the width of the teacher, if they leave it open.
+
+        Raises:
+            ConfigError: There is no teacher, or none for each file.
+            DataError: A file of the teacher cannot be read.
+            RunError: The folder of `config.init` holds no model, or a damaged one.
+        """
+        config = super().prepared(config)
+        return config if config.dim is not None else config.replace(dim=_width(config))
+
+    @classmethod
+    def input_files(cls, config: Any) -> list[Path]:
+        """Returns all files that decide what the weights become; see `Task.input_files`."""
+        vectors = (*_vector_files(config, "teacher"), *_vector_files(config, "second_teacher"))
+        names = (*cls.data_names(config), *vectors, config.misspellings)
+        files = [Path(name) for name in names if name is not None]
+        for path in files:
+            check_is_file(path)
+        files += [path for name in config.pairs for path in pairs_files(name)]
+        return [*files, *cls.model_inputs(config)]
+
+    def read(self) -> None:
+        """Reads lines, vectors and pairs; what a teacher is to compute is computed here."""
+        config = self.config
+        self._lines = self._taught_by("teacher")
+        if config.second_teacher:
+            self._judge = MeanOfTeachers(self._lines, self._taught_by("second_teacher"))
+        # The vectors are all there is to know; training needs the memory.
+        find_teacher.cache_clear()
+        if config.pairs:
+            corpus = self._corpus()
+            for _ in corpus.survey():
+                pass
+            self._pairs = PairTexts.of(example.original for example in corpus)
+        self._errors = TypingErrors(config.typos, self._misspellings())
+        # As many as one epoch has, but not the same ones.
+        mistyped = self._errors.samples(self._lines.texts, config.seed)
+        self._vectorizer = make_vectorizer(config, self._texts_to_count(), mistyped)
+
+    def _taught_by(self, name: str) -> TeacherLines:
+        """Returns the lines with the vectors of a teacher, the value of the setting `name`."""
+        return TeacherLines(
+            self.data_names(self.config),
+            _vector_files(self.config, name) or find_teacher(getattr(self.config, name)[0]),
+            cache_folder=self.config.teacher_cache or cache_folder() / "teachers",
+            bad_lines=self.bad_lines,
+            show_progress=sys.stderr.isatty() and not is_quiet(),
+        )
+
+    def _corpus(self) -> PairCorpus:
+        config = self.config
+        return pair_corpus(
+            config.pairs, self.bad_lines, weights=config.pair_weights, seed=config.seed
+        )
+
+    def _misspellings(self) -> dict[str, list[str]]:
+        forms: dict[str, list[str]] = defaultdict(list)
+        if self.config.misspellings is not None:
+            misspellings = read_misspellings(self.config.misspellings, on_bad_line=self.bad_lines)
+            for wrong, rights in misspellings:
+                for right in rights:
+                    forms[right.lower()].append(wrong)
+        return forms
+
+    def _texts_to_count(self) -> Iterator[str]:
+        """Yields all texts."""
+        yield from self.lines.texts
+        if self._pairs is not None:
+            yield from self._pairs.lefts
+            yield from self._pairs.rights
+
+    @property
+    def lines(self) -> TeacherLines:
+        """What is learned from the teacher; known after `read`."""
+        if self._lines is None:
+            raise RuntimeError("The lines are known after `read`.")
+        return self._lines
+
+    def texts(self) -> Sequence[str]:
+        """Returns the first distinct lines; see `EmbedderTask`."""
+        return list(dict.fromkeys(self.lines.texts))[:_NUM_LISTED]
+
+    def build(self) -> TextEmbedder:
+        """Builds the embedder."""
+        return TextEmbedder(*self.encoder_on(self._vectorizer))
+
+    def make_stream(self, model: TextEmbedder, folder: RunFolder) -> DistillStream:
+        """Returns the batches."""
+        config = self.config
+        return DistillStream(
+            self.lines,
+            self._pairs,
+            model.vectorizer,
+            batch_size=int(config.batch_size or 0),
+            pair_batch_size=config.pair_batch_size,
+            errors=self._errors,
+            neighbor_batch_size=config.neighbor_batch_size,
+            num_neighbors=config.num_neighbors,
+            judge=self._judge,
+            dim=model.dim,
+            dropout=config.ngram_dropout,
+            seed=config.seed,
+        )
+
+    def make_trainer(
+        self, model: TextEmbedder, optimizer: keras.optimizers.Optimizer
+    ) -> DistillModel:
+        """Returns the compiled model that trains the encoder."""
+        config = self.config
+        trainer = DistillModel(model.encoder)
+        trainer.compile(
+            optimizer,
+            cosine_weight=config.cosine_weight,
+            similarity_weight=config.similarity_weight,
+            temperature=config.temperature,
+            neighbors_weight=config.neighbors_weight if config.neighbor_batch_size else 0.0,
+            pairs_weight=config.pairs_weight if self._pairs is not None else 0.0,
+            margin=config.margin,
+            negatives=negative_sampler(config, self.exchange),
+            **config.update_options(),
+            steps_per_execution=_STEPS_PER_EXECUTION,
+        )
+        return trainer
+
+    def describe_data(self) -> str:
+        """Says in a few words what is trained on."""
+        pairs = f", {len(self._pairs.lefts):,} pairs" if self._pairs is not None else ""
+        return f"{len(self.lines):,} texts{pairs}"
+
+    def facts(self) -> dict[str, Any]:
+        """Returns what `metrics.json` says of the data."""
+        return {
+            "num_texts": len(self.lines),
+            "num_pairs": 0 if self._pairs is None else len(self._pairs.lefts),
+            "teacher_dim": self.lines.dim,
+        }
+
+
+def _vector_files(config: DistillConfig, name: str) -> tuple[str, ...]:
+    """Returns the files of vectors, one per file of texts; none if a teacher computes them.
+
+    Args:
+        config: The settings.
+        name: Of the setting that names them.
+
+    Raises:
+        ConfigError: There is no first teacher, or not one file for each file of texts.
+    """
+    names: tuple[str, ...] = getattr(config, name)
+    if name == "teacher" and not names:
+        raise ConfigError(
+            "The task 'distill' needs --teacher: files of vectors, .npy or .parquet, or "
+            f"{SENTENCE_TRANSFORMERS}NAME_OR_FOLDER."
+        )
+    if len(names) == 1 and not names[0].endswith((".npy", ".parquet")):
+        return ()
+    if names and len(names) != len(config.data):
+        raise ConfigError(
+            f"`{name}` must have one file of vectors for each --data, in the same order. Received: "
+            f"{len(names)} for {len(config.data)} --data."
+        )
+    return names
+
+
+def _width(config: Any) -> int:
+    files = _vector_files(config, "teacher")
+    return int(read_vectors(files[0]).shape[1]) if files else find_teacher(config.teacher[0]).dim

@@ -1,0 +1,152 @@
+"""What tasks that train an embedder share: how it is scored, shown and left behind."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from rich.table import Table
+
+from research.paper_numbers import PaperScores, paper_scores
+from tf_charagram.data.sets import evaluation_sets
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.evaluation.means import mean_members
+from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
+from tf_charagram.evaluation.similarity_tables import neighbor_table, score_table
+from tf_charagram.files.writing import whole_file
+from tf_charagram.losses.negatives import NegativeSampler
+from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.optimizers.exchange import Exchange
+from tf_charagram.tasks.distillation.settings import DistillConfig
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.training.inherited_settings import with_settings_of
+from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.task import ConfigT, Scoring, Task
+from tf_charagram.training.tensorboard import write_projector
+
+_NEGATIVES_FROM = ("all", "worker")
+_NUM_PROJECTED = 5_000
+# Texts among which the sample neighbours are searched.
+_NUM_SEARCHED = 20_000
+# Texts whose neighbours are shown.
+_NUM_QUERIES = 5
+
+
+class EmbedderTask(Task):
+    """Trains an embedder; a subclass says what it learns from.
+
+    Attributes:
+        set_groups: What it is scored on while it trains; see `evaluation_sets`.
+    """
+
+    model_class = TextEmbedder
+    num_resamples = 0
+    set_groups: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def prepared(cls, config: ConfigT) -> ConfigT:
+        """Returns settings; what they leave open is taken from the model of `config.init`.
+
+        Raises:
+            RunError: The folder holds no model, or a damaged one.
+        """
+        return with_settings_of(config)
+
+    def find_sets(self) -> list[str]:
+        """Reads the sets, which are small; returns their names and those of their means."""
+        self.sets = evaluation_sets(
+            self.config.eval_data, kinds=self.set_groups, on_bad_line=self.bad_lines
+        )
+        return score_names(self.sets, self._paper)
+
+    def checksum_of_set(self, name: str) -> str:
+        """Returns a checksum of a set, or of those of a mean; see `Task.checksum_of_set`."""
+        members = mean_members(self.sets, self._paper).get(name, [name])
+        read = [
+            [pairs.name, pairs.left, pairs.right, pairs.scores.tolist()]
+            for pairs in self.sets
+            if pairs.name in members
+        ]
+        return hashlib.sha256(json.dumps(read).encode()).hexdigest()
+
+    @property
+    def _paper(self) -> PaperScores | None:
+        """What a paper reports for the encoder."""
+        return paper_scores(self.config.encoder, self.config.encoder_options)
+
+    @abstractmethod
+    def texts(self) -> Sequence[str]:
+        """Returns texts that were trained on, each once; known after `read`."""
+
+    def load(self, path: str | Path) -> TextEmbedder:
+        """Loads the embedder, with folded n-grams: it embeds many texts."""
+        return TextEmbedder.load(path, folded=True)
+
+    def score(self, model: TextEmbedder, scoring: Scoring) -> dict[str, SetScore]:
+        """Scores an embedder on the sets and their means; see `Task.score`."""
+
+        def embed(texts: Sequence[str]) -> np.ndarray:
+            scoring.check()
+            return unit_rows(model.encode(texts))
+
+        scores = score_sets(
+            embed,
+            self.sets,
+            paper=self._paper,
+            num_resamples=scoring.num_resamples,
+            seed=scoring.seed,
+        )
+        return {score.name: score for score in scores}
+
+    def value(self, score: SetScore) -> float | None:
+        """Returns the correlation x 100."""
+        return score.value
+
+    def tables(self, scores: Mapping[str, SetScore]) -> list[Table]:
+        """Returns a table with one row per set."""
+        return [score_table(list(scores.values()))]
+
+    def sample_tables(self, model: TextEmbedder) -> list[Table]:
+        """Returns a table of neighbours of some texts."""
+        texts = self.texts()[:_NUM_SEARCHED]
+        return [neighbor_table(model, sample_queries(texts), texts)]
+
+    def write_extras(self, model: TextEmbedder, folder: RunFolder) -> list[str]:
+        """Writes the texts that `neighbors` searches, and some with vectors for TensorBoard."""
+        texts = [" ".join(text.split()) for text in self.texts()]
+        with whole_file(folder.texts, "w") as file:
+            file.writelines(f"{text}\n" for text in texts)
+        projected = texts[:_NUM_PROJECTED]
+        write_projector(folder.tensorboard, projected, model.encode(projected))
+        return ["texts"]
+
+
+def negative_sampler(
+    config: ParaphraseConfig | DistillConfig, exchange: Exchange
+) -> NegativeSampler:
+    """Returns what chooses the negatives of pairs, as the settings say.
+
+    Raises:
+        ConfigError: A setting has an unknown value, or the masks do not go together.
+    """
+    if config.negatives_from not in _NEGATIVES_FROM:
+        raise ConfigError(unknown_name("negatives_from", config.negatives_from, _NEGATIVES_FROM))
+    return NegativeSampler(
+        config.negatives,
+        mask_duplicates=config.mask_duplicates,
+        mask_related=config.mask_related,
+        num_groups=exchange.size if config.negatives_from == "worker" else 1,
+        seed=config.seed,
+        exchange=exchange,
+    )
+
+
+def sample_queries(texts: Sequence[str]) -> Sequence[str]:
+    """Returns up to five texts, spread evenly over those trained on."""
+    step = max(1, len(texts) // _NUM_QUERIES)
+    return texts[step // 2 :: step][:_NUM_QUERIES]

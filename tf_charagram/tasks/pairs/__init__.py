@@ -1,0 +1,1 @@
+"""Training on pairs of sentences with scores or labels: `similarity`, `entailment`."""

@@ -1,0 +1,1 @@
+"""Training on paraphrase pairs: `words` and `sentences`."""

@@ -1,0 +1,230 @@
+"""The model that trains an encoder on paraphrase pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import keras
+import tensorflow as tf
+
+from tf_charagram.checks import check_margin
+from tf_charagram.errors import ConfigError, check_integers
+from tf_charagram.layers.embedding_table import Gradient
+from tf_charagram.layers.ragged_rows import gather_ragged
+from tf_charagram.losses.margin import margin_loss
+from tf_charagram.losses.negatives import NegativeSampler
+from tf_charagram.losses.similarity import normalize_rows
+from tf_charagram.tasks.paraphrase.text_pairs import ids_of_pairs, joined
+from tf_charagram.training.step_model import StepModel
+
+
+class ParaphraseModel(StepModel):
+    """Trains an encoder with the margin loss and negatives mined in the batch.
+
+    `fit` takes a `tf.data.Dataset` of `(ids, text_ids)`: the ids of the 2B texts of B pairs, lefts
+    first, then rights, a `tf.RaggedTensor` int32 `(2B, None)`; and int64 `(2B,)`, equal for equal
+    texts. One forward pass over the 2B texts serves mining, loss and gradient. A pool of batches,
+    see `compile`, is embedded once for mining, and batch by batch, with negatives, for training.
+
+    A model of `from_embedder` also takes a `tf.data.Dataset` of raw pairs, batches of `(lefts,
+    rights)`, strings `(B,)` each, in `fit`, `evaluate` and as `validation_data`. Texts are turned
+    into ids while the data are read, which works under `tf.distribute.MirroredStrategy`, too; each
+    replica then chooses negatives among its own part of a batch.
+
+    Attributes:
+        step: Number of batches, or pools, trained on.
+
+    Args:
+        encoder: Keras layer from ragged ids to `(batch, dim)`.
+        vectorizer: Keras layer from strings to these ids, to train on raw pairs.
+
+    Example:
+        >>> from tf_charagram import NgramVectorizer, TextEmbedder
+        >>> from tf_charagram.encoders import Charagram
+        >>> from tf_charagram.optimizers import LazyAdam
+        >>> lefts, rights = ["a cat", "a dog", "mice"], ["cats", "dogs", "a mouse"]
+        >>> vectorizer = NgramVectorizer.from_texts(lefts + rights)
+        >>> embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=8))
+        >>> pairs = tf.data.Dataset.from_tensor_slices((lefts, rights)).batch(3)
+        >>> model = ParaphraseModel.from_embedder(embedder)
+        >>> model.compile(LazyAdam(0.01))
+        >>> history = model.fit(pairs, epochs=5, verbose=0).history["loss"]
+        >>> history[-1] < history[0]
+        True
+    """
+
+    def __init__(
+        self,
+        encoder: keras.layers.Layer,
+        vectorizer: keras.layers.Layer | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__([encoder], **kwargs)
+        self.encoder = encoder
+        self.vectorizer = vectorizer
+
+    @classmethod
+    def from_embedder(cls, embedder: keras.Model, **kwargs: Any) -> Self:
+        """Returns a model that trains an embedder, which has the new weights at once.
+
+        Args:
+            embedder: A `TextEmbedder`.
+            **kwargs: Name of the model.
+        """
+        return cls(embedder.encoder, embedder.vectorizer, **kwargs)
+
+    def compile(
+        self,
+        optimizer: keras.optimizers.Optimizer,
+        *,
+        margin: float = 0.4,
+        negatives: str | NegativeSampler = "max",
+        batch_size: int | None = None,
+        metrics: Sequence[keras.metrics.Metric] = (),
+        **kwargs: Any,
+    ) -> None:
+        """Configures training.
+
+        Args:
+            optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
+            margin: m of the loss, in [0, 2].
+            negatives: `"max"`, `"mix"`, `"random"`, or a sampler with further settings.
+            batch_size: If given, `fit` takes pools of several batches of this many pairs:
+                negatives are chosen in the whole pool, with the weights at its beginning, and then
+                one update is made for each batch (the "pool of phrases" of Universal, 4.2.1).
+            metrics: Keras metrics that compare the vectors of lefts with those of rights, both
+                `(B, dim)`, such as `keras.metrics.CosineSimilarity()`. Not for pools.
+            **kwargs: As for `StepModel.compile`.
+
+        Raises:
+            ConfigError: An argument is out of range, or no weight is left to train.
+        """
+        check_margin(margin)
+        check_integers(batch_size=batch_size)
+        if batch_size is not None and batch_size < 1:
+            raise ConfigError(f"`batch_size` must be at least 1 or None. Received: {batch_size}")
+        if batch_size is not None and metrics:
+            raise ConfigError(
+                "`metrics` compare the pairs of one batch, and with `batch_size` `fit` takes pools "
+                "of several. Leave out one of the two."
+            )
+        for metric in metrics:
+            if not isinstance(metric, keras.metrics.Metric):
+                raise ConfigError(
+                    "`metrics` must be Keras metrics, such as keras.metrics.CosineSimilarity(). "
+                    f"Received: {metric!r}"
+                )
+        super().compile(optimizer, **kwargs)
+        self.pair_metrics = list(metrics)
+        self.margin = margin
+        if not isinstance(negatives, NegativeSampler):
+            negatives = NegativeSampler(negatives)
+        self.negatives = negatives
+        self.batch_size = batch_size
+
+    def loss_of(self, ids: tf.RaggedTensor, text_ids: tf.Tensor, training: bool) -> tf.Tensor:
+        """Returns the margin loss of a batch, without the penalty."""
+        embeddings = self.encode(ids, training=training)
+        for metric in self.pair_metrics:
+            metric.update_state(*tf.split(tf.stop_gradient(embeddings), 2))
+        normalized = normalize_rows(tf.stop_gradient(embeddings))
+        chosen, exists = self.negatives(normalized, text_ids, self.step)
+        return margin_loss(embeddings, chosen, exists, self.margin)
+
+    def assert_finite(self, loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
+        """Returns the loss, once all is finite: `margin_loss` checks it and its gradient."""
+        if getattr(self.encoder, "passes_gradients_on", False):
+            return loss
+        return super().assert_finite(loss, gradients)
+
+    @property
+    def metrics(self) -> list[keras.metrics.Metric]:
+        """The mean loss since the last reset, and the metrics of pairs."""
+        return [*super().metrics, *getattr(self, "pair_metrics", [])]
+
+    def fit(self, x: Any = None, *args: Any, validation_data: Any = None, **kwargs: Any) -> Any:
+        """Trains the encoder, as `keras.Model.fit`, on ids or on raw pairs; see the class.
+
+        Args:
+            x: A `tf.data.Dataset`.
+            *args: As for `keras.Model.fit`, and so are `**kwargs`.
+            validation_data: A dataset of the same kind.
+            **kwargs: See `*args`.
+
+        Returns:
+            A `keras.callbacks.History`.
+
+        Raises:
+            ConfigError: Pairs are not in batches, or the model has no vectorizer for them.
+        """
+        validation_data = self._ids_of(validation_data)
+        return super().fit(self._ids_of(x), *args, validation_data=validation_data, **kwargs)
+
+    def evaluate(self, x: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Computes mean loss and metrics, as `keras.Model.evaluate`; data and errors as `fit`.
+
+        Args:
+            x: A `tf.data.Dataset`.
+            *args: As for `keras.Model.evaluate`, and so are `**kwargs`.
+            **kwargs: See `*args`.
+        """
+        return super().evaluate(self._ids_of(x), *args, **kwargs)
+
+    def _ids_of(self, data: Any) -> Any:
+        replicas = self.distribute_strategy.num_replicas_in_sync
+        return ids_of_pairs(data, self.vectorizer, replicas)
+
+    def test_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
+        """Returns the mean loss, and the metrics, without training."""
+        return super().test_step(joined(data))
+
+    def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
+        """Trains on one batch, or on one pool of batches; returns the mean loss, and metrics."""
+        data = joined(data)
+        if self.batch_size is None:
+            return super().train_step(data)
+        with tf.control_dependencies([self._train_on_pool(*data)]):
+            self.step.assign_add(1)
+        return {"loss": self.loss_tracker.result()}
+
+    def _train_on_pool(self, ids: tf.RaggedTensor, text_ids: tf.Tensor) -> tf.Tensor:
+        """Chooses negatives in all of a pool, then trains on its batches one after the other."""
+        num_pairs = tf.shape(text_ids, tf.int64)[0] // 2
+        pool = normalize_rows(self.encode(ids, training=True))
+        chosen, exists = self.negatives(pool, text_ids, self.step)
+
+        def train(first: tf.Tensor, _: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            lefts = tf.range(first, tf.minimum(first + self.batch_size, num_pairs))
+            return first + self.batch_size, self.update(lambda: loss_of(lefts))
+
+        def loss_of(lefts: tf.Tensor) -> tf.Tensor:
+            texts = tf.concat([lefts, lefts + num_pairs], axis=0)
+            return self._loss_with(ids, texts, tf.gather(chosen, texts), tf.gather(exists, texts))
+
+        start = tf.zeros([], tf.int64), tf.zeros([])
+        _, loss = tf.while_loop(lambda first, _: first < num_pairs, train, start)
+        return loss
+
+    def _loss_with(
+        self, ids: tf.RaggedTensor, texts: tf.Tensor, negatives: tf.Tensor, exists: tf.Tensor
+    ) -> tf.Tensor:
+        """Returns the margin loss of pairs whose negatives are known.
+
+        Args:
+            ids: Ids of all texts.
+            texts: Which of them are the lefts, then the rights, int64 `(2B,)`.
+            negatives: Index of the negative of each, int64 `(2B,)`.
+            exists: Whether it has one, bool `(2B,)`.
+        """
+        # Of each half of the rows, the second half are negatives, which have none themselves.
+        halves = tf.stack([tf.reshape(texts, [2, -1]), tf.reshape(negatives, [2, -1])], axis=1)
+        rows = tf.reshape(halves, [-1])
+        embeddings = self.encode(gather_ragged(ids, rows), training=True)
+        halves = tf.reshape(exists, [2, -1])
+        has_negative = tf.reshape(tf.stack([halves, tf.zeros_like(halves)], axis=1), [-1])
+        num_pairs = tf.shape(texts, tf.int64)[0] // 2
+        positions = tf.range(tf.shape(rows, tf.int64)[0])
+        negative_rows = tf.where(has_negative, positions + num_pairs, 0)
+        # The mean is over twice as many rows as there are texts.
+        return 2.0 * margin_loss(embeddings, negative_rows, has_negative, self.margin)

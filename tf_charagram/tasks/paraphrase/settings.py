@@ -1,0 +1,97 @@
+"""Settings of a training run on paraphrase pairs: the tasks `words` and `sentences`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tf_charagram.checks import check_at_least, check_margin, check_weights
+from tf_charagram.settings import option
+from tf_charagram.training.settings import RunConfig
+
+_DEFAULT_BATCH_SIZE = {"sentences": 100}
+
+
+@dataclass(frozen=True)
+class ParaphraseConfig(RunConfig):
+    """Everything that decides a training run on paraphrase pairs.
+
+    Raises:
+        ConfigError: A value is out of range, or two do not go together.
+    """
+
+    data: tuple[str, ...] = option(
+        (),
+        "training pairs: a file, two aligned ones as A::B, `starter`, or a name to download; "
+        "repeatable [words: starter]",
+    )
+    eval_data: str | None = option(
+        None,
+        "folder or file to score on [the starter set and what was downloaded before]",
+        "data",
+        is_common=True,
+    )
+    batch_size: int | None = option(None, "pairs per batch [25; 100 for sentences]")
+    data_weights: tuple[float, ...] = option(
+        (),
+        "how often the pairs of each --data count, comma-separated, for instance 1,0.5,2 [1]",
+        "data",
+    )
+    whole_vocabulary: bool = option(
+        False,
+        "take the vocabulary from all pairs, including those that --data-weights leaves out",
+        "text",
+    )
+    augment_typos: float = option(
+        0.0, "share of the pairs to add once more, with typing errors in one side", "data"
+    )
+    negatives: str = option(
+        "max",
+        "how negatives are chosen: max, mix, random",
+        "objective",
+        choices=("max", "mix", "random"),
+    )
+    negatives_from: str = option(
+        "all",
+        "where they come from: all, pairs of all workers; or worker, those of the same one",
+        "objective",
+        choices=("all", "worker"),
+    )
+    mega_batches: int = option(
+        1, "batches whose texts are searched together for negatives", "objective"
+    )
+    mask_duplicates: bool = option(
+        True, "never take a text that equals one of the pair as a negative", "objective"
+    )
+    mask_related: bool = option(
+        False, "nor a text whose partner equals one of the pair", "objective"
+    )
+    margin: float = option(0.4, "margin m of the loss", "objective")
+    batches_by_length: bool = option(
+        True,
+        "batches of similar length where the encoder pads: faster, and the negatives are harder",
+        "objective",
+    )
+    file_order_first: bool = option(False, "keep the order of the file in the first epoch", "data")
+    max_ids_in_memory: int = option(
+        64_000_000, "maximum ids kept in memory, roughly; the rest spill to disk", "data"
+    )
+    min_score: float | None = option(None, "smallest PPDB2.0Score to keep", "data")
+    entailment: tuple[str, ...] = option(
+        (), "PPDB 2.0 entailment types to keep, comma-separated", "data"
+    )
+
+    def __post_init__(self) -> None:
+        """Checks what no other part checks."""
+        super().__post_init__()
+        hint = "; the negatives of a pair come from the other pairs of its batch"
+        check_at_least(self, {"batch_size": 2}, hint)
+        check_at_least(self, {"mega_batches": 1, "max_ids_in_memory": 1})
+        check_weights("data_weights", self.data_weights, "--data", self.data)
+        check_margin(self.margin)
+
+    def _fill_in(self) -> None:
+        if self.batch_size is None:
+            self._set(batch_size=_DEFAULT_BATCH_SIZE.get(self.task, 25))
+        is_charagram = (self.task, self.encoder) == ("sentences", "charagram")
+        if is_charagram and self.init is None:
+            self._set_options(activation="tanh")

@@ -1,0 +1,204 @@
+"""The tasks `words` and `sentences`: an embedder is trained on paraphrase pairs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import deque
+from typing import Any
+
+import keras
+
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.pipeline.corpus import PairCorpus
+from tf_charagram.data.pipeline.pair_stream import PairStream
+from tf_charagram.data.pipeline.sources import pair_corpus
+from tf_charagram.data.pipeline.store import IdFilter
+from tf_charagram.data.pipeline.training_pairs import TrainingPairs
+from tf_charagram.encoders import encoder_class
+from tf_charagram.encoders.base import is_padded
+from tf_charagram.layers.cut_table import cut_tables
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.tasks.embedder import EmbedderTask, negative_sampler
+from tf_charagram.tasks.paraphrase.model import ParaphraseModel
+from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.training.building import make_vectorizer
+from tf_charagram.training.loop import STEPS_PER_EXECUTION
+from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.settings import RunConfig
+from tf_charagram.training.task import Task
+
+#: Settings that no id depends on.
+_NOT_IN_IDS = (
+    "eval_data", "out", "preset", "epochs", "max_minutes", "batch_size", "batches_by_length",
+    "mega_batches", "negatives", "negatives_from",
+    "mask_duplicates", "mask_related", "margin", "l2", "l2_words", "l2_composition", "dense_l2",
+    "optimizer", "learning_rate", "momentum", "initial_accumulator", "decay", "clip_norm",
+    "precision", "freeze_words", "dim",
+    "encoder_options", "evaluations_per_epoch", "checkpoint_every_s", "select", "threads",
+    "table_devices",
+)  # fmt: skip
+
+
+class ParaphraseTask(EmbedderTask):
+    """Trains an embedder on pairs with negatives from the batch (Charagram, appendix A).
+
+    Attributes:
+        pairs: What is trained on; known after `read`.
+    """
+
+    shares_examples = True
+
+    config: ParaphraseConfig
+
+    def __init__(self, config: ParaphraseConfig, bad_lines: BadLines) -> None:
+        super().__init__(config, bad_lines)
+        self.pairs: TrainingPairs | None = None
+        negative_sampler(config, self.exchange)  # What is wrong is said before anything is read.
+
+    def read(self) -> None:
+        """Reads the pairs once, for the vectorizer; see `Task.read`."""
+        if self.pairs is not None:
+            return
+        self.pairs = TrainingPairs(
+            self._corpus(),
+            lambda texts, mistyped: make_vectorizer(self.config, texts, mistyped),
+        )
+
+    def _corpus(self) -> PairCorpus:
+        config = self.config
+        return pair_corpus(
+            self.data_names(config),
+            self.bad_lines,
+            weights=config.data_weights,
+            min_score=config.min_score,
+            entailment=config.entailment,
+            whole_vocabulary=config.whole_vocabulary,
+            augment_typos=config.augment_typos,
+            seed=config.seed,
+        )
+
+    def reuse(self, previous: Task) -> None:
+        """Takes over the pairs of another run, if they fit."""
+        if isinstance(previous, ParaphraseTask) and previous.fits(self.config):
+            self.pairs = previous.pairs
+
+    def fits(self, config: RunConfig) -> bool:
+        """Returns whether a run with other settings reads the same pairs as the same ids."""
+        return isinstance(config, ParaphraseConfig) and ids_key(self.config) == ids_key(config)
+
+    @property
+    def corpus(self) -> PairCorpus:
+        """The pairs as texts; known after `read`."""
+        return self._read_pairs().corpus
+
+    def _read_pairs(self) -> TrainingPairs:
+        if self.pairs is None:
+            raise RuntimeError("The pairs are known after `read`.")
+        return self.pairs
+
+    def build(self) -> TextEmbedder:
+        """Builds the embedder."""
+        return TextEmbedder(*self.encoder_on(self._read_pairs().vectorizer))
+
+    def make_stream(self, model: TextEmbedder, folder: RunFolder) -> PairStream:
+        """Returns the batches; their ids are computed when they are opened."""
+        config = self.config
+        is_ngrams = "ngrams" in (encoder_class(config.encoder).vectorizer, config.unknown_words)
+        return self._read_pairs().stream(
+            model.vectorizer,
+            folder.pairs,
+            batch_size=int(config.batch_size or 0),
+            mega_batches=config.mega_batches,
+            ids_per_char=len(config.ngrams) * config.rows_per_ngram if is_ngrams else 1,
+            max_ids_in_memory=config.max_ids_in_memory,
+            seed=config.seed,
+            file_order_first=config.file_order_first,
+            bucket_by_length=config.batches_by_length and is_padded(model.encoder),
+            exchange=self.exchange,
+            keep=self._own_ids(model.encoder),
+        )
+
+    def _own_ids(self, encoder: keras.layers.Layer) -> IdFilter | None:
+        """Returns a filter for ids of rows that this worker holds; `None` if it needs others."""
+        tables = cut_tables(encoder)
+        if self.exchange.is_alone or not tables or not getattr(encoder, "is_sum", False):
+            return None
+        (table,) = tables
+        return table.take_own_ids() if len(table.parts) == 1 else None
+
+    def make_trainer(
+        self, model: TextEmbedder, optimizer: keras.optimizers.Optimizer
+    ) -> ParaphraseModel:
+        """Returns the compiled model that trains the encoder."""
+        config = self.config
+        trainer = ParaphraseModel(model.encoder)
+        trainer.compile(
+            optimizer,
+            margin=config.margin,
+            negatives=negative_sampler(config, self.exchange),
+            batch_size=config.batch_size if config.mega_batches > 1 else None,
+            **config.update_options(),
+            steps_per_execution=max(1, STEPS_PER_EXECUTION // config.mega_batches),
+        )
+        return trainer
+
+    def describe_data(self) -> str:
+        """Says in a few words what is trained on."""
+        return f"{self.corpus.num_pairs:,} pairs"
+
+    def texts(self) -> list[str]:
+        """Returns the first texts of the pairs; see `EmbedderTask`."""
+        return self.corpus.listed
+
+    def facts(self) -> dict[str, Any]:
+        """Returns what `metrics.json` says of the pairs."""
+        return {
+            "num_pairs": self.corpus.num_pairs,
+            "words_found_in_vectors": self.num_words_found,
+            "empty_pairs_left_out": self.corpus.num_empty,
+        }
+
+    @classmethod
+    def with_share(cls, config: Any, share: float) -> Any:
+        """Returns the settings of a trial: fewer pairs, of the same vocabulary.
+
+        Trials of the papers, too, have the vocabulary of the final data (Charagram, section 4.1.2).
+        """
+        weights = config.data_weights or (1.0,) * len(config.data)
+        return dataclasses.replace(
+            config,
+            data_weights=tuple(weight * share for weight in weights),
+            whole_vocabulary=config.whole_vocabulary or share < 1.0,
+        )
+
+    def share_of(self, num_examples: int) -> float:
+        """Returns the share of the pairs that is about this many."""
+        corpus = self._corpus()
+        deque(corpus.survey(), maxlen=0)
+        return min(1.0, num_examples / corpus.num_pairs)
+
+
+class Words(ParaphraseTask):
+    """Embeds words (Charagram, section 4.1)."""
+
+    trial_epochs = 1.0
+    set_groups = ("wordsim",)
+
+
+class Sentences(ParaphraseTask):
+    """Embeds phrases and sentences (Charagram, section 4.1; Universal, section 3; CSE)."""
+
+    default_data = ()
+    data_help = (
+        "files of text pairs, two tab-separated texts per line. For a first try, `--data starter`: "
+        "pairs of words"
+    )
+    trial_epochs = 5.0
+    set_groups = ("sts", "phrases", "wordsim")
+
+
+def ids_key(config: RunConfig) -> dict[str, Any]:
+    """Returns what the ids of the pairs depend on, equal for runs that can share them."""
+    names = (field.name for field in dataclasses.fields(config) if field.name not in _NOT_IN_IDS)
+    settings = {name: getattr(config, name) for name in names}
+    return {**settings, "encoder": encoder_class(config.encoder).vectorizer}

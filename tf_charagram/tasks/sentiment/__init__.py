@@ -1,0 +1,1 @@
+"""Training on labelled texts: `sentiment`."""

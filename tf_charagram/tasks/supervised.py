@@ -1,0 +1,225 @@
+"""What the supervised tasks share: a head on vectors of texts, or of pairs of texts."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+from numpy.typing import NDArray
+from rich.table import Table
+
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.pipeline.example_stream import ExampleStream
+from tf_charagram.encoders.base import is_padded
+from tf_charagram.evaluation.classification import ClassificationScore, score_labels
+from tf_charagram.layers.ragged_rows import gather_ragged
+from tf_charagram.models.answering import AnsweringModel
+from tf_charagram.models.distinct import distinct
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.tasks.features_trainer import FeatureModel
+from tf_charagram.tasks.labelled import LabelledTask
+from tf_charagram.tasks.labelled_reader import (
+    LabelledPairs,
+    LabelledTexts,
+    check_classes,
+    check_known_labels,
+)
+from tf_charagram.tasks.pairs.models import PairClassifier
+from tf_charagram.tasks.sentiment.classifier import TextClassifier
+from tf_charagram.tasks.supervised_settings import SupervisedConfig
+from tf_charagram.tasks.supervised_tables import classification_table, label_table
+from tf_charagram.tasks.supervised_trainer import SupervisedModel
+from tf_charagram.text.ids import ids_function
+from tf_charagram.training.building import make_vectorizer
+from tf_charagram.training.features import cached_vectors
+from tf_charagram.training.inherited_settings import check_as_saved
+from tf_charagram.training.loop import STEPS_PER_EXECUTION
+from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.task import Scoring
+
+# Texts that tell the size of the vectors before training.
+_NUM_ADAPTED = 1_000
+
+
+class SupervisedTask(LabelledTask):
+    """A task whose head sees one vector per text (Universal, section 4.4).
+
+    With `freeze`, each distinct text is embedded once, and batches hold the vectors; see
+    `FeatureModel`.
+
+    Attributes:
+        examples: What is trained on, one set per `--data`.
+    """
+
+    config: SupervisedConfig
+
+    def __init__(self, config: SupervisedConfig, bad_lines: BadLines) -> None:
+        super().__init__(config, bad_lines)
+        self.table_options: dict[str, Any] = {
+            "text_columns": config.text_columns,
+            "label_column": config.label_column,
+            "header": config.header,
+            "on_bad_line": bad_lines,
+        }
+
+    @abstractmethod
+    def sides(self, examples: Any) -> tuple[list[str], ...]:
+        """Returns the texts of examples: one list, or the lefts and the rights."""
+
+    @abstractmethod
+    def targets(self, examples: Any) -> NDArray[Any]:
+        """Returns the target of each example: a score, or the number of a label."""
+
+    @abstractmethod
+    def make_head(self, dim: int) -> keras.layers.Layer:
+        """Returns a new head for vectors of width `dim`."""
+
+    def class_weights(self) -> NDArray[np.float64] | None:
+        """Returns the weight of each label; `None` if all weigh the same."""
+        return None
+
+    def take_examples(self, examples: Sequence[Any]) -> None:
+        """Takes the examples to train on; see `LabelledTask.take_examples`."""
+        self.examples = list(examples)
+        sides = [self.sides(examples) for examples in self.examples]
+        self._texts = [list(chain(*side)) for side in zip(*sides, strict=True)]
+
+    def build(self) -> AnsweringModel:
+        """Builds the model: new, from another run, or a head on that run's frozen encoder."""
+        if self.config.freeze:
+            check_as_saved(self.config)
+            embedder = TextEmbedder.load(str(self.config.init))
+            vectorizer, encoder = embedder.vectorizer, embedder.encoder
+        else:
+            new = make_vectorizer(self.config, chain(*self._texts))
+            vectorizer, encoder = self.encoder_on(new)
+        return self.model_class(vectorizer, encoder, self.make_head(encoder.dim))
+
+    def make_stream(self, model: AnsweringModel, folder: RunFolder) -> ExampleStream:
+        """Returns the batches: ids or vectors of the texts, lefts first, and targets."""
+        targets = tf.constant(
+            np.concatenate([self.targets(examples) for examples in self.examples])
+        )
+        lengths = None
+        if self.config.freeze:
+            matrix, positions = cached_vectors(model.embedder, chain(*self._texts))
+            vectors = tf.constant(matrix)
+            take = lambda rows: tf.gather(vectors, rows)  # noqa: E731
+            self._sample = vectors[:_NUM_ADAPTED]
+        else:
+            texts, positions = distinct(chain(*self._texts))
+            ids = ids_function(model.vectorizer)(texts)
+            take = lambda rows: gather_ragged(ids, rows)  # noqa: E731
+            self._sample = ids[:_NUM_ADAPTED]
+            if self.config.batches_by_length and is_padded(model.encoder):
+                lengths = ids.row_lengths().numpy()[positions].reshape(len(self._texts), -1).max(0)
+        rows = tf.constant(positions.reshape(len(self._texts), -1))
+
+        def batch(chosen: tf.Tensor) -> tuple[Any, tf.Tensor]:
+            batch_rows = tf.reshape(tf.gather(rows, chosen, axis=1), [-1])
+            return take(batch_rows), tf.gather(targets, chosen)
+
+        self._batch = batch
+        return ExampleStream(
+            len(self._texts[0]), batch, batch_size=int(self.config.batch_size or 0),
+            unit=self._unit, seed=self.config.seed, lengths=lengths,
+        )  # fmt: skip
+
+    @property
+    def _unit(self) -> str:
+        return "texts" if len(self._texts) == 1 else "pairs"
+
+    def make_trainer(
+        self, model: AnsweringModel, optimizer: keras.optimizers.Optimizer
+    ) -> SupervisedModel:
+        """Returns the compiled model that trains encoder and head, or the head."""
+        config = self.config
+        trainer: SupervisedModel
+        if config.freeze:
+            trainer = FeatureModel(model.head, self._batch)
+        else:
+            trainer = SupervisedModel(model.encoder, model.head)
+        trainer.compile(
+            optimizer,
+            class_weights=self.class_weights(),
+            l2_head=config.l2_head,
+            pull_back=config.pull_back,
+            **config.update_options(),
+            steps_per_execution=STEPS_PER_EXECUTION,
+        )
+        trainer.adapt(self._sample)
+        return trainer
+
+    def describe_data(self) -> str:
+        """Says in a few words what is trained on."""
+        return f"{len(self._texts[0]):,} {self._unit}"
+
+
+class LabelTask(SupervisedTask):
+    """A supervised task whose examples have labels."""
+
+    labels: tuple[str, ...]
+
+    def take_examples(self, examples: Sequence[Any]) -> None:
+        """Takes the examples and their labels."""
+        names = " and ".join(labelled.name for labelled in examples)
+        self.labels = check_classes(
+            [label for labelled in examples for label in labelled.labels], names
+        )
+        super().take_examples(examples)
+
+    def read(self) -> None:
+        """Reads the examples and the sets, whose labels must be among those of the examples."""
+        super().read()
+        for examples in self.sets:
+            check_known_labels(examples.labels, self.labels, examples.name)
+
+    def targets(self, examples: LabelledPairs | LabelledTexts) -> NDArray[Any]:
+        """Returns the numbers of the labels."""
+        number = {label: i for i, label in enumerate(self.labels)}
+        return np.array([number[label] for label in examples.labels], np.int64)
+
+    def make_head(self, dim: int) -> keras.layers.Layer:
+        """Returns a head with a logit for each label."""
+        config = self.config
+        return self.model_class.head_class(
+            dim=dim, labels=self.labels, hidden_dim=config.hidden_dim, seed=config.seed
+        )
+
+    def class_weights(self) -> NDArray[np.float64] | None:
+        """Returns weights under which all labels count the same in total."""
+        if self.config.class_weights == "none":
+            return None
+        counts = Counter(label for examples in self.examples for label in examples.labels)
+        return np.array([1.0 / counts[label] for label in self.labels])
+
+    def score_set(
+        self,
+        model: PairClassifier | TextClassifier,
+        examples: LabelledPairs | LabelledTexts,
+        scoring: Scoring,
+    ) -> ClassificationScore:
+        """Compares predicted labels with those of people."""
+        predicted = [classified.label for classified in model.classify(*self.sides(examples))]
+        return score_labels(
+            examples.labels, predicted, model.labels,
+            num_resamples=scoring.num_resamples, seed=scoring.seed,
+        )  # fmt: skip
+
+    def value(self, score: ClassificationScore) -> float | None:
+        """Returns the accuracy."""
+        return score.accuracy
+
+    def set_tables(self, scores: Mapping[str, ClassificationScore]) -> list[Table]:
+        """Returns a table with one row per set, and the confusion matrix of each set."""
+        rows = list(scores.items())
+        return [
+            classification_table(rows),
+            *(label_table(score, f"{name}: rates x 100") for name, score in rows),
+        ]

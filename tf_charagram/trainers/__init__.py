@@ -1,1 +1,0 @@
-"""Keras models with a `train_step`: what the training loop calls."""

@@ -1,0 +1,277 @@
+"""What a task is: the part of a training run that depends on what is learned."""
+
+# ruff: noqa: B027  (steps of a run that most tasks have nothing to do in)
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import keras
+from rich.table import Table
+
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.pipeline.sources import pairs_files
+from tf_charagram.data.pipeline.stream import Stream
+from tf_charagram.data.starter import STARTER
+from tf_charagram.errors import ConfigError
+from tf_charagram.models.identity import model_files
+from tf_charagram.optimizers.exchange import ALONE, Exchange
+from tf_charagram.training.building import encoder_for
+from tf_charagram.training.inherited_settings import as_saved
+from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.settings import RunConfig
+from tf_charagram.training.step_model import StepModel
+from tf_charagram.training.transfer import grow_from
+from tf_charagram.training.word_vectors import load_pretrained
+
+ConfigT = TypeVar("ConfigT", bound=RunConfig)
+
+
+def _go_on() -> None:
+    """Does nothing, where nobody can interrupt a scoring."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How a model is scored.
+
+    Attributes:
+        num_resamples: Resamples of the bootstrap of the intervals; 0 for no intervals.
+        seed: Seed of the resamples.
+        check: Called often; what it raises ends the scoring.
+    """
+
+    num_resamples: int = 0
+    seed: int = 0
+    check: Callable[[], None] = _go_on
+
+
+class Task(ABC):
+    """What is trained on, built and scored; `TrainingRun` does what all runs have in common.
+
+    A run calls, in this order: `find_sets`, `read`, `build`, `make_stream`, `make_trainer`, and
+    after training `load` and `score`. A model that was saved is scored with `read_set` and `score`
+    alone.
+
+    Args:
+        config: Settings of the run.
+        bad_lines: What to do about bad lines.
+
+    Attributes:
+        model_class: The class of the model that is trained.
+        default_data: Default of `--data`; empty if it must be given.
+        data_help: What to give where there is no default.
+        trial_epochs: Length of a trial of a search where none was given.
+        num_resamples: Resamples of the bootstrap of the intervals of the final scores.
+        shares_examples: Whether the runs of a search can share what was read; see `reuse`.
+        num_words_found: How many words the file of `--word-vectors` has, if there is one.
+        exchange: The other workers that train the same.
+    """
+
+    model_class: ClassVar[Any]
+    default_data: ClassVar[tuple[str, ...]] = (STARTER,)
+    data_help: ClassVar[str] = "files to train on"
+    trial_epochs: ClassVar[float] = 10.0
+    num_resamples: ClassVar[int] = 1000
+    shares_examples: ClassVar[bool] = False
+
+    def __init__(self, config: Any, bad_lines: BadLines) -> None:
+        self.config = config
+        self.bad_lines = bad_lines
+        self.num_words_found: int | None = None
+        self.exchange: Exchange = ALONE
+
+    # What a run asks before it trains.
+
+    @classmethod
+    def prepared(cls, config: ConfigT) -> ConfigT:
+        """Returns settings, with what they leave open filled in from the model of `config.init`.
+
+        Raises:
+            RunError: The folder holds no model, or a damaged one.
+        """
+        return as_saved(config)
+
+    @classmethod
+    def data_names(cls, config: RunConfig) -> tuple[str, ...]:
+        """Returns the `--data` values, or the default of the task.
+
+        Raises:
+            ConfigError: There is neither.
+        """
+        if not (config.data or cls.default_data):
+            raise ConfigError(f"The task '{config.task}' needs --data: {cls.data_help}.")
+        return config.data or cls.default_data
+
+    @classmethod
+    def input_files(cls, config: RunConfig) -> list[Path]:
+        """Returns all files that decide what the weights become.
+
+        Raises:
+            ConfigError: A name is unknown.
+            DataError: A file is missing, or a download failed.
+        """
+        files = [path for name in cls.data_names(config) for path in cls.files_of(name)]
+        return [*files, *cls.model_inputs(config)]
+
+    @staticmethod
+    def files_of(name: str) -> tuple[Path, ...]:
+        """Returns the files of a `--data` value; none for the starter set.
+
+        Raises:
+            ConfigError: The name is unknown.
+            DataError: A file is missing, or a download failed.
+        """
+        return pairs_files(name)
+
+    @staticmethod
+    def model_inputs(config: RunConfig) -> list[Path]:
+        """Returns the files the model starts from: vocabulary, word lists, those of `--init`."""
+        names = (config.vocabulary, config.word_vectors, *config.dictionary)
+        files = [Path(name) for name in names if name]
+        return files if config.init is None else [*files, *model_files(config.init)]
+
+    @abstractmethod
+    def find_sets(self) -> list[str]:
+        """Returns the names of the sets to score on, without reading what is trained on.
+
+        Raises:
+            DataError: A file is missing, or a set cannot be read.
+        """
+
+    @abstractmethod
+    def checksum_of_set(self, name: str) -> str:
+        """Returns a checksum of the data behind a score, which tells whether they changed.
+
+        Args:
+            name: Of those that `find_sets` returned.
+
+        Raises:
+            DataError: A file cannot be read.
+        """
+
+    @abstractmethod
+    def read(self) -> None:
+        """Reads what is trained on and what is scored on.
+
+        Raises:
+            DataError: A file is missing or bad.
+            ConfigError: There is too little to train on.
+        """
+
+    def reuse(self, previous: Task) -> None:
+        """Takes over from the task of another run what was read and turned into ids."""
+
+    def fits(self, config: RunConfig) -> bool:
+        """Returns whether a run with other settings can take over what was read."""
+        return False
+
+    # What a run builds.
+
+    @abstractmethod
+    def build(self) -> Any:
+        """Builds the model that is trained, a `model_class`."""
+
+    @abstractmethod
+    def make_stream(self, model: Any, folder: RunFolder) -> Stream:
+        """Returns the batches; nothing is written to the folder before they are opened."""
+
+    @abstractmethod
+    def make_trainer(self, model: Any, optimizer: keras.optimizers.Optimizer) -> StepModel:
+        """Returns the compiled model whose `train_step` trains the weights of `model`."""
+
+    def encoder_on(
+        self, vectorizer: keras.layers.Layer
+    ) -> tuple[keras.layers.Layer, keras.layers.Layer]:
+        """Returns a vectorizer and its encoder: new ones, or those of `--init`, grown.
+
+        Args:
+            vectorizer: Made from the texts that are trained on.
+        """
+        if self.config.init is not None:
+            return grow_from(self.config.init, vectorizer, self._new_encoder)
+        return vectorizer, self._new_encoder(vectorizer)
+
+    def _new_encoder(self, vectorizer: keras.layers.Layer) -> keras.layers.Layer:
+        encoder = encoder_for(self.config, vectorizer)
+        if self.config.word_vectors is not None:
+            self.num_words_found = load_pretrained(self.config, vectorizer, encoder, self.bad_lines)
+        return encoder
+
+    # What a run says, and leaves behind.
+
+    def describe(self, model: Any) -> str:
+        """Says in a line what is trained, and on what."""
+        vectorizer = model.vectorizer
+        parts = [self.describe_data(), f"{vectorizer.num_rows:,} rows"]
+        if vectorizer.dictionary is not None:
+            parts.append(f"{len(vectorizer.dictionary):,} known words")
+        if self.num_words_found is not None:
+            parts.append(f"{self.num_words_found:,} with vectors of {self.config.word_vectors}")
+        return ", ".join(parts)
+
+    @abstractmethod
+    def describe_data(self) -> str:
+        """Says in a few words what is trained on."""
+
+    def load(self, path: str | Path) -> Any:
+        """Loads the model that a run saved, to score and to export it."""
+        return self.model_class.load(path)
+
+    def restore(self, folder: RunFolder) -> None:
+        """Reads what `score` needs from the folder of a run that has ended, if it is there."""
+
+    @abstractmethod
+    def score(self, model: Any, scoring: Scoring) -> dict[str, Any]:
+        """Scores a model on all sets.
+
+        Args:
+            model: A `model_class`.
+            scoring: How.
+
+        Returns:
+            Name of the set -> its score, which has `to_dict`.
+        """
+
+    @abstractmethod
+    def value(self, score: Any) -> float | None:
+        """Returns the number that scores are compared by; larger is better."""
+
+    @abstractmethod
+    def tables(self, scores: Mapping[str, Any]) -> list[Table]:
+        """Returns tables of what `score` returned."""
+
+    def sample_tables(self, model: Any) -> Sequence[Table]:
+        """Returns tables that show what a trained model does."""
+        return ()
+
+    def facts(self) -> dict[str, Any]:
+        """Returns what `metrics.json` says of the data."""
+        return {}
+
+    def write_extras(self, model: Any, folder: RunFolder) -> list[str]:
+        """Writes what other commands read beside the model; returns its names in the folder."""
+        return []
+
+    # What a search asks.
+
+    @classmethod
+    def with_share(cls, config: ConfigT, share: float) -> ConfigT:
+        """Returns the settings of a trial that trains on a share of the examples."""
+        return config
+
+    def share_of(self, num_examples: int) -> float:
+        """Returns the share of what is trained on that is about this many examples.
+
+        Raises:
+            ConfigError: The task trains on all examples.
+        """
+        raise ConfigError(
+            f"`trial_examples` is for pairs, and {self.config.task} trains on all examples of "
+            "--data. Shorten trials by --trial-epochs, which may be a fraction, or give a smaller "
+            "file."
+        )
