@@ -74,7 +74,8 @@ def test_waits_as_long_as_it_takes_and_says_so_once(tmp_path, monkeypatch):
 def test_ends_with_its_process(tmp_path, monkeypatch):
     code = (
         "import sys; from tf_charagram.files.locks import FolderLock; "
-        "lock = FolderLock(sys.argv[1]); lock.acquire(); print('locked', flush=True); sys.stdin.read()"
+        "lock = FolderLock(sys.argv[1]); lock.acquire(); "
+        "print('locked', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
