@@ -11,11 +11,11 @@ from tf_charagram.models.identity import EMBEDDER, read_kind
 
 #: Kind -> module and class; a module is imported when its kind is asked for.
 MODELS = {
-    EMBEDDER: ("embedder", "TextEmbedder"),
-    "tagger": ("tagger", "Tagger"),
-    "pair_scorer": ("pair_models", "PairScorer"),
-    "pair_classifier": ("pair_models", "PairClassifier"),
-    "text_classifier": ("text_classifier", "TextClassifier"),
+    EMBEDDER: ("tf_charagram.models.embedder", "TextEmbedder"),
+    "tagger": ("tf_charagram.tasks.tagging.tagger", "Tagger"),
+    "pair_scorer": ("tf_charagram.tasks.pairs.models", "PairScorer"),
+    "pair_classifier": ("tf_charagram.tasks.pairs.models", "PairClassifier"),
+    "text_classifier": ("tf_charagram.tasks.sentiment.classifier", "TextClassifier"),
 }
 
 
@@ -32,7 +32,7 @@ def model_class(kind: str) -> Any:
     if kind not in MODELS:
         raise ConfigError(unknown_name("kind of model", kind, MODELS))
     module, name = MODELS[kind]
-    return getattr(import_module(f"tf_charagram.models.{module}"), name)
+    return getattr(import_module(module), name)
 
 
 def load_any(path: str | Path) -> Any:
