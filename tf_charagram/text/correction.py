@@ -18,6 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.lookup import LookupTable
 from tf_charagram.text.normalize import FlatTexts
 from tf_charagram.text.replacement import replaced
 from tf_charagram.text.word_characters import OTHER, SYMBOL
@@ -77,7 +78,7 @@ class WordCorrector:
         self._log_counts = tf.constant(np.append(dictionary.log_counts[kept], np.float32(0)))
 
     @property
-    def resources(self) -> list[tf.lookup.StaticHashTable]:
+    def resources(self) -> list[LookupTable]:
         """Resources that a SavedModel holds besides the graph: the look-up tables."""
         return [self._known, self._patterns]
 
@@ -247,12 +248,11 @@ def _spelled(
     return letters, splits, np.flatnonzero(is_kept)
 
 
-def _table(keys: tf.Tensor | np.ndarray, rows: np.ndarray) -> tf.lookup.StaticHashTable:
+def _table(keys: tf.Tensor | np.ndarray, rows: np.ndarray) -> LookupTable:
     # A table must not be empty.
     keys = tf.concat([keys, [0]], axis=0)
     rows = tf.concat([tf.cast(rows, tf.int32), [-1]], axis=0)
-    initializer = tf.lookup.KeyValueTensorInitializer(keys, rows)
-    return tf.lookup.StaticHashTable(initializer, default_value=-1)
+    return LookupTable(keys, rows, -1)
 
 
 def _random_keys(random: np.random.Generator, size: int) -> np.ndarray:

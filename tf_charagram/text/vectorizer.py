@@ -14,6 +14,7 @@ from tf_charagram.text.base import TextOptions, TextVectorizer
 from tf_charagram.text.dictionary import Dictionary, check_dictionary
 from tf_charagram.text.growing import check_growable
 from tf_charagram.text.keys import ngram_keys
+from tf_charagram.text.lookup import LookupTable
 from tf_charagram.text.ngram_ids import hashed_ids, known_ids, longest_ids
 from tf_charagram.text.tensors import string_tensor
 from tf_charagram.text.validation import check_orders
@@ -88,12 +89,8 @@ class NgramVectorizer(TextVectorizer):
         self.vocabulary, self.dictionary = vocabulary, dictionary
         if vocabulary is not None:
             self.orders = vocabulary.orders
-            self._table = tf.lookup.StaticHashTable(
-                tf.lookup.KeyValueTensorInitializer(
-                    tf.constant(vocabulary.keys), tf.range(len(vocabulary), dtype=tf.int64)
-                ),
-                default_value=-1,
-            )
+            rows = tf.range(len(vocabulary), dtype=tf.int64)
+            self._table = LookupTable(tf.constant(vocabulary.keys), rows, -1)
         alphabet = None if vocabulary is None else vocabulary.alphabet
         #: Turns texts into symbols.
         self.reader = self._make_reader(alphabet, dictionary)

@@ -15,6 +15,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.text.base import TextVectorizer
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.growing import check_growable
+from tf_charagram.text.lookup import LookupTable
 from tf_charagram.text.splitting import split_words
 from tf_charagram.text.tensors import string_tensor, texts_of
 from tf_charagram.text.unknown_words import UnknownWords, from_state, ngrams_of_words, to_state
@@ -87,12 +88,8 @@ class WordVectorizer(TextVectorizer):
         # As arrays, because Keras would go through a list of words one by one.
         self._utf8 = np.frombuffer(b"".join(encoded), np.uint8)
         self._offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-        self._table = tf.lookup.StaticHashTable(
-            tf.lookup.KeyValueTensorInitializer(
-                tf.constant(encoded), tf.range(1, len(encoded) + 1, dtype=tf.int64)
-            ),
-            default_value=UNKNOWN,
-        )
+        rows = tf.range(1, len(encoded) + 1, dtype=tf.int64)
+        self._table = LookupTable(tf.constant(encoded), rows, UNKNOWN)
         self.ngrams = ngrams
         self._unknown_words = None
         if ngrams is not None:
