@@ -21,8 +21,8 @@ import tensorflow as tf
 from tf_charagram.data.pipeline.example_stream import ExampleStream
 from tf_charagram.encoders import encoder_class
 from tf_charagram.layers.ragged_rows import gather_ragged
-from tf_charagram.models.distinct import distinct
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.encoding import distinct
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.tasks.features_trainer import FeatureModel
 from tf_charagram.tasks.labelled_reader import read_scored_pairs

@@ -29,7 +29,7 @@ from tf_charagram.export.serving.inputs import samples_of, signatures_of
 from tf_charagram.export.serving.version import EXTRA_ASSETS
 from tf_charagram.files.json_files import read_json
 from tf_charagram.models.base import TextModel
-from tf_charagram.models.model_card import MODEL_CARD
+from tf_charagram.models.saved_model import MODEL_CARD
 
 CLEAN, RUNTIME = "only tensorflow", "C++ runtime"
 # What reading JSON of another form raises.

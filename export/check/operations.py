@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import saved_model_pb2
 
 from tf_charagram.export.check.result import Result
-from tf_charagram.models.model_card import required_ops
+from tf_charagram.models.saved_model import required_ops
 
 CORE, PYTHON, UNKNOWN = "TensorFlow", "Python", "unknown"
 # They call back into the Python process that made the graph, which no server has.

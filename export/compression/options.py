@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.models.table_dtypes import SERVED_DTYPES as DTYPES
+from tf_charagram.models.weights import SERVED_DTYPES as DTYPES
 from tf_charagram.settings import option
 
 

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.models.table_dtypes import INTEGER_DTYPES, whole_numbers
+from tf_charagram.models.weights import INTEGER_DTYPES, whole_numbers
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.tensors import string_tensor
 

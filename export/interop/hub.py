@@ -10,8 +10,7 @@ from pathlib import Path
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.extras import extra_module
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.identity import model_files
-from tf_charagram.models.locations import FILES, read_config
+from tf_charagram.models.locations import FILES, model_files, read_config
 
 _ADDRESS = re.compile(r"hf://([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
 

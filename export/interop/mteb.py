@@ -10,7 +10,7 @@ import numpy as np
 
 from tf_charagram.extras import extra_module
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.identity import model_sha256
+from tf_charagram.models.locations import model_sha256
 
 _AbsEncoder: Any = extra_module("mteb.models.abs_encoder", "mteb").AbsEncoder
 _model_meta = extra_module("mteb.models.model_meta", "mteb")

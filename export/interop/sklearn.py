@@ -13,8 +13,7 @@ import numpy as np
 from tf_charagram.errors import ConfigError
 from tf_charagram.extras import extra_module
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.identity import model_files
-from tf_charagram.models.locations import read_config
+from tf_charagram.models.locations import model_files, read_config
 
 _base = extra_module("sklearn.base", "sklearn")
 _BaseEstimator: Any = _base.BaseEstimator

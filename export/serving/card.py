@@ -12,10 +12,9 @@ from tf_charagram.export.serving.inputs import make_inputs
 from tf_charagram.files.json_files import read_json
 from tf_charagram.files.writing import whole_file
 from tf_charagram.models.base import TextModel
-from tf_charagram.models.identity import EMBEDDER
-from tf_charagram.models.locations import read_card
-from tf_charagram.models.model_card import MODEL_CARD
+from tf_charagram.models.locations import EMBEDDER, read_card
 from tf_charagram.models.registry import model_class
+from tf_charagram.models.saved_model import MODEL_CARD
 from tf_charagram.training.run_folder import RunFolder
 
 PAGE = "README.md"

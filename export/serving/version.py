@@ -15,7 +15,7 @@ from tf_charagram.export.serving.warmup import write_warmup
 from tf_charagram.files.json_files import read_json
 from tf_charagram.files.writing import partial_folder, whole_file
 from tf_charagram.models.base import TextModel
-from tf_charagram.models.model_card import MODEL_CARD
+from tf_charagram.models.saved_model import MODEL_CARD
 
 EXTRA_ASSETS = "assets.extra"
 #: TensorFlow Serving looks for it here, and batches no model without it.

@@ -14,8 +14,7 @@ from tests.contracts import some_now
 from tests.models.answers import TOLERANCE, parts, randomized
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.export.serving.inputs import sample_texts
-from tf_charagram.models.base import TextModel
-from tf_charagram.models.headed import HeadedModel
+from tf_charagram.models.base import HeadedModel, TextModel
 from tf_charagram.models.parts import Parts
 from tf_charagram.models.registry import MODELS, load_any, model_class
 from tf_charagram.tasks.pairs.head import PairLabelHead, PairScoreHead

@@ -8,7 +8,7 @@ from tests.texts import words
 from tf_charagram.encoders.char_cnn import CharCnn
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.halves import in_halves
+from tf_charagram.models.encoding import in_halves
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
 

@@ -19,8 +19,7 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.export.serving.card import about_run, page
 from tf_charagram.files.json_files import write_json
 from tf_charagram.models import locations
-from tf_charagram.models.identity import model_sha256
-from tf_charagram.models.locations import model_folder, read_card, shipped_models
+from tf_charagram.models.locations import model_folder, model_sha256, read_card, shipped_models
 from tf_charagram.models.registry import load_any
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.tasks import settings_class

@@ -13,9 +13,9 @@ from tests.commands import run
 from tests.contracts import some_now
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.model_card import model_card
 from tf_charagram.models.parts import Parts
 from tf_charagram.models.prefix_sums import fold
+from tf_charagram.models.saved_model import model_card
 from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.vectorizer import NgramVectorizer
 

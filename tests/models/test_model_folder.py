@@ -20,8 +20,7 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models import locations
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.model_folder import save_model
-from tf_charagram.models.table_dtypes import stored_table
-from tf_charagram.models.weight_arrays import _BLOCK_ROWS
+from tf_charagram.models.weights import _BLOCK_ROWS, stored_table
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
 

@@ -13,7 +13,7 @@ from tf_charagram.bulk.inputs import InputFile, Shard, read_shards
 from tf_charagram.errors import ConfigError, DataError, check_positive
 from tf_charagram.files.writing import sha256_of, whole_file
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.identity import model_sha256
+from tf_charagram.models.locations import model_sha256
 from tf_charagram.text.parallel import in_threads
 
 # While one shard is written to disk, the next one is embedded.

@@ -134,7 +134,7 @@ def _refuse(values: Any, names: Sequence[str], rule: str) -> None:
 
 def _evaluate_misspellings(values: Any, bad_lines: BadLines) -> _Output:
     from tf_charagram.evaluation.misspelling_scores import evaluate_misspellings
-    from tf_charagram.models.identity import EMBEDDER, read_kind
+    from tf_charagram.models.locations import EMBEDDER, read_kind
 
     for model in values.model:
         if (kind := read_kind(model)) != EMBEDDER:
@@ -150,7 +150,7 @@ def _evaluate_misspellings(values: Any, bad_lines: BadLines) -> _Output:
 
 
 def _evaluate_pairs(values: Any, bad_lines: BadLines) -> _Output:
-    from tf_charagram.models.identity import EMBEDDER, read_kind
+    from tf_charagram.models.locations import EMBEDDER, read_kind
 
     kinds = {model: read_kind(model) for model in values.model}
     if set(kinds.values()) <= {EMBEDDER}:

@@ -13,10 +13,9 @@ from keras.layers import Layer
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.base import TEXT_PAIRS, TEXTS
-from tf_charagram.models.distinct import distinct
+from tf_charagram.models.base import TEXT_PAIRS, TEXTS, HeadedModel
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.headed import HeadedModel
+from tf_charagram.models.encoding import distinct
 from tf_charagram.text.validation import check_batch_size
 
 

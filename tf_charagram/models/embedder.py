@@ -19,10 +19,9 @@ from tf_charagram.layers.huge_pages import use_huge_pages
 from tf_charagram.layers.placement import read_in_place
 from tf_charagram.losses.similarity import paired_cosine
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel
-from tf_charagram.models.encoding import encoded
+from tf_charagram.models.encoding import encoded, in_halves
 from tf_charagram.models.explanation import Explanation, explain
-from tf_charagram.models.halves import in_halves
-from tf_charagram.models.identity import EMBEDDER
+from tf_charagram.models.locations import EMBEDDER
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.parallel import in_threads, num_threads
 from tf_charagram.text.tensors import decoded, paired_texts, string_tensor, texts_of

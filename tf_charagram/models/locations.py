@@ -5,6 +5,7 @@ Imports nothing large: command lines ask here before TensorFlow is loaded.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 from tf_charagram._version import __version__
 from tf_charagram.errors import ConfigError, RunError, unknown_name
 from tf_charagram.files.json_files import read_json
+from tf_charagram.files.writing import sha256_of
 
 #: Models with a dictionary have version 3, others with tables in fewer bits version 2, all others
 #: version 1.
@@ -150,3 +152,34 @@ def _other_names(path: str | Path) -> str:
     if not shipped or Path(name).name != name or Path(name).exists():
         return ""
     return f" {unknown_name('model', name, shipped)}"
+
+
+#: The kind of a model whose settings name none.
+EMBEDDER = "embedder"
+
+
+def model_files(path: str | Path) -> list[Path]:
+    """Returns the files of a saved model that exist, given its folder or its run's."""
+    folder = model_folder(path)
+    return [folder / name for name in FILES if (folder / name).is_file()]
+
+
+def model_sha256(path: str | Path) -> str:
+    """Returns a checksum over the files of a model, given its folder or its run's.
+
+    Raises:
+        RunError: It is not a model folder.
+    """
+    read_config(path)
+    checksums = "".join(map(sha256_of, model_files(path)))
+    return hashlib.sha256(checksums.encode()).hexdigest()
+
+
+def read_kind(path: str | Path) -> str:
+    """Returns what kind of model a folder holds, such as `"embedder"`; errors as `load_model`."""
+    return kind_of(read_config(path))
+
+
+def kind_of(config: dict[str, Any]) -> str:
+    """Returns the kind that the settings of a model say."""
+    return str(config.get("kind", EMBEDDER))

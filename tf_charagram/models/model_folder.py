@@ -23,11 +23,17 @@ from tf_charagram.files.json_files import parse_json, read_json, to_json
 from tf_charagram.files.writing import whole_file
 from tf_charagram.layers.base import FROZEN
 from tf_charagram.layers.embedding_table import unfilled_tables
-from tf_charagram.models.identity import EMBEDDER, kind_of
-from tf_charagram.models.locations import FILES, FORMAT_VERSION, model_folder, read_config
+from tf_charagram.models.locations import (
+    EMBEDDER,
+    FILES,
+    FORMAT_VERSION,
+    kind_of,
+    model_folder,
+    read_config,
+)
 from tf_charagram.models.parts import Parts
 from tf_charagram.models.plain_settings import plain_settings
-from tf_charagram.models.weight_arrays import check_shapes, restore, weight_arrays
+from tf_charagram.models.weights import check_shapes, restore, weight_arrays
 from tf_charagram.text.assets import DAMAGES
 from tf_charagram.text.dictionary import Dictionary, without_dictionary
 from tf_charagram.text.registry import VECTORIZERS

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram.errors import ConfigError, RunError, unknown_name
-from tf_charagram.models.identity import EMBEDDER, read_kind
+from tf_charagram.models.locations import EMBEDDER, read_kind
 
 #: Kind -> module and class; a module is imported when its kind is asked for.
 MODELS = {

@@ -14,8 +14,7 @@ from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.evaluation.comparison import Difference, score_differences
 from tf_charagram.files.json_files import read_json
-from tf_charagram.models.identity import read_kind
-from tf_charagram.models.locations import read_config
+from tf_charagram.models.locations import read_config, read_kind
 from tf_charagram.tasks import TASKS, settings_class, task_class
 from tf_charagram.tasks.labelled import LabelledTask
 from tf_charagram.tasks.supervised_tables import difference_table

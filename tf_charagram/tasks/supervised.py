@@ -20,8 +20,8 @@ from tf_charagram.encoders.base import is_padded
 from tf_charagram.evaluation.classification import ClassificationScore, score_labels
 from tf_charagram.layers.ragged_rows import gather_ragged
 from tf_charagram.models.answering import AnsweringModel
-from tf_charagram.models.distinct import distinct
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.encoding import distinct
 from tf_charagram.tasks.features_trainer import FeatureModel
 from tf_charagram.tasks.labelled import LabelledTask
 from tf_charagram.tasks.labelled_reader import (

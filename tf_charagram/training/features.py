@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.models.distinct import distinct
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.encoding import distinct
 
 
 def cached_vectors(

@@ -18,7 +18,7 @@ from tf_charagram.data.pipeline.sources import pairs_files
 from tf_charagram.data.pipeline.stream import Stream
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError
-from tf_charagram.models.identity import model_files
+from tf_charagram.models.locations import model_files
 from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.training.building import encoder_for
 from tf_charagram.training.inherited_settings import as_saved

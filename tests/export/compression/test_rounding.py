@@ -16,7 +16,7 @@ from tf_charagram.export.compression.rounding import (
     rounded_for_texts,
 )
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
-from tf_charagram.models.table_dtypes import stored_table
+from tf_charagram.models.weights import stored_table
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 TEXTS = [" ".join(words(6, seed=seed)) for seed in range(200)]

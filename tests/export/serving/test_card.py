@@ -6,7 +6,7 @@ import pytest
 
 from tf_charagram.export.serving.card import PAGE, write_page
 from tf_charagram.files.json_files import write_json
-from tf_charagram.models.model_card import MODEL_CARD
+from tf_charagram.models.saved_model import MODEL_CARD
 
 STRINGS = {"texts": {"dtype": "string", "shape": [-1]}}
 CLASSIFIER = {

@@ -22,7 +22,7 @@ from tf_charagram.encoders.char_cnn import CharCnn
 from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.models.model_card import MODEL_CARD
+from tf_charagram.models.saved_model import MODEL_CARD
 from tf_charagram.tasks.tagging import tagger as module
 from tf_charagram.tasks.tagging.head import TaggingHead
 from tf_charagram.tasks.tagging.tagger import TaggedToken, Tagger

@@ -14,9 +14,8 @@ from keras.layers import Layer
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.by_length import by_length
 from tf_charagram.layers.placement import read_in_place
-from tf_charagram.models.base import TEXTS
+from tf_charagram.models.base import TEXTS, HeadedModel
 from tf_charagram.models.encoding import encoded
-from tf_charagram.models.headed import HeadedModel
 from tf_charagram.tasks.tagging.capitals import has_capital
 from tf_charagram.tasks.tagging.head import TaggingHead
 from tf_charagram.text.batches import bounded_batches

@@ -7,7 +7,7 @@ import pytest
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.quantization import QuantizedSum
-from tf_charagram.models.table_dtypes import stored_table
+from tf_charagram.models.weights import stored_table
 
 F32 = np.finfo(np.float32)
 
