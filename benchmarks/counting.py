@@ -5,8 +5,8 @@
 Files of 100,000,000 characters are written to a temporary folder. Their lines are those of the text
 files in `--data`, or made-up ones. Where these end they begin again, but varied: the first half of
 a line is joined with the second half of a line from elsewhere, and one line in four has one random
-letter in the place of another, so that new n-grams keep appearing. The files are then read as
-`charagram vocabulary` reads them, by processes of their own. One computes only keys: it reads the
+letter in the place of another, so that new n-grams keep appearing. The files are then read
+as streams, by processes of their own. One computes only keys: it reads the
 lines and gives them to as many threads, which do what a vectorizer does before it looks up rows.
 The other counts n-grams and chooses a vocabulary. A few pieces are measured in turn, then all.
 """

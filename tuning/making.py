@@ -74,10 +74,8 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
 
 def _without_effect(config: RunConfig, fixed: set[str]) -> Iterator[str]:
     """Yields fields that decide nothing, or cannot be varied, beside those that are fixed."""
-    if fixed & {"min_count", "max_per_order", "vocabulary"}:
+    if fixed & {"min_count", "max_per_order"}:
         yield "hash_buckets"
-    if "vocabulary" in fixed:
-        yield "ngrams"
     if isinstance(config, DistillConfig) and not config.pairs:
         yield from ("pair_batch_size", "pairs_weight", "margin")
 

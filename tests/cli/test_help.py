@@ -8,8 +8,8 @@ from typing import get_args
 import pytest
 
 from tests.commands import call
-from tf_charagram.bulk.counting_settings import ENGINES
 from tf_charagram.bulk.formats import FORMATS
+from tf_charagram.bulk.run import ENGINES
 from tf_charagram.cli import embed
 from tf_charagram.cli.train import make_parser
 from tf_charagram.data.bad_lines import BadLines

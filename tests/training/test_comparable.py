@@ -10,7 +10,6 @@ NAMES = {
     "data": ("{0}/x/train.tsv", "{0}/y/train.tsv"),
     "teacher": ("{0}/x/vectors.npy", "{0}/y/vectors.npy"),
     "second_teacher": ("sentence-transformers:{0}/teacher",),
-    "vocabulary": "{0}/vocabulary.npz",
     "misspellings": "{0}/misspellings.txt",
     "teacher_cache": "{0}/cache",
 }
@@ -33,7 +32,7 @@ def facts(root, **settings):
 def roots(tmp_path):
     """Returns two folders with equal files."""
     for root in ("a", "b"):
-        for name in ("x/train.tsv", "y/train.tsv", "x/vectors.npy", "vocabulary.npz"):
+        for name in ("x/train.tsv", "y/train.tsv", "x/vectors.npy"):
             path = tmp_path / root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(name)
@@ -45,7 +44,7 @@ def test_equal_files_elsewhere(roots):
     assert first == second
 
 
-@pytest.mark.parametrize("name", ["x/train.tsv", "y/train.tsv", "x/vectors.npy", "vocabulary.npz"])
+@pytest.mark.parametrize("name", ["x/train.tsv", "y/train.tsv", "x/vectors.npy"])
 def test_another_content(roots, name):
     (roots[1] / name).write_text("other")
     first, second = map(facts, roots)
@@ -57,7 +56,7 @@ def test_another_content(roots, name):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"vocabulary": None},
+        {"misspellings": None},
         {"misspellings": "others.txt"},
         {"second_teacher": ()},
         {"teacher": ("sentence-transformers:other",)},

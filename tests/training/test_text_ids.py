@@ -24,8 +24,6 @@ def test_settings_without_use():
         ({"rows_per_ngram": 2}, "`rows_per_ngram` is for `hash_buckets` only"),
         ({"hash_buckets": 100, "min_count": 2}, "with `hash_buckets` there is none"),
         ({"hash_buckets": 100, "max_per_order": 9}, "with `hash_buckets` there is none"),
-        ({"vocabulary": "v.npz", "min_count": 2}, "`vocabulary` are chosen already"),
-        ({"vocabulary": "v.npz", "hash_buckets": 100}, "`vocabulary` are chosen already"),
     ],
 )
 def test_what_does_not_go_together(settings, message):

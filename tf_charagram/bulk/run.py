@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from tf_charagram.bulk.counting_settings import ENGINES
 from tf_charagram.bulk.folder import ShardFolder
 from tf_charagram.bulk.job import EmbedJob, run_local
 from tf_charagram.bulk.progress import LineProgress
@@ -12,6 +11,8 @@ from tf_charagram.bulk.ray_engine import check_ray, run_ray
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.files.locks import FolderLock
 from tf_charagram.models.embedder import TextEmbedder
+
+ENGINES = ("local", "ray")
 
 
 def embed_files(

@@ -14,7 +14,6 @@ from tf_charagram.errors import unknown_name
 COMMANDS = {
     "train": ("tf_charagram.cli.train", "train a model on text pairs"),
     "tune": ("tf_charagram.tuning.command", "search settings, a short training run per trial"),
-    "vocabulary": ("tf_charagram.cli.vocabulary", "count the n-grams of more text than fits"),
     "evaluate": ("tf_charagram.cli.evaluate", "score models on word and sentence similarity sets"),
     "embed": ("tf_charagram.cli.embed", "embed the lines of a file"),
     "tag": ("tf_charagram.cli.tag", "tag the words of the lines of a file"),

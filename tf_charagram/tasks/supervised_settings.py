@@ -14,7 +14,7 @@ _CLASS_WEIGHTS = ("none", "balanced")
 _OF_ONE_TASK = {"num_classes": "similarity", "fine_labels": "sentiment", "phrases": "sentiment"}
 # Which units get rows, and what vectors they begin with: decided where the encoder is frozen.
 _OF_NEW_TEXTS = (
-    "dictionary", "vocabulary", "min_count", "max_per_order", "word_vectors", "vector_words",
+    "dictionary", "min_count", "max_per_order", "word_vectors", "vector_words",
     "freeze_words",
 )  # fmt: skip
 

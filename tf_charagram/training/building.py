@@ -20,9 +20,6 @@ from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.models.model_folder import read_dictionary
 from tf_charagram.text.dictionary import Dictionary, counts_of_entries, normalized_words
 from tf_charagram.text.registry import VECTORIZERS
-from tf_charagram.text.validation import check_orders
-from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.text.vocabulary_file import load_vocabulary
 from tf_charagram.text.words import WordVectorizer
 from tf_charagram.training.own_words import MIN_COUNT, WordCounts
 from tf_charagram.training.settings import RunConfig
@@ -148,16 +145,15 @@ def make_vectorizer(
 
     Args:
         config: Settings of the run.
-        texts: What it is built from, read once; with `hash_buckets` or `vocabulary` only if their
-            words are counted.
+        texts: What it is built from, read once; with `hash_buckets` only if their words are
+            counted.
         mistyped: Texts with typing errors that were added: they have n-grams, but no words.
         lowercase: Whether it lower-cases texts.
 
     Raises:
-        ConfigError: The texts have no unit to give a row to, the vocabulary was counted with other
-            settings, or there are no words in the dictionary.
+        ConfigError: The texts have no unit to give a row to, or the dictionary has no words.
         DataError: The file of word vectors or of the dictionary cannot be read, or a line is bad.
-        RunError: The file of the vocabulary, or the model of `init`, is missing or damaged.
+        RunError: The model of `init` is missing or damaged.
     """
     if vectorizer_of(config.encoder) == "words":  # A mistyped word is an unknown one.
         mistyped = ()
@@ -206,8 +202,6 @@ def _vectorizer(config: RunConfig, texts: Iterable[str], lowercase: bool) -> Any
             rows_per_ngram=config.rows_per_ngram,
             **options,
         )
-    if config.vocabulary is not None:
-        return _vectorizer_of_file(config.vocabulary, config.ngrams, options)
     if kind == "ngrams":
         options |= {"orders": config.ngrams, "max_per_order": config.max_per_order}
     if kind != "characters":
@@ -216,24 +210,3 @@ def _vectorizer(config: RunConfig, texts: Iterable[str], lowercase: bool) -> Any
         options |= {"ngram_orders": config.ngrams}
     vectorizer = VECTORIZERS[kind].from_texts(texts, **options)
     return add_vector_words(config, vectorizer) if config.vector_words else vectorizer
-
-
-def _vectorizer_of_file(
-    path: str, orders: Sequence[int], options: dict[str, Any]
-) -> NgramVectorizer:
-    """Builds a vectorizer with a vocabulary that was counted before, as texts are read here."""
-    counted = load_vocabulary(path)
-    wanted = {
-        "ngrams": (counted.orders, check_orders(orders)),
-        "lowercase": (counted.lowercase, options["lowercase"]),
-        "unicode_form": (counted.unicode_form, options["unicode_form"]),
-    }
-    differing = [
-        f"{name} {old} there, {new} here" for name, (old, new) in wanted.items() if old != new
-    ]
-    if differing:
-        raise ConfigError(
-            "`vocabulary` must be counted with the settings of the run. "
-            f"Received: {path} with {'; '.join(differing)}"
-        )
-    return NgramVectorizer(vocabulary=counted.vocabulary, **options)

@@ -14,7 +14,7 @@ _MAY_DIFFER = (
 )  # fmt: skip
 # Files that each worker may have in another folder.
 _FILES = (
-    "--word-vectors", "--vocabulary", "--dictionary", "--teacher", "--second-teacher",
+    "--word-vectors", "--dictionary", "--teacher", "--second-teacher",
     "--misspellings",
 )  # fmt: skip
 _SAME_VERSIONS = ("tf_charagram", "tensorflow", "keras", "numpy")

@@ -112,9 +112,6 @@ class RunConfig:
     max_per_order: int | None = option(
         None, "keep the k most frequent n-grams of each order", "text"
     )
-    vocabulary: str | None = option(
-        None, "file of charagram vocabulary whose n-grams to take, without counting", "text"
-    )
     dictionary: tuple[str, ...] = option(
         (),
         "read misspelled words as known ones: a file with a word and its count per line, or with "

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tf_charagram.training.settings import RunConfig
 
 _NGRAM_SETTINGS = (
-    "ngrams", "max_per_order", "vocabulary", "dictionary", "hash_buckets", "rows_per_ngram",
+    "ngrams", "max_per_order", "dictionary", "hash_buckets", "rows_per_ngram",
 )  # fmt: skip
 _WORD_SETTINGS = ("word_vectors", "vector_words", "freeze_words", "unknown_words", "l2_words")
 #: Settings that only the encoders of some ids have a use for: ids -> the settings of the others.
@@ -52,9 +52,4 @@ def check_text_ids(config: RunConfig) -> None:
         raise ConfigError(
             "`min_count` and `max_per_order` choose the n-grams of a vocabulary, and with "
             "`hash_buckets` there is none. Leave out these two, or `hash_buckets`."
-        )
-    if config.vocabulary is not None and (is_chosen or config.hash_buckets is not None):
-        raise ConfigError(
-            "The n-grams of `vocabulary` are chosen already. Leave out `min_count`, "
-            "`max_per_order` and `hash_buckets`; charagram vocabulary has the first two."
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -84,35 +84,6 @@ def _model_target(kind: str, file_name: str) -> Target:
         name, opened, seeds, in_message=f"{kind}-hostile", needs_tensorflow=True, share=0.0002,
         least_cases=12, make=changed_json if file_name.endswith("json") else changed_arrays,
     )  # fmt: skip
-
-
-@contextmanager
-def _vocabulary(folder: Path) -> Iterator[Run]:
-    from tf_charagram.text.vocabulary_file import load_vocabulary
-
-    def run(case: bytes) -> str:
-        (folder / "counted.npz").write_bytes(case)
-        vectorizer = load_vocabulary(folder / "counted.npz")
-        _check_ids(vectorizer, TEXTS)
-        return RESULT
-
-    yield run
-
-
-def _check_ids(vectorizer: Any, texts: Sequence[str]) -> None:
-    import tensorflow as tf
-
-    ids = vectorizer(tf.constant(texts)).values.numpy()
-    check(((ids >= 0) & (ids < vectorizer.num_rows)).all(), "an id has no row")
-
-
-def _vocabulary_seeds() -> list[bytes]:
-    from tf_charagram.text.vectorizer import NgramVectorizer
-    from tf_charagram.text.vocabulary_file import save_vocabulary
-
-    path = Path("vocabulary-seed.npz")
-    save_vocabulary(path, NgramVectorizer.from_texts(["a cat", "dogs"]))
-    return [path.read_bytes()]
 
 
 @contextmanager
@@ -214,8 +185,6 @@ TARGETS = [
         for kind in ("embedder", "small", "classifier", "characters")
         for name in ("config.json", "vocabulary.npz", "weights.npz")
     ),
-    Target("vocabulary.file", _vocabulary, _vocabulary_seeds, in_message="counted.npz",
-           needs_tensorflow=True, make=changed_arrays),
     Target("model.keras", _archive, _archive_seeds, needs_tensorflow=True, share=0.0002,
            least_cases=12, make=changed_member),
     _checkpoint_target(".index"),
