@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from tf_charagram.data.starter import supervised, train_pairs
-from tf_charagram.data.starter.tagged import tagged_sentences
+from tf_charagram.data.starter import starter_file, train_pairs
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.models.registry import model_class
+from tf_charagram.tasks.labelled_reader import read_labelled_pairs, read_labelled_texts
+from tf_charagram.tasks.tagging.reader import read_tagged
 from tf_charagram.text.batches import to_bytes
 
 # Held-out texts come first.
@@ -43,16 +44,18 @@ def _few_words() -> list[str]:
 
 
 def _sentences() -> list[str]:
-    sentences = chain.from_iterable(map(tagged_sentences, _SPLITS))
+    files = (starter_file("tagged", split) for split in _SPLITS)
+    sentences = chain.from_iterable(map(read_tagged, files))
     return [" ".join(sentence.words) for sentence in sentences]
 
 
 def _reviews() -> list[str]:
-    return [text for split in _SPLITS for text in supervised.sentiment(split).texts]
+    files = (starter_file("sentiment", split) for split in _SPLITS)
+    return [text for file in files for text in read_labelled_texts(file).texts]
 
 
 def _pairs() -> list[str]:
-    sets = map(supervised.relatedness, _SPLITS)
+    sets = (read_labelled_pairs(starter_file("inference", split)) for split in _SPLITS)
     pairs = chain.from_iterable(zip(pairs.left, pairs.right, strict=True) for pairs in sets)
     return list(chain.from_iterable(pairs))
 

@@ -13,7 +13,6 @@ import pytest
 from tests.commands import call, interrupt_training_at, run
 from tf_charagram.cli.run_record import find_runs, read_run
 
-OLD = Path(__file__).parent.parent / "data_of_0_1"
 HOSTILE = "[red]\x1b[2J\u202e[/red]:b:"
 
 
@@ -89,13 +88,6 @@ class TestShow:
         text = shown(capsys, "cli.show", tmp_path / "run")
         assert "words with charagram, unfinished" in text
         assert f"the same command with --out {tmp_path / 'run'} --resume" in text
-
-    @pytest.mark.parametrize("name", ["words", "words_stopped", "entailment"])
-    def test_an_old_version(self, name, capsys):
-        text = shown(capsys, "cli.show", OLD / name)
-        status = "unfinished" if name == "words_stopped" else "finished"
-        assert f"with charagram, {status}" in text and "tf-charagram 0.1.0" in text
-        assert "use_peepholes" not in text
 
     def test_a_search(self, search, capsys):
         text = shown(capsys, "cli.show", search)
@@ -222,8 +214,8 @@ def test_files_that_are_gone_once_they_are_read(write, monkeypatch):
     assert found.files["checkpoints/"] == 0 and found.files["config.json"] > 0
 
 
-def test_no_tensorflow(tmp_path):
-    shutil.copytree(OLD, tmp_path / "runs")
+def test_no_tensorflow(trained, tmp_path):
+    shutil.copytree(trained.folder, tmp_path / "runs" / "words")
     script = (
         "import sys\nfrom tf_charagram.cli import main\n"
         "assert main(['runs']) == main(['show', 'runs/words']) == 0\n"

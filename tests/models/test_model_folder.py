@@ -6,8 +6,6 @@ import errno
 import json
 import os
 import shutil
-from pathlib import Path
-from zipfile import ZIP_STORED, ZipFile
 
 import keras
 import numpy as np
@@ -265,18 +263,3 @@ def test_integers_that_are_no_table(embedder, tmp_path):
     np.savez(tmp_path / "weights.npz", **stored)
     with pytest.raises(RunError, match=r"'charagram/bias' holds integers, but is not a table"):
         TextEmbedder.load(tmp_path)
-
-
-def test_the_bytes_of_float32_folders_stay(tmp_path):
-    """Those of a folder that the first version wrote, array by array.
-
-    The headers before them are the business of Python's `zipfile`, whose versions differ.
-    """
-    old = Path(__file__).parents[1] / "data_of_0_1" / "words" / "model"
-    TextEmbedder.load(old).save(tmp_path)
-    for name in ("vocabulary.npz", "weights.npz"):
-        with ZipFile(tmp_path / name) as now, ZipFile(old / name) as before:
-            assert now.namelist() == before.namelist()
-            for array in before.namelist():
-                assert now.read(array) == before.read(array)
-                assert now.getinfo(array).compress_type == ZIP_STORED

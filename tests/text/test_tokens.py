@@ -9,8 +9,9 @@ from hypothesis import given
 from tests.reference import tokens as reference
 from tests.text.strategies import raw_lists, slow_property_settings
 from tests.texts import NASTY
-from tf_charagram.data.starter.tagged import tagged_sentences
+from tf_charagram.data.starter import starter_file
 from tf_charagram.errors import ConfigError
+from tf_charagram.tasks.tagging.reader import read_tagged
 from tf_charagram.text.splitting import split_words
 from tf_charagram.text.tokens import STYLES, split_tokens
 
@@ -116,7 +117,7 @@ def test_long_texts_that_are_nearly_something_else(unit):
 
 
 def test_penn_keeps_the_words_of_the_starter_set():
-    sentences = tagged_sentences("train")
+    sentences = list(read_tagged(starter_file("tagged", "train")))
     found = split(*(" ".join(sentence.words) for sentence in sentences), style="penn")
     wrong = [
         sentence.words

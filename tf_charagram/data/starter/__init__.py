@@ -1,65 +1,54 @@
-"""A small set of English word pairs that ships with the package: for first runs and tests.
+"""The starter sets: small English sets that ship with the package, for first runs and tests.
 
-Its tables were written by hand for this project and are grown by code: inflections, spelling
-variants and common misspellings. `groups.tsv` has one group of synonyms per line, `graded.tsv` one
-graded pair per line.
+They were written by hand for this project and are not for publishing results. `words.tsv` has the
+training pairs that `recipes/starter_words.py` grows from hand-written tables, most confident first;
+`graded.tsv` has held-out word pairs with a similarity from 0 (unrelated) to 10 (the same word in
+another spelling). The sets of the supervised tasks have a file per split: `inference` (relatedness
+from 1 to 5, premise, hypothesis, label), `sentiment` (1 is positive, then the text) and `tagged`
+(word and tag of the Penn Treebank as the English Web Treebank uses it).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
+from pathlib import Path
 
-from tf_charagram.data.starter.grow import distinct, grow_pairs, read_tables, split_groups
-
-#: What `--data` and `--eval-data` call the set.
+#: Name of the set in `--data` and `--eval-data`.
 STARTER = "starter"
-DESCRIPTION = (
-    "The starter set: English word pairs grown by code from synonym groups, spelling variants and "
-    "misspellings that the tf-charagram authors wrote by hand for this project. It is for first "
-    "runs and tests, and not for publishing results."
-)
-
-__all__ = ["DESCRIPTION", "STARTER", "graded_pairs", "heldout_pairs", "train_pairs"]
+_FOLDER = Path(__file__).parent
 
 
 def train_pairs() -> Iterator[tuple[str, str]]:
-    """Yields the training pairs, most confident first; the order is always the same.
+    """Yields the training pairs of words, most confident first.
 
     Yields:
-        Two different lower-case words. No pair comes twice, in either order, and no word is one
-        of `heldout_pairs()` or `graded_pairs()`.
+        Two different lowercase words. No pair comes twice, in either order, and no word is in
+        `graded_pairs()`.
 
     Example:
         >>> next(train_pairs())
         ('begin', 'start')
     """
-    tables = read_tables()
-    graded = ((first, second) for first, second, _ in tables.graded)
-    blocked = frozenset(chain.from_iterable(chain(graded, heldout_pairs())))
-    groups, _ = split_groups()
-    yield from distinct(grow_pairs(groups, tables.spelling, tables.misspellings), blocked)
-
-
-def heldout_pairs() -> Iterator[tuple[str, str]]:
-    """Yields the pairs of the held-out groups, about a tenth of all groups.
-
-    Yields:
-        Two different lower-case words, in the same order of confidence as `train_pairs()`.
-    """
-    tables = read_tables()
-    _, groups = split_groups()
-    words = {word for group in groups for word in group.words}
-    spelling = [pair for pair in tables.spelling if not words.isdisjoint(pair)]
-    misspellings = [pair for pair in tables.misspellings if not words.isdisjoint(pair)]
-    yield from distinct(grow_pairs(groups, spelling, misspellings))
+    for line in _lines("words.tsv"):
+        first, second = line.split("\t")
+        yield first, second
 
 
 def graded_pairs() -> list[tuple[str, str, float]]:
-    """Returns the held-out pairs whose similarity was graded by hand.
+    """Returns the held-out pairs: word, word, similarity from 0 to 10."""
+    rows = (line.split("\t") for line in _lines("graded.tsv"))
+    return [(first, second, float(score)) for first, second, score in rows]
 
-    Returns:
-        Word, word, similarity: 0 is unrelated, 10 is the same word in another spelling. No word
-        occurs in `train_pairs()`.
+
+def starter_file(name: str, split: str) -> Path:
+    """Returns the file of a set of a supervised task.
+
+    Args:
+        name: `"inference"`, `"sentiment"` or `"tagged"`.
+        split: `"train"`, `"dev"` or `"test"`. No text is in two splits.
     """
-    return list(read_tables().graded)
+    return _FOLDER / f"{name}.{split}.tsv"
+
+
+def _lines(name: str) -> list[str]:
+    return (_FOLDER / name).read_text(encoding="utf-8").splitlines()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tf_charagram.data.starter import supervised as starter
+from tf_charagram.data.starter import STARTER, starter_file
 from tf_charagram.tasks.labelled_reader import LabelledPairs, read_labelled_pairs
 from tf_charagram.tasks.pairs.models import PairClassifier
 from tf_charagram.tasks.supervised import LabelTask
@@ -21,7 +21,7 @@ class Entailment(LabelTask):
 
     def starter_set(self, split: str) -> LabelledPairs:
         """Returns pairs with labels."""
-        return starter.inference(split)
+        return read_labelled_pairs(starter_file("inference", split), name=f"{STARTER}.{split}")
 
     def sides(self, examples: LabelledPairs) -> tuple[list[str], ...]:
         """Returns lefts and rights."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from tf_charagram.data.readers.scored import ScoredPairs
-from tf_charagram.data.starter import supervised as starter
+from tf_charagram.data.starter import STARTER, starter_file
 from tf_charagram.tasks.labelled_reader import read_scored_pairs
 from tf_charagram.tasks.pairs.head import PairScoreHead
 from tf_charagram.tasks.pairs.models import PairScorer
@@ -34,7 +34,7 @@ class Similarity(SupervisedTask):
 
     def starter_set(self, split: str) -> ScoredPairs:
         """Returns pairs with scores."""
-        return starter.relatedness(split)
+        return read_scored_pairs(starter_file("inference", split), name=f"{STARTER}.{split}")
 
     def sides(self, examples: ScoredPairs) -> tuple[list[str], ...]:
         """Returns lefts and rights."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tf_charagram.data.starter import supervised as starter
+from tf_charagram.data.starter import STARTER, starter_file
 from tf_charagram.tasks.labelled_reader import LabelledTexts, read_labelled_texts
 from tf_charagram.tasks.sentiment.classifier import TextClassifier
 from tf_charagram.tasks.supervised import LabelTask
@@ -28,7 +28,7 @@ class Sentiment(LabelTask):
 
     def starter_set(self, split: str) -> LabelledTexts:
         """Returns texts with labels."""
-        return starter.sentiment(split)
+        return read_labelled_texts(starter_file("sentiment", split), name=f"{STARTER}.{split}")
 
     def sides(self, examples: LabelledTexts) -> tuple[list[str], ...]:
         """Returns the texts."""

@@ -15,8 +15,7 @@ from rich.table import Table
 
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.pipeline.example_stream import ExampleStream
-from tf_charagram.data.starter import STARTER
-from tf_charagram.data.starter.tagged import tagged_sentences
+from tf_charagram.data.starter import STARTER, starter_file
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import whole_file
@@ -93,7 +92,8 @@ class Tagging(LabelledTask):
 
     def starter_set(self, split: str) -> TaggedSet:
         """Returns tagged sentences."""
-        return TaggedSet(f"{STARTER}.{split}", tagged_sentences(split))
+        sentences = read_tagged(starter_file("tagged", split))
+        return TaggedSet(f"{STARTER}.{split}", list(sentences))
 
     def take_examples(self, examples: Sequence[TaggedSet]) -> None:
         """Takes the sentences to train on; see `LabelledTask.take_examples`."""

@@ -1,4 +1,12 @@
-"""Grows the starter word pairs from the hand-written tables that lie beside this module."""
+"""Grows the word pairs of the starter set from hand-written tables.
+
+    python -m recipes.starter_words
+
+The tables in `word_tables/` hold synonym groups, irregular forms, spelling variants and common
+misspellings. About a tenth of the groups is held out: no pair has a word of those, nor a word of
+the graded set in `tf_charagram/data/starter/graded.tsv`. The pairs are written beside that file,
+most confident first.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +15,17 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from itertools import chain, combinations
+from pathlib import Path
 
 from scipy.cluster.hierarchy import DisjointSet
 
-from tf_charagram.data.starter.inflect import Irregular, count_syllables, inflect
+from recipes.inflect import Irregular, count_syllables, inflect
 
 Pair = tuple[str, str]
 
+TABLES = Path(__file__).parent / "word_tables"
+STARTER = Path(__file__).parents[1] / "tf_charagram" / "data" / "starter"
 HELDOUT_SHARE = 0.10
 # A held-out component of many groups would take a whole field of words out of training.
 _MAX_HELDOUT_COMPONENT = 4
@@ -77,57 +87,39 @@ class Tables:
     graded: tuple[tuple[str, str, float], ...]
 
 
-def _rows(name: str) -> list[list[str]]:
-    text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-    return [line.split("\t") for line in text.splitlines() if line]
+def _rows(path: Path) -> list[list[str]]:
+    return [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line]
 
 
 @functools.cache
 def read_tables() -> Tables:
-    """Reads the tables of the package, once for each process.
-
-    Returns:
-        All tables, in file order.
-    """
+    """Reads all tables, in file order."""
     return Tables(
-        groups=tuple(Group(pos, tuple(words.split())) for pos, words in _rows("groups.tsv")),
+        groups=tuple(
+            Group(pos, tuple(words.split())) for pos, words in _rows(TABLES / "groups.tsv")
+        ),
         irregular={
             (lemma, pos): () if forms == "-" else tuple(forms.split())
-            for lemma, pos, forms in _rows("irregular.tsv")
+            for lemma, pos, forms in _rows(TABLES / "irregular.tsv")
         },
-        spelling=tuple((first, second) for first, second in _rows("spelling.tsv")),
+        spelling=tuple((first, second) for first, second in _rows(TABLES / "spelling.tsv")),
         misspellings=tuple(
             (correct, wrong)
-            for correct, wrongs in _rows("misspellings.tsv")
+            for correct, wrongs in _rows(TABLES / "misspellings.tsv")
             for wrong in wrongs.split()
         ),
-        graded=tuple((a, b, float(score)) for a, b, score in _rows("graded.tsv")),
+        graded=tuple((a, b, float(score)) for a, b, score in _rows(STARTER / "graded.tsv")),
     )
 
 
 def surface_words(group: Group, irregular: Irregular) -> set[str]:
-    """Returns every lemma of a group and every inflected form of it.
-
-    Args:
-        group: The group.
-        irregular: The irregular forms.
-
-    Returns:
-        The set of words.
-    """
+    """Returns every lemma of a group and every inflected form of it."""
     forms = (inflect(word, group.pos, irregular).values() for word in group.words)
     return {*group.words, *chain.from_iterable(forms)}
 
 
 def connected_components(word_sets: Sequence[set[str]]) -> list[list[int]]:
-    """Joins sets that share a word, directly or through others.
-
-    Args:
-        word_sets: The words of each group.
-
-    Returns:
-        Lists of indices into `word_sets`, by first index.
-    """
+    """Joins the indices of sets that share a word, directly or through others."""
     joined = DisjointSet(range(len(word_sets)))
     owner: dict[str, int] = {}
     for index, words in enumerate(word_sets):
@@ -200,11 +192,8 @@ def _spelling_pairs(groups: Sequence[Group], spelling: Sequence[Pair]) -> Iterat
 def misspell(word: str) -> str | None:
     """Misspells a long word in the most likely way.
 
-    Args:
-        word: A correctly spelled word.
-
     Returns:
-        The word with one common spelling mistake, or `None` when no rule fits.
+        The word with one common spelling mistake; `None` if no rule fits.
 
     Example:
         >>> misspell("embarrass"), misspell("retrieve"), misspell("cat")
@@ -242,11 +231,6 @@ def grow_pairs(
 ) -> Iterator[Pair]:
     """Yields the pairs of some groups, most confident first, repeats included.
 
-    Args:
-        groups: The groups to grow from.
-        spelling: Spelling variants to add.
-        misspellings: Misspellings to add.
-
     Yields:
         Synonyms, then their inflected forms, then lemma and form, then spelling variants, then
         misspellings.
@@ -266,18 +250,39 @@ def grow_pairs(
 
 
 def distinct(pairs: Iterable[Pair], blocked: frozenset[str] = frozenset()) -> Iterator[Pair]:
-    """Drops self pairs, repeats in either order, and pairs with a blocked word.
-
-    Args:
-        pairs: The pairs.
-        blocked: Words that must not occur.
-
-    Yields:
-        The remaining pairs, in order.
-    """
+    """Drops self pairs, repeats in either order, and pairs with a blocked word."""
     seen: set[Pair] = set()
     for first, second in pairs:
         key = (first, second) if first < second else (second, first)
         if first != second and key not in seen and blocked.isdisjoint(key):
             seen.add(key)
             yield first, second
+
+
+def heldout_pairs() -> Iterator[Pair]:
+    """Yields the pairs of the held-out groups, in the same order of confidence as the others."""
+    tables = read_tables()
+    _, groups = split_groups()
+    words = {word for group in groups for word in group.words}
+    spelling = [pair for pair in tables.spelling if not words.isdisjoint(pair)]
+    misspellings = [pair for pair in tables.misspellings if not words.isdisjoint(pair)]
+    yield from distinct(grow_pairs(groups, spelling, misspellings))
+
+
+def train_pairs() -> Iterator[Pair]:
+    """Yields the training pairs, most confident first."""
+    tables = read_tables()
+    graded = ((first, second) for first, second, _ in tables.graded)
+    blocked = frozenset(chain.from_iterable(chain(graded, heldout_pairs())))
+    groups, _ = split_groups()
+    yield from distinct(grow_pairs(groups, tables.spelling, tables.misspellings), blocked)
+
+
+def main() -> None:
+    """Writes the pairs."""
+    lines = (f"{first}\t{second}\n" for first, second in train_pairs())
+    (STARTER / "words.tsv").write_text("".join(lines), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
