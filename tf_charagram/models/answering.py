@@ -1,4 +1,4 @@
-"""What models that answer about texts, or pairs of texts, have in common."""
+"""The base of models that score or label texts or pairs of texts."""
 
 from __future__ import annotations
 
@@ -20,25 +20,24 @@ from tf_charagram.text.validation import check_batch_size
 
 
 class Classified(NamedTuple):
-    """The label of a text or of a pair, and its probability."""
+    """A label and its probability."""
 
     label: str
     score: float
 
 
 class AnsweringModel(HeadedModel):
-    """Base of the models whose head sees one vector for each text; arguments as `HeadedModel`.
+    """The base of models whose head takes one vector per text; arguments as for `HeadedModel`.
 
     Call arguments:
-        texts: Strings `(batch,)`; for a model of pairs, a list of two such tensors, the left texts
-            and the right ones.
+        texts: Strings `(batch,)`; for pairs, a list of two such tensors.
         training: As for the encoder.
 
     Returns:
-        What `answers` returns: float32 `(batch,)` or `(batch, num_labels)`.
+        Scores, float32 `(batch,)`, or probabilities, float32 `(batch, num_labels)`.
 
     Raises:
-        ConfigError: As for `HeadedModel`; or the head takes vectors of another width.
+        ConfigError: As for `HeadedModel`; or encoder and head differ in width.
     """
 
     def __init__(self, vectorizer: Layer, encoder: Layer, head: Layer, **kwargs: Any) -> None:
@@ -57,51 +56,51 @@ class AnsweringModel(HeadedModel):
 
     @property
     def answer_shape(self) -> tuple[int, ...]:
-        """Shape of one answer."""
+        """Shape of a single answer."""
         raise NotImplementedError
 
     def call(self, texts: Any, training: bool = False) -> tf.Tensor:
-        """Returns the answers about texts, or about pairs."""
+        """Returns the answers for texts or pairs."""
         sides = texts if isinstance(texts, list | tuple) else [texts]
         return self.answers(self.embedder.call(tf.concat(sides, axis=0), training))
 
     def compute_output_spec(self, texts: Any, **kwargs: Any) -> keras.KerasTensor:
-        """Returns symbolic answers for symbolic texts."""
+        """Returns symbolic answers."""
         del kwargs
         sides = texts if isinstance(texts, list | tuple) else [texts]
         return keras.KerasTensor((sides[0].shape[0], *self.answer_shape), "float32")
 
     def answers(self, vectors: tf.Tensor) -> tf.Tensor:
-        """Returns the answers about vectors, float32 with a row for each text or pair."""
+        """Returns the answers for vectors, float32, one row per text or pair."""
         return tf.nn.softmax(self.head(vectors))
 
     def outputs(self, answers: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Returns what an exported model gives: `answers` and what follows from them, by name."""
+        """Returns the outputs of the SavedModel, by name."""
         raise NotImplementedError
 
     def answers_to(self, *sides: Sequence[str | bytes], batch_size: int) -> NDArray[np.float32]:
-        """Returns the answers about texts, or about pairs; each distinct text is encoded once.
+        """Returns the answers for texts or pairs; encodes each distinct text once.
 
         Args:
-            *sides: The texts; or the left ones and the right ones, equally many.
-            batch_size: Texts encoded at a time, and answers computed at a time.
+            *sides: Texts; or left texts and right texts.
+            batch_size: Texts or pairs per batch.
 
         Raises:
-            ConfigError: `batch_size` is no integer or below 1.
+            ConfigError: `batch_size` is not a positive integer.
         """
         check_batch_size(batch_size)
         texts, row_indices = distinct(chain(*sides))
         vectors = self.embedder.encode(texts, batch_size=batch_size)
         rows = row_indices.reshape(len(sides), -1)
         answers = []
-        # No texts are one batch of none.
+        # An empty list is one empty batch.
         for start in range(0, max(rows.shape[1], 1), batch_size):
             batch = rows[:, start : start + batch_size].ravel()
             answers.append(self._answers(vectors[batch]).numpy())
         return np.concatenate(answers)
 
     def text_function(self) -> tf.types.experimental.PolymorphicFunction:
-        """Returns the signature of a model of texts: strings `(n,)` to `outputs`."""
+        """Returns the signature for texts: strings `(n,)` to `outputs`."""
         embed = self.embedder.served_call()
 
         @tf.function(input_signature=TEXTS, autograph=False)
@@ -111,7 +110,7 @@ class AnsweringModel(HeadedModel):
         return answer
 
     def pair_function(self) -> tf.types.experimental.PolymorphicFunction:
-        """Returns the signature of a model of pairs: strings `(n,)`, twice, to `outputs`."""
+        """Returns the signature for pairs: strings `(n,)`, twice, to `outputs`."""
         embed = self.embedder.served_call()
 
         @tf.function(input_signature=TEXT_PAIRS, autograph=False)
@@ -126,7 +125,7 @@ class AnsweringModel(HeadedModel):
 
 
 class LabellingModel(AnsweringModel):
-    """Base of the models that give a text, or a pair, one of several labels."""
+    """The base of models that give each text or pair one of several labels."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -135,16 +134,16 @@ class LabellingModel(AnsweringModel):
 
     @property
     def answer_shape(self) -> tuple[int, ...]:
-        """A probability for each label."""
+        """`(num_labels,)`."""
         return (len(self.labels),)
 
     def outputs(self, answers: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Returns `label`, strings `(n,)`, and `scores`, the probabilities of all labels."""
+        """Returns `label`, strings `(n,)`, and `scores`, float32 `(n, num_labels)`."""
         best = tf.argmax(answers, axis=1)
         return {"label": tf.gather(tf.constant(list(self.labels)), best), "scores": answers}
 
     def most_probable(self, probabilities: NDArray[np.float32]) -> list[Classified]:
-        """Returns the most probable label of each row, the first of equally probable ones."""
+        """Returns the most probable label of each row."""
         best = np.argmax(probabilities, axis=1)
         return [
             Classified(self.labels[i], float(row[i]))

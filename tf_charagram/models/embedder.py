@@ -1,4 +1,4 @@
-"""The object a user holds: raw text in, vectors out."""
+"""`TextEmbedder`: raw texts in, vectors out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.huge_pages import use_huge_pages
 from tf_charagram.layers.placement import read_in_place
 from tf_charagram.losses.similarity import paired_cosine
-from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel
+from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel, check_process
 from tf_charagram.models.encoding import encoded, in_halves
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.locations import EMBEDDER
@@ -29,12 +29,10 @@ from tf_charagram.text.validation import check_batch_size
 
 _BATCH = 1000
 _MAX_BATCH_CHARS = 4_000_000
+# Vectors inspected to find out whether all have unit length.
+_NUM_INSPECTED = 100
 
 T = TypeVar("T", bound=str | bytes)
-
-
-# Rows that tell whether vectors are of unit length.
-_NUM_TELLING = 100
 
 
 class Neighbor(NamedTuple):
@@ -46,7 +44,7 @@ class Neighbor(NamedTuple):
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
 class TextEmbedder(TextModel):
-    """Embeds raw texts: a vectorizer, strings to ids, followed by an encoder, ids to vectors.
+    """Embeds raw texts with a vectorizer (strings to ids) and an encoder (ids to vectors).
 
     Args:
         vectorizer: Keras layer from strings `(batch,)` to ragged ids.
@@ -71,9 +69,8 @@ class TextEmbedder(TextModel):
 
     def __init__(self, vectorizer: Layer, encoder: Layer, **kwargs: Any) -> None:
         super().__init__(vectorizer, encoder, **kwargs)
-        # Converting Python to graphs takes a third of the time of the first call. Keras' `fit` does
-        # without, too.
-        # Not the method itself: TensorFlow would warn of the graphs of several models as of one's.
+        # AutoGraph would take a third of the first call. `partial`, because TensorFlow would count
+        # the traces of all models together and warn.
         self._embed = tf.function(partial(self.call), input_signature=TEXTS, autograph=False)
 
     @property
@@ -82,11 +79,11 @@ class TextEmbedder(TextModel):
         return self.encoder.dim
 
     def call(self, texts: tf.Tensor, training: bool = False) -> tf.Tensor:
-        """Embeds a string tensor `(batch,)`; returns float32 `(batch, dim)`."""
+        """Returns the embeddings, float32 `(batch, dim)`, of strings `(batch,)`."""
         return encoded(self.encoder, self.vectorizer(texts), training)
 
     def compute_output_spec(self, texts: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
-        """Returns symbolic embeddings, float32 `(batch, dim)`, for symbolic texts."""
+        """Returns symbolic embeddings, float32 `(batch, dim)`."""
         del kwargs
         return keras.KerasTensor((texts.shape[0], self.dim), "float32")
 
@@ -97,28 +94,27 @@ class TextEmbedder(TextModel):
         batch_size: int | None = None,
         show_progress: bool = False,
     ) -> np.ndarray:
-        """Embeds texts.
+        """Returns the embeddings of texts, float32 `(num_texts, dim)`. They are not normalized.
 
         Args:
-            texts: Any texts, also as an array, a tensor or a `tf.data.Dataset`; empty ones and
-                broken UTF-8 have a defined embedding too.
-            batch_size: Texts embedded at a time. Default: 1,000, and up to 4,000 where there are
-                more for every core and the encoder does not pad.
+            texts: A list, array, tensor or `tf.data.Dataset` of strings. Empty texts and broken
+                UTF-8 have defined embeddings.
+            batch_size: Texts per batch. Default: 1,000; up to 4,000 for long lists if the encoder
+                does not pad.
             show_progress: Show a progress bar on standard error.
 
-        Returns:
-            float32 `(num_texts, dim)`.
-
         Raises:
-            ConfigError: `texts` is a single string or holds what is no string, or `batch_size` is
-                no integer or below 1.
+            ConfigError: `texts` is a single string or contains other values, or `batch_size` is not
+                a positive integer.
+            RunError: This process was forked after a model was made.
         """
+        check_process()
         texts = list(texts_of(texts, "texts"))
         if batch_size is None:
             batch_size = self._batch_size(len(texts))
         order = None
         if is_padded(self.encoder):
-            # Batches of like length need little padding.
+            # Batches of similar length need little padding.
             order = np.argsort([len(text) for text in texts], kind="stable")
             texts = [texts[index] for index in order]
         vectors = np.empty((len(texts), self.dim), np.float32)
@@ -134,35 +130,37 @@ class TextEmbedder(TextModel):
     def encode_batches(
         self, texts: Iterable[T], *, batch_size: int | None = None
     ) -> Iterator[tuple[list[T], np.ndarray]]:
-        """Embeds a stream of texts, several batches at the same time, to keep all cores busy.
+        """Embeds a stream of texts on all cores.
 
         Args:
-            texts: As for `encode`; read as a stream.
-            batch_size: Most texts in a batch; long texts make it smaller. Default: 4,000, or 1,000
-                for an encoder that pads.
+            texts: As for `encode`; consumed lazily.
+            batch_size: Maximum texts per batch; batches of long texts are smaller. Default: 4,000,
+                or 1,000 if the encoder pads.
 
         Yields:
-            The texts of a batch, and their embeddings, float32 `(len(batch), dim)` and read-only;
-            in order.
+            The texts of a batch and their embeddings, float32 `(len(batch), dim)`, read-only; in
+            order.
 
         Raises:
-            ConfigError: `texts` is a single string, or `batch_size` is no integer or below 1.
+            ConfigError: `texts` is a single string, or `batch_size` is not a positive integer.
+            RunError: This process was forked after a model was made.
         """
+        check_process()
         if batch_size is None:
-            batch_size = self._largest_batch
+            batch_size = self._max_batch_size
         check_batch_size(batch_size)
         return self._encode_batches(texts_of(texts, "texts"), batch_size)
 
     def _batch_size(self, num_texts: int) -> int:
-        """Returns how many texts to embed at a time, so that all cores have as many batches."""
-        for_each_core = num_texts // (2 * num_threads())
-        most = min(max(for_each_core, _BATCH), self._largest_batch)
-        num_rounds = math.ceil(num_texts / (num_threads() * most))
+        """Returns a batch size with which all cores get the same number of batches."""
+        per_core = num_texts // (2 * num_threads())
+        limit = min(max(per_core, _BATCH), self._max_batch_size)
+        num_rounds = math.ceil(num_texts / (num_threads() * limit))
         return max(math.ceil(num_texts / max(num_rounds * num_threads(), 1)), _BATCH)
 
     @property
-    def _largest_batch(self) -> int:
-        """Texts in a batch, if nothing else is said: what is padded takes memory."""
+    def _max_batch_size(self) -> int:
+        """Maximum texts per batch by default; padding takes memory."""
         return _BATCH if is_padded(self.encoder) else 4 * _BATCH
 
     def _encode_batches(
@@ -175,19 +173,19 @@ class TextEmbedder(TextModel):
         yield from in_threads(self._encode_batch, batches)
 
     def _encode_batch(self, texts: Sequence[str | bytes]) -> np.ndarray:
-        # `numpy()` would copy them.
+        # `numpy()` would copy.
         return np.asarray(self._embed(string_tensor(texts)))
 
     def similarity(self, left: Iterable[str | bytes], right: Iterable[str | bytes]) -> np.ndarray:
         """Returns the cosines of corresponding texts, float32 `(num_texts,)`.
 
         Args:
-            left: Any texts, as for `encode`.
-            right: As many.
+            left: Texts, as for `encode`.
+            right: The same number of texts.
 
         Raises:
-            ConfigError: The two lists differ in length, or one is a single string or holds what is
-                no string.
+            ConfigError: The lists differ in length, or one is a single string or contains other
+                values.
         """
         lefts, rights = paired_texts(left, right)
         return np.sum(unit_rows(self.encode(lefts)) * unit_rows(self.encode(rights)), axis=1)
@@ -196,20 +194,19 @@ class TextEmbedder(TextModel):
         self, query: str | bytes, vocabulary: Iterable[str | bytes] | None, k: int = 10,
         vectors: np.ndarray | None = None, *, include_query: bool = True,
     ) -> list[Neighbor]:  # fmt: skip
-        """Returns the texts of a vocabulary that are most similar to a query, by exact search.
+        """Returns the texts most similar to a query, by exact search.
 
         Args:
             query: A text.
-            vocabulary: The texts to search, also as an array or a tensor.
-            k: How many.
-            vectors: Embeddings of the vocabulary, to save computing them again: all of unit length
-                (or zero), which is faster, or as `encode` returns them. The first ones tell.
-            include_query: Whether the query may be an answer itself. Leave it out where the
-                neighbours of a word are wanted.
+            vocabulary: The texts to search: a list, array or tensor.
+            k: Number of neighbors.
+            vectors: Precomputed embeddings of the vocabulary, from `encode` or, faster, of unit
+                length.
+            include_query: Whether the query itself may be returned.
 
         Raises:
-            ConfigError: `k` is no integer or below 1, `vocabulary` is a single string, or `vectors`
-                has another shape or is not finite.
+            ConfigError: `k` is not a positive integer, `vocabulary` is a single string, or
+                `vectors` has the wrong shape or is not finite.
         """
         check_positive(k=k)
         query = decoded(query)
@@ -223,7 +220,7 @@ class TextEmbedder(TextModel):
         cosines = vectors @ unit_rows(self.encode([query]))[0]
         if not np.isfinite(cosines).all():
             raise ConfigError("`vectors` must be finite. Received: NaN or infinity")
-        lengths = _divisors(vectors[:_NUM_TELLING])
+        lengths = _divisors(vectors[:_NUM_INSPECTED])
         if (np.isfinite(lengths) & (np.abs(lengths - 1) > 1e-3)).any():
             cosines = cosines / _divisors(vectors)
         num_left_out = 0 if include_query else texts.count(query)
@@ -232,16 +229,16 @@ class TextEmbedder(TextModel):
         return [found for found in neighbors if include_query or found.text != query][:k]
 
     def explain(self, left: str, right: str) -> Explanation:
-        """Returns how much each pair of n-grams adds to the cosine of two texts."""
+        """Returns the contribution of each pair of n-grams to the cosine of two texts."""
         return explain(self.vectorizer, self.encoder, left, right)
 
     def served_call(self) -> Callable[[tf.Tensor], tf.Tensor]:
-        """Returns `call` as served graphs have it: large batches keep two cores busy."""
-        # Halves of what is padded would take twice the memory at a time.
+        """Returns `call` for served graphs, in which large batches use two cores."""
+        # Two padded halves would take twice the memory.
         return self.call if is_padded(self.encoder) else in_halves(self.call)
 
     def signatures(self) -> dict[str, Any]:
-        """Returns what an exported embedder answers.
+        """Returns the signatures of the SavedModel.
 
         * `serving_default(texts) -> {"embedding": float32 (n, dim)}`
         * `similarity(texts_a, texts_b) -> {"cosine": float32 (n,)}`
@@ -266,14 +263,14 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
 
 def _divisors(vectors: np.ndarray) -> np.ndarray:
     """Returns the length of each row, infinity for zero rows, float64 `(num_rows,)`."""
-    # In double precision, for the squares of large numbers overflow in single.
+    # Squares of large numbers overflow in float32.
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     return np.where(lengths > 1e-6, lengths, np.inf)
 
 
 @contextmanager
 def _progress(show: bool, total: int) -> Iterator[Callable[[int], None]]:
-    """Shows a progress bar on standard error, if asked; yields the function that advances it."""
+    """Yields a function that advances a progress bar on standard error, if it is shown."""
     if not show:
         yield lambda number: None
         return

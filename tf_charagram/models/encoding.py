@@ -1,4 +1,4 @@
-"""How models apply their encoder, so that one long text costs no more than itself."""
+"""How models run their encoder: long texts, two cores, repeated texts."""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ from tf_charagram.encoders.base import is_padded
 from tf_charagram.layers.by_length import by_length
 from tf_charagram.models.base import TEXTS
 
-# Most steps that are padded at a time, characters or words.
+# Characters or words per padded group.
 _MAX_STEPS = 32_768
+# Below this size, one core is as fast.
+_MIN_BYTES = 4_000
+
+T = TypeVar("T", bound=Hashable)
 
 
 def encoded(encoder: Layer, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
-    """Returns the vectors of texts given as ids, float32 `(batch, dim)`.
+    """Returns the vectors of texts, float32 `(batch, dim)`, from their ids.
 
-    An encoder that pads gets texts of similar length at a time, but for training, which has its own
-    batches: with a text of 50,000 characters, seven texts would take gigabytes.
+    Outside training, an encoder that pads gets groups of texts of similar length: padded together,
+    seven texts would take gigabytes if one of them has 50,000 characters.
     """
     if training or not is_padded(encoder):
         return encoder(ids, training=training)
@@ -31,25 +35,20 @@ def encoded(encoder: Layer, ids: tf.RaggedTensor, training: bool = False) -> tf.
     return by_length(compose, ids, _MAX_STEPS, encoder.dim, per_value=False)
 
 
-# Fewer bytes are embedded as fast by one core, and other requests may want the other.
-_LEAST_BYTES = 4_000
-
-
 def in_halves(embed: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:
-    """Returns a function that does the same, and both halves of a large batch at the same time.
+    """Returns an equal function that embeds both halves of a large batch in parallel.
 
-    `tf.function` orders operations on the same table, so that the second half would wait for the
-    first one's look-ups, though these change nothing; `tf.compat.v1.wrap_function` does not.
+    `tf.function` would order the look-ups of both halves in a table, although they change nothing;
+    `tf.compat.v1.wrap_function` does not.
 
     Args:
-        embed: From strings `(batch,)` to float32 `(batch, dim)`, where the row of a text does not
-            depend on the others.
+        embed: Function from strings `(batch,)` to float32 `(batch, dim)`. Rows must not depend on
+            each other.
 
     Returns:
-        To be called within a `tf.function`.
+        A function to call within a `tf.function`.
     """
-    # Not inlined, the graph is in the function once, and its operations are not run, or skipped
-    # one by one, for the branch that is not taken.
+    # Without inlining, the graph exists once, and the branch not taken costs nothing.
     whole = tf.function(
         embed,
         input_signature=TEXTS,
@@ -63,16 +62,13 @@ def in_halves(embed: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], 
 
     def embed_in_halves(texts: tf.Tensor) -> tf.Tensor:
         num_bytes = tf.reduce_sum(tf.strings.length(texts))
-        return tf.cond(num_bytes < _LEAST_BYTES, lambda: whole(texts), lambda: both(texts))
+        return tf.cond(num_bytes < _MIN_BYTES, lambda: whole(texts), lambda: both(texts))
 
     return tf.compat.v1.wrap_function(embed_in_halves, TEXTS)
 
 
-T = TypeVar("T", bound=Hashable)
-
-
 def distinct(texts: Iterable[T]) -> tuple[list[T], NDArray[np.int64]]:
-    """Returns each text once, in the order of first occurrence, and where each one is in it.
+    """Returns the distinct texts, in order, and the index of each text among them.
 
     Example:
         >>> texts, row_indices = distinct(["a", "b", "a"])

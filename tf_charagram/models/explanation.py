@@ -1,4 +1,4 @@
-"""Why two texts are similar: the cosine split over pairs of n-grams."""
+"""Explains similarity: the cosine of two texts as a sum over pairs of n-grams."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ BIAS = "(bias)"
 
 @dataclass(frozen=True)
 class Explanation:
-    """How much each pair of n-grams adds to the cosine of two texts.
+    """The contribution of each pair of n-grams to the cosine of two texts.
 
-    The contributions sum to the cosine. For a linear encoder each is exactly the product of the two
-    n-grams' vectors over the lengths of the embeddings. With a non-linearity, each dimension of a
-    text has the gain h(z) / z, and its n-grams share that dimension in proportion.
+    Contributions sum to the cosine. With a linear encoder, each one is the dot product of two
+    n-gram vectors, divided by the norms of the embeddings. With a non-linearity h, each dimension
+    of a text is scaled by its gain h(z) / z.
 
     Attributes:
         cosine: Cosine of the two embeddings.
-        left: n-grams of the left text that have a vector, in order, then `"(bias)"`.
-        right: Of the right text.
+        left: N-grams of the left text that have a vector, in order, then `"(bias)"`.
+        right: The same for the right text.
         contributions: float `(len(left), len(right))`.
     """
 
@@ -37,7 +37,7 @@ class Explanation:
     contributions: np.ndarray
 
     def top(self, k: int = 10) -> list[tuple[str, str, float]]:
-        """Returns the `k` pairs that add most, equal pairs summed: left, right, contribution."""
+        """Returns the `k` largest (left, right, contribution), summed over equal pairs."""
         (lefts, rows), (rights, columns) = distinct(self.left), distinct(self.right)
         totals = np.zeros((len(lefts), len(rights)))
         np.add.at(totals, np.ix_(rows, columns), self.contributions)
@@ -54,7 +54,7 @@ def explain(
     """Explains the cosine of two texts.
 
     Raises:
-        ConfigError: The encoder is not a sum over n-grams, the model was folded, or a text is no
+        ConfigError: The encoder is not a sum over n-grams, the model was folded, or a text is not a
             string.
     """
     if not isinstance(encoder, Charagram):
@@ -73,7 +73,7 @@ def explain(
 def _parts(
     vectorizer: NgramVectorizer, encoder: Charagram, text: str
 ) -> tuple[list[str], np.ndarray]:
-    """Returns the n-grams of a text and the vectors that sum to its embedding, float64."""
+    """Returns the n-grams of a text and their vectors, float64, which sum to its embedding."""
     ngrams = vectorizer.ngrams(text)
     ids = np.array([ids for _, ids in ngrams], np.int64).reshape(-1, vectorizer.rows_per_ngram)
     rows = tf.gather(encoder.sum.table.value, ids).numpy().sum(axis=1, dtype=np.float32)

@@ -1,6 +1,6 @@
-"""Where models are: in a folder, in that of a run, or in the package under a name.
+"""Finds models: in a folder, in the folder of a run, or in the package by name.
 
-Imports nothing large: command lines ask here before TensorFlow is loaded.
+Imports without TensorFlow, because the command line asks here first.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ from tf_charagram.errors import ConfigError, RunError, unknown_name
 from tf_charagram.files.json_files import read_json
 from tf_charagram.files.writing import sha256_of
 
-#: Models with a dictionary have version 3, others with tables in fewer bits version 2, all others
-#: version 1.
+#: Version 3 for models with a dictionary, 2 for others with compressed tables, 1 for all others.
 FORMAT_VERSION = 3
 #: One folder for each model that ships with the package; `recipes/ship.py` writes them.
 PRETRAINED = Path(__file__).parent.parent / "pretrained"
-#: What a shipped model has besides `FILES`: its facts; and words to search, most frequent first, if
-#: it has no dictionary.
+#: Additional files of a shipped model: its facts, and words to search if it has no dictionary.
 CARD = "card.json"
 WORDS = "words.txt.gz"
 
@@ -33,34 +31,36 @@ class _Files(NamedTuple):
 
 
 FILES = _Files()
+#: The default kind of a model.
+EMBEDDER = "embedder"
 
 
 def shipped_models() -> dict[str, Path]:
-    """Returns the folders of the models that ship with the package, by name."""
+    """Returns name -> folder of the models that ship with the package."""
     return {path.name: path for path in sorted(PRETRAINED.glob("[!._]*")) if path.is_dir()}
 
 
 def check_path(path: Any) -> None:
-    """Checks that a path is one, and not empty, which would be the current folder.
+    """Checks the type of a path, and that it is not empty.
 
     Raises:
-        ConfigError: It is not.
+        ConfigError: It is empty or of another type.
     """
     if not isinstance(path, str | os.PathLike) or path == "":
         raise ConfigError(
-            f"A model is given by its folder, that of its run, or its name. Received: {path!r}"
+            f"A model must be given by its folder, its run folder or its name. Received: {path!r}"
         )
 
 
 def model_folder(path: str | Path) -> Path:
-    """Returns the folder of a model; the one place that knows what names a model.
+    """Returns the folder of a model.
 
     Args:
-        path: The folder itself, that of the run it is in, or the name of a shipped model. A folder
-            of that name comes first.
+        path: The folder itself, the folder of its run, or the name of a shipped model. A folder
+            takes precedence over a name.
 
     Raises:
-        ConfigError: It is not a path, or is empty.
+        ConfigError: `path` is not a path, or is empty.
         RunError: The run has no model yet.
     """
     check_path(path)
@@ -72,17 +72,13 @@ def model_folder(path: str | Path) -> Path:
         return folder / "model"
     if is_run_file(folder / FILES.config):
         raise RunError(
-            f"{folder} holds no model yet: the run did not reach its end. Go on with --resume."
+            f"{folder} has no model yet, because the run is not finished. Continue with --resume."
         )
     return folder
 
 
 def is_run_file(path: Path) -> bool:
-    """Returns whether a file has the settings of a run: models and other programs have such files.
-
-    Args:
-        path: The `config.json` of a run, or the file of that kind that a search has.
-    """
+    """Returns whether a JSON file contains the settings of a run or of a search."""
     try:
         config = read_json(path)
     except (OSError, ValueError):
@@ -97,7 +93,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
         path: As for `model_folder`.
 
     Raises:
-        RunError: It is not a model folder, is damaged, or is from a newer version.
+        RunError: It is not a model folder, is damaged, or was written by a newer version.
     """
     folder = model_folder(path)
     try:
@@ -120,13 +116,13 @@ def read_config(path: str | Path) -> dict[str, Any]:
 
 
 def read_card(path: str | Path) -> dict[str, Any] | None:
-    """Returns the facts that a shipped model comes with; `None` for other models.
+    """Returns the facts about a shipped model; `None` for other models.
 
     Args:
         path: As for `model_folder`.
 
     Raises:
-        RunError: They are damaged.
+        RunError: The file is damaged.
     """
     file = model_folder(path) / CARD
     try:
@@ -138,48 +134,40 @@ def read_card(path: str | Path) -> dict[str, Any] | None:
 
 
 def _what_it_is(path: Path) -> str:
-    """Returns what to do about a path that is not a model folder."""
+    """Returns advice about a path that is not a model folder."""
     if path.suffix == ".keras":
-        return "A Keras archive is read by `keras.models.load_model`."
+        return "Use `keras.models.load_model` for a Keras archive."
     if (path / "saved_model.pb").is_file():
-        return "A SavedModel is read by `tf.saved_model.load`; give the model it was exported from."
-    return "Give the folder of a run, or its `model` folder."
+        return "Use `tf.saved_model.load` for a SavedModel, or give the run it was exported from."
+    return "Give a run folder or its `model` folder."
 
 
 def _other_names(path: str | Path) -> str:
-    """Returns what to add to an error about a path that may be a mistyped name."""
+    """Returns a suggestion if a path may be a mistyped name."""
     name, shipped = os.fspath(path), shipped_models()
     if not shipped or Path(name).name != name or Path(name).exists():
         return ""
     return f" {unknown_name('model', name, shipped)}"
 
 
-#: The kind of a model whose settings name none.
-EMBEDDER = "embedder"
-
-
 def model_files(path: str | Path) -> list[Path]:
-    """Returns the files of a saved model that exist, given its folder or its run's."""
+    """Returns the existing files of a model; `path` as for `model_folder`."""
     folder = model_folder(path)
     return [folder / name for name in FILES if (folder / name).is_file()]
 
 
 def model_sha256(path: str | Path) -> str:
-    """Returns a checksum over the files of a model, given its folder or its run's.
-
-    Raises:
-        RunError: It is not a model folder.
-    """
+    """Returns a checksum of the files of a model; arguments and errors as `read_config`."""
     read_config(path)
     checksums = "".join(map(sha256_of, model_files(path)))
     return hashlib.sha256(checksums.encode()).hexdigest()
 
 
 def read_kind(path: str | Path) -> str:
-    """Returns what kind of model a folder holds, such as `"embedder"`; errors as `load_model`."""
+    """Returns the kind of a model, such as `"embedder"`; errors as `read_config`."""
     return kind_of(read_config(path))
 
 
 def kind_of(config: dict[str, Any]) -> str:
-    """Returns the kind that the settings of a model say."""
+    """Returns the kind of a model from its settings."""
     return str(config.get("kind", EMBEDDER))

@@ -1,4 +1,4 @@
-"""The folder a model is saved in: JSON and NumPy arrays, no code."""
+"""Model folders: JSON and NumPy arrays, no code."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from tf_charagram.text.assets import DAMAGES
 from tf_charagram.text.dictionary import Dictionary, without_dictionary
 from tf_charagram.text.registry import VECTORIZERS
 
-# Format versions: of weights that are all float32, of tables in fewer bits, and with a dictionary.
+# Format versions of float32 weights, of compressed tables, and of models with a dictionary.
 _PLAIN_VERSION, _SMALL_VERSION, _DICTIONARY_VERSION = 1, 2, FORMAT_VERSION
-# Key of the checksum of the files of arrays, which tells whether they belong together.
+# Key of the checksum over the array files, which shows that they belong together.
 _ARRAYS = "arrays"
 
 
@@ -55,18 +55,17 @@ def save_model(
 
     Args:
         path: The folder.
-        parts: The model.
-        kind: Kind of the model, see `registry.MODELS`.
-        task: What it was trained for, if that is known.
-        table_dtype: `"float32"`; or `"float16"`, `"int8"` or `"int4"` for a small folder: the
-            embedding tables of the encoder are rounded to that, all other weights are kept as they
-            are, and the files are compressed.
+        parts: Parts of the model.
+        kind: Kind of the model.
+        task: Name of the task it was trained for, if known.
+        table_dtype: `"float32"`; or `"float16"`, `"int8"` or `"int4"` for a small folder with
+            rounded embedding tables and compressed files.
 
     Raises:
-        ConfigError: There is no such `table_dtype`, or a table cannot be stored in it; or `load`
-            would reject the model: a weight is not finite, the vectorizer is of another kind than
-            the encoder reads, or a setting is too large.
-        RunError: It cannot be written, or there is a `config.json` that is not a model's.
+        ConfigError: `table_dtype` is unknown or does not fit the model; or `load` would reject the
+            model: a weight is not finite, the vectorizer does not match the encoder, or a setting
+            is too large.
+        RunError: The folder cannot be written, or has the `config.json` of something else.
     """
     path = Path(path)
     _check_free(path / FILES.config)
@@ -86,7 +85,7 @@ def save_model(
     }
     _check_settings(parts, config)
     write_arrays = np.savez_compressed if is_small else np.savez
-    # All are written before the first one is where it belongs.
+    # Every file is complete before the first one gets its name.
     with (
         whole_file(path / FILES.config, "w") as settings,
         whole_file(path / FILES.weights) as table,
@@ -101,10 +100,10 @@ def save_model(
 
 
 def _check_free(config: Path) -> None:
-    """Checks that a `config.json` that would be overwritten is a model's.
+    """Checks that only the `config.json` of a model is overwritten.
 
     Raises:
-        RunError: It is not.
+        RunError: It belongs to something else.
     """
     try:
         is_ours = "format_version" in read_json(config)
@@ -113,23 +112,23 @@ def _check_free(config: Path) -> None:
     except (OSError, ValueError, TypeError):
         is_ours = False
     if not is_ours:
-        raise RunError(f"{config} is not that of a model. Move it away, or give another folder.")
+        raise RunError(f"{config} does not belong to a model. Move it, or give another folder.")
 
 
 def _version(vectorizer: keras.layers.Layer, is_small: bool) -> int:
-    """Returns the lowest format version that describes all of a folder."""
+    """Returns the lowest format version that has everything."""
     if vectorizer.dictionary is not None:
         return _DICTIONARY_VERSION
     return _SMALL_VERSION if is_small else _PLAIN_VERSION
 
 
 def _config_of(layer: keras.layers.Layer) -> dict[str, Any]:
-    """Returns the arguments of a layer; a second stage trains what the first one froze."""
+    """Returns the constructor arguments of a layer, except whether it is frozen."""
     return {name: value for name, value in layer.get_config().items() if name != FROZEN}
 
 
 def _check_kinds(parts: Parts) -> None:
-    """Checks that the encoder reads what the vectorizer gives; raises as `save_model`."""
+    """Checks that vectorizer and encoder match; raises as `save_model`."""
     encoder, vectorizer = parts.encoder, parts.vectorizer
     needed = VECTORIZERS[encoder_class(encoder_name(encoder)).vectorizer]
     if not isinstance(vectorizer, needed):
@@ -140,7 +139,7 @@ def _check_kinds(parts: Parts) -> None:
 
 
 def _check_settings(parts: Parts, config: dict[str, Any]) -> None:
-    """Checks that `load` accepts the settings; raises as `save_model`."""
+    """Checks that `load_model` accepts the settings; raises as `save_model`."""
     written = parse_json(to_json(config))
     try:
         plain_settings(type(parts.vectorizer), written["vectorizer"])
@@ -152,13 +151,13 @@ def _check_settings(parts: Parts, config: dict[str, Any]) -> None:
 
 
 def _flush(file: IO[Any]) -> None:
-    """Flushes a file to disk, which may turn out to be full only then."""
+    """Flushes a file to disk, which may be full."""
     file.flush()
     os.fsync(file.fileno())
 
 
 def _fingerprint(*paths: str | Path) -> str:
-    """Returns a checksum of the arrays in files, from the checksums that zip keeps of them."""
+    """Returns a checksum of the arrays in zip files, from their CRCs."""
     members = []
     for path in paths:
         with ZipFile(path) as file:
@@ -173,47 +172,46 @@ def load_model(
     *,
     correct_spelling: bool = True,
 ) -> Parts:
-    """Loads a model from its folder, from that of its run, or by its name; all in float32.
+    """Loads a model, in float32.
 
     Args:
-        path: The folder, or the name of a shipped model.
-        kind: The kind it must be of.
-        head_class: The class of its head, if it has one.
-        correct_spelling: Whether its dictionary is used, if it has one.
+        path: As for `model_folder`.
+        kind: The expected kind.
+        head_class: The class of its head, if any.
+        correct_spelling: Whether to use its dictionary, if any.
 
     Raises:
-        RunError: The folder is not a model, or one of another kind, is damaged, or is from a newer
+        RunError: The folder is not a model of this kind, is damaged, or was written by a newer
             version.
     """
     config = read_config(path)
     path = model_folder(path)
     actual = kind_of(config)
     if actual != kind:
-        raise RunError(f"{path} holds a model of the kind '{actual}', where '{kind}' is needed.")
+        raise RunError(f"{path} contains a model of the kind '{actual}'. Expected: '{kind}'.")
     try:
         vocabulary = read_arrays(path / FILES.vocabulary, "iu")
         if not correct_spelling:
             vocabulary = without_dictionary(vocabulary)
         with open_arrays(path / FILES.weights) as weights:
             make_layers = _layers(config, head_class, len(weights.infos))
-            # Shapes only: sizes that a file merely claims must not take memory.
+            # Check shapes before allocating memory for the sizes that the file claims.
             with tf.Graph().as_default(), unfilled_tables():
                 check_shapes(Parts(None, *make_layers()).weights, weights)
             with unfilled_tables():
                 encoder, head = make_layers()
             vectorizer_class = VECTORIZERS[encoder.vectorizer]
             settings = plain_settings(vectorizer_class, config["vectorizer"])
-            # Tables of keys and of weights are filled at the same time.
+            # Fill the look-up tables and the weights in parallel.
             with ThreadPoolExecutor(1) as other_thread:
                 vectorizer = other_thread.submit(vectorizer_class.from_state, settings, vocabulary)
                 for weight in Parts(None, encoder, head).weights:
                     restore(weight, weights)
             parts = Parts(vectorizer.result(), encoder, head)
             check_num_ids(parts.vectorizer.num_rows, encoder)
-        # Models of earlier versions say nothing of their files.
         files = path / FILES.vocabulary, path / FILES.weights
-        if _ARRAYS in config and config[_ARRAYS] != _fingerprint(*files):
-            raise ValueError("its files are those of two models, one written over the other")
+        if config[_ARRAYS] != _fingerprint(*files):
+            raise ValueError("its files belong to different models")
     except RunError as problem:
         raise RunError(f"{path / FILES.weights} {problem}") from problem
     except (ConfigError, *DAMAGES) as problem:
@@ -222,7 +220,7 @@ def load_model(
 
 
 def read_dictionary(path: str | Path) -> Dictionary | None:
-    """Returns the dictionary of a model; `None` if it has none.
+    """Returns the dictionary of a model, or `None`.
 
     Args:
         path: As for `load_model`.
@@ -240,9 +238,9 @@ def read_dictionary(path: str | Path) -> Dictionary | None:
 def _layers(
     config: dict[str, Any], head_class: type[keras.layers.Layer] | None, num_arrays: int
 ) -> Callable[[], tuple[keras.layers.Layer, keras.layers.Layer | None]]:
-    """Returns a function that builds encoder and head from checked settings."""
+    """Returns a function that makes encoder and head from checked settings."""
     name = config["encoder"]["name"]
-    # Each element of a list, such as a width of windows, has weights of its own.
+    # Each element of a list, such as a filter width, has weights of its own.
     settings = plain_settings(encoder_class(name), config["encoder"]["config"], num_arrays)
     head_settings = None if head_class is None else plain_settings(head_class, config["head"])
 

@@ -1,4 +1,4 @@
-"""What a model is made of: a vectorizer, an encoder and, except for an embedder, a head."""
+"""The parts of a model: a vectorizer, an encoder and, except for an embedder, a head."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import keras
 
 
 class Parts(NamedTuple):
-    """What a model is made of.
+    """The parts of a model.
 
     Attributes:
         vectorizer: Keras layer from strings to ragged ids.
@@ -27,5 +27,5 @@ class Parts(NamedTuple):
 
     @property
     def num_parameters(self) -> int:
-        """Total number of values in the weights."""
+        """Number of values in the weights."""
         return sum(weight.value.shape.num_elements() for weight in self.weights)

@@ -1,4 +1,4 @@
-"""Settings of layers from a file: plain values of the right types, so that they name no code."""
+"""Checks the settings of layers from a file: plain values of the right types, no code."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import types
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-_LARGEST = 2**31 - 1
+_MAX_INT = 2**31 - 1
 _DTYPES = ("float32", "string", "float16", "bfloat16", "float64", "mixed_bfloat16", "mixed_float16")
 _LISTS = (list, tuple, Sequence, Iterable)
 
 
 def plain_settings(layer_class: type, settings: Any, longest: int | None = None) -> dict[str, Any]:
-    """Checks the settings of a layer; returns them with the dtype as a name, not as a class.
+    """Checks the settings of a layer; returns them with the dtype as a name.
 
     Args:
-        layer_class: The class of the layer, which knows the types of its arguments.
-        settings: Value of a JSON file.
-        longest: Maximum number of elements of a list; `None` for any number.
+        layer_class: The class of the layer; annotations of its constructor give the types.
+        settings: Value from a JSON file.
+        longest: Maximum number of elements of a list; `None` for no limit.
 
     Raises:
-        ValueError: They hold anything but numbers, strings and lists of them, or a value whose
-            type is not the argument's.
+        ValueError: A value is not a number, a string or a list of them, or is of another type than
+            the argument.
     """
     if not isinstance(settings, dict):
         raise ValueError(f"the settings of the {layer_class.__name__} are not an object")
@@ -43,7 +43,7 @@ def plain_settings(layer_class: type, settings: Any, longest: int | None = None)
 
 
 def _dtype(value: Any) -> str | None:
-    """Returns the name of a type; Keras writes it as an object that names a class."""
+    """Returns the name of a dtype, which Keras may write as an object."""
     if isinstance(value, dict) and value.get("class_name") == "DTypePolicy":
         config = value.get("config")
         value = config.get("name") if isinstance(config, dict) else None
@@ -58,12 +58,12 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, int):
-        return abs(value) <= _LARGEST
+        return abs(value) <= _MAX_INT
     return value is None or isinstance(value, str)
 
 
 def _kinds(layer_class: type) -> dict[str, Any]:
-    """Returns the types of the arguments of a class and its bases, by name."""
+    """Returns argument -> type of the constructors of a class and its bases."""
     kinds: dict[str, Any] = {"name": str, "trainable": bool}
     for base in reversed(layer_class.__mro__):
         if base.__module__.startswith("tf_charagram.") and "__init__" in vars(base):

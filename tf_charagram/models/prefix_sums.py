@@ -1,9 +1,9 @@
-"""Encoders that sum n-grams, made faster without changing what they compute.
+"""Folds n-gram tables: one row per position instead of one row per n-gram.
 
 Several n-grams start at each position of a text: `c`, `ca`, `cat`. The longest one that has a row
-tells which shorter ones have one. So the rows of these are added to its own beforehand, and a text
-is the sum of one row per position instead of one per n-gram: with orders 2 to 4, fewer than half.
-Rows that are read often then come first, next to each other in memory, which is 5 % faster.
+determines the shorter ones that have rows, so their rows can be added to its row in advance. With
+orders 2 to 4, a text then is a sum of fewer than half as many rows. Frequently read rows come first
+in the table, which makes another 5 %.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _CHUNK = 8192
 def fold(
     vectorizer: keras.layers.Layer, encoder: keras.layers.Layer
 ) -> tuple[keras.layers.Layer, keras.layers.Layer]:
-    """Returns a vectorizer and an encoder that compute the same vectors from fewer rows.
+    """Returns a vectorizer and an encoder that compute the same vectors, up to rounding, faster.
 
-    Vectors differ by rounding. What cannot be folded is returned as it is: an encoder without an
-    `ngram_table` that it sums, hashed n-grams, or a vocabulary whose keys are mixed.
+    They are returned unchanged if the encoder has no `ngram_table`, n-grams are hashed, or the keys
+    of the vocabulary are mixed.
     """
     prefixes = foldable_prefixes(vectorizer, encoder)
     if prefixes is None:
@@ -40,10 +40,10 @@ def fold(
 def fold_into(
     vectorizer: keras.layers.Layer, encoder: keras.layers.Layer, prefixes: np.ndarray
 ) -> keras.layers.Layer:
-    """Folds the table of an encoder in place; returns the vectorizer that goes with it."""
+    """Folds the table of an encoder in place; returns the matching vectorizer."""
     table = fold_table(encoder.ngram_table.numpy(), prefixes)
     order = most_read_first(vectorizer.vocabulary.counts, prefixes)
-    for first in range(0, len(order), _CHUNK):  # In place: a table may take most of the memory.
+    for first in range(0, len(order), _CHUNK):  # A copy of the table may not fit into memory.
         rows = order[first : first + _CHUNK]
         positions = tf.range(first, first + len(rows))
         encoder.ngram_table.value.scatter_update(tf.IndexedSlices(table[rows], positions))
@@ -57,7 +57,7 @@ def fold_into(
 def foldable_prefixes(
     vectorizer: keras.layers.Layer, encoder: keras.layers.Layer
 ) -> np.ndarray | None:
-    """Returns what `NgramVocabulary.prefixes` gives, or `None` for what cannot be folded."""
+    """Returns `NgramVocabulary.prefixes()`, or `None` if the model cannot be folded."""
     if not hasattr(encoder, "ngram_table") or not isinstance(vectorizer, NgramVectorizer):
         return None
     if vectorizer.vocabulary is None or vectorizer.longest_only:
@@ -66,12 +66,12 @@ def foldable_prefixes(
 
 
 def most_read_first(counts: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
-    """Returns the rows of a folded table, those first that the counted texts read most often.
+    """Returns the rows of a folded table, most frequently read first.
 
-    A row is not read where a longer n-gram has one.
+    A row is read only where no longer n-gram has a row.
 
     Args:
-        counts: How often each n-gram occurred, int64 `(size,)`.
+        counts: Count of each n-gram, int64 `(size,)`.
         prefixes: As for `fold_table`.
     """
     reads = counts.copy()
@@ -81,14 +81,11 @@ def most_read_first(counts: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
 
 
 def fold_table(table: np.ndarray, prefixes: np.ndarray) -> np.ndarray:
-    """Adds to the row of each n-gram those of the known n-grams it begins with, in place.
+    """Adds to the row of each n-gram the rows of its known prefixes, in place; returns the table.
 
     Args:
-        table: float32 `(size, dim)`, changed.
-        prefixes: The row of the longest known n-gram each one begins with, or -1, int64 `(size,)`.
-
-    Returns:
-        The table.
+        table: float32 `(size, dim)`.
+        prefixes: Row of the longest known proper prefix of each n-gram, or -1, int64 `(size,)`.
     """
     is_done = prefixes < 0
     while not is_done.all():

@@ -1,4 +1,4 @@
-"""Tables in fewer bits: how their rows are stored, and restored to float32."""
+"""Weights as arrays of a model folder: float32, or embedding tables in fewer bits."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.layers.huge_pages import aligned_empty, shared_tensor
 from tf_charagram.layers.placement import beside
 
-#: What a model folder can store.
+#: Types of tables in model folders.
 TABLE_DTYPES = ("float32", "float16", "int8", "int4")
-#: What an exported model can compute with.
+#: Types of tables in SavedModels.
 SERVED_DTYPES = ("float32", "float16", "int8")
 _MAX_LEVEL = {"int8": np.float32(127), "int4": np.float32(7)}
-#: Those of them that are whole numbers times a scale per row.
+#: The types that store integers and a scale per row.
 INTEGER_DTYPES = tuple(_MAX_LEVEL)
-#: Added to a four-bit number, so that none is negative.
+# Makes four-bit integers non-negative.
 _ZERO = 8
-#: Smaller rows than this are stored as zeros rather than divided by next to nothing.
+# Rows with smaller numbers are stored as zeros.
 _TINY = np.float32(1e-30)
 
 
 class StoredTable(NamedTuple):
-    """A table as it is stored.
+    """A stored table.
 
     Attributes:
         rows: float32, float16 or int8 `(num_rows, dim)`; or uint8 `(num_rows, ceil(dim / 2))`, two
-            four-bit numbers per byte, the first one in the low bits.
-        scales: What integers are multiplied by, float32 `(num_rows, 1)`; else `None`.
+            four-bit integers per byte, the first one in the low bits.
+        scales: Factors of integer rows, float32 `(num_rows, 1)`; `None` for floats.
     """
 
     rows: np.ndarray
@@ -44,7 +44,7 @@ class StoredTable(NamedTuple):
         """Returns the table, float32 `(num_rows, dim)`.
 
         Args:
-            dim: Needed where a byte holds two numbers.
+            dim: Width; required for four-bit integers.
         """
         rows = _unpacked(self.rows, dim) if self.rows.dtype == np.uint8 else self.rows
         table = rows.astype(np.float32, copy=False)
@@ -52,18 +52,18 @@ class StoredTable(NamedTuple):
 
 
 def stored_table(table: np.ndarray, dtype: str) -> StoredTable:
-    """Stores a table in another type.
+    """Converts a table to another type.
 
-    A row of integers is the float32 row divided by its scale and rounded; the scale is a 127th of
-    the largest absolute value of the row as int8, a 7th as int4, so no number is off by more than
-    half a scale. A restored table is stored as the same bytes again.
+    An integer row is the float32 row divided by its scale and rounded. The scale is the row's
+    largest absolute value divided by 127 (int8) or 7 (int4), so errors are at most half a scale.
+    Storing a restored table gives the same bytes.
 
     Args:
         table: float32 `(num_rows, dim)`.
         dtype: One of `TABLE_DTYPES`.
 
     Raises:
-        ConfigError: A number is not finite, or too large for float16.
+        ConfigError: A number is not finite, or is too large for float16.
 
     Example:
         >>> stored_table(np.array([[1.27, -0.64], [0, 0]], np.float32), "int8").rows.tolist()
@@ -80,21 +80,21 @@ def stored_table(table: np.ndarray, dtype: str) -> StoredTable:
 
 
 def whole_numbers(table: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rounds a table to whole numbers times a scale per row, as `stored_table` stores it.
+    """Rounds a table to integers and a scale per row, see `stored_table`.
 
     Args:
         table: float32 `(num_rows, dim)`.
         dtype: One of `INTEGER_DTYPES`.
 
     Returns:
-        int8 `(num_rows, dim)`, and the scales, float32 `(num_rows, 1)`.
+        Integers, int8 `(num_rows, dim)`, and scales, float32 `(num_rows, 1)`.
 
     Raises:
         ConfigError: A number is not finite.
     """
     levels = _MAX_LEVEL[dtype]
     scales = np.maximum(_row_maxima(table, dtype), _TINY) / levels
-    # For one scale in 128, a 127th of 127 times the scale rounds to the next number.
+    # Rounded twice, so that restored tables give the same scales again.
     scales = scales * levels / levels
     return np.rint(table / scales).astype(np.int8), scales
 
@@ -104,14 +104,14 @@ def _row_maxima(table: np.ndarray, dtype: str) -> np.ndarray:
     largest = np.abs(table).max(axis=1, keepdims=True)
     if num_bad := np.count_nonzero(~np.isfinite(largest)):
         raise ConfigError(
-            f"A table is stored as {dtype} only if all its numbers are finite. Received: NaN or "
-            f"infinity in {num_bad} of {len(table)} rows. Train again with a smaller learning rate."
+            f"A table must be finite to be stored as {dtype}. Received: NaN or infinity in "
+            f"{num_bad} of {len(table)} rows. Train again with a smaller learning rate."
         )
     return largest
 
 
 def _packed(rows: np.ndarray) -> np.ndarray:
-    """Returns int8 rows of numbers from -8 to 7, two numbers in a byte."""
+    """Packs two integers from -8 to 7 into each byte."""
     shifted = (rows + _ZERO).astype(np.uint8)
     if shifted.shape[1] % 2:
         shifted = np.pad(shifted, ((0, 0), (0, 1)), constant_values=_ZERO)
@@ -119,32 +119,31 @@ def _packed(rows: np.ndarray) -> np.ndarray:
 
 
 def _unpacked(rows: np.ndarray, dim: int | None) -> np.ndarray:
-    """Returns what `_packed` packed, int8 `(num_rows, dim)`."""
+    """Inverts `_packed`; returns int8 `(num_rows, dim)`."""
     numbers = np.stack([rows & 15, rows >> 4], axis=-1).astype(np.int8) - np.int8(_ZERO)
     return numbers.reshape(len(rows), -1)[:, :dim]
 
 
-#: Added to the name of a table of integers, for the array of its scales.
+# Suffix of the array with the scales of an integer table.
 _SCALES = "/scales"
-# Rows of a table of integers converted to float32 at a time; they stay in the cache of a core.
+# Rows converted to float32 at a time, so that they stay in the cache.
 _BLOCK_ROWS = 1024
-#: Larger weights may sum to infinity; those of a model that learned anything are far smaller.
+# Sums of larger weights may overflow.
 _MAX_WEIGHT = 1e20
 
 
 def weight_arrays(
     weights: Sequence[keras.Variable], encoder: keras.layers.Layer, table_dtype: str
 ) -> dict[str, np.ndarray]:
-    """Returns the arrays to store, by the path of their weight.
+    """Returns weight path -> array to store.
 
     Args:
-        weights: Those of encoder and head.
-        encoder: Its embedding tables are stored in `table_dtype`, all else in float32.
+        weights: Weights of encoder and head.
+        encoder: The encoder, whose embedding tables are stored as `table_dtype`.
         table_dtype: One of `TABLE_DTYPES`.
 
     Raises:
-        ConfigError: There is no such `table_dtype`, a table cannot be stored in it, or a weight is
-            not finite.
+        ConfigError: `table_dtype` is unknown or does not fit a table, or a weight is not finite.
     """
     if table_dtype not in TABLE_DTYPES:
         raise ConfigError(unknown_name("table_dtype", table_dtype, TABLE_DTYPES))
@@ -152,8 +151,8 @@ def weight_arrays(
     for name, numbers in arrays.items():
         if not (largest := _largest(numbers)) <= _MAX_WEIGHT:
             raise ConfigError(
-                f"A model is saved only if its weights can be computed with. Received: '{name}' "
-                f"holds {largest}. Train again with a smaller learning rate."
+                f"The model cannot be saved: its weights '{name}' contain {largest}. Train again "
+                "with a smaller learning rate."
             )
     if table_dtype == "float32":
         return arrays
@@ -171,10 +170,10 @@ def weight_arrays(
 
 
 def check_shapes(weights: Sequence[keras.Variable], stored: ArrayFile) -> None:
-    """Checks that each weight has an array of its shape.
+    """Checks that each weight has a stored array of its shape.
 
     Raises:
-        KeyError: The scales of integers are missing.
+        KeyError: The scales of an integer table are missing.
         RunError: Another array is missing.
         ValueError: An array has another shape.
     """
@@ -197,10 +196,10 @@ def check_shapes(weights: Sequence[keras.Variable], stored: ArrayFile) -> None:
 
 
 def restore(weight: keras.Variable, stored: ArrayFile) -> None:
-    """Assigns its stored array to a weight; a table of integers without another in float32.
+    """Assigns the stored array to a weight.
 
     Raises:
-        ValueError: It holds NaN, infinity, or a number too large to compute with.
+        ValueError: It contains NaN, infinity, or too large a number.
     """
     rows, scales = _read(weight.path, stored)
     table = aligned_empty(weight.shape)
@@ -215,25 +214,25 @@ def restore(weight: keras.Variable, stored: ArrayFile) -> None:
 
 
 def _read(name: str, stored: ArrayFile) -> StoredTable:
-    """Returns the array of a weight, and its scales if it is one of integers."""
+    """Returns the stored array of a weight, with scales if it contains integers."""
     rows, scales = stored.read(name), None
     if rows.dtype.kind in "iu":
         scales = stored.read(name + _SCALES)
     for numbers in (rows, scales):
         if numbers is not None and not (largest := _largest(numbers)) <= _MAX_WEIGHT:
-            raise ValueError(f"the array '{name}' holds {largest}, too large to compute with")
+            raise ValueError(f"the array '{name}' contains {largest}")
     return StoredTable(rows, scales)
 
 
 def _largest(numbers: np.ndarray) -> float:
-    """Returns the largest absolute value; NaN if there is one; 0 for integers."""
+    """Returns the largest absolute value; NaN if there is any; 0 for integers."""
     if numbers.dtype.kind != "f" or not numbers.size:
         return 0.0
-    # What is not finite is the smallest or the largest number.
+    # `min` and `max` propagate NaN.
     return max(abs(float(numbers.min())), abs(float(numbers.max())))
 
 
 def _view(weight: keras.Variable) -> np.ndarray:
-    """Returns the values of a weight in float32, without the copy that `numpy()` makes."""
+    """Returns the values of a weight, float32, without the copy of `numpy()`."""
     with beside(weight.value):
         return np.asarray(memoryview(tf.cast(tf.convert_to_tensor(weight), tf.float32)))
