@@ -84,6 +84,6 @@ def test_an_input_is_not_overwritten(tmp_path, capsys):
 
 def test_a_model_of_another_kind(tmp_path, capsys, trained):
     assert main([str(trained.folder)]) == 1
-    assert "holds a model of the kind 'embedder', where 'tagger' is needed" in (
+    assert "contains a model of the kind 'embedder'. Expected: 'tagger'" in (
         capsys.readouterr().err
     )

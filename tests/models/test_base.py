@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import warnings
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from tests.models.answers import TOLERANCE, parts, randomized
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.export.serving.inputs import sample_texts
 from tf_charagram.models.base import HeadedModel, TextModel
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.parts import Parts
 from tf_charagram.models.registry import MODELS, load_any, model_class
 from tf_charagram.tasks.pairs.head import PairLabelHead, PairScoreHead
@@ -112,7 +115,7 @@ def test_folded(model, tmp_path):
 def test_another_kind(model, tmp_path):
     model.save(tmp_path)
     for kind in set(MODELS) - {model.kind}:
-        with pytest.raises(RunError, match=f"of the kind '{model.kind}', where '{kind}' is"):
+        with pytest.raises(RunError, match=f"of the kind '{model.kind}'. Expected: '{kind}'"):
             model_class(kind).load(tmp_path)
 
 
@@ -138,7 +141,7 @@ def test_what_save_and_export_do_not_take(model, tmp_path):
 @pytest.mark.parametrize("path", [None, 3, ""])
 def test_what_is_no_path(model, path):
     for write in (model.save, model.export):
-        with pytest.raises(ConfigError, match=f"A model is given by its folder.*: {path!r}"):
+        with pytest.raises(ConfigError, match=f"A model must be given by its folder.*: {path!r}"):
             write(path)
 
 
@@ -149,3 +152,24 @@ def test_an_archive_the_disk_has_no_room_for(model, tmp_path):
     with full_disk(len(before) // 2), pytest.raises(RunError, match=r"Cannot write .*a\.keras"):
         model.save(path)
     assert path.read_bytes() == before and [*tmp_path.iterdir()] == [path]
+
+
+def test_a_fork_after_a_model_was_made():
+    TextEmbedder(*parts())
+
+    def in_child(queue):
+        for use in (lambda: TextEmbedder(*parts()), lambda: TextEmbedder.load("english")):
+            try:
+                use()
+            except RunError as error:
+                queue.put(str(error))
+
+    context = multiprocessing.get_context("fork")
+    queue = context.SimpleQueue()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of forks, too.
+        child = context.Process(target=in_child, args=(queue,))
+        child.start()
+    messages = [queue.get(), queue.get()]
+    child.join()
+    assert all("was forked from process" in message for message in messages)

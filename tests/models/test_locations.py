@@ -62,8 +62,8 @@ class TestName:
 
     def test_an_unknown_name(self, shipped):
         message = (
-            "tiny-englsh is not a model folder: it has no config.json. Give the folder of a run, "
-            "or its `model` folder. Unknown model 'tiny-englsh'. Did you mean 'tiny-english'? "
+            "tiny-englsh is not a model folder: it has no config.json. Give a run folder or "
+            "its `model` folder. Unknown model 'tiny-englsh'. Did you mean 'tiny-english'? "
             "Available: tiny-english."
         )
         for load in (TextEmbedder.load, load_any, model_sha256):

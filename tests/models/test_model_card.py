@@ -107,15 +107,6 @@ def test_it_needs_what_it_says(tmp_path):
     assert errors[3:] == [None] * 3
 
 
-def test_an_unknown_library(tmp_path):
-    """What no library that is looked at has is named all the same."""
-    vectorizer, encoder, _ = exported(tmp_path / "1", "charagram")
-    path = tmp_path / "1" / "saved_model.pb"
-    path.write_bytes(path.read_bytes().replace(b"UnicodeDecode", b"UnicodeDecodf"))
-    card = model_card(Parts(vectorizer, encoder), tmp_path / "1")
-    assert card["required_ops"] == {"unknown": ["UnicodeDecodf"]}
-
-
 def test_the_card_disturbs_no_loading(tmp_path):
     vectorizer = NgramVectorizer.from_texts(TEXTS)
     encoder = encoder_class("charagram")(num_rows=vectorizer.num_rows, dim=3)

@@ -118,7 +118,7 @@ class TestFolder:
         (other,) = {PairScorer, PairClassifier} - {type(model)}
         with pytest.raises(RunError, match=f"of the kind '{model.kind}', where '{other.kind}' is"):
             other.load(tmp_path / "model")
-        with pytest.raises(RunError, match="where 'embedder' is needed"):
+        with pytest.raises(RunError, match="Expected: 'embedder'"):
             TextEmbedder.load(tmp_path / "model")
 
 
