@@ -115,7 +115,7 @@ def test_folded(model, tmp_path):
 def test_another_kind(model, tmp_path):
     model.save(tmp_path)
     for kind in set(MODELS) - {model.kind}:
-        with pytest.raises(RunError, match=f"of the kind '{model.kind}'. Expected: '{kind}'"):
+        with pytest.raises(RunError, match=rf"of the kind '{model.kind}'\. Expected: '{kind}'"):
             model_class(kind).load(tmp_path)
 
 

@@ -431,7 +431,7 @@ class TestLoadErrors:
     def test_a_run_without_a_model(self, trained, tmp_path):
         (tmp_path / "config.json").write_bytes((trained.folder / "config.json").read_bytes())
         (tmp_path / "checkpoints").mkdir()
-        with pytest.raises(RunError, match=r"holds no model yet.*--resume"):
+        with pytest.raises(RunError, match=r"has no model yet.*--resume"):
             TextEmbedder.load(tmp_path)
 
     def test_newer_format(self, saved):

@@ -344,7 +344,7 @@ def test_a_model_that_was_lost(arguments, whole, tmp_path):
     """What `train` ends with can be loaded, or the error says why not."""
     shutil.copytree(whole, tmp_path / "run")
     shutil.rmtree(tmp_path / "run" / "model")
-    with pytest.raises(RunError, match="holds no model yet"):
+    with pytest.raises(RunError, match="has no model yet"):
         TextEmbedder.load(tmp_path / "run")
 
 

@@ -189,7 +189,7 @@ def test_load_what_is_no_tagger(tagger, tmp_path):
     config = tmp_path / "config.json"
     tagger.save(tmp_path)
     config.write_text(json.dumps({**json.loads(config.read_text()), "kind": "embedder"}))
-    with pytest.raises(RunError, match="of the kind 'embedder'. Expected: 'tagger'"):
+    with pytest.raises(RunError, match=r"of the kind 'embedder'\. Expected: 'tagger'"):
         Tagger.load(tmp_path)
 
 
