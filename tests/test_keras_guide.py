@@ -20,7 +20,7 @@ CHECKS = {
         and "val_cosine_similarity" in found["history"].history
     ),
     "Two towers for search": lambda found: found["best"].tolist() == [0, 1, 2],
-    "A training loop of your own": lambda found: found["losses"][-1] < 0.8 * found["losses"][0],
+    "Custom training loops": lambda found: found["losses"][-1] < 0.8 * found["losses"][0],
     "A SavedModel as a layer": lambda found: np.allclose(
         found["vectors"], found["embedder"].encode(["vehicals"]), atol=1e-4
     ),
