@@ -41,7 +41,7 @@ def make_parser() -> argparse.ArgumentParser:
         "--only", help="names, separated by commas: " + ", ".join(settings.BENCHMARKS)
     )
     parser.add_argument("--quick", action="store_true", help="a smoke run: its numbers say nothing")
-    parser.add_argument("--out", help="folder; docs by default, runs/benchmarks of a smoke run")
+    parser.add_argument("--out", help="folder [research; runs/benchmarks with --quick]")
     parser.add_argument("--page", action="store_true", help="only write the page again")
     parser.add_argument("--compare", metavar="OLD.json", help="say what got slower since")
     parser.add_argument("--peer-python", default=sys.executable, help="has the other packages")
@@ -110,7 +110,7 @@ def main() -> int:
         known = ", ".join(settings.BENCHMARKS)
         parser.error(f"--only knows no {unknown[0]!r}. Available: {known}")
     old = results.read(arguments.compare) if arguments.compare else None
-    folder = Path(arguments.out or ("runs/benchmarks" if arguments.quick else "docs"))
+    folder = Path(arguments.out or ("runs/benchmarks" if arguments.quick else "research"))
     file = folder / "benchmarks.json"
     found = results.read(file) if arguments.page else run_all(arguments, file)
     write_page(found, folder)

@@ -99,7 +99,7 @@ def test_every_script_that_measures_is_run():
 
 
 def test_the_page_that_is_kept_is_of_the_results_that_are_kept():
-    file = ROOT / "docs" / "benchmarks.json"
+    file = ROOT / "research" / "benchmarks.json"
     if not file.is_file():
         pytest.skip("no results are kept")
     picture = "benchmarks.svg" if file.with_suffix(".svg").is_file() else None
