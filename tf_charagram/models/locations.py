@@ -19,6 +19,8 @@ from tf_charagram.files.writing import sha256_of
 FORMAT_VERSION = 3
 #: One folder for each model that ships with the package; `recipes/ship.py` writes them.
 PRETRAINED = Path(__file__).parent.parent / "pretrained"
+#: The training texts in the folder of a run.
+RUN_TEXTS = "texts.txt"
 #: Additional files of a shipped model: its facts, and words to search if it has no dictionary.
 CARD = "card.json"
 WORDS = "words.txt.gz"

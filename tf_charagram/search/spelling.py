@@ -1,4 +1,4 @@
-"""Spelling correction: the words nearest to a misspelling, most probable first."""
+"""Corrects the spelling of words: nearest by vectors, then ordered by edits and frequency."""
 
 from __future__ import annotations
 
@@ -9,27 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_positive
+from tf_charagram.extras import extra_module
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.text.tensors import decoded, texts_of
 
-#: Words that are looked at, those with the largest cosines.
+#: Number of words with the largest cosines that are compared in detail.
 NUM_CANDIDATES = 2000
-#: Edits are counted in so many first letters of a word.
+#: Letters of a word that are compared.
 MAX_CHARS = 1000
-#: More edits than this are as if no letter were right.
-MOST_EDITS = 10
+#: Words with more edits count as completely different.
+MAX_EDITS = 10
 
 
 class Weights(NamedTuple):
-    """Weights of a log-linear score of a candidate.
+    """Weights of the log-linear score of a candidate.
 
     Attributes:
-        cosine: Of the cosine of its vector with that of the wrong form.
-        distance: Of the edits between the two, see `edit_shares`.
-        log_rank: Of the logarithm of its place in the vocabulary, the most frequent word being 1.
-        first_letter: Of the first letters being different.
-        last_letter: Of the last letters being different.
+        cosine: Weight of the cosine with the misspelling.
+        distance: Weight of the edit distance, see `edit_shares`.
+        log_rank: Weight of the logarithm of the rank in the vocabulary, from 1.
+        first_letter: Weight of a different first letter.
+        last_letter: Weight of a different last letter.
     """
 
     cosine: float
@@ -39,34 +40,34 @@ class Weights(NamedTuple):
     last_letter: float
 
 
-#: What `benchmarks/spelling.py` fitted to 3,708 misspellings, among 100,000 words, of `english`,
-#: which was trained on other misspellings.
+#: Fitted by `benchmarks/spelling.py` for `english`, on 3,708 held-out misspellings and 100,000 words.
 WEIGHTS = Weights(8.29, -24.334, -0.696, -2.067, -1.451)
 
 
 class Correction(NamedTuple):
-    """A word that may be meant, and how probable it is among those that were looked at."""
+    """A candidate and its probability among all candidates."""
 
     word: str
     probability: float
 
 
 class SpellingCorrector:
-    """Corrects misspellings: the nearest words by vectors, ordered by edits and frequency as well.
+    """Finds the most probable corrections of misspellings.
 
-    Case is ignored. The wrong form itself is never an answer.
+    Case is ignored. A misspelling is never its own correction.
 
     Args:
-        embedder: Embeds words; what its own dictionary would make of them does not matter.
-        words: The vocabulary, most frequent first; of words that differ in case alone, the first.
+        embedder: The model; its own correction is not used.
+        words: The vocabulary, most frequent first. Of words that differ only in case, the first
+            counts.
 
     Attributes:
         words: The vocabulary.
-        keys: The vocabulary in lower case.
+        keys: The vocabulary in lowercase.
         vectors: Unit-length embeddings of the keys, float32 `(num_words, dim)`.
 
     Raises:
-        ConfigError: There are no words, or `words` is a single string.
+        ConfigError: `words` is empty or a single string.
     """
 
     def __init__(self, embedder: TextEmbedder, words: Sequence[str | bytes]) -> None:
@@ -81,18 +82,18 @@ class SpellingCorrector:
         self.vectors = self.embed(self.keys)
 
     def embed(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """Embeds words to unit length, float32 `(num_words, dim)`."""
+        """Returns unit-length embeddings of words, float32 `(num_words, dim)`."""
         return unit_rows(self._embedder.encode(words))
 
     def correct(self, word: str | bytes, k: int = 10) -> list[Correction]:
-        """Returns the words that are most probably meant, best first.
+        """Returns the most probable corrections, best first.
 
         Args:
             word: A misspelling.
-            k: How many; as many candidates are looked at, but at least `NUM_CANDIDATES`.
+            k: Number of corrections.
 
         Raises:
-            ConfigError: `k` is no integer or below 1.
+            ConfigError: `k` is not a positive integer, or rapidfuzz is not installed.
         """
         check_positive(k=k)
         key = decoded(word).strip().lower()
@@ -108,15 +109,12 @@ class SpellingCorrector:
 
 
 def read_words(path: str | None, model: str, flag: str = "--texts") -> list[str]:
-    """Returns the words of a file, in order; what follows a tab, such as a count, is left out.
-
-    Arguments and errors are those of `read_vocabulary`.
-    """
+    """Returns the words of a file without counts; arguments and errors as `read_vocabulary`."""
     return [text.partition("\t")[0] for text in read_vocabulary(path, model, flag)]
 
 
 def first_forms(words: Sequence[str]) -> dict[str, str]:
-    """Returns each word in lower case with the first form of it, in order; blank ones left out."""
+    """Returns lowercase word -> its first form, in order, without blank words."""
     forms: dict[str, str] = {}
     for word in words:
         if form := word.strip():
@@ -125,12 +123,12 @@ def first_forms(words: Sequence[str]) -> dict[str, str]:
 
 
 def nearest(cosines: NDArray[np.floating], k: int, own: int = -1) -> NDArray[np.intp]:
-    """Returns the positions of the largest cosines, largest first; of equal ones the first.
+    """Returns the positions of the k largest cosines, largest first; ties in order.
 
     Args:
         cosines: `(num_words,)`.
-        k: How many.
-        own: A position to leave out; -1 for none.
+        k: Number of positions.
+        own: A position to leave out, or -1.
     """
     num_kept = min(k + (own >= 0), len(cosines))
     smallest = np.partition(cosines, -num_kept)[-num_kept]
@@ -145,13 +143,13 @@ def candidate_features(
     cosines: NDArray[np.floating],
     keys: Sequence[str],
 ) -> NDArray[np.float64]:
-    """Returns what `Weights` weighs of each candidate, float64 `(num_candidates, 5)`.
+    """Returns the features of candidates, float64 `(num_candidates, 5)`, in the order of `Weights`.
 
     Args:
-        word: The wrong form, in lower case.
-        candidates: Their positions in the vocabulary.
-        cosines: `(num_words,)`, of the whole vocabulary.
-        keys: The vocabulary in lower case, most frequent first.
+        word: The misspelling, in lowercase.
+        candidates: Positions in the vocabulary.
+        cosines: Cosines of the whole vocabulary, `(num_words,)`.
+        keys: The vocabulary in lowercase, most frequent first.
     """
     word = word[:MAX_CHARS]
     names = [keys[position][:MAX_CHARS] for position in candidates]
@@ -168,15 +166,14 @@ def candidate_features(
 def ordered(
     features: NDArray[np.float64], weights: Weights = WEIGHTS
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Orders candidates by their weighted features.
+    """Orders candidates by their scores in a conditional logit model.
 
     Args:
         features: `(num_candidates, 5)`, see `candidate_features`.
         weights: The weights.
 
     Returns:
-        The indices of the candidates, best first, and their probabilities, as they were given: a
-        softmax of the scores, for the weights are those of a conditional logit model.
+        Indices of the candidates, best first, and the probabilities of the candidates as given.
     """
     scores = features @ np.array(weights)
     exponentials = np.exp(scores - scores.max(initial=-np.inf))
@@ -184,62 +181,26 @@ def ordered(
 
 
 def edit_shares(word: str, others: Sequence[str]) -> NDArray[np.float64]:
-    """Returns the edits between a word and others by the letters of the longer, `(num_others,)`.
+    """Returns the edit distances to other words, divided by the length of the longer word.
 
-    More than `MOST_EDITS` edits are as if no letter were right: 1.
-    """
-    distances = osa_distances(word, others)
-    longer = np.array([max(len(word), len(other), 1) for other in others])
-    return np.where(distances > MOST_EDITS, 1.0, distances / longer)
-
-
-def osa_distances(word: str, others: Sequence[str], most: int = MOST_EDITS) -> NDArray[np.intp]:
-    """Returns the optimal string alignment distances of a word to others, at most `most + 1`.
-
-    That is how many letters must be inserted, deleted, replaced, or swapped with the next, where no
-    letter is edited twice: Damerau's distance in its restricted form. All others are compared at
-    once, letter by letter of the word.
+    Distances are those of optimal string alignment, in which a swap is a single edit.
 
     Args:
-        word: The word.
-        others: The others; time grows with `most` and the word, not with their length.
-        most: Distances above it do not matter.
+        word: A word.
+        others: Other words.
 
     Returns:
-        `(num_others,)`.
+        float64 `(num_others,)`; 1 for more than `MAX_EDITS` edits.
+
+    Raises:
+        ConfigError: rapidfuzz is not installed.
 
     Example:
-        >>> osa_distances("vehicals", ["vehicles", "whole"]).tolist()
-        [2, 6]
+        >>> edit_shares("vehicals", ["vehicles", "whole"]).tolist()
+        [0.25, 0.75]
     """
-    lengths = np.array([len(other) for other in others], np.intp)
-    distances = np.full(len(others), most + 1, np.intp)
-    near = np.flatnonzero(np.abs(lengths - len(word)) <= most)
-    if not near.size:
-        return distances
-    # Cells more than `most` off the diagonal do not matter; a row holds the others.
-    offsets = np.arange(-most, most + 1)
-    letters = np.zeros([len(near), len(word) + 2 * most], np.uint32)
-    points = _code_points([others[index] for index in near.tolist()])
-    letters[:, most : most + points.shape[1]] = points
-    last = np.tile(np.where(offsets < 0, most + 1, offsets), (len(near), 1))
-    before_last, was_letter = last, np.zeros(last.shape, bool)
-    for row, letter in enumerate(_code_points([word])[0, : len(word)]):
-        is_letter = letters[:, row : row + len(offsets)] == letter
-        current = last + ~is_letter
-        np.minimum(current[:, :-1], last[:, 1:] + 1, out=current[:, :-1])
-        is_swapped = is_letter[:, :-2] & was_letter[:, 2:]
-        swapped = np.where(is_swapped, before_last[:, 1:-1] + 1, current[:, 1:-1])
-        np.minimum(current[:, 1:-1], swapped, out=current[:, 1:-1])
-        # A letter more costs one: from each cell to all on its right.
-        current = np.minimum.accumulate(current - offsets, axis=1) + offsets
-        before_last, last, was_letter = last, current, is_letter
-    ends = lengths[near] - len(word) + most
-    distances[near] = np.minimum(last[np.arange(len(near)), ends], most + 1)
-    return distances
-
-
-def _code_points(words: Sequence[str]) -> NDArray[np.uint32]:
-    """Returns the letters of words, zeros after the last of each, `(num_words, longest)`."""
-    longest = max(1, *map(len, words))
-    return np.array(words, f"U{longest}").view(np.uint32).reshape(len(words), longest)
+    scorer = extra_module("rapidfuzz.distance", "spelling").OSA.distance
+    process = extra_module("rapidfuzz.process", "spelling")
+    [distances] = process.cdist([word], others, scorer=scorer, score_cutoff=MAX_EDITS)
+    longer = np.array([max(len(word), len(other), 1) for other in others])
+    return np.where(distances > MAX_EDITS, 1.0, distances / longer)

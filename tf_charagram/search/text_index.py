@@ -1,4 +1,4 @@
-"""Approximate search for the nearest texts by a graph of embeddings, saved in a folder."""
+"""`TextIndex`: approximate nearest texts, saved in a folder."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from tf_charagram.text.tensors import decoded, texts_of
 
 FORMAT_VERSION = 1
 _SETTINGS, _GRAPH, _TEXTS = "index.json", "graph.faiss", "texts.json"
-# Malkov & Yashunin 2018: links of a text, and how many candidates a walk keeps.
+# Links per text, and candidates per search (Malkov and Yashunin 2018).
 _NUM_LINKS = 16
 _CANDIDATES = 128
 
 
 class TextIndex:
-    """Texts that are searched by cosine with the graph of Malkov and Yashunin (HNSW), from faiss.
+    """Finds the texts with the largest cosines in an HNSW graph of faiss.
 
-    The graph holds the embeddings: `4 * dim` bytes per text, and about 150 for its links.
+    It takes `4 * dim` bytes per text for the embedding and about 150 for links.
 
     Args:
-        embedder: Embeds queries.
+        embedder: The model that embeds queries.
         texts: Distinct texts.
-        graph: The index of faiss; row i is the embedding of text i, of unit length.
-        model_sha256: Which model the embeddings are of; see `model_sha256`.
+        graph: The faiss index; row i is the unit-length embedding of text i.
+        model_sha256: Checksum of the model, see `model_sha256`.
 
     Reference: Malkov and Yashunin, *Efficient and robust approximate nearest neighbor search using
     Hierarchical Navigable Small World graphs*, 2018.
@@ -55,17 +55,17 @@ class TextIndex:
         cls, model: str | Path, texts: Iterable[str | bytes], *, batch_size: int | None = None,
         show_progress: bool = False,
     ) -> TextIndex:  # fmt: skip
-        """Embeds texts in batches and links them, on all cores.
+        """Embeds texts and links them, on all cores.
 
         Args:
-            model: Run folder or model folder.
-            texts: Texts; repeated ones count once.
-            batch_size: Texts embedded at a time. Default: as for `TextEmbedder.encode_batches`.
-            show_progress: Show a line that moves on standard error, where that is a terminal.
+            model: Run folder, model folder or name of a model.
+            texts: Texts; repeated texts count once.
+            batch_size: Texts per batch. Default: as for `TextEmbedder.encode_batches`.
+            show_progress: Show progress on standard error if it is a terminal.
 
         Raises:
-            ConfigError: There is no text, `texts` is a single string, `batch_size` is below 1, or
-                faiss is not installed.
+            ConfigError: `texts` is empty or a single string, `batch_size` is below 1, or faiss is
+                not installed.
             RunError: The model cannot be loaded.
         """
         faiss = extra_module("faiss", "search")
@@ -85,15 +85,15 @@ class TextIndex:
     def neighbors(
         self, query: str | bytes, k: int = 10, *, include_query: bool = True
     ) -> list[Neighbor]:
-        """Returns the texts most similar to a query, as `TextEmbedder.neighbors` but approximately.
+        """Returns the approximate nearest texts, see `TextEmbedder.neighbors`.
 
         Args:
             query: A text.
-            k: How many.
-            include_query: Whether it may be an answer itself.
+            k: Number of neighbors.
+            include_query: Whether the query itself may be returned.
 
         Raises:
-            ConfigError: `k` is no integer or below 1.
+            ConfigError: `k` is not a positive integer.
         """
         check_positive(k=k)
         query = decoded(query)
@@ -101,7 +101,7 @@ class TextIndex:
         vector = unit_rows(self.embedder.encode([query]))
         (cosines,), (indices,) = self._graph.search(vector, number)
         if indices[-1] < 0:
-            # The walk may not reach enough texts; then all are compared.
+            # The graph search may find too few texts; compare with all of them.
             (cosines,), (indices,) = self._graph.storage.search(vector, number)
         neighbors = [
             Neighbor(self.texts[index], float(cosine))
@@ -110,10 +110,10 @@ class TextIndex:
         return [found for found in neighbors if include_query or found.text != query][:k]
 
     def save(self, path: str | Path) -> None:
-        """Writes a new folder that `load` reads, completely or not at all.
+        """Writes a new folder, whole or not at all.
 
         Raises:
-            RunError: It exists or cannot be written.
+            RunError: The folder exists or cannot be written.
         """
         path = Path(path)
         check_free(path)
@@ -132,36 +132,36 @@ class TextIndex:
                 "sha256": {name: sha256_of(partial / name) for name in (_GRAPH, _TEXTS)},
             }
             write_json(partial / _SETTINGS, settings)
-            check_free(path)  # Another process may have been faster.
+            check_free(path)
             partial.rename(path)
 
     @classmethod
     def load(cls, path: str | Path, model: str | Path) -> TextIndex:
-        """Loads what `save` wrote.
+        """Loads a saved index.
 
         Args:
             path: The folder.
-            model: Run folder or model folder of the model it was built with.
+            model: The model that the index was built with, as for `build`.
 
         Raises:
             ConfigError: faiss is not installed.
-            RunError: The folder is no index, is damaged, or belongs to another model; or the model
-                cannot be loaded.
+            RunError: The folder is not an index, is damaged, or belongs to another model; or the
+                model cannot be loaded.
         """
         faiss = extra_module("faiss", "search")
         path = Path(path)
         settings = _read_settings(path)
         if settings["model_sha256"] != model_sha256(model):
             raise RunError(
-                f"{path} was built with another model than {model}: their embeddings cannot be "
-                "compared. Name the model it was built with, or build it again: charagram index."
+                f"{path} was built with another model than {model}. Give that model, or build the "
+                "index again: charagram index."
             )
         try:
             for name, expected in settings["sha256"].items():
-                # faiss trusts its files, so they are checked first.
+                # faiss trusts its files.
                 if sha256_of(path / name) != expected:
                     raise RunError(f"{path / name} is damaged. Build it again: charagram index.")
-            # Not by `read_json`, which has a limit: there may be any number of texts.
+            # `read_json` limits the size.
             texts = parse_json((path / _TEXTS).read_bytes())
             graph = faiss.read_index(str(path / _GRAPH))
         except OSError as error:
@@ -173,10 +173,10 @@ class TextIndex:
 
 
 def check_free(path: Path) -> None:
-    """Checks that there is nothing where an index is to be written, not even a link to nothing.
+    """Checks that a path is free.
 
     Raises:
-        RunError: There is.
+        RunError: It exists.
     """
     if path.exists() or path.is_symlink():
         raise RunError(f"{path} exists. Delete it, or give another folder.")
