@@ -77,7 +77,6 @@ BENCHMARKS = {
         "Tuning", f"{_ROUNDS} --num-pairs 20000 --trials 2 --dim 100",
         "PAIRS --trials 1 --dim 8 --no-workers",
     ),
-    "demo": Benchmark("The page that tries a model", "--words 20", "--data PAIRS --words 2"),
     "encoder_table": Benchmark(
         "Encoders side by side",
         f"{_ROUNDS} --encoders charagram,word_average,cse --minutes 0.1 --data starter "

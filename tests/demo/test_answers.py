@@ -11,10 +11,14 @@ from tests.demo.conftest import TEXTS
 from tests.models.answers import parts, randomized
 from tests.texts import NASTY
 from tf_charagram.data.pipeline.typos import add_typos
-from tf_charagram.demo.answers import MAX_EDITS, Answers, example
+from tf_charagram.demo.answers import MAX_EDITS, Answers, example, load_embedder
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.tasks.pairs.head import PairScoreHead
+from tf_charagram.tasks.pairs.models import PairScorer
+from tf_charagram.tasks.tagging.head import TaggingHead
+from tf_charagram.tasks.tagging.tagger import Tagger
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 NASTY_TEXTS = [text for text in NASTY.values() if isinstance(text, str)]
@@ -136,7 +140,7 @@ def test_a_folded_model():
 def test_fewer_texts_than_are_shown(embedder):
     answers = Answers(embedder, ["cat", "dog"], "x")
     assert [n["text"] for n in answers.neighbors("cat", 0, 0)["neighbors"]] == ["dog"]
-    with pytest.raises(ConfigError, match="There is no text to search among"):
+    with pytest.raises(ConfigError, match="There is no text to search"):
         Answers(embedder, [], "x")
 
 
@@ -162,3 +166,22 @@ def test_about(answers):
         "name": "tiny", "dim": 6, "num_texts": len(TEXTS), "can_explain": True,
         "max_chars": 10_000, "max_explained_chars": 200, "max_edits": 5, "example": example(TEXTS),
     }  # fmt: skip
+
+
+def test_embedders_and_the_encoders_of_pair_models(tmp_path):
+    vectorizer, encoder = parts()
+    embedder = TextEmbedder(vectorizer, encoder)
+    embedder.save(tmp_path / "embedder")
+    PairScorer(vectorizer, encoder, PairScoreHead(dim=6, num_classes=4)).save(tmp_path / "scorer")
+    expected = embedder.encode(["a cat"])
+    for name in ("embedder", "scorer"):
+        found = load_embedder(str(tmp_path / name)).encode(["a cat"])
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_a_tagger_has_no_vector_of_a_text(tmp_path):
+    head = TaggingHead(labels=["no", "yes"], word_dim=6, lstm_dim=4, hidden_dim=5)
+    Tagger(*parts(), head).save(tmp_path)
+    message = "`model` must have one vector per text: .* Received: .*, a tagger"
+    with pytest.raises(ConfigError, match=message):
+        load_embedder(str(tmp_path))

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from tests.demo.conftest import TEXTS, Client
-from tf_charagram.demo.server import MAX_BODY_BYTES, DemoServer
+from tf_charagram.demo.server import DemoServer
 from tf_charagram.errors import ConfigError
 
 JSON = {"Content_Type": "application/json"}
@@ -61,12 +61,11 @@ def test_answers(client, answers):
     assert client.ask("/api/compare", **question) == expected
 
 
-def test_one_connection_serves_many_and_says_how_long_it_took(client):
+def test_one_connection_serves_many(client):
     client.ask("/api/neighbors", **QUESTION)
     local = client.connection.sock.getsockname()
-    _, headers, _ = client.request("POST", "/api/neighbors", json.dumps(QUESTION), **JSON)
+    client.ask("/api/neighbors", **QUESTION)
     assert client.connection.sock.getsockname() == local
-    assert float(headers["Server-Timing"].removeprefix("answer;dur=")) > 0
 
 
 @pytest.mark.parametrize(
@@ -90,7 +89,7 @@ def test_this_host(client, server, host):
 
 def test_other_origins_are_refused(client):
     status, error, _ = post(client, json.dumps(QUESTION), Origin="https://evil.example")
-    assert (status, error) == (403, "Requests of https://evil.example are not answered.")
+    assert (status, error) == (403, "Requests from https://evil.example are refused.")
 
 
 @pytest.mark.parametrize(
@@ -99,19 +98,13 @@ def test_other_origins_are_refused(client):
         (b'{"text": "\xff", "edits": 0, "seed": 0}', 400, "must be JSON in UTF-8"),
         (b"", 400, "must be JSON in UTF-8"),
         (b"[" * 10**5, 400, "must be JSON in UTF-8"),
-        (b"[]", 400, "must be an object with text, edits, seed."),
-        (b'{"text": "a"}', 400, "must be an object with text, edits, seed."),
-        (b'{"text": 1, "edits": 0, "seed": 0}', 400, "`text` must be a string. Received: 1"),
-        (b'{"text": "", "edits": true, "seed": 0}', 400, "`edits` must be an integer. Received: T"),
-        (b'{"text": "", "edits": 0, "seed": 0.5}', 400, "`seed` must be an integer. Received: 0.5"),
+        (b"[]", 400, "must have text (str), edits (int), seed (int)."),
+        (b'{"text": "a"}', 400, "must have text (str), edits (int), seed (int)."),
+        (b'{"text": "", "edits": true, "seed": 0}', 400, "must have text (str), edits (int)"),
         (b'{"text": "", "edits": 6, "seed": 0}', 400, "`edits` must be in [0, 5]. Received: edit"),
         (b'{"text": "", "edits": 1, "seed": -1}', 400, "`seed` must not be negative. Received: "),
-        (b" " * (MAX_BODY_BYTES + 1), 413, f"may have {MAX_BODY_BYTES} bytes. Received: "),
     ],
-    ids=[
-        "utf8", "empty", "deep", "list", "fields", "text", "bool", "float", "edits",
-        "seed", "large",
-    ],
+    ids=["utf8", "empty", "deep", "list", "fields", "bool", "edits", "seed"],
 )  # fmt: skip
 def test_bad_questions(client, body, status, message):
     found, error, headers = post(client, body)
@@ -127,40 +120,15 @@ def test_bad_questions(client, body, status, message):
         ("GET", "/nothing", {}, 404, "There is no /nothing."),
         ("GET", "/../server.py", {}, 404, "There is no /../server.py."),
         ("GET", "/api/neighbors", {}, 404, "There is no /api/neighbors."),
-        ("GET", "x://[", {}, 400, "The address is none: Invalid IPv6 URL."),
         ("POST", "/api/about", JSON, 404, "There is no /api/about."),
-        ("OPTIONS", "/api/neighbors", {}, 501, "Unsupported method ('OPTIONS')"),
         ("POST", "/api/compare", {"Content_Type": "text/plain"}, 415, "must be application/json."),
-        ("POST", "/api/compare", {**JSON, "Content_Length": "-1"}, 411, "must be a number."),
+        ("POST", "/api/compare", {**JSON, "Content_Length": "-1"}, 413, "must be at most"),
+        ("POST", "/api/compare", {**JSON, "Content_Length": "9" * 9}, 413, "must be at most"),
     ],
 )
 def test_bad_requests(client, method, path, headers, status, message):
     found, _, answer = client.request(method, path, None, **headers)
     assert found == status and message in answer["error"]
-
-
-def test_a_body_that_waits_to_be_asked_for(server):
-    head = f"POST /api/compare HTTP/1.1\r\nHost: localhost:{server.server_address[1]}\r\n"
-    head += "Content-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
-    with socket.create_connection(server.server_address, timeout=30) as connection:
-        connection.sendall(head.encode())
-        assert connection.recv(4096).startswith(b"HTTP/1.1 100 ")
-        connection.sendall(b"[]")
-        assert b"must be an object" in connection.recv(4096)
-
-
-def test_no_body_for_who_wants_the_head(server):
-    with socket.create_connection(server.server_address, timeout=30) as connection:
-        connection.sendall(b"HEAD / HTTP/1.1\r\n\r\n")
-        with connection.makefile("rb") as stream:
-            answer = stream.read()
-    assert answer.startswith(b"HTTP/1.1 501 ") and answer.endswith(b"\r\n\r\n")
-
-
-def test_what_is_no_http(server):
-    with socket.create_connection(server.server_address, timeout=30) as connection:
-        connection.sendall(b"\x16\x03\x01 what\r\n\r\n")
-        assert b'{"error": "Bad ' in connection.recv(4096)
 
 
 def test_a_browser_that_goes_away_is_no_error(server, capfd):
@@ -174,19 +142,6 @@ def test_a_browser_that_goes_away_is_no_error(server, capfd):
     assert client.ask("/api/neighbors", **QUESTION)["typed"] == "cats"
     client.connection.close()
     assert capfd.readouterr().err == ""
-
-
-def test_an_answer_that_fails(client, answers, monkeypatch, capsys):
-    def fail(*_):
-        raise RuntimeError("no luck")
-
-    monkeypatch.setattr(answers, "about", fail)
-    assert client.request("GET", "/api/about")[0] == 500
-    assert client.ask("/api/neighbors", **QUESTION)["typed"] == "cats"
-    err = ""
-    while "RuntimeError: no luck" not in err:  # The thread of the connection prints it.
-        err += capsys.readouterr().err
-        time.sleep(0.01)
 
 
 def test_one_answer_at_a_time(server, answers, monkeypatch):
@@ -218,7 +173,7 @@ def test_one_answer_at_a_time(server, answers, monkeypatch):
 
 def test_ports(answers, server):
     port = server.server_address[1]
-    with pytest.raises(ConfigError, match=rf"Port {port} is in use. Give another with --port"):
+    with pytest.raises(ConfigError, match=rf"Port {port} cannot be used .*Give another --port"):
         DemoServer(answers, port)
     with pytest.raises(ConfigError, match=r"`port` must be in \[0, 65535\]. Received: port=65536"):
         DemoServer(answers, 65536)

@@ -33,8 +33,7 @@ def demo(arguments: Sequence[str]) -> int:
     values = make_parser().parse_args(arguments)
     if values.threads is not None:
         check_positive(threads=values.threads)
-    from tf_charagram.demo.answers import Answers
-    from tf_charagram.demo.loading import load_embedder
+    from tf_charagram.demo.answers import Answers, load_embedder
     from tf_charagram.demo.server import DemoServer
     from tf_charagram.search.texts import read_vocabulary
     from tf_charagram.training.threads import limit_threads

@@ -1,4 +1,4 @@
-"""What the page asks for: nearest texts, and why two texts are similar; as values for JSON."""
+"""The answers of the demo page, ready for JSON: nearest texts, and why two texts are similar."""
 
 from __future__ import annotations
 
@@ -14,38 +14,40 @@ from tf_charagram.data.pipeline.typos import add_typos
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.losses.similarity import normalize_rows
+from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.base import TEXTS
 from tf_charagram.models.embedder import Neighbor, TextEmbedder, unit_rows
+from tf_charagram.models.registry import load_any
 from tf_charagram.text.tensors import string_tensor
 
-#: Neighbours shown.
+#: Number of neighbors.
 NUM_NEIGHBORS = 10
-#: Most typing errors that are put into a text.
+#: Maximum number of typos added to a text.
 MAX_EDITS = 5
-#: Texts are cut after this many characters, or after the model's `max_chars` if that is less.
+#: Length at which texts are cut, unless the model cuts them earlier.
 MAX_CHARS = 10_000
-#: n-grams are not shown for longer texts: their number is squared.
+#: Longer texts are not explained, because the number of n-gram pairs grows with the square.
 MAX_EXPLAINED_CHARS = 200
-#: Pairs of n-grams shown.
+#: Number of n-gram pairs.
 NUM_PAIRS = 8
-#: Searches whose results are kept: moving the slider asks for the same clean text again.
+# Cached searches: moving the slider asks for the same clean text again.
 _NUM_KEPT = 256
 
 
 class _Nearest(NamedTuple):
-    """The unit-length vector of a text, `(dim,)`, and its neighbours."""
+    """The unit-length vector of a text, `(dim,)`, and its neighbors."""
 
     vector: NDArray[np.float32]
     neighbors: list[Neighbor]
 
 
 class Answers:
-    """Answers the questions of the page about one model.
+    """Answers the questions of the page about a model.
 
     Args:
         embedder: The model.
-        texts: Distinct texts to search among, most frequent first if they are words.
-        name: What the page calls the model.
+        texts: Distinct texts to search; words with the most frequent first.
+        name: Name of the model on the page.
 
     Raises:
         ConfigError: There are no texts.
@@ -53,21 +55,21 @@ class Answers:
 
     def __init__(self, embedder: TextEmbedder, texts: Sequence[str], name: str) -> None:
         if not texts:
-            raise ConfigError("There is no text to search among.")
+            raise ConfigError("There is no text to search.")
         self.texts = texts
         self.name = name
         self.max_chars = min(embedder.vectorizer.max_chars or MAX_CHARS, MAX_CHARS)
         is_folded = getattr(embedder.vectorizer, "longest_only", False)
         self.can_explain = isinstance(embedder.encoder, Charagram) and not is_folded
         self._embedder = embedder
-        # `encode` keeps all cores busy with many texts; for one, calling a graph is faster.
+        # For single texts, a graph is faster than `encode`.
         self._embed, self._search = _graphs(embedder, texts)
         self._nearest = functools.lru_cache(_NUM_KEPT)(self._find_nearest)
-        self.compare("", "", 0, 0)  # Traces both graphs, so that no first answer waits.
+        self.compare("", "", 0, 0)  # Trace both graphs before the first question.
         self.neighbors("", 0, 0)
 
     def about(self) -> dict[str, Any]:
-        """Returns what the page shows of the model, its limits, and an example to start with."""
+        """Returns facts about the model, limits, and an example."""
         return {
             "name": self.name,
             "dim": self._embedder.dim,
@@ -80,18 +82,17 @@ class Answers:
         }
 
     def neighbors(self, text: str, edits: int, seed: int) -> dict[str, Any]:
-        """Finds the nearest texts, without and with typing errors.
+        """Returns the nearest texts of a text with typos.
 
         Args:
             text: Any text.
-            edits: Typing errors put into it, 0 to `MAX_EDITS`.
-            seed: Seed of the errors.
+            edits: Number of typos, 0 to `MAX_EDITS`.
+            seed: Seed of the typos.
 
         Returns:
-            `typed`, the text with the errors; `is_cut`, whether the end was left out; `cosine` of
-            the texts with and without them; `neighbors` of the one with errors, nearest first, each
-            with `text`, `cosine`, and whether it `stays`, that is, is near the text without errors
-            too, or is this text; and `num_stay`, how many do.
+            `typed`, the text with typos; `is_cut`, whether it was too long; `cosine` of the texts
+            with and without typos; `neighbors`, nearest first, each with `text`, `cosine` and
+            `stays`, whether it is also near the text without typos; and `num_stay`.
 
         Raises:
             ConfigError: `edits` or `seed` is out of range.
@@ -114,14 +115,14 @@ class Answers:
         """Compares two texts.
 
         Args:
-            left: Any text; typing errors are put into it, as `neighbors` does.
+            left: Any text, which gets the typos.
             right: Any text.
             edits: As for `neighbors`.
             seed: As for `neighbors`.
 
         Returns:
-            `typed`, the left text with the errors; `cosine`, and `clean_cosine` without them; and
-            `explanation`, see `explained`, which is `None` where n-grams cannot be shown.
+            `typed`, the left text with typos; `cosine`, and `clean_cosine` without typos; and
+            `explanation`, see `explained`, or `None`.
 
         Raises:
             ConfigError: `edits` or `seed` is out of range.
@@ -138,13 +139,12 @@ class Answers:
         }
 
     def explained(self, left: str, right: str) -> dict[str, Any]:
-        """Splits the cosine of two texts over their characters and their n-grams.
+        """Divides the cosine of two texts among their characters and n-grams.
 
         Returns:
-            `left` and `right`, each with the `text` as the model reads it and the `shares` of its
-            characters: an n-gram's part of the cosine, divided by its length, is added to each of
-            its characters, so that these and `bias` sum to the cosine. And `pairs`, the n-grams
-            that add most: left, right, contribution.
+            `left` and `right`, each with `text`, as the model reads it, and `shares`: every n-gram
+            spreads its contribution evenly over its characters, so that `shares` and `bias` sum to
+            the cosine. And `pairs`, the largest contributions: left, right, contribution.
         """
         explanation = self._embedder.explain(left, right)
         return {
@@ -161,7 +161,7 @@ class Answers:
         return {"text": read, "shares": shares.tolist(), "bias": float(contributions[-1])}
 
     def _typed(self, text: str, edits: int, seed: int) -> tuple[str, str]:
-        """Returns a text, cut if it is too long, without and with typing errors."""
+        """Returns a text, cut to its maximum length, without and with typos."""
         if not 0 <= edits <= MAX_EDITS:
             raise ConfigError(f"`edits` must be in [0, {MAX_EDITS}]. Received: edits={edits}")
         if seed < 0:
@@ -181,13 +181,13 @@ class Answers:
 
 
 def _graphs(embedder: TextEmbedder, texts: Sequence[str]) -> tuple[Any, Any]:
-    """Returns the functions that embed and search.
+    """Returns functions that embed and search strings `(n,)`.
 
     Returns:
-        From strings `(n,)` to unit-length vectors `(n, dim)`; and to these, the largest cosines
-        `(n, k)`, and the positions of the texts that have them `(n, k)`.
+        A function to unit-length vectors `(n, dim)`; and a function to vectors, largest cosines
+        `(n, k)` and positions of texts `(n, k)`.
     """
-    # One column per text: a product with one row reads it in half the time.
+    # With a column per text, the product takes half the time.
     columns = tf.constant(np.ascontiguousarray(unit_rows(embedder.encode(texts)).T))
     number = min(NUM_NEIGHBORS + 1, len(texts))
 
@@ -204,10 +204,9 @@ def _graphs(embedder: TextEmbedder, texts: Sequence[str]) -> tuple[Any, Any]:
 
 
 def example(texts: Sequence[str]) -> dict[str, str]:
-    """Returns what the page has filled in: a text with a typing error, and the text it was.
+    """Returns the initial query, left and right text of the page.
 
-    It is the first of 7 to 40 characters that starts with a letter and that an error changes; the
-    first of all if there is none.
+    The example is the first text of 7 to 40 characters that starts with a letter, with a typo.
     """
     for text in texts:
         if 7 <= len(text) <= 40 and text[0].isalpha():
@@ -215,3 +214,24 @@ def example(texts: Sequence[str]) -> dict[str, str]:
             if mistyped != text:
                 return {"query": mistyped, "left": mistyped, "right": text}
     return {"query": texts[0], "left": texts[0], "right": texts[min(1, len(texts) - 1)]}
+
+
+def load_embedder(path: str) -> TextEmbedder:
+    """Loads an embedder, or the embedder in a pair model or text classifier.
+
+    Args:
+        path: Run folder, model folder or name of a model.
+
+    Raises:
+        ConfigError: The model is a tagger, which has no vectors of texts.
+        RunError: The model cannot be loaded.
+    """
+    model = load_any(path)
+    if isinstance(model, TextEmbedder):
+        return model
+    if isinstance(model, AnsweringModel):
+        return TextEmbedder(model.vectorizer, model.encoder)
+    raise ConfigError(
+        f"`model` must have one vector per text: an embedder, a pair model or a text classifier. "
+        f"Received: {path}, a {model.kind}."
+    )

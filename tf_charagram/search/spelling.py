@@ -40,7 +40,7 @@ class Weights(NamedTuple):
     last_letter: float
 
 
-#: Fitted by `benchmarks/spelling.py` for `english`, on 3,708 held-out misspellings and 100,000 words.
+#: Fitted by `benchmarks/spelling.py` for `english`, on 3,708 held-out misspellings.
 WEIGHTS = Weights(8.29, -24.334, -0.696, -2.067, -1.451)
 
 

@@ -86,7 +86,7 @@ const findNeighbors = newest(
     $("query-typed").textContent = edits() ? answer.typed : "";
     $("query-note").textContent = neighborsNote(answer);
     const [first] = answer.neighbors;
-    say(first ? `Nearest to ${answer.typed || "the empty text"}: ${first.text}, ${decimals(first.cosine)}.` : "No neighbours.");
+    say(first ? `Nearest to ${answer.typed || "the empty text"}: ${first.text}, ${decimals(first.cosine)}.` : "No neighbors.");
   },
 );
 
@@ -96,7 +96,7 @@ const compare = newest(
   $("texts"),
   (answer) => {
     $("cosine").textContent = decimals(answer.cosine);
-    $("cosine-note").textContent = edits() ? `${decimals(answer.clean_cosine)} without the typing errors in the first text` : "";
+    $("cosine-note").textContent = edits() ? `${decimals(answer.clean_cosine)} without the typos in the first text` : "";
     $("explanation").hidden = !answer.explanation;
     $("unexplained").textContent = answer.explanation ? "" : whyUnexplained();
     if (answer.explanation) explain(answer.explanation);
@@ -106,9 +106,9 @@ const compare = newest(
 function neighborsNote(answer) {
   if (answer.is_cut) return `Only the first ${about.max_chars.toLocaleString()} characters are read.`;
   if (!edits()) return "";
-  if (answer.typed === $("query").value) return "Typing errors go into words of four letters or more.";
+  if (answer.typed === $("query").value) return "Typos go into words of four letters or more.";
   const all = answer.neighbors.length;
-  return `${decimals(answer.cosine)} similar to the text without errors. ${answer.num_stay} of ${all} neighbours stay; new ones are in italics.`;
+  return `${decimals(answer.cosine)} similar to the text without errors. ${answer.num_stay} of ${all} neighbors stay; new ones are in italics.`;
 }
 
 function whyUnexplained() {
