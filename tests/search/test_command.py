@@ -18,7 +18,7 @@ def records(capsys):
 
 def test_index_then_neighbors(model, texts_file, tmp_path, capsys):
     out = tmp_path / "index"
-    assert call("search.command", model, "--texts", texts_file, "--out", out) == 0
+    assert call("cli.index", model, "--texts", texts_file, "--out", out) == 0
     streams = capsys.readouterr()
     assert (streams.out, streams.err) == ("", f"{len(TEXTS)} texts -> {out}\n")
     queries = ["dog 3", "horses", "--k", 3, "--json"]
@@ -32,19 +32,19 @@ def test_index_then_neighbors(model, texts_file, tmp_path, capsys):
 
 def test_errors(model, other_model, texts_file, tmp_path, capsys):
     out = tmp_path / "index"
-    arguments = ["search.command", model, "--texts", texts_file, "--out"]
+    arguments = ["cli.index", model, "--texts", texts_file, "--out"]
     (tmp_path / "link").symlink_to("nothing")
     for taken in (tmp_path, tmp_path / "link"):
         assert call(*arguments, taken) == 1
         assert f"{taken} exists. Delete it, or give another folder." in capsys.readouterr().err
-    assert call("search.command", model, "--out", out) == 1
+    assert call("cli.index", model, "--out", out) == 1
     assert "has no texts.txt: name a file with --texts." in capsys.readouterr().err
-    assert call("search.command", model, "--texts", tmp_path / "nothing", "--out", out) == 1
+    assert call("cli.index", model, "--texts", tmp_path / "nothing", "--out", out) == 1
     assert "nothing: cannot be read: No such file" in capsys.readouterr().err
     (tmp_path / "empty").write_text(" \n\n")
-    assert call("search.command", model, "--texts", tmp_path / "empty", "--out", out) == 1
+    assert call("cli.index", model, "--texts", tmp_path / "empty", "--out", out) == 1
     assert "error: There is no text to index." in capsys.readouterr().err
-    assert call("search.command", tmp_path, "--texts", texts_file, "--out", out) == 1
+    assert call("cli.index", tmp_path, "--texts", texts_file, "--out", out) == 1
     assert "is not a model folder" in capsys.readouterr().err
     assert call(*arguments, "s3://bucket/index") == 1
     assert "s3://bucket/index is not a path on this machine" in capsys.readouterr().err
