@@ -100,7 +100,7 @@ def write_page(found: dict[str, Any], folder: Path) -> None:
 
 
 def main() -> int:
-    """Runs what is asked for; returns the exit status."""
+    """Runs the benchmarks; returns the exit status."""
     parser = make_parser()
     arguments = parser.parse_args()
     if arguments.rounds < 1:

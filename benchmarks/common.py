@@ -133,7 +133,7 @@ def sts_lines() -> list[str]:
 
 
 def seconds(function: Callable[[], object]) -> float:
-    """Returns how long one call takes."""
+    """Returns the seconds of one call."""
     start = time.perf_counter()
     function()
     return time.perf_counter() - start

@@ -7,7 +7,7 @@ files in `--data`, or made-up ones. Where these end they begin again, but varied
 a line is joined with the second half of a line from elsewhere, and one line in four has one random
 letter in the place of another, so that new n-grams keep appearing. The files are then read
 as streams, by processes of their own. One computes only keys: it reads the
-lines and gives them to as many threads, which do what a vectorizer does before it looks up rows.
+lines and gives them to as many threads, which compute keys like a vectorizer.
 The other counts n-grams and chooses a vocabulary. A few pieces are measured in turn, then all.
 """
 
@@ -113,7 +113,7 @@ def child(job: str, options: str, *paths: str) -> None:
 
 
 def run_child(job: str, counting: dict, paths: list[Path]) -> dict:
-    """Returns what a process of its own prints."""
+    """Runs a new process; returns its output."""
     command = [sys.executable, __file__, "--child", job, json.dumps(counting), *map(str, paths)]
     ended = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     result = json.loads(ended.stdout.splitlines()[-1])

@@ -44,7 +44,7 @@ def tfidf(examples: list[str], tests: list[list[str]]) -> list[Any]:
 
 
 def looked_up(vectors: dict[str, Any]) -> Features:
-    """Returns what looks vectors up."""
+    """Returns a function that looks up vectors."""
     return lambda examples, tests: [
         np.stack([vectors[text] for text in texts]) for texts in (examples, *tests)
     ]

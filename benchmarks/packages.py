@@ -52,7 +52,7 @@ def saved_model(model: str, kind: str, num_callers: int = 1) -> Embed:
     pool = ThreadPoolExecutor(num_callers)
 
     def call(batch: tf.Tensor) -> Any:
-        # A signature does not keep what it came from; `numpy()` would copy.
+        # A signature does not keep its model alive; `numpy()` would copy.
         return served and np.asarray(signature(texts=batch)["embedding"])
 
     def embed(texts: list[str]) -> list[Any]:
@@ -68,7 +68,7 @@ def saved_model_2(model: str, kind: str) -> Embed:
 
 
 def sentence_transformers(model: str, kind: str) -> Embed:
-    """Returns what embeds with a model of sentence-transformers, sorted by length.
+    """Returns an embedding function of sentence-transformers, which sorts by length.
 
     In bfloat16 where the processor has instructions for it; without them float32 is faster.
     """
@@ -86,14 +86,14 @@ def sentence_transformers(model: str, kind: str) -> Embed:
 
 
 def model2vec(model: str, kind: str) -> Embed:
-    """Returns what embeds with a model of model2vec."""
+    """Returns an embedding function of model2vec."""
     from model2vec import StaticModel
 
     return StaticModel.from_pretrained(model).encode
 
 
 def fasttext(model: str, kind: str) -> Embed:
-    """Returns what embeds with a model of fastText, of lower-cased text, one text at a time.
+    """Returns an embedding function of fastText for lowercase text, one text per call.
 
     Args:
         model: A `.bin` file, or a text file to train for one epoch on.
@@ -113,7 +113,7 @@ def fasttext(model: str, kind: str) -> Embed:
 
 
 def gensim(model: str, kind: str) -> Embed:
-    """Returns what embeds with the FastText of gensim, trained for one epoch on a text file.
+    """Returns an embedding function of gensim's FastText, trained for one epoch on a file.
 
     Words of its vocabulary, which it looks up, have no n-grams to sum: all get a capital that it
     has not seen.

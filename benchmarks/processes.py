@@ -70,11 +70,11 @@ class Contender:
 
 
 class ContenderError(Exception):
-    """A process ended; the text is the last line of what it said."""
+    """A process failed; the text is the last line of its output."""
 
 
 def protocol_file() -> IO[str]:
-    """Returns what the parent reads, and lets all that packages print go to standard error."""
+    """Returns the stream to the parent; redirects everything else to standard error."""
     kept = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     os.dup2(2, 1)
     return kept
@@ -98,7 +98,7 @@ def peer_facts(
         packages: Name of a peer to that of its package.
 
     Returns:
-        The versions by package; and what a result says of them: those `versions`, and the peers
+        The versions by package; and their entries in a result: those `versions`, and the peers
         that are `left_out`, each with the reason, to which benchmarks add what does not start.
     """
     found = versions(python, tuple(dict.fromkeys(packages.values())))

@@ -45,7 +45,7 @@ class Step(NamedTuple):
     texts: float
 
     def features(self) -> list[float]:
-        """Returns what the time is a sum of: a constant, rows summed, rows updated, cosines."""
+        """Returns the terms of the time: a constant, rows summed, rows updated, cosines."""
         return [1.0, self.ids, self.rows, self.texts**2]
 
     def bytes(self) -> float:
@@ -62,7 +62,7 @@ class Step(NamedTuple):
 
 
 def steps_of(batch: int, length: int, num_rows: int) -> tuple[PairStream, Step]:
-    """Returns batches of made-up texts, and what is in one."""
+    """Returns batches of random texts and the contents of one."""
     rng = np.random.default_rng(0)
     num_texts = 20 * batch
     ids = rng.zipf(1.1, 2 * num_texts * length)
@@ -77,7 +77,7 @@ def steps_of(batch: int, length: int, num_rows: int) -> tuple[PairStream, Step]:
 
 
 def measured(batch: int, length: int, num_rows: int, rounds: int) -> tuple[Step, float]:
-    """Returns what is in a step and the seconds it takes."""
+    """Returns the contents and the seconds of a step."""
     stream, counted = steps_of(batch, length, num_rows)
     model = ParaphraseModel(Charagram(num_rows=num_rows, dim=DIM))
     model.compile(make_optimizer("adam", 0.001), steps_per_execution=5)
@@ -119,7 +119,7 @@ def estimate(step: Step, machine: Machine, workers: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Prints measurements, the model, and what it says."""
+    """Prints measurements, the fit and its predictions."""
     parser = common.make_parser(__doc__, rounds=5)
     parser.add_argument("--small", action="store_true", help="few settings, to see that it works")
     arguments = parser.parse_args()

@@ -3,7 +3,7 @@
     python benchmarks/sizes.py MODEL --eval-data FOLDER
 
 MODEL is a run of `charagram` with a vocabulary. Sizes are those of folders on disk. `measure` is
-the mean of WS353 and the mean of STS, where there are both: what the rule of `max_mb` was chosen
+the mean of WS353 and the mean of STS, if both exist: the rule of `max_mb` was chosen
 by. SL999 took no part in that.
 """
 
@@ -51,7 +51,7 @@ def by_count(embedder: TextEmbedder, options: ShrinkOptions) -> TextEmbedder:
 
 
 def choices(embedder: TextEmbedder, budgets: list[float]) -> list[tuple[str, ShrinkOptions]]:
-    """Returns what to measure, each with a name: one change at a time, then budgets."""
+    """Returns name -> options: one change at a time, then budgets."""
     rows, dim = embedder.vectorizer.num_rows, embedder.dim
     named = [(name, ShrinkOptions(name)) for name in DTYPES]
     for share in (0.5, 0.35, 0.25, 0.15, 0.1, 0.05):

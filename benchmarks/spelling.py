@@ -7,7 +7,7 @@ Without a list each word of the vocabulary gets a random typing error.
 The errors of a right form are all on one side: a form is held out of training where
 `zlib.crc32(form.lower().encode()) % 10 == 0`, and of those, weights are fitted where
 `% 20 == 0` and measured where `% 20 == 10`. So a model that was trained on the rest of the list
-neither fits nor measures on what it has seen. `--model` may be given several times.
+neither fits nor measures on its training data. `--model` may be given several times.
 
 Weights are those of a conditional logit model: the right form among its candidates, by maximum
 likelihood. `WEIGHTS` are those of `tf_charagram/search/spelling.py`; those fitted with all features
@@ -63,7 +63,7 @@ class Candidates:
     right: np.ndarray
 
     def ranks(self, weights: np.ndarray) -> np.ndarray:
-        """Returns how many candidates come before the right form; many where it is none."""
+        """Returns the rank of the right form, a large number if it is not a candidate."""
         scores = self.features @ weights
         right_scores = np.take_along_axis(scores, np.maximum(self.right, 0)[:, np.newaxis], 1)
         return np.where(self.right >= 0, (scores > right_scores).sum(axis=1), scores.size)

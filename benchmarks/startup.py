@@ -60,7 +60,7 @@ def drop_caches() -> None:
 
 
 def commands(model: str, line: Path) -> dict[str, list[str]]:
-    """Returns what is started, by name."""
+    """Returns name -> command."""
     load = f"from tf_charagram import TextEmbedder; TextEmbedder.load({model!r})"
     programs = {
         "python": "pass",

@@ -49,7 +49,7 @@ def twin_of(
 def compare(
     rounds: int, ours: Callable[[], object], twin: tuple[Any, ...] | None, work: float
 ) -> dict:
-    """Returns what `common.compare` does of a run and its twin.
+    """Returns the comparison of a run and its twin.
 
     Args:
         rounds: How often.

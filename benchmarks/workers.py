@@ -3,7 +3,7 @@
     python benchmarks/workers.py [--data FILE ...] [--batch-size 500] [--encoder charagram]
 
 Trains on the same pairs as `charagram train` does, one after the other, in turn, and prints the
-time of a step, the ratio, and what each of the two sent per step, beside what the rows that a batch
+time of a step, the ratio, and the bytes that each sent per step, next to those that the rows that a batch
 touches would be, there and back.
 """
 
@@ -27,7 +27,7 @@ _WARM_UP = 20
 
 
 def work(arguments: argparse.Namespace) -> None:
-    """Trains as one of the workers, and prints what the chief measures."""
+    """Trains as one of the workers, and prints the measurements of the chief."""
     import fitting
     import numpy as np
     import tensorflow as tf
@@ -71,7 +71,7 @@ def work(arguments: argparse.Namespace) -> None:
 
 
 def measured(size: int) -> dict[str, float]:
-    """Returns what the chief of some workers measures."""
+    """Returns the measurements of the chief."""
     command = [sys.executable, __file__, *sys.argv[1:], "--worker"]
     with ExitStack() as stack:
         processes = [

@@ -56,7 +56,7 @@ def _are_alike(first: Any, second: Any) -> bool:
 
 
 def _units(vectorizer: Any) -> Any:
-    """Returns what the rows stand for, whatever else the model has met and counted."""
+    """Returns the units of the rows, without counts."""
     if getattr(vectorizer, "vocabulary", None) is not None:
         return vectorizer.vocabulary.ngrams()
     return {name: array.tolist() for name, array in vectorizer.state().items() if name != "counts"}

@@ -26,7 +26,7 @@ from tf_charagram.text.dictionary import words_of
 
 _WORD = re.compile(r"[a-z][a-z'-]+")
 _NUM_WORDS = 120_000
-_MOST_LINES = 150_000
+_MAX_LINES = 150_000
 _LONGEST = 400
 _FEWEST = 3
 
@@ -54,8 +54,8 @@ def main() -> None:
         for line in lines:
             words.update(_WORD.findall(line.lower()))
         known.update(filter(_is_latin, words_of(lines)))
-        if len(lines) > _MOST_LINES:
-            lines = draw.sample(lines, _MOST_LINES)
+        if len(lines) > _MAX_LINES:
+            lines = draw.sample(lines, _MAX_LINES)
         kept.update(dict.fromkeys(line[:_LONGEST] for line in lines))
     for path in arguments.pairs:
         for pair in read_pairs(path, on_bad_line="skip"):

@@ -180,7 +180,7 @@ def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
 
 
 def _training_facts(model: str) -> dict[str, Any]:
-    """Returns what the run of a model tells, without the paths of this machine."""
+    """Returns the settings of the run, without local paths."""
     from tf_charagram.export.serving.card import about_run
 
     training = about_run(model).get("training")

@@ -32,5 +32,5 @@ def describe() -> dict[str, str]:
 
 
 def load() -> float | None:
-    """Returns how many processes wanted a core in the last minute, where that is known."""
+    """Returns the load average of the last minute, if known."""
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None

@@ -83,7 +83,7 @@ def table(head: list[str], rows: list[list[str]], num_texts: int = 1) -> str:
 
 
 def changes_text(changes: list[Change], is_same_machine: bool) -> str:
-    """Returns what got slower, and how many samples did not."""
+    """Returns the slower samples and the number of others."""
     slower = [change for change in changes if change.is_clear and change.factor < 1]
     faster = [change for change in changes if change.is_clear and change.factor > 1]
     lines = [] if is_same_machine else ["The machines or versions differ: compare ratios alone."]

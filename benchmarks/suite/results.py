@@ -42,7 +42,7 @@ def read(path: str | Path) -> dict[str, Any]:
     """Returns the results of a file.
 
     Raises:
-        SystemExit: It is none.
+        SystemExit: It is not a result.
     """
     try:
         results = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -72,7 +72,7 @@ def all_samples(results: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def changes(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
-    """Returns how the samples that both results have differ, those that got worst first."""
+    """Returns the changes of samples in both results, worst first."""
     before, found = all_samples(old), []
     for name, sample in all_samples(new).items():
         if name not in before or before[name]["unit"] != sample["unit"]:

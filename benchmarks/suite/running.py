@@ -1,4 +1,4 @@
-"""Runs one benchmark in a process of its own, and keeps what it found."""
+"""Runs a benchmark in a new process and stores its result."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def run(
 
 
 def _filled(word: str, places: dict[str, str]) -> str:
-    # In one pass: what a place is called may have such words in it.
+    # In one pass, because values may contain placeholders.
     return re.sub("[A-Z0-9]+", lambda match: places.get(match[0], match[0]), word)
 
 

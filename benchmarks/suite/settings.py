@@ -22,7 +22,7 @@ class Benchmark:
     Attributes:
         title: Heading of its part of the page.
         flags: Given always.
-        quick: Given after them for a smoke run, which leaves out benchmarks that have none.
+        quick: Flags added for a smoke run; `None` leaves the benchmark out.
         needs: Places that have to be there, if they are not replaced by `quick`.
     """
 
@@ -103,14 +103,14 @@ BENCHMARKS = {
 
 
 def names(arguments: argparse.Namespace) -> list[str]:
-    """Returns what is to be run."""
+    """Returns the benchmarks to run."""
     if arguments.only:
         return arguments.only.split(",")
     return [name for name, each in BENCHMARKS.items() if each.quick or not arguments.quick]
 
 
 def places(arguments: argparse.Namespace, shared: Path, temporary: Path) -> dict[str, str]:
-    """Returns what the words in capitals stand for."""
+    """Returns the values of placeholders."""
     return {
         "PYTHON": arguments.peer_python, "MINILM": arguments.minilm,
         "MODEL2VEC": arguments.model2vec, "DATA": str(shared), "TEMPORARY": str(temporary),
