@@ -3,8 +3,8 @@
     python benchmarks/workers.py [--data FILE ...] [--batch-size 500] [--encoder charagram]
 
 Trains on the same pairs as `charagram train` does, one after the other, in turn, and prints the
-time of a step, the ratio, and the bytes that each sent per step, next to those that the rows that a batch
-touches would be, there and back.
+time of a step, the ratio, the bytes that each worker sent per step, and the size of the rows of a
+batch.
 """
 
 from __future__ import annotations

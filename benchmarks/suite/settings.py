@@ -22,7 +22,7 @@ class Benchmark:
     Attributes:
         title: Heading of its part of the page.
         flags: Given always.
-        quick: Flags added for a smoke run; `None` leaves the benchmark out.
+        quick: Flags added for a smoke run; without any, it leaves the benchmark out.
         needs: Places that have to be there, if they are not replaced by `quick`.
     """
 
