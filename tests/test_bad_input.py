@@ -62,8 +62,8 @@ class TestFilesThatAreWrong:
             (b"text1\ttext2\n", ["pairs.tsv: no pairs found: 0 lines"]),
             (b"a\tb\n", ["Training needs at least 2 pairs", "Found: 1"]),
             (b" \tb\n" * 5, ["Training needs at least 2 pairs", "Found: 0"]),
-            (gzip.compress(GOOD * 50)[:-20], ["pairs.tsv:", "gzip data is cut short or damaged"]),
-            (b"\x1f\x8b not gzip", ["pairs.tsv:1: the gzip data is cut short or damaged"]),
+            (gzip.compress(GOOD * 50)[:-20], ["pairs.tsv:", "gzip data is truncated or damaged"]),
+            (b"\x1f\x8b not gzip", ["pairs.tsv:1: the gzip data is truncated or damaged"]),
         ],
         ids=[
             "empty", "blank", "only_bom", "one_column", "three_columns", "one_in_many",

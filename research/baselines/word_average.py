@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from research.baselines.frequencies import WordFrequencies, words_of, zipf
 from research.baselines.word_tables import FastTextTable, StoredTable, WordTable
+from research.readers.word_vectors import is_fasttext_model, load_fasttext
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.fasttext_model import is_fasttext_model, load_fasttext
-from tf_charagram.data.readers.word_vector_file import first_bytes
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.text.splitting import split_texts
 
@@ -161,7 +160,7 @@ def load_table(
     path: str | Path, texts: Iterable[str] | None, *, on_bad_line: str | BadLines = "error"
 ) -> WordTable:
     """Loads the vectors of words; arguments and errors as for `WordAverage.load`."""
-    if is_fasttext_model(first_bytes(path)):
+    if is_fasttext_model(path):
         return FastTextTable(load_fasttext(path))
     words = None if texts is None else set(words_of(texts))
     return StoredTable.load(path, words, on_bad_line=on_bad_line)

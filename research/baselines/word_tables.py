@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from research.readers.word_vectors import scan_vectors
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.word_vector_file import scan_vectors
 from tf_charagram.errors import DataError
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.pipeline.sources import pairs_files
-from tf_charagram.data.readers.aligned import SEPARATOR, read_aligned
-from tf_charagram.data.readers.pairs import Pair, read_pairs
+from tf_charagram.data.pipeline.sources import FILES_SEPARATOR, pairs_files
+from tf_charagram.data.readers.pairs import Pair, read_aligned, read_pairs
 from tf_charagram.data.readers.scored import files_below
 
 
@@ -152,7 +151,7 @@ def _names(alternative: Alternative, folder: Path, files: list[Path]) -> tuple[s
         return (f"{folder}:{alternative.split}",) if any(by_pattern) else ()
     if alternative.is_aligned:
         left, right = by_pattern
-        return (f"{left[0]}{SEPARATOR}{right[0]}",) if left and right else ()
+        return (f"{left[0]}{FILES_SEPARATOR}{right[0]}",) if left and right else ()
     matching = sorted(file for files in by_pattern for file in files)
     # One of each name: copies would count twice.
     return tuple(str(file) for file in {file.name: file for file in matching}.values())

@@ -11,7 +11,7 @@ from tf_charagram.data.readers.scored import (
     ScoredPairs,
     ScoredRows,
     SetFormat,
-    files_by_name,
+    files_below,
     is_number,
     set_name,
 )
@@ -57,7 +57,11 @@ def find_annotated_ppdb(folder: str | Path) -> dict[str, Path]:
     Raises:
         DataError: `folder` is not a folder.
     """
-    return files_by_name(folder, _name)
+    files: dict[str, Path] = {}
+    for path in files_below(folder):
+        if (name := _name(path)) is not None:
+            files.setdefault(name, path)
+    return files
 
 
 def _name(path: str | Path) -> str | None:

@@ -104,7 +104,7 @@ class TestShards:
 
     def test_gzip_cut_short(self, tmp_path):
         raw = gzip.compress(b"".join(b"%d\n" % (n * 7919 % 10007) for n in range(5000)))
-        with pytest.raises(DataError, match="gzip data is cut short or damaged"):
+        with pytest.raises(DataError, match="gzip data is truncated or damaged"):
             list(read_shards(write(tmp_path / "a", raw[:-20]), 0, 10))
 
 

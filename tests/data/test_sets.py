@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.sets import evaluation_sets
+from tf_charagram.data.readers.pairs import read_pairs
+from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
+from tf_charagram.data.sets import evaluation_sets, register_format
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, DataError
 
-SHARED = Path(__file__).parents[2].parent / "shared" / "data"
-
 SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
-TWITTER = "".join(f"1\tTopic\ta b\tc\t{label}\tx\ty\n" for label in (1, 5))
 CONTENTS = {
     "rw.txt": "cat\tdog\t1\ncat\tcats\t2\n",
     "STS2013/STS.input.OnWN.txt": "a b\tc d\ne\tf\n",
@@ -22,14 +22,11 @@ CONTENTS = {
     "2012.MSRpar.tsv": "1\ta b\tc\n2\td\te\n",
     "SICK_test_annotated.txt": f"{SICK}1\ta b\tc\t4\tx\n2\td\te\t1\tx\n",
     "SICK_train.txt": f"{SICK}1\ta b\tc\t4\tx\n2\td\te\t1\tx\n",
-    "pit/test.data": TWITTER,
-    "ppdb-sample.tsv": "1.5\t[NP]\ta b\tc\t1,2\n4\t[VP]\td\te\t4,4\n",
     "notes.txt": "nothing to score",
 }
 KINDS = {
     "wordsim": ["RW"],
-    "sts": ["STS2012.MSRpar", "STS2013.OnWN", "SICK.test", "Twitter"],
-    "phrases": ["pavlick"],
+    "sts": ["STS2012.MSRpar", "STS2013.OnWN", "SICK.test"],
 }
 
 
@@ -57,8 +54,7 @@ class TestFolder:
     def test_no_set_of_that_kind(self, tmp_path):
         with pytest.raises(DataError, match="no known word similarity set, such as SL999, WS353"):
             evaluation_sets(tmp_path)
-        message = "no known phrase similarity set, such as ppdb-sample.*A file of another name can"
-        with pytest.raises(DataError, match=message):
+        with pytest.raises(DataError, match=r"no known phrase similarity set in this folder\."):
             evaluation_sets(tmp_path, ["phrases"])
 
     def test_unknown_kind(self, folder):
@@ -84,8 +80,6 @@ class TestFile:
             ("STS2013/STS.gs.OnWN.txt", "STS2013.OnWN", "pearson"),
             ("2012.MSRpar.tsv", "STS2012.MSRpar", "pearson"),
             ("SICK_train.txt", "SICK.train", "pearson"),
-            ("pit/test.data", "Twitter", "pearson"),
-            ("ppdb-sample.tsv", "pavlick", "spearman"),
         ],
     )
     def test_name_tells(self, folder, name, expected, metric):
@@ -100,9 +94,6 @@ class TestFile:
             ("1\ta b\tc\n2\td\te\n", "sts", "pearson"),
             ("1\ta b\tc\tNEUTRAL\n2\td\te\tNEUTRAL\n", "sts", "pearson"),
             (CONTENTS["SICK_train.txt"], "sts", "pearson"),
-            (TWITTER, "sts", "pearson"),
-            (CONTENTS["ppdb-sample.tsv"], "phrases", "spearman"),
-            ("1.5\ta b\tc\t[NP]\n4\td\te\t[VP]\n", "phrases", "spearman"),
         ],
     )
     def test_content_tells(self, tmp_path, content, kind, metric):
@@ -130,8 +121,25 @@ def test_without_a_place():
     assert names(evaluation_sets(None, ["wordsim"])) == names(evaluation_sets(None))
 
 
+def test_a_registered_format(tmp_path, monkeypatch):
+    monkeypatch.setattr("tf_charagram.data.sets._formats", [])
+    pairs = ScoredPairs("mine", ["a"], ["b"], np.array([1.0]))
+    register_format(
+        SetFormat("phrases", lambda folder: {"mine": folder / "x"}, lambda path, **_: pairs)
+    )
+    assert names(evaluation_sets(tmp_path, ["phrases"])) == ["mine"]
+
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+
+
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data")
 def test_real_files():
-    sets = evaluation_sets(SHARED)
-    assert {"SL999", "STS2012.OnWN", "SICK.test", "SICK.trial", "pavlick"} <= set(names(sets))
-    assert "SICK.train" not in names(sets)
+    sizes = {pairs.name: len(pairs) for pairs in evaluation_sets(SHARED)}
+    expected = {"SL999": 999, "WS353": 353, "WS353-SIM": 203, "WS353-REL": 252}
+    expected |= {"SICK.test": 4927, "SICK.trial": 500, "STS2012.OnWN": 750, "STS2013.FNWN": 189}
+    assert expected.items() <= sizes.items()
+    # 7 rows have an empty text next to a character such as U+25CF.
+    pairs = list(read_pairs(SHARED / "words/ppdb-xl-lexical.tsv"))
+    assert len(pairs) == 187_272
+    assert sum(not (left.strip() and right.strip()) for left, right in pairs) == 7

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tf_charagram.data.pipeline.example_stream import ExampleStream
+from tf_charagram.data.pipeline.stream import ExampleStream
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
 from tf_charagram.tasks.features_trainer import FeatureModel
 from tf_charagram.tasks.pairs.head import PairLabelHead, PairScoreHead

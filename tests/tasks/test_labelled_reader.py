@@ -133,7 +133,7 @@ def test_one_class_of_scores(write):
 
 
 def test_swapped_columns(write):
-    with pytest.raises(DataError, match="Swap them: label_column=0, text_columns=1,2"):
+    with pytest.raises(DataError, match="column 0 should hold texts, but it holds numbers"):
         read_scored_pairs(write(PLAIN), text_columns=["0", "2"], label_column="1")
 
 

@@ -1,10 +1,10 @@
-"""`charagram data`: lists the data sets that are known; `charagram data get NAME` downloads one."""
+"""`charagram data` lists public data sets; `charagram data get NAME` downloads one."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,30 +18,26 @@ from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.reporting.console import make_table, number, table_console
 
 if TYPE_CHECKING:
-    from tf_charagram.data.download.catalogue import KnownSet
+    from tf_charagram.data.download.fetch import KnownSet
 
 _PPDB = "ppdb-"
 
 
 def sets_table(sets: Sequence[KnownSet]) -> Table:
-    """Returns the table of what `known_sets` returned."""
-    table = make_table("Data sets", ("name", "kind", "licence", "where", "use"), ("MB",))
+    """Returns a table of data sets."""
+    table = make_table("Data sets", ("name", "kind", "licence", "use"), ("MB",))
     table.columns[3].overflow = "fold"  # Paths are to be copied.
     for known in sets:
         size = None if known.num_bytes is None else known.num_bytes / 1e6
-        where = known.how if known.path is None else str(known.path)
-        table.add_row(
-            known.name, known.kind, *map(escape, (known.licence, where, known.general_use)),
-            number(size, ",.2f"),
-        )  # fmt: skip
+        cells = map(escape, (known.licence, known.use))
+        table.add_row(known.name, known.kind, *cells, number(size, ",.2f"))
     return table
 
 
-def _shown(sets: Sequence[KnownSet]) -> Iterator[KnownSet]:
-    """Yields the sets of the table: of the sixty files of PPDB those that are there, and one."""
-    ppdb = [known for known in sets if known.name.startswith(_PPDB)]
-    example = [known for known in ppdb if known.path] or ppdb[:1]
-    return (known for known in sets if known not in ppdb or known in example)
+def _without_ppdb(sets: Sequence[KnownSet]) -> list[KnownSet]:
+    """Returns the sets to list: one of the sixty files of PPDB, and those that are cached."""
+    first = next(known.name for known in sets if known.name.startswith(_PPDB))
+    return [s for s in sets if not s.name.startswith(_PPDB) or s.path or s.name == first]
 
 
 def make_parser() -> FlagParser:
@@ -53,8 +49,7 @@ def make_parser() -> FlagParser:
     )  # fmt: skip
     parser.add_argument(
         "--data-dir", type=str | None, default=None,
-        help="folder to look for sets, and to write downloads to [to look: the current folder and "
-        "the cache; to write: the cache]",
+        help="folder of downloads [the cache]",
     )  # fmt: skip
     parser.add_argument("--all", action="store_true", help="list each file of PPDB, too")
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
@@ -77,42 +72,33 @@ def data(arguments: Sequence[str]) -> int:
 
 
 def _list(data_dir: str | None, *, every: bool, as_json: bool) -> int:
-    from tf_charagram.data.download.catalogue import MOST_FILES, is_searchable, known_sets
+    from tf_charagram.data.download.fetch import known_sets
+    from tf_charagram.data.download.sources import ON_REQUEST
 
     if data_dir is not None and not Path(data_dir).is_dir():
         raise DataError(data_dir, "no such folder to look for data sets")
     sets = known_sets(data_dir)
     if as_json:
-        described = [
-            {**asdict(known), "path": known.path and str(known.path), "use": known.use}
-            for known in sets
-        ]
+        described = [{**asdict(known), "path": known.path and str(known.path)} for known in sets]
         sys.stdout.write(json.dumps({"sets": described}) + "\n")
         return 0
-    table_console().print(sets_table(sets if every else list(_shown(sets))))
+    table_console().print(sets_table(sets if every else _without_ppdb(sets)))
     if not every:
-        sys.stdout.write("starter: ships with the package, for all tasks but distill.\n")
         sys.stdout.write("PPDB: ppdb-{1.0,2.0}-{s,m,l,xl,xxl,xxxl}-{lexical,phrasal,o2m,m2o,all}\n")
-    if data_dir is None and not is_searchable(Path()):
-        sys.stdout.write(
-            f"The current folder has more than {MOST_FILES:,} files and was not searched: name one "
-            "with --data-dir.\n"
-        )
+    sys.stdout.write(
+        "Download sets with charagram data get NAME. starter ships with the package.\n"
+        f"On request from their owners: {', '.join(ON_REQUEST)}.\n"
+    )
     return 0
 
 
 def _get(names: Sequence[str], data_dir: str | None) -> int:
-    from tf_charagram.data.download.catalogue import BY_HAND
     from tf_charagram.data.download.fetch import fetch, known_checksum
-    from tf_charagram.data.download.sources import SOURCES
+    from tf_charagram.data.download.sources import ON_REQUEST, SOURCES
 
     for name in names:
-        if name in BY_HAND:
-            known = BY_HAND[name]
-            raise ConfigError(
-                f"{name} cannot be downloaded without its owners: {known.where}. Licence: "
-                f"{known.licence}."
-            )
+        if name in ON_REQUEST:
+            raise ConfigError(f"{name} is only available from its owners: {ON_REQUEST[name]}.")
     checksums = {name: known_checksum(name, cache_dir=data_dir) for name in names}
     for name, was_known in checksums.items():
         path = fetch(name, cache_dir=data_dir, progress=sys.stderr.isatty())

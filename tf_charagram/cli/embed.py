@@ -102,7 +102,7 @@ def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict
 def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.bulk.inputs import read_texts, to_text
     from tf_charagram.bulk.progress import LineProgress
-    from tf_charagram.data.writers.vectors import check_vector_file, open_vector_writer
+    from tf_charagram.data.writers import check_vector_file, open_vector_writer
     from tf_charagram.encoders.base import is_padded
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.models.locations import read_config

@@ -160,7 +160,7 @@ def _evaluate_pairs(values: Any, bad_lines: BadLines) -> _Output:
 
 def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
     from research.baselines.specs import baseline_specs
-    from tf_charagram.data.writers.rows import check_rows_file
+    from tf_charagram.data.writers import check_rows_file
     from tf_charagram.evaluation.embedders import embedder_json, embedder_tables, evaluate_embedders
     from tf_charagram.evaluation.evaluation_sets import EvaluationSets
     from tf_charagram.evaluation.pair_scores import save_pairs

@@ -1,4 +1,4 @@
-"""What to do about bad lines of input files: stop at the first, or count and skip them."""
+"""Bad lines of input files: stop at the first, or skip and count them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NUM_KEPT_MESSAGES = 5
 
 
 class BadLines:
-    """Stops at the first bad line, or counts and skips bad lines, as the user asked.
+    """Stops at the first bad line, or skips and counts bad lines.
 
     Args:
         on_bad_line: `"error"` raises at the first bad line; `"skip"` counts it and keeps
@@ -35,7 +35,7 @@ class BadLines:
 
     @classmethod
     def of(cls, on_bad_line: str | BadLines) -> BadLines:
-        """Returns the policy itself, or the policy of that name."""
+        """Returns the policy itself, or makes one from its name."""
         return on_bad_line if isinstance(on_bad_line, BadLines) else cls(on_bad_line)
 
     def report(self, path: str | Path, line: int, message: str) -> None:
@@ -65,7 +65,7 @@ class BadLines:
         self.messages = (self.messages + other.messages)[:_NUM_KEPT_MESSAGES]
 
     def summary(self) -> str:
-        """Returns one sentence on the lines skipped, such as `skipped 3 bad lines; first: ...`."""
+        """Returns one sentence, such as `skipped 3 bad lines; first: ...`."""
         if not self.count:
             return "no bad lines"
         plural = "" if self.count == 1 else "s"

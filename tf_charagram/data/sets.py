@@ -1,47 +1,47 @@
-"""Evaluation sets: from a folder, from the download cache, from the package."""
+"""Evaluation sets: from a folder, a file, the download cache, or the package."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
 import numpy as np
 
-from tf_charagram.data import readers, starter
+from tf_charagram.data import readers
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.download.fetch import cached
 from tf_charagram.data.download.sources import SOURCES
 from tf_charagram.data.readers.columns import read_records
 from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
 from tf_charagram.data.readers.wordsim import read_wordsim
-from tf_charagram.data.starter import STARTER
+from tf_charagram.data.starter import STARTER, graded_pairs
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 
-#: Groups of sets, each with its name in messages.
-DESCRIPTIONS_BY_GROUP = {
+# Group -> how messages describe its sets; in the order of `evaluation_sets`.
+_DESCRIPTIONS = {
     "wordsim": "word similarity set, such as SL999, WS353",
-    "sts": "sentence similarity set, such as STS.input.OnWN.txt, SICK.txt, test.data",
-    "phrases": "phrase similarity set, such as ppdb-sample.tsv",
+    "sts": "sentence similarity set, such as STS.input.OnWN.txt, SICK.txt",
+    "phrases": "phrase similarity set",
 }
+_formats: list[SetFormat] = []
 
 
-@cache
-def formats() -> tuple[SetFormat, ...]:
-    """Returns the formats of all readers that have one, group by group and in their order."""
-    names = (module.name for module in iter_modules(readers.__path__, f"{readers.__name__}."))
-    modules = map(import_module, names)
-    known = [module.FORMAT for module in modules if hasattr(module, "FORMAT")]
-    groups = list(DESCRIPTIONS_BY_GROUP)
-    return tuple(sorted(known, key=lambda known: (groups.index(known.group), known.order)))
+def formats() -> list[SetFormat]:
+    """Returns the formats of all readers that have one, by group and order."""
+    if not _formats:
+        names = (module.name for module in iter_modules(readers.__path__, f"{readers.__name__}."))
+        modules = map(import_module, names)
+        _formats.extend(module.FORMAT for module in modules if hasattr(module, "FORMAT"))
+    groups = list(_DESCRIPTIONS)
+    return sorted(_formats, key=lambda known: (groups.index(known.group), known.order))
 
 
-def starter_set() -> ScoredPairs:
-    """Returns the graded held-out set that ships with the package."""
-    left, right, scores = zip(*starter.graded_pairs(), strict=True)
-    return ScoredPairs(STARTER, list(left), list(right), np.array(scores, np.float64))
+def register_format(file_format: SetFormat) -> None:
+    """Adds a format from outside of the package."""
+    formats()
+    _formats.append(file_format)
 
 
 def evaluation_sets(
@@ -53,11 +53,11 @@ def evaluation_sets(
     """Returns the sets to score on.
 
     Args:
-        path: A folder, searched for known names at any depth; a single file, whose name or first
-            line tells what it is; or `None` for the starter set and whatever was downloaded
-            before, which are words whatever `kinds` says.
-        kinds: The groups to return, of `"wordsim"`, `"sts"` (STS, SICK and Twitter) and
-            `"phrases"`. Defaults to all. The training parts of SICK and Twitter are left out.
+        path: A folder, searched for known names at any depth; a single file, recognized by its
+            name or first line; or `None` for the starter set and all downloaded word similarity
+            sets, whatever `kinds` are.
+        kinds: The groups to return, of `"wordsim"`, `"sts"` (STS and SICK) and `"phrases"`.
+            Defaults to all. The training part of SICK is skipped.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
     Raises:
@@ -68,7 +68,7 @@ def evaluation_sets(
     groups = _check_groups(kinds)
     bad = BadLines.of(on_bad_line)
     if path is None:
-        return [starter_set(), *_cached_sets(bad)]
+        return [_starter_set(), *_cached_sets(bad)]
     path = Path(path)
     if path.is_file():
         return [_read_file(path, groups, bad)]
@@ -82,11 +82,15 @@ def evaluation_sets(
     ]
     if not sets:
         raise DataError(
-            path,
-            f"no known {_described(groups)} in this folder. A file of another name can be given "
-            "by itself",
-        )
+            path, f"no known {_described(groups)} in this folder. Files of other names can be "
+            "given one by one.",
+        )  # fmt: skip
     return sets
+
+
+def _starter_set() -> ScoredPairs:
+    left, right, scores = zip(*graded_pairs(), strict=True)
+    return ScoredPairs(STARTER, list(left), list(right), np.array(scores, np.float64))
 
 
 def _cached_sets(bad: BadLines) -> Iterator[ScoredPairs]:
@@ -98,32 +102,31 @@ def _cached_sets(bad: BadLines) -> Iterator[ScoredPairs]:
 
 
 def _check_groups(groups: Iterable[str] | None) -> tuple[str, ...]:
-    checked = tuple(DESCRIPTIONS_BY_GROUP if groups is None else groups)
+    checked = tuple(_DESCRIPTIONS if groups is None else groups)
     for group in checked:
-        if group not in DESCRIPTIONS_BY_GROUP:
-            raise ConfigError(unknown_name("kind of evaluation sets", group, DESCRIPTIONS_BY_GROUP))
+        if group not in _DESCRIPTIONS:
+            raise ConfigError(unknown_name("kind of evaluation sets", group, _DESCRIPTIONS))
     return checked
 
 
 def _described(groups: Iterable[str]) -> str:
-    return " or ".join(DESCRIPTIONS_BY_GROUP[group] for group in groups)
+    return " or ".join(_DESCRIPTIONS[group] for group in groups)
 
 
 def _read_file(path: Path, groups: tuple[str, ...], bad: BadLines) -> ScoredPairs:
     by_name = next((known for known in formats() if known.is_named(path)), None)
     file_format = by_name or _detect(path)
     if file_format.group not in groups:
-        actual = _described([file_format.group])
         raise DataError(
             path,
-            f"expected a {_described(groups)}; this looks like a {actual}. The score is the last "
-            "column of words, and the first of sentences",
+            f"expected a {_described(groups)}; this looks like a {_described([file_format.group])}."
+            " The score is the last column of words, and the first of sentences",
         )
     return file_format.read(path, on_bad_line=bad)
 
 
 def _detect(path: Path) -> SetFormat:
-    """Recognises a file by its first line that is not blank."""
+    """Recognizes a file by its first non-blank line."""
     cells = next((cells for _, cells in read_records(path)), [])
     by_order = sorted(formats(), key=lambda known: known.order, reverse=True)
     return next(known for known in by_order if known.is_row(cells))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.data.readers.scored import ScoredPairs
-from tf_charagram.data.writers.rows import write_rows
+from tf_charagram.data.writers import write_rows
 from tf_charagram.evaluation.embedders import EmbedderEvaluation, evaluation_labels
 from tf_charagram.evaluation.evaluation_sets import EvaluationSets
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.pipeline.example_stream import ExampleStream
+from tf_charagram.data.pipeline.stream import ExampleStream
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.evaluation.classification import ClassificationScore, score_labels
 from tf_charagram.layers.ragged_rows import gather_ragged

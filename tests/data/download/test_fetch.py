@@ -12,9 +12,8 @@ import zipfile
 import pytest
 
 from tests.data.download.conftest import PPDB, PPDB_CONTENT, PPDB_FILE
-from tf_charagram.data.download.catalogue import USES
 from tf_charagram.data.download.fetch import cached, known_checksum
-from tf_charagram.data.download.sources import SOURCES
+from tf_charagram.data.download.sources import SOURCES, USES
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.sts import find_sts
 from tf_charagram.data.readers.wordsim import find_wordsim, read_wordsim
@@ -146,8 +145,8 @@ def test_known_checksum(server, cache, get):
     ("content", "message"),
     [
         (b"neither", "expected a zip or tar archive"),
-        (zip_of({"other": ""}), r"expected a file 'rw\.txt' in the archive, found none"),
-        (tar_of({"other": ""}), r"expected a file 'rw\.txt' in the archive, found none"),
+        (zip_of({"other": ""}), r"expected a file 'rw\.txt' in the archive, but it is missing"),
+        (tar_of({"other": ""}), r"expected a file 'rw\.txt' in the archive, but it is missing"),
         (tar_of({"rw.txt": "a\tb\t1\n" * 9})[:-20], "expected a zip or tar archive"),
     ],
     ids=["not-archive", "zip", "tar", "cut"],

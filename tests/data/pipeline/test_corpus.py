@@ -146,9 +146,9 @@ def test_typos_are_neither_listed_nor_made_where_no_word_is_long_enough():
     texts = list(corpus.survey())
     assert corpus.listed == ["a cat", "longer words", "a b", "c d"]
     assert corpus.num_pairs == 150
-    edited = [example for example in corpus if example.is_mistyped]
+    edited = [example for example in corpus if example.has_typos]
     assert {example.left for example in edited} == {"a cat"}
-    assert len(texts) == 200 and len(list(corpus.mistyped())) == 100
+    assert len(texts) == 200 and len(list(corpus.texts_with_typos())) == 100
     assert corpus.num_pairs == 150
 
 
@@ -168,10 +168,10 @@ def test_a_file_that_changes_meanwhile():
     corpus = corpus_of(pairs)
     list(corpus.survey())
     pairs.append(("e", "f"))
-    with pytest.raises(DataError, match="a file was changed between the first time it was read"):
+    with pytest.raises(DataError, match="a file has changed since it was first read"):
         list(corpus)
     pairs[1:] = [("c", "longer")]
-    with pytest.raises(DataError, match="a file was changed"):
+    with pytest.raises(DataError, match="a file has changed"):
         list(corpus)
 
 

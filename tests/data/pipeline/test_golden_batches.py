@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tf_charagram.data.pipeline.example_stream import ExampleStream
 from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import PairBlock, PairStore
+from tf_charagram.data.pipeline.stream import ExampleStream
 
 SETTINGS = {
     "plain": {},

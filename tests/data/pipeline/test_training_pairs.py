@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.data.pipeline.test_corpus import corpus_of
-from tf_charagram.data.pipeline.training_pairs import TrainingPairs
+from tf_charagram.data.pipeline.pair_stream import TrainingPairs
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 PAIRS = [("abcdefghij", "klmnopqrst")] * 40

@@ -1,4 +1,4 @@
-"""Typing errors: what they change, and what they leave."""
+"""Typos: what they change, and what they leave."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rapidfuzz.distance import OSA
 
-from tf_charagram.data.pipeline.typos import add_typos, with_typos
+from tf_charagram.data.pipeline.typos import Typos, add_typos, with_typos
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
 
@@ -109,3 +110,39 @@ def test_with_typos_depends_on_name_and_seed_only(pairs):
 def test_negative_number(pairs):
     with pytest.raises(ConfigError, match=r"`num_edits` must not be negative. .*num_edits=-1"):
         with_typos(pairs, -1, seed=0)
+
+
+SENTENCES = [f"they receive necessary letters {number}" for number in range(400)]
+FORMS = {"receive": ["recieve", "receve"], "necessary": ["neccesary"]}
+
+
+@pytest.mark.parametrize(("share", "low", "high"), [(0.0, 0, 0), (0.5, 160, 240), (1.0, 390, 400)])
+def test_share(share, low, high):
+    """One of several typos may undo another."""
+    texts = Typos(share).add(SENTENCES, np.random.default_rng(0))
+    assert low <= sum(a != b for a, b in zip(texts, SENTENCES, strict=True)) <= high
+
+
+def test_one_to_three_typos():
+    """A third of the texts each, except where typos overlap."""
+    texts = Typos(1.0).add(SENTENCES, np.random.default_rng(0))
+    edits = [OSA.distance(a, b) for a, b in zip(texts, SENTENCES, strict=True)]
+    counts = np.bincount(edits, minlength=4)
+    assert counts[1:4].min() >= 95 and counts[1:4].sum() >= 390
+
+
+def test_half_are_known_misspellings():
+    texts = Typos(1.0, FORMS).add(SENTENCES, np.random.default_rng(0))
+    real = sum(any(form in text for forms in FORMS.values() for form in forms) for text in texts)
+    assert 200 <= real <= 360
+    capitals = Typos(1.0, FORMS).add(["RECEIVE"] * 50, np.random.default_rng(0))
+    assert "recieve" in " ".join(capitals)
+    texts = ["", "42", "\u65e5\u672c", "a"]
+    assert Typos(1.0, FORMS).add(texts, np.random.default_rng(0)) == texts
+
+
+def test_same_seed_same_typos():
+    typos = Typos(0.5, FORMS)
+    first, second = (typos.add(SENTENCES, np.random.default_rng(3)) for _ in range(2))
+    assert first == second
+    assert list(typos.samples(SENTENCES, 1)) == list(typos.samples(SENTENCES, 1))

@@ -76,10 +76,8 @@ def test_official_sick(write, name, is_scored):
         ("no cat", "a cat sleeps", labels[1]),
     ]
     assert [row.line for row in rows] == [2, 4]
-    with pytest.raises(DataError, match=r"holds the splits train, trial and test\. Say which"):
+    with pytest.raises(DataError, match=r"holds the splits train, trial and test\. Choose one"):
         read_columns(path, num_texts=2, is_scored=is_scored)
-    with pytest.raises(DataError, match=r"no rows found: no bad lines\. Check the columns and the"):
-        read_columns(path, num_texts=2, is_scored=is_scored, split="trial")
 
 
 def test_csv(write):
@@ -98,7 +96,7 @@ def test_long_cells_and_blank_lines(write, name, separator):
 
 @pytest.mark.parametrize("content", ['1,a\n0,"b"c\n', '1,a\n0,"b\nc\n'])
 def test_broken_csv(write, content):
-    with pytest.raises(DataError, match=r"x\.csv:2: the row is no CSV \(.*\)\. Check its quotes"):
+    with pytest.raises(DataError, match=r"x\.csv:2: the row is not valid CSV \(.*\)\. Check its q"):
         read_columns(write(content, "x.csv"))
 
 
@@ -150,7 +148,7 @@ def test_bad_lines_name_the_column_of_the_header(write):
          ":1: expected a column stars; found 2 columns: id, text"),
         ("sentence_A\tsentence_B\n", {"num_texts": 2, "is_scored": True},
          r":1: expected one of these in the header: score, relatedness_score, .*; found "
-         r"sentence_A, sentence_B\. Say which column it is with `label_column`"),
+         r"sentence_A, sentence_B\. Name the column with `label_column`"),
         ("label\tscore\tbody\n", {}, r"one of these .*: text, .*; found label, .*`text_columns`"),
         ("label\tscore\n", {"num_texts": 2}, "in the header: sentence_a and sentence_b, premise"),
     ],
@@ -175,56 +173,18 @@ def test_wrong_arguments(write, arguments, message):
         read_columns(write("0\ta b\n"), **arguments)
 
 
-def test_swapped(write):
-    path = write(REVIEWS)
-    with pytest.raises(
-        DataError,
-        match=r"column 1 should hold the labels and holds 'the review number 0 is long', column 0 "
-        r"should hold texts and holds '0'\. Swap them: label_column=0, text_columns=1$",
-    ):
-        read_columns(path, text_columns=["0"], label_column="1")
-    words = write(REVIEWS.replace("0\t", "bad\t").replace("1\t", "good\t"))
-    with pytest.raises(DataError, match=r"Swap them: label_column=0, text_columns=1$"):
-        read_columns(words, text_columns=["0"], label_column="1")
-
-
-PAIRS = "".join(
-    f"{1 + i % 4}.5\tthe premise number {i}\tguess {i}\t{'YES' if i % 2 else 'NO'}\n"
-    for i in range(20)
-)
-
-
 @pytest.mark.parametrize(
-    ("texts", "label", "is_scored", "message"),
+    ("texts", "label", "message"),
     [
-        ("01", "2", True, "Swap them: label_column=0, text_columns=1,2$"),
-        ("01", "2", False, "Swap them: label_column=0, text_columns=1,2$"),
-        ("23", "1", False, "Swap them: label_column=3, text_columns=1,2$"),
-        ("32", "1", False, "Swap them: label_column=3, text_columns=1,2$"),
-        ("12", "0", False, r"column 0 should hold labels and holds scores, such as '1\.5'\. Give"),
-        ("13", "2", False, "Swap them: label_column=3, text_columns=1,2$"),
+        (["0"], "1", r"column 0 should hold texts, but it holds numbers, such as '0'"),
+        (["1"], "2", r"column 2 should hold labels, but all 20 rows differ, such as 'some text 0'"),
     ],
 )
-def test_swapped_pairs(write, texts, label, is_scored, message):
+def test_wrong_columns(write, texts, label, message):
+    path = write("".join(f"{i % 2}\tthe review\tsome text {i}\n" for i in range(20)))
     with pytest.raises(DataError, match=message):
-        read_columns(
-            write(PAIRS), text_columns=texts, label_column=label, num_texts=2, is_scored=is_scored
-        )
-
-
-def test_numbers_where_texts_are_expected(write):
-    path = write("".join(f"{i % 2}\t{i}.5\tsome text {i}\n" for i in range(20)))
-    with pytest.raises(
-        DataError, match=r"column 1 should hold texts and holds numbers, such as '0"
-    ):
-        read_columns(path)
+        read_columns(path, text_columns=texts, label_column=label)
     assert len(read_columns(path, text_columns=["2"])) == 20
-
-
-def test_labels_that_are_all_different(write):
-    path = write("".join(f"{i}\tthe very same text {i}\n" for i in range(20)))
-    with pytest.raises(DataError, match="should hold labels and holds 20 different values in 20 r"):
-        read_columns(path)
 
 
 def test_header_of_unknown_names(write):

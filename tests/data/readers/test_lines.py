@@ -147,7 +147,7 @@ def test_gzip_cut_short_gives_the_lines_before_the_cut(tmp_path):
     lines = [f"line {number}" for number in range(1, 50_001)]
     content = gzip.compress("\n".join(lines).encode())
     seen = []
-    with pytest.raises(DataError, match=r"x\.tsv:\d+: the gzip data is cut short.*again") as info:
+    with pytest.raises(DataError, match=r"x\.tsv:\d+: the gzip data is truncated.*again") as info:
         for number, text in read_lines(write(tmp_path, content[: len(content) // 2])):
             assert number == len(seen) + 1
             seen.append(text)
@@ -159,9 +159,9 @@ def test_gzip_cut_short_gives_the_lines_before_the_cut(tmp_path):
 def test_corrupt_gzip(tmp_path):
     content = bytearray(gzip.compress(b"some text\n" * 100))
     content[-8] ^= 0xFF  # the CRC
-    with pytest.raises(DataError, match=r"x\.tsv:101: the gzip data is cut short or damaged"):
+    with pytest.raises(DataError, match=r"x\.tsv:101: the gzip data is truncated or damaged"):
         texts(write(tmp_path, bytes(content)))
-    with pytest.raises(DataError, match="cut short or damaged"):
+    with pytest.raises(DataError, match="truncated or damaged"):
         texts(write(tmp_path, b"\x1f\x8bnot gzip at all"))
 
 

@@ -1,17 +1,17 @@
-"""`read_pairs` on both formats."""
+"""Training pairs: two columns, PPDB, and two aligned files."""
 
 from __future__ import annotations
 
 import gzip
-from pathlib import Path
+import math
 
 import pytest
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.pairs import read_pairs
+from tf_charagram.data.pipeline.sources import pair_corpus
+from tf_charagram.data.readers.pairs import read_aligned, read_pairs
+from tf_charagram.data.readers.ppdb import PpdbEntry, PpdbFilter, parse_ppdb_line
 from tf_charagram.errors import ConfigError, DataError
-
-SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 
 
 def ppdb(phrase, paraphrase, score=None, entailment=None):
@@ -40,119 +40,26 @@ def read(tmp_path):
     return read
 
 
-def test_empty_sides_are_for_the_corpus_to_judge(read):
-    assert read("\tb\na\t \u3000\n\t\n") == [("", "b"), ("a", " \u3000"), ("", "")]
-
-
-def test_tab_separated(read):
-    assert read("a b\tc\n\n \nd\td\n") == [("a b", "c"), ("d", "d")]
-
-
-def test_bom_crlf_mixed_ends_broken_utf8_and_nul(read):
-    content = b"\xef\xbb\xbfa\tb\r\nc\td\ne\xff\tf\r\ng\x00\th\r\n"
-    assert read(content) == [("a", "b"), ("c", "d"), ("e\ufffd", "f"), ("g\x00", "h")]
-
-
-def test_gzip_of_any_name(read):
-    assert read(gzip.compress(PPDB_1.encode())) == [("car", "auto"), ("big", "large")]
-
-
-@pytest.mark.parametrize("header", ["text1\ttext2", "Sentence1\tSENTENCE2", "\ufeffs1\ts2\r"])
-def test_header_is_left_out(read, header):
-    assert read(f"{header}\na\tb\n") == [("a", "b")]
-    assert read(f"\n \n{header.lstrip(chr(0xFEFF))}\na\tb\n") == [("a", "b")]
-
-
-def test_header_is_only_the_first_line_and_only_known_names(read):
-    assert read("a\tb\ntext1\ttext2\n") == [("a", "b"), ("text1", "text2")]
-    assert read("text1\tsecond\n") == [("text1", "second")]
-
-
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("content", "expected"),
     [
-        ("alone", "expected 2 tab-separated texts, found 1"),
-        ("a\tb\tc", "expected 2 tab-separated texts, found 3"),
+        ("a b\tc\n\n \nd\td\n", [("a b", "c"), ("d", "d")]),
+        ("\tb\na\t \u3000\n\t\n", [("", "b"), ("a", " \u3000"), ("", "")]),
+        (
+            b"\xef\xbb\xbfa\tb\r\nc\td\ne\xff\tf\r\ng\x00\th\r\n",
+            [("a", "b"), ("c", "d"), ("e\ufffd", "f"), ("g\x00", "h")],
+        ),
+        (gzip.compress(PPDB_1.encode()), [("car", "auto"), ("big", "large")]),
+        ("text1\ttext2\na\tb\n", [("a", "b")]),
+        ("\ufeffs1\tS2\r\na\tb\n", [("a", "b")]),
+        ("\n \nSentence1\tSENTENCE2\na\tb\n", [("a", "b")]),
+        ("a\tb\ntext1\ttext2\n", [("a", "b"), ("text1", "text2")]),
+        ("text1\tsecond\n", [("text1", "second")]),
+        (PPDB_2, [("car", "auto"), ("cat", "dog"), ("dog", "animal")]),
     ],
 )
-def test_bad_lines(read, line, message):
-    content = f"a\tb\n\n{line}\nc\td\n"
-    with pytest.raises(DataError, match=rf"pairs\.tsv:3: {message}"):
-        read(content)
-    bad = BadLines("skip")
-    assert read(content, on_bad_line=bad) == [("a", "b"), ("c", "d")]
-    assert bad.count == 1
-    assert message in bad.summary()
-
-
-def test_bad_first_line_is_skipped(read):
-    assert read("alone\na\tb\n", on_bad_line="skip") == [("a", "b")]
-
-
-@pytest.mark.parametrize("content", ["", "\n\n", "\ufeff", "text1\ttext2\n"])
-def test_no_pairs(read, content):
-    with pytest.raises(DataError, match=r"pairs\.tsv: no pairs found"):
-        read(content)
-
-
-def test_no_pairs_says_where_the_lines_went(read):
-    with pytest.raises(DataError, match=r"no pairs found: 2 lines, skipped 2 bad lines; first"):
-        read("a\nb\n", on_bad_line="skip")
-    with pytest.raises(DataError, match="3 lines, no bad lines, the others filtered out"):
-        read(PPDB_2, min_score=9)
-
-
-def test_ppdb(read):
-    assert read(PPDB_1) == [("car", "auto"), ("big", "large")]
-    assert read(PPDB_2) == [("car", "auto"), ("cat", "dog"), ("dog", "animal")]
-
-
-def test_ppdb_filters(read):
-    assert read(PPDB_2, min_score=3) == [("car", "auto"), ("dog", "animal")]
-    types = ["Exclusion", "ForwardEntailment"]
-    assert read(PPDB_2, entailment=types) == [("cat", "dog"), ("dog", "animal")]
-    assert read(PPDB_2, entailment="Equivalence", min_score=1) == [("car", "auto")]
-
-
-def test_ppdb_filters_need_version_2(read):
-    for filters in ({"min_score": 3.0}, {"entailment": "Equivalence"}):
-        with pytest.raises(DataError, match=r"this is a PPDB 1\.0 file. Give a PPDB 2\.0 file"):
-            read(PPDB_1, on_bad_line="skip", **filters)
-        with pytest.raises(DataError, match=r"this is a tab-separated file, not PPDB 2\.0"):
-            read("a\tb\n", **filters)
-
-
-def test_ppdb_bad_lines(read):
-    empty = ppdb(" ", "x", 4, "Equivalence")
-    content = "\n".join([PPDB_2, "[NN] ||| a ||| b", empty, ppdb("c", "d", 4)])
-    with pytest.raises(DataError, match=r"pairs\.tsv:4: expected 5 or 6 fields .*, found 3"):
-        read(content)
-    bad = BadLines("skip")
-    kept = read(content, on_bad_line=bad, entailment="Equivalence")
-    assert kept == [("car", "auto"), (" ", "x")]
-    assert [message.split(": ")[1][:20] for message in bad.messages] == [
-        "expected 5 or 6 fiel",
-        "expected a 6th field",
-    ]
-
-
-def test_arguments_are_checked_by_the_call_itself():
-    with pytest.raises(ConfigError, match=r"Unknown on_bad_line 'stop'\. Available: error"):
-        read_pairs("none.tsv", on_bad_line="stop")
-    with pytest.raises(ConfigError, match=r"Unknown entailment type 'exclusion'\. Did you mean"):
-        read_pairs("none.tsv", entailment="exclusion")
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data")
-@pytest.mark.parametrize(
-    ("name", "num_lines", "num_empty"),
-    # 7 rows of the PPDB words have an empty text beside a sign such as U+25CF.
-    [("words/ppdb-xl-lexical.tsv", 187272, 7), ("phrases/ppdb-phrasal-pairs.tsv", 15858, 0)],
-)
-def test_real_files(name, num_lines, num_empty):
-    pairs = list(read_pairs(SHARED / name))
-    assert len(pairs) == num_lines
-    assert sum(not (left.strip() and right.strip()) for left, right in pairs) == num_empty
+def test_formats(read, content, expected):
+    assert read(content) == expected
 
 
 def test_csv(tmp_path):
@@ -163,5 +70,122 @@ def test_csv(tmp_path):
     with pytest.raises(DataError, match=r"pairs\.csv:2: expected 2 comma-separated texts, found 1"):
         list(read_pairs(path))
     path.rename(tmp_path / "pairs.tsv")
-    with pytest.raises(DataError, match=r"found 1; commas separate them in files called \.csv"):
+    with pytest.raises(DataError, match=r"found 1; commas separate texts only in \.csv files"):
         list(read_pairs(tmp_path / "pairs.tsv"))
+
+
+@pytest.mark.parametrize(("line", "found"), [("alone", 1), ("a\tb\tc", 3)])
+def test_bad_lines(read, line, found):
+    content, message = f"a\tb\n\n{line}\nc\td\n", f"expected 2 tab-separated texts, found {found}"
+    with pytest.raises(DataError, match=rf"pairs\.tsv:3: {message}"):
+        read(content)
+    bad = BadLines("skip")
+    assert read(content, on_bad_line=bad) == [("a", "b"), ("c", "d")]
+    assert bad.count == 1 and message in bad.summary()
+    assert read(f"{line}\na\tb\n", on_bad_line="skip") == [("a", "b")]
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "\ufeff", "text1\ttext2\n"])
+def test_no_pairs(read, content):
+    with pytest.raises(DataError, match=r"pairs\.tsv: no pairs found"):
+        read(content)
+
+
+def test_no_pairs_explains_the_lines(read):
+    with pytest.raises(DataError, match=r"no pairs found: 2 lines, skipped 2 bad lines; first"):
+        read("a\nb\n", on_bad_line="skip")
+    with pytest.raises(DataError, match="3 lines, no bad lines, the others filtered out"):
+        read(PPDB_2, min_score=9)
+
+
+class TestPpdb:
+    def test_filters(self, read):
+        assert read(PPDB_2, min_score=3) == [("car", "auto"), ("dog", "animal")]
+        types = ["Exclusion", "ForwardEntailment"]
+        assert read(PPDB_2, entailment=types) == [("cat", "dog"), ("dog", "animal")]
+        assert read(PPDB_2, entailment="Equivalence", min_score=1) == [("car", "auto")]
+
+    @pytest.mark.parametrize("filters", [{"min_score": 3.0}, {"entailment": "Equivalence"}])
+    def test_filters_need_version_2(self, read, filters):
+        with pytest.raises(DataError, match=r"this is a PPDB 1\.0 file. Give a PPDB 2\.0 file"):
+            read(PPDB_1, on_bad_line="skip", **filters)
+        with pytest.raises(DataError, match=r"this is a tab-separated file, not PPDB 2\.0"):
+            read("a\tb\n", **filters)
+
+    def test_bad_lines(self, read):
+        empty = ppdb(" ", "x", 4, "Equivalence")
+        content = "\n".join([PPDB_2, "[NN] ||| a ||| b", empty, ppdb("c", "d", 4)])
+        with pytest.raises(DataError, match=r"pairs\.tsv:4: expected 5 or 6 fields .*, found 3"):
+            read(content)
+        bad = BadLines("skip")
+        kept = read(content, on_bad_line=bad, entailment="Equivalence")
+        assert kept == [("car", "auto"), (" ", "x")]
+        assert [message.split(": ")[1][:20] for message in bad.messages] == [
+            "expected 5 or 6 fiel",
+            "expected a 6th field",
+        ]
+
+    def test_score_is_found_by_its_whole_name(self):
+        def score(features):
+            return PpdbEntry("a", "b", features).score
+
+        assert score("X=1 PPDB2.0Score=-2.5") == -2.5
+        assert score("MyPPDB2.0Score=1 PPDB2x0Score=3") is None
+        assert math.isnan(score("PPDB2.0Score=NA"))
+        with pytest.raises(ValueError, match=r"a number for feature PPDB2\.0Score, found 'hi"):
+            score("PPDB2.0Score=high Lexical")
+
+    def test_empty_alignment_is_a_field(self):
+        entry = parse_ppdb_line("[X] ||| a ||| b ||| PPDB2.0Score=1 |||  ||| Exclusion")
+        assert entry.entailment == "Exclusion"
+
+    def test_a_later_line_without_score(self):
+        with pytest.raises(ValueError, match=r"expected the feature PPDB2\.0Score, but it is mis"):
+            PpdbFilter(min_score=3).keeps(parse_ppdb_line(ppdb("a", "b")))
+
+    def test_arguments_are_checked_by_the_call_itself(self):
+        with pytest.raises(ConfigError, match=r"Unknown on_bad_line 'stop'\. Available: error"):
+            read_pairs("none.tsv", on_bad_line="stop")
+        with pytest.raises(ConfigError, match=r"Unknown entailment type 'exclusion'\. Did you"):
+            read_pairs("none.tsv", entailment="exclusion")
+        with pytest.raises(ConfigError, match=r"`min_score` must be a finite.*min_score=nan"):
+            read_pairs("none.tsv", min_score=math.nan)
+
+
+class TestAligned:
+    @pytest.fixture
+    def files(self, tmp_path):
+        def write(left, right):
+            (tmp_path / "main.tok").write_text(left, encoding="utf-8")
+            (tmp_path / "simple.tok.gz").write_bytes(gzip.compress(right.encode()))
+            return tmp_path / "main.tok", tmp_path / "simple.tok.gz"
+
+        return write
+
+    def test_pairs(self, files):
+        # SimpWiki 2 has article, paragraph, sentence.
+        paths = files("A cat sat .\nCats\t7\tb\n\nlast", "The cat .\nc\nx\nend\n")
+        expected = [("A cat sat .", "The cat ."), ("b", "c"), ("", "x"), ("last", "end")]
+        assert list(read_aligned(*paths)) == expected
+
+    def test_as_data(self, files):
+        corpus = pair_corpus(["::".join(map(str, files("a\n\nb\n", "c\nx\nd\n")))], BadLines())
+        assert list(corpus.survey()) == ["a", "c", "b", "d"]
+        assert corpus.num_empty == 1
+
+    @pytest.mark.parametrize(
+        ("left", "right", "message"),
+        [
+            ("a\nb\n", "c\n", r"simple.tok.gz: expected as many lines as in .*main.tok, found on"),
+            ("a\n", "c\nd\ne\n", r"main.tok: expected as many lines as in .*simple.*, found only"),
+            ("", "", r"main\.tok: no pairs found: the file is empty"),
+        ],
+    )
+    def test_errors(self, files, left, right, message):
+        with pytest.raises(DataError, match=message):
+            list(read_aligned(*files(left, right)))
+
+    def test_missing_file(self, files):
+        left, _ = files("a\n", "b\n")
+        with pytest.raises(DataError, match=r"none: no such file; .*main.tok::none means two file"):
+            pair_corpus([f"{left}::none"], BadLines())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.sick import FORMAT, find_sick, read_sick
 from tf_charagram.errors import ConfigError, DataError
 
-SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "sts"
 WHOLE = (
     "pair_ID\tsentence_A\tsentence_B\tentailment_label\trelatedness_score\tentailment_AB\t"
     "entailment_BA\tsentence_A_original\tsentence_B_original\tsentence_A_dataset\t"
@@ -126,12 +124,6 @@ def test_find(write, tmp_path):
     assert find_sick(tmp_path) == {"SICK.trial": whole, "SICK.test": whole}
     with pytest.raises(DataError, match="none: expected a folder with evaluation sets"):
         find_sick(tmp_path / "none")
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data")
-def test_real_files():
-    sizes = {name: len(read_sick(path)) for name, path in find_sick(SHARED).items()}
-    assert sizes == {"SICK.test": 4927, "SICK.trial": 500}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import logging
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from tf_charagram.data.readers.sts import find_sts, read_sts
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.errors import ConfigError, DataError
 
-SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "sts"
 TEXTS = "A man sings.\tA man is singing.\nA dog runs.\tA cat sleeps.\nOne.\tTwo.\n"
 GOLD = "5.0\n\n0.25\n"
 
@@ -96,7 +94,7 @@ class TestOfficial:
     def test_no_scores(self, official):
         path = official()
         path.with_name("STS.gs.OnWN.txt").unlink()
-        message = r"STS\.input\.OnWN\.txt: expected STS\.gs\.OnWN\.txt beside it, which is missing"
+        message = r"STS\.input\.OnWN\.txt: expected STS\.gs\.OnWN\.txt next to it, which is missing"
         with pytest.raises(DataError, match=message):
             read_sts(path)
 
@@ -168,19 +166,11 @@ class TestFind:
         official().with_name("STS.gs.OnWN.txt").unlink()
         with caplog.at_level(logging.WARNING):
             assert find_sts(tmp_path) == {}
-        assert "left out" in caplog.text and "STS.gs.OnWN.txt beside it" in caplog.text
+        assert "skipped" in caplog.text and "STS.gs.OnWN.txt next to it" in caplog.text
 
     def test_needs_a_folder(self, tmp_path):
         with pytest.raises(DataError, match="none: expected a folder with evaluation sets"):
             find_sts(tmp_path / "none")
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data")
-def test_real_files():
-    sets = {name: read_sts(path, name=name) for name, path in find_sts(SHARED).items()}
-    assert len(sets) >= 11
-    assert len(sets["STS2012.OnWN"]) == 750 and len(sets["STS2013.FNWN"]) == 189
-    assert all(pairs.group == name[:7] for name, pairs in sets.items())
 
 
 @pytest.mark.parametrize("name", ["mine.tsv", "mine.csv"])

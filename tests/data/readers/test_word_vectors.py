@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import logging
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +18,6 @@ from tf_charagram.data.readers.word_vectors import (
     word_vectors_dim,
 )
 from tf_charagram.errors import ConfigError, DataError
-
-REAL = sorted((Path(__file__).parents[3] / "shared" / "data" / "vectors").glob("*.txt"))
 
 
 def write(folder, *lines, name="vectors.txt"):
@@ -142,12 +139,3 @@ def test_words_and_width_alone(tmp_path):
         word_vectors_dim(write(tmp_path))
     with pytest.raises(DataError, match="cannot be read: No such file"):
         word_vectors_dim(tmp_path / "absent")
-
-
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
-def test_real_files(path):
-    words = [word for word, _ in scan_word_vectors(path)]
-    matrix, found, dim = load_word_vectors(path, [*words[::-1], "no such word"])
-    assert len(words) > 100 and matrix.shape == (len(words) + 1, dim)
-    assert found[:-1].all() and not found[-1]
-    assert np.isfinite(matrix).all() and np.any(matrix[:-1], axis=1).all()

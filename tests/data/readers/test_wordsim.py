@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.wordsim import find_wordsim, read_wordsim
 from tf_charagram.errors import DataError
-
-SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 
 FORMATS = {
     "EN-SIMLEX-999.tsv": "old\tnew\t1.58\nbig\tlarge\t9.5\n",
@@ -139,14 +135,6 @@ def test_find_needs_a_folder(tmp_path):
     assert find_wordsim(tmp_path) == {}
     with pytest.raises(DataError, match="none: expected a folder with evaluation sets"):
         find_wordsim(tmp_path / "none")
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data")
-def test_real_files():
-    sets = {name: read_wordsim(path) for name, path in find_wordsim(SHARED).items()}
-    sizes = {name: len(pairs) for name, pairs in sets.items()}
-    assert sizes == {"SL999": 999, "WS353": 353, "WS353-SIM": 203, "WS353-REL": 252}
-    assert all(pairs.name == name for name, pairs in sets.items())
 
 
 def test_cells_in_quotes(tmp_path):

@@ -10,7 +10,7 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.pipeline.typing_errors import TypingErrors
+from tf_charagram.data.pipeline.typos import Typos
 from tf_charagram.errors import ConfigError
 from tf_charagram.tasks.distillation.nearest import nearest_lines
 from tf_charagram.tasks.distillation.stream import DistillStream, PairTexts
@@ -47,7 +47,7 @@ def make(lines, vectorizer):
     def make_stream(share=0.0, pairs=PAIRS, **options):
         options = {"batch_size": 5, "pair_batch_size": 4, "dim": 4, "seed": 1, **options}
         read = PairTexts.of(pairs) if pairs else None
-        stream = DistillStream(lines, read, vectorizer, errors=TypingErrors(share), **options)
+        stream = DistillStream(lines, read, vectorizer, errors=Typos(share), **options)
         stream.open()
         return stream
 

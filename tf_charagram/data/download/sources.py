@@ -1,4 +1,4 @@
-"""The public data sets: one table of addresses, checksums and licences."""
+"""Public data sets: addresses, checksums and licences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,17 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
-Kind = Literal["pairs", "wordsim", "sts", "phrases", "tagged", "sentiment", "vectors", "models"]
+Kind = Literal["pairs", "wordsim", "sts", "tagged", "sentiment", "vectors"]
+
+#: Kind -> the command for a set of it; `PATH` is the file or the folder.
+USES: dict[Kind, str] = {
+    "pairs": "train --data PATH",
+    "wordsim": "evaluate MODEL --eval-data PATH",
+    "sts": "evaluate MODEL --eval-data PATH",
+    "tagged": "train --task pos --data PATH",
+    "sentiment": "train --task sentiment --data PATH/train.txt",
+    "vectors": "train --word-vectors PATH",
+}
 
 
 @dataclass(frozen=True)
@@ -15,15 +25,14 @@ class Source:
 
     Attributes:
         url: Address of the file or archive.
-        kind: What it holds: `"pairs"` for `read_pairs`, `"wordsim"` for `read_wordsim`, `"sts"`,
-            `"phrases"`, `"tagged"` sentences, `"sentiment"`, `"vectors"` of words, or `"models"`.
+        kind: Its kind, see `USES`.
         licence: Licence as its authors state it.
-        members: File names inside the archive, without folders; empty when `url` is the data
-            file itself. Several are joined, each line once.
-        checksum: `"sha1:..."` or `"sha256:..."` of what `url` gives, or `None` if unknown: then
-            that of the first download is recorded, and later ones are checked against it.
-        is_folder: Whether all files of the archive are unpacked, into a folder of the set's name.
-        num_bytes: Size of what `url` gives, about, or `None` if unknown.
+        members: File names inside the archive, without folders; empty if `url` is the data
+            file itself. Several are joined, and repeated lines dropped.
+        checksum: `"sha1:..."` or `"sha256:..."` of the file at `url`. If unknown, the checksum of
+            the first download is recorded, and later downloads are checked against it.
+        is_folder: Whether to unpack all files of the archive into a folder named like the set.
+        num_bytes: Approximate size of the file at `url`, if known.
     """
 
     url: str
@@ -34,6 +43,19 @@ class Source:
     is_folder: bool = False
     num_bytes: int | None = None
 
+
+#: Data sets that their owners hand out on request.
+ON_REQUEST = {
+    "SimpWiki": "Coster & Kauchak 2011 (aligned Simple Wikipedia)",
+    "STS2017": "SemEval-2017, task 1",
+    "Twitter": "SemEval-2015, task 1 (Xu et al. 2015)",
+    "pavlick": "PPDB 2.0, human judgements (Pavlick et al. 2015)",
+    "annotated-ppdb": "J. Wieting's page (Wieting et al. 2015)",
+    "PTB": "Linguistic Data Consortium, LDC99T42",
+    "GoogleNews": "word2vec's page (Mikolov et al. 2013)",
+    "paragram": "J. Wieting's page (Wieting et al. 2015)",
+    "charagram": "J. Wieting's page (Wieting et al. 2016)",
+}
 
 _STS = "http://ixa2.si.ehu.es/stswiki/images"
 _EWT = "https://raw.githubusercontent.com/UniversalDependencies/UD_English-EWT/master"
@@ -61,7 +83,7 @@ SOURCES: dict[str, Source] = {
         ("SimLex-999.txt",),
         "sha1:0d3afe35b89d60acf11c28324ac7be10253fda39",
     ),
-    # The 352 different rows of both halves; the original set of 353 has one pair twice.
+    # The 352 distinct rows of both halves; the original set of 353 repeats a pair.
     "WS353": _ws353(_SIM, _REL),
     "WS353-SIM": _ws353(_SIM),
     "WS353-REL": _ws353(_REL),

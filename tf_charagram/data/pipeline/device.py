@@ -1,4 +1,4 @@
-"""Batches on their way to the device that trains."""
+"""Batches are copied to the training device ahead of time."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-# Batches that wait on the device, so that no step waits for a copy.
-_NUM_WAITING = 2
+# Number of batches on the device, so that no step waits for a copy.
+_NUM_PREFETCHED = 2
 
 
 class RaggedParts(NamedTuple):
-    """The tensors of a ragged tensor.
+    """The components of a ragged tensor.
 
-    Between a `tf.data.Dataset` and a step, a ragged tensor is a variant, which TensorFlow takes
-    apart in host memory only.
+    A `tf.data.Dataset` passes a ragged tensor to a step as a variant, which TensorFlow unpacks in
+    host memory only.
 
     Attributes:
         values: `(num_values,)`.
@@ -29,7 +29,7 @@ class RaggedParts(NamedTuple):
 def to_parts(batch: Iterable[Any]) -> tuple[Any, ...]:
     """Returns a batch as tensors that can stay on a GPU: ragged ones in parts, int32 as int64.
 
-    TensorFlow keeps what goes into a function as int32 in host memory.
+    TensorFlow keeps int32 arguments of functions in host memory.
 
     Args:
         batch: Tensors, and ragged tensors of one ragged dimension.
@@ -47,7 +47,7 @@ def to_parts(batch: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def from_parts(batch: Iterable[Any]) -> tuple[Any, ...]:
-    """Returns a batch with its ragged tensors, also if they are whole already."""
+    """Returns a batch with ragged tensors instead of parts."""
     return tuple(
         tf.RaggedTensor.from_row_splits(*part, validate=False)
         if isinstance(part, RaggedParts)
@@ -57,22 +57,22 @@ def from_parts(batch: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def first_gpu() -> str | None:
-    """Returns the name of the GPU that steps run on, or `None` if they run on the CPU."""
+    """Returns the name of the first GPU; `None` without a GPU."""
     return next((device.name for device in tf.config.list_logical_devices("GPU")), None)
 
 
 def on_device(batches: tf.data.Dataset, device: str) -> tf.data.Dataset:
-    """Returns batches that are copied to a device before they are asked for.
+    """Prefetches batches to a device.
 
     Args:
         batches: Tuples of tensors, and of ragged tensors of one ragged dimension.
         device: Its name, for instance `"GPU:0"`.
 
     Returns:
-        What `to_parts` makes of them; nothing may be applied to this dataset.
+        The batches in the form of `to_parts`; must be the last transformation of a dataset.
     """
     parts = batches.map(lambda *batch: to_parts(batch))
-    copied = parts.apply(tf.data.experimental.prefetch_to_device(device, _NUM_WAITING))
-    # TensorFlow does not know how many they are, and Keras would warn at their end.
+    copied = parts.apply(tf.data.experimental.prefetch_to_device(device, _NUM_PREFETCHED))
+    # TensorFlow does not know the number of batches, and Keras would warn at their end.
     copied.cardinality = batches.cardinality
     return copied

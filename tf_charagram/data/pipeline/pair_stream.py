@@ -1,13 +1,17 @@
-"""Batches of training pairs whose ids are in a store."""
+"""Training pairs: read, turned into ids, and streamed in batches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
+import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.pipeline.store import PairStore
+from tf_charagram.data.pipeline.corpus import PairCorpus
+from tf_charagram.data.pipeline.store import IdFilter, PairStore
 from tf_charagram.data.pipeline.stream import (
     BUCKET_BATCHES,
     Segment,
@@ -19,27 +23,29 @@ from tf_charagram.data.pipeline.stream import (
 )
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.ragged_rows import gather_ragged
+from tf_charagram.optimizers.exchange import ALONE, Exchange
+from tf_charagram.text.ids import ids_function
 
 
 class PairStream(Stream):
-    """The batches of a training run on pairs: the ids of lefts, then of rights, and their keys.
+    """The batches of a training run on pairs: ids of lefts, then of rights, and their keys.
 
-    Where the store has several blocks, an epoch visits them one after the other, in a new order.
+    If the store has several blocks, an epoch visits them one after the other, in a new order.
 
     Args:
         store: The pairs, as ids.
-        fill: Fills the store; called once, by `open`. Default: it is filled already.
+        fill: Fills the store; called once, by `open`. Default: the store is full.
         batch_size: Pairs per batch; the last batch of a block may have fewer.
-        mega_batches: Batches that come together, as one pool; see `ParaphraseModel.compile`.
+        mega_batches: Batches in a pool of candidates; see `ParaphraseModel.compile`.
         seed: Seed of the orders.
         file_order_first: Whether the first epoch keeps the order of the file, most confident pairs
             first (Charagram, section 4.1.4).
-        bucket_by_length: Whether the pairs of 32 batches at a time are sorted by length before they
-            are split into batches, so that little padding is needed. The batches then come in
-            random order, except that one with fewer pairs stays the last.
+        bucket_by_length: Whether to sort the pairs of 32 batches at a time by length before
+            splitting them into batches, to reduce padding. The batches then come in random order,
+            but a smaller batch stays last.
 
     Raises:
-        ConfigError: The batch size is below 2: a pair's negatives come from the others.
+        ConfigError: The batch size is below 2, so a pair has no negatives.
     """
 
     def __init__(
@@ -73,7 +79,7 @@ class PairStream(Stream):
         self._fill = fill
 
     def open(self) -> None:
-        """Computes the ids of all pairs, unless they are there."""
+        """Computes the ids of all pairs, once."""
         if self._fill is not None:
             self._fill()
             self._fill = None
@@ -83,7 +89,7 @@ class PairStream(Stream):
         self.store.remove()
 
     def num_updates(self, step: int) -> int:
-        """Returns the number of batches in the steps before a step, which may be pools of them."""
+        """Returns the number of batches before a step, which may be a pool of several."""
         epoch, offset = divmod(step, self.steps_per_epoch)
         number = epoch * sum(map(self._num_batches, self._block_sizes))
         for block in self._block_order(epoch):
@@ -120,7 +126,7 @@ class PairStream(Stream):
         return [np.concatenate([2 * pairs, 2 * pairs + 1]) for pairs in steps]
 
     def _bucketed(self, segment: Segment) -> list[np.ndarray]:
-        """Returns the pairs of each step of a segment, of similar length in each batch."""
+        """Returns the pairs of each step of a segment, with similar lengths in each batch."""
         block = self.store.load(segment.block)
         lengths = block.ids.row_lengths().numpy().reshape(-1, 2).max(axis=1)
         window_steps = -(-BUCKET_BATCHES // self.mega_batches)
@@ -145,3 +151,102 @@ class PairStream(Stream):
             return positions
         number = segment.epoch * len(self._block_sizes) + segment.block
         return shuffled(positions, self._block_sizes[segment.block], [self.seed, number])
+
+
+class TrainingPairs:
+    """The pairs of a run and the vectorizer made from their texts.
+
+    Runs with the same pairs and vectorizer can share them: files are then read once, and ids are
+    computed once if they fit into memory.
+
+    Args:
+        corpus: The pairs; surveyed by the constructor.
+        make_vectorizer: Makes the vectorizer from all texts and from those with typos, which it may
+            ignore.
+
+    Attributes:
+        corpus: The pairs, surveyed.
+        vectorizer: Made from all texts.
+
+    Raises:
+        CharagramError: Files cannot be read or hold no pairs.
+    """
+
+    def __init__(
+        self,
+        corpus: PairCorpus,
+        make_vectorizer: Callable[[Iterable[str], Iterable[str]], keras.layers.Layer],
+    ) -> None:
+        self._shared: PairStore | None = None
+        self.corpus = corpus
+        texts = corpus.survey()
+        self.vectorizer = make_vectorizer(texts, corpus.texts_with_typos())
+        # A hashing vectorizer reads no texts, but the survey must finish.
+        deque(texts, maxlen=0)
+
+    def stream(
+        self,
+        vectorizer: keras.layers.Layer,
+        folder: Path,
+        *,
+        batch_size: int,
+        mega_batches: int = 1,
+        ids_per_char: int = 1,
+        max_ids_in_memory: int,
+        seed: int = 0,
+        file_order_first: bool = False,
+        bucket_by_length: bool = False,
+        exchange: Exchange = ALONE,
+        keep: IdFilter | None = None,
+    ) -> PairStream:
+        """Returns the batches of a run; their ids are computed by `open`.
+
+        Args:
+            vectorizer: The attribute `vectorizer`, or an extended one.
+            folder: Folder for ids that do not fit into memory.
+            batch_size: As for `PairStream`.
+            mega_batches: As for `PairStream`.
+            ids_per_char: Approximate number of ids per character.
+            max_ids_in_memory: Approximate number of ids to hold in memory.
+            seed: Seed of the orders and of the assignment of pairs to blocks.
+            file_order_first: As for `PairStream`.
+            bucket_by_length: As for `PairStream`.
+            exchange: As for `PairStore.fill`.
+            keep: As for `PairStore.fill`.
+        """
+        store = self._shared
+        if store is None or vectorizer is not self.vectorizer:
+            num_blocks = -(-self.corpus.num_chars * ids_per_char // max_ids_in_memory)
+            block_size = -(-self.corpus.num_pairs // num_blocks)
+            # Blocks hold whole pools.
+            pool_size = batch_size * mega_batches
+            store = PairStore(
+                self.corpus.num_pairs,
+                -(-block_size // pool_size) * pool_size,
+                folder,
+                seed=seed,
+                keeps_order=file_order_first,
+            )
+        return PairStream(
+            store,
+            fill=lambda: self._fill(store, vectorizer, exchange, keep),
+            batch_size=batch_size,
+            mega_batches=mega_batches,
+            seed=seed,
+            file_order_first=file_order_first,
+            bucket_by_length=bucket_by_length,
+        )
+
+    def _fill(
+        self,
+        store: PairStore,
+        vectorizer: keras.layers.Layer,
+        exchange: Exchange,
+        keep: IdFilter | None,
+    ) -> None:
+        """Fills the store of a stream, unless it is shared and full."""
+        if store is self._shared:
+            return
+        store.fill(self.corpus, ids_function(vectorizer), exchange, keep)
+        if store.num_blocks == 1 and vectorizer is self.vectorizer:
+            self._shared = store

@@ -1,4 +1,4 @@
-"""Where `--data` and `--eval-data` point to: files, the starter set, or names to download."""
+"""Values of `--data` and `--eval-data`: files, the starter set, or names to download."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tf_charagram.data import starter
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.download.fetch import fetch
 from tf_charagram.data.download.sources import SOURCES
 from tf_charagram.data.pipeline.corpus import PairCorpus, PairSource
-from tf_charagram.data.readers.aligned import SEPARATOR, read_aligned
-from tf_charagram.data.readers.pairs import Pair, read_pairs
-from tf_charagram.data.readers.scored import SUFFIX
-from tf_charagram.data.starter import STARTER
+from tf_charagram.data.readers.pairs import Pair, read_aligned, read_pairs
+from tf_charagram.data.readers.scored import set_name
+from tf_charagram.data.starter import STARTER, train_pairs
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.files.writing import check_is_file
+
+#: Separates the names of two aligned files.
+FILES_SEPARATOR = "::"
 
 
 def pair_corpus(
@@ -31,21 +32,20 @@ def pair_corpus(
     augment_typos: float = 0.0,
     seed: int = 0,
 ) -> PairCorpus:
-    """Returns the training pairs of some sources, not read yet.
+    """Returns the training pairs of some sources, which are not read yet.
 
     Args:
         names: The `--data` values.
-        bad_lines: What to do about bad lines.
+        bad_lines: Policy for bad lines.
         weights: How often the pairs of each source count. Default: 1.
         min_score: Smallest score to keep; see `read_pairs`.
-        entailment: Entailment types to keep; all if there are none.
+        entailment: Entailment types to keep. Empty keeps all.
         whole_vocabulary: As for `PairCorpus`.
-        augment_typos: Share of the pairs to add with typing errors; see `PairCorpus`.
-        seed: Seed of all draws.
+        augment_typos: As for `PairCorpus`.
+        seed: Seed of all random choices.
 
     Raises:
-        ConfigError: A name is unknown, or stands for pairs without scores and entailment types
-            that are to be filtered by them.
+        ConfigError: A name is unknown, or a source cannot be filtered.
         DataError: A file is missing, or a download failed.
     """
 
@@ -57,9 +57,8 @@ def pair_corpus(
         return PairSource(read, weight)
 
     weights = weights or (1.0,) * len(names)
-    sources = [source(*named) for named in zip(names, weights, strict=True)]
     return PairCorpus(
-        sources,
+        [source(*named) for named in zip(names, weights, strict=True)],
         on_bad_line=bad_lines,
         whole_vocabulary=whole_vocabulary,
         augment_typos=augment_typos,
@@ -68,51 +67,36 @@ def pair_corpus(
 
 
 def named_pairs(name: str, bad_lines: BadLines) -> Iterator[Pair]:
-    """Returns the pairs of a `--data` value, as they are in its files.
-
-    Raises:
-        ConfigError: There is no such file and no such name.
-        DataError: A file is missing or, while iterating, cannot be read or has a bad line; or a
-            download failed.
-    """
+    """Returns the pairs of a `--data` value; errors as for `pair_corpus`."""
     return _read_pairs(pairs_files(name), bad_lines)
 
 
 def _read_pairs(files: Sequence[Path], bad_lines: BadLines, **filters: Any) -> Iterator[Pair]:
-    """Returns the pairs of what `pairs_files` returned."""
     if not files:
-        return starter.train_pairs()
+        return train_pairs()
     if len(files) == 2:
         return read_aligned(*files)
     return read_pairs(files[0], on_bad_line=bad_lines, **filters)
 
 
 def pairs_files(name: str) -> tuple[Path, ...]:
-    """Returns the files of a `--data` value of pairs: none for the starter set, two for `A::B`.
+    """Returns the files of a `--data` value of pairs: two for `A::B`, no file for the starter set.
 
     Raises:
         ConfigError: There is no such file and no such name.
         DataError: There is no such file, or a download failed.
     """
-    left, separator, right = name.partition(SEPARATOR)
+    left, separator, right = name.partition(FILES_SEPARATOR)
     if separator:
         files = Path(left), Path(right)
         for path in files:
-            check_is_file(path, f"; {name} names two files, line by line")
+            check_is_file(path, f"; {name} means two files that correspond line by line")
         return files
-    file = pairs_file(name)
-    return () if file is None else (file,)
+    return () if name == STARTER else (_pairs_file(name),)
 
 
-def pairs_file(name: str) -> Path | None:
-    """Returns the file of a name, downloaded if need be; `None` for the starter set.
-
-    Raises:
-        ConfigError: There is no such file and no such name.
-        DataError: There is no such file, or a download failed.
-    """
-    if name == STARTER:
-        return None
+def _pairs_file(name: str) -> Path:
+    """Returns a file, or that of a data set, which is downloaded if necessary."""
     path = Path(name)
     if path.is_file():
         return path
@@ -126,24 +110,23 @@ def pairs_file(name: str) -> Path | None:
 
 
 def labelled_file(name: str) -> Path | None:
-    """Returns the file of a `--data` or `--eval-data` of labelled examples; `None` for starter.
+    """Returns the file of labelled examples; `None` for the starter set.
 
     Raises:
         DataError: There is no such file.
     """
     if name == STARTER:
         return None
-    path = Path(name)
-    check_is_file(path)
-    return path
+    check_is_file(name)
+    return Path(name)
 
 
 def named_sets(eval_data: Sequence[str], data: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Returns what labelled examples are scored on: name of the set, file or `starter`, split.
+    """Returns the sets of labelled examples to score on: name, file or `starter`, and split.
 
-    The starter set stands for two, `starter.dev` and `starter.test`, which are scored where nothing
-    else is trained on or asked for. A file has its name without suffix, or its whole path if that
-    is the name of another.
+    `starter` stands for the sets `starter.dev` and `starter.test`, which are also the default if
+    only the starter set is trained on. A file is named by its name without suffix, or by its whole
+    path if another file has the same name.
 
     Args:
         eval_data: The `--eval-data` values.
@@ -151,7 +134,7 @@ def named_sets(eval_data: Sequence[str], data: Sequence[str]) -> list[tuple[str,
     """
     if not eval_data and set(data) == {STARTER}:
         eval_data = (STARTER,)
-    names = [SUFFIX.sub("", Path(path).name) for path in eval_data]
+    names = list(map(set_name, eval_data))
     named: list[tuple[str, str, str]] = []
     for path, name in zip(eval_data, names, strict=True):
         if path == STARTER:

@@ -1,4 +1,4 @@
-"""The ids of training pairs: in memory while they are few, on disk where they are many."""
+"""The ids of training pairs, in memory or, if there are too many, on disk."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ IdFilter = Callable[[tf.RaggedTensor], tf.RaggedTensor]
 
 
 class PairBlock(NamedTuple):
-    """Pairs that are in memory.
+    """Pairs in memory.
 
     Attributes:
         ids: The ids of the texts, int32 `(2 * num_pairs, None)`: pair `p` is rows `2p`, `2p + 1`.
-        keys: Equal for texts that are the same but for case and white space, int64
-            `(2 * num_pairs,)`.
+        keys: Equal for texts that differ only in case and white space, int64 `(2 * num_pairs,)`.
     """
 
     ids: tf.RaggedTensor
@@ -46,15 +45,15 @@ class PairBlock(NamedTuple):
 class PairStore:
     """Pairs as ids, in blocks of equal size, one of which is in memory at a time.
 
-    With several blocks, pairs are assigned to blocks at random, once for all epochs. Where the
-    order of the file is wanted as well, the pairs are stored twice.
+    With several blocks, pairs are assigned to blocks at random, once for all epochs. To keep the
+    order of the file as well, the pairs are stored twice.
 
     Args:
         num_pairs: Number of pairs.
         block_size: Pairs per block; the last one may have fewer.
-        folder: Where blocks are kept. Not used if there is only one.
+        folder: Folder of the blocks. Not used if there is only one.
         seed: Seed of the assignment.
-        keeps_order: Whether blocks in the order of the file are kept, too.
+        keeps_order: Whether to also keep blocks in the order of the file.
     """
 
     def __init__(
@@ -75,7 +74,7 @@ class PairStore:
 
     @classmethod
     def of_block(cls, block: PairBlock) -> PairStore:
-        """Returns a store whose pairs are in memory already."""
+        """Returns a store of pairs in memory."""
         store = cls(block.num_pairs, block.num_pairs, Path())
         store._loaded = (store._name(0, False), block)
         return store
@@ -96,9 +95,9 @@ class PairStore:
         Args:
             examples: `num_pairs` examples, read once, as a stream.
             to_ids: Computes the ids of texts, int32 `(num_texts, None)`.
-            exchange: Other workers that fill a store with the same: each computes the ids of its
+            exchange: Workers that fill a store with the same pairs: each computes the ids of its
                 share.
-            keep: Returns those of the ids that are to be stored. Default: all of them.
+            keep: Filters the ids to store. Default: all.
 
         Raises:
             RunError: The folder cannot be written, for instance because the disk is full.
@@ -106,7 +105,7 @@ class PairStore:
         self.fill_from(_vectorized(examples, to_ids, exchange, keep or (lambda ids: ids)))
 
     def fill_from(self, parts: Iterable[PairBlock]) -> None:
-        """Stores pairs whose ids are known, `num_pairs` in all, part by part; see `fill`."""
+        """Stores the ids of `num_pairs` pairs, part by part; see `fill`."""
         if self.num_blocks == 1:
             kept = list(parts)
             ids = tf.concat([part.ids for part in kept], axis=0)
@@ -124,7 +123,7 @@ class PairStore:
 
     @contextmanager
     def _writable(self) -> Iterator[None]:
-        """Empties the folder, which an earlier run may have left, and says why writing failed."""
+        """Empties the folder, which an earlier run may have left, and explains write errors."""
         try:
             with writing(self.folder):
                 shutil.rmtree(self.folder, ignore_errors=True)
@@ -149,7 +148,7 @@ class PairStore:
                 ("keys", tf.gather(part.keys, rows)),
             ):  # fmt: skip
                 with open(self.folder / f"{name}.{suffix}", "ab") as file:
-                    # Not `tofile`, which hides that a disk is full.
+                    # `tofile` would hide that a disk is full.
                     file.write(array.numpy().tobytes())
 
     def load(self, block: int, *, in_order: bool = False) -> PairBlock:
@@ -157,7 +156,7 @@ class PairStore:
 
         Args:
             block: Its number.
-            in_order: Whether it is one of those in the order of the file.
+            in_order: Whether to load a block in the order of the file.
 
         Raises:
             RunError: It cannot be read.
@@ -177,10 +176,10 @@ class PairStore:
             )
         except OSError as error:
             raise RunError(
-                f"{path} cannot be read: {error.strerror}. Go on with --resume."
+                f"{path} cannot be read: {error.strerror}. Continue with --resume."
             ) from error
         if not len(lengths) == len(keys) == num_texts or lengths.sum() != len(ids):
-            raise RunError(f"{path} was cut short or changed. Go on with --resume.")
+            raise RunError(f"{path} was truncated or changed. Continue with --resume.")
         ragged = tf.RaggedTensor.from_row_lengths(tf.constant(ids), tf.constant(lengths))
         return PairBlock(ragged, tf.constant(keys))
 
@@ -197,7 +196,7 @@ class PairStore:
 def _vectorized(
     examples: Iterable[Example], to_ids: ToIds, exchange: Exchange, keep: IdFilter
 ) -> Iterator[PairBlock]:
-    """Yields the pairs in small blocks, whose ids the workers compute in turns."""
+    """Yields the pairs in small blocks; workers take turns computing their ids."""
     chunks = _chunks(examples)
     while chunks_of_all := list(islice(chunks, exchange.size)):
         own = chunks_of_all[exchange.rank][0] if exchange.rank < len(chunks_of_all) else []
@@ -206,7 +205,7 @@ def _vectorized(
 
 
 def _chunks(examples: Iterable[Example]) -> Iterator[tuple[list[str], list[str]]]:
-    """Yields the texts of some pairs at a time, and those without typing errors."""
+    """Yields the texts of some pairs at a time, with and without typos."""
     texts: list[str] = []
     originals: list[str] = []
     size = 0
@@ -222,7 +221,7 @@ def _chunks(examples: Iterable[Example]) -> Iterator[tuple[list[str], list[str]]
 
 
 def text_keys(texts: Iterable[str]) -> tf.Tensor:
-    """Returns numbers that are equal for texts that are the same but for case and white space.
+    """Returns numbers that are equal for texts that differ only in case and white space.
 
     Args:
         texts: The texts.

@@ -1,7 +1,5 @@
 """Batches as a pure function of the seed and the step, so that training resumes at any step."""
 
-# ruff: noqa: B027  (most streams have nothing to open or to close)
-
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
@@ -13,9 +11,9 @@ import tensorflow as tf
 
 from tf_charagram.data.pipeline.device import first_gpu, on_device
 
-# Of a seed, the operation that shuffles uses 8 bits for some thousand examples.
+# The shuffling operation uses only 8 bits of a seed for a few thousand examples.
 _NUM_SEEDS = 2**8
-#: Batches among which examples of similar length are brought together.
+#: Number of batches to sort by length together.
 BUCKET_BATCHES = 32
 
 
@@ -25,9 +23,9 @@ class Segment(NamedTuple):
     Attributes:
         first: The first step.
         num: Number of steps.
-        epoch: The epoch they are in.
+        epoch: Their epoch.
         block: Index of the block.
-        offset: The first step, counted from the first step of the block in this epoch.
+        offset: The first step, counted from the start of the block in this epoch.
     """
 
     first: int
@@ -38,17 +36,17 @@ class Segment(NamedTuple):
 
 
 class Stream(ABC):
-    """Base of the streams: the batches of a training run, each a function of seed and step.
+    """Base class: the batches of a training run, each a function of seed and step.
 
-    Every epoch visits every example once, in a new order. No state is kept and no shuffle buffer
-    filled, so a run resumes at any step with exactly the batches it would have seen. Examples may
-    come in blocks of equal size, which an epoch visits one after the other.
+    Every epoch visits every example once, in a new order. There is no state and no shuffle buffer,
+    so a run resumes at any step with exactly the batches it would have seen. Examples may come in
+    blocks of equal size, which an epoch visits one after the other.
 
     Args:
         num_examples: Examples per epoch.
         step_size: Examples per step; the last step of a block may have fewer.
-        unit: What an example is called, for instance `"pairs"`.
-        prefetch: Batches that are prepared before they are asked for.
+        unit: Name of the examples in messages, such as `"pairs"`.
+        prefetch: Number of batches to prepare ahead.
         seed: Seed of the orders.
         block_size: Examples per block; the last block may have fewer. Defaults to one block.
     """
@@ -73,23 +71,23 @@ class Stream(ABC):
             min(block_size, num_examples - first) for first in range(0, num_examples, block_size)
         ]
 
-    def open(self) -> None:
-        """Computes what all batches need, unless that is done; to be called before training."""
+    def open(self) -> None:  # noqa: B027  (optional)
+        """Prepares the batches, once; call before training."""
 
-    def close(self) -> None:
-        """Removes what was written for the time of training only."""
+    def close(self) -> None:  # noqa: B027  (optional)
+        """Removes temporary files."""
 
     @property
     def steps_per_epoch(self) -> int:
-        """Number of steps that visit every example once."""
+        """Number of steps in an epoch."""
         return sum(map(self._num_steps, range(len(self._block_sizes))))
 
     def num_updates(self, step: int) -> int:
-        """Returns the number of updates of the weights in the steps before a step."""
+        """Returns the number of weight updates before a step."""
         return step
 
     def num_examples(self, step: int) -> int:
-        """Returns the number of examples in the steps before a step."""
+        """Returns the number of examples before a step."""
         epoch, offset = divmod(step, self.steps_per_epoch)
         number = epoch * self.size
         for block in self._block_order(epoch):
@@ -114,9 +112,9 @@ class Stream(ABC):
         """Returns the batches of a segment, each assembled in the graph of the input pipeline.
 
         Args:
-            segment: Of which steps.
-            device: Where the batches are copied to, as `on_device` does. Default: to the GPU if
-                there is one; on the CPU they stay as they are.
+            segment: The steps.
+            device: Device to copy the batches to, see `on_device`. Default: the GPU if there is
+                one; otherwise they are not copied.
         """
         device = device or first_gpu()
         steps = self._rows(segment)
@@ -128,18 +126,16 @@ class Stream(ABC):
             return assemble(rows[splits[step] : splits[step + 1]])
 
         options = tf.data.Options()
-        # The thread that tunes sleeps for longer and longer, and the end of an iterator waits for
-        # it: up to 2 s.
+        # The end of an iterator waits for the tuning thread, which sleeps for up to 2 s.
         options.autotune.enabled = False
-        # Few operations per batch, one thread: on two cores, what the input pipeline uses the
-        # training lacks.
+        # Few operations per batch and one thread, because training needs the cores.
         batches = tf.data.Dataset.range(len(steps)).map(batch)
         batches = batches.prefetch(self._prefetch).with_options(options)
         return batches if device is None else on_device(batches, device)
 
     @abstractmethod
     def _rows(self, segment: Segment) -> list[np.ndarray]:
-        """Returns the rows that the batch of each step of a segment is assembled from."""
+        """Returns the rows of the batch of each step of a segment."""
 
     @abstractmethod
     def _assembler(self, segment: Segment) -> Callable[[tf.Tensor], Any]:
@@ -152,8 +148,72 @@ class Stream(ABC):
         return -(-self._block_sizes[block] // self.step_size)
 
 
+class ExampleStream(Stream):
+    """The batches of a training run on examples in memory.
+
+    Args:
+        num_examples: Number of examples.
+        make_batch: Makes a batch of the examples with given indices, int64 `(n,)`; runs in the
+            graph of the input pipeline.
+        batch_size: Examples per batch; the last batch of an epoch may have fewer.
+        unit: Name of the examples in messages, such as `"sentences"`.
+        seed: Seed of the orders.
+        lengths: `(num_examples,)`. If given, the examples of 32 batches at a time are sorted by
+            length before they are split into batches, to reduce padding; the batches come in random
+            order.
+    """
+
+    def __init__(
+        self,
+        num_examples: int,
+        make_batch: Callable[[tf.Tensor], Any],
+        *,
+        batch_size: int,
+        unit: str,
+        seed: int = 0,
+        lengths: np.ndarray | None = None,
+    ) -> None:
+        super().__init__(num_examples, step_size=batch_size, unit=unit, prefetch=16, seed=seed)
+        self._make_batch = make_batch
+        self._lengths = lengths
+
+    def epoch(self, epoch: int) -> list[np.ndarray]:
+        """Returns the indices of the examples of each batch of an epoch."""
+        random = np.random.default_rng([self.seed, epoch])
+        order = random.permutation(self.size)
+        if self._lengths is None:
+            return split_batches(order, self.step_size)
+        batches: list[np.ndarray] = []
+        for window in split_batches(order, BUCKET_BATCHES * self.step_size):
+            batches += bucketed_batches(window, self._lengths, self.step_size)
+        shuffle_full_batches(batches, self.step_size, random)
+        return batches
+
+    def orders(self, segment: Segment, num_steps: int) -> list[np.ndarray]:
+        """Returns the examples of a segment without assembling batches.
+
+        Args:
+            segment: The steps.
+            num_steps: Steps to join.
+
+        Returns:
+            The indices of the examples of each `num_steps` steps, int64 `(n,)`.
+        """
+        steps = self._rows(segment)
+        return [
+            np.concatenate(steps[first : first + num_steps])
+            for first in range(0, len(steps), num_steps)
+        ]
+
+    def _rows(self, segment: Segment) -> list[np.ndarray]:
+        return self.epoch(segment.epoch)[segment.offset : segment.offset + segment.num]
+
+    def _assembler(self, segment: Segment) -> Callable[[tf.Tensor], Any]:
+        return self._make_batch
+
+
 def bucketed_batches(window: np.ndarray, lengths: np.ndarray, batch_size: int) -> list[np.ndarray]:
-    """Returns batches of similar length: `window`, a few batches of examples, sorted by length."""
+    """Splits a window of examples, sorted by length, into batches."""
     order = np.argsort(lengths[window], kind="stable")
     return split_batches(window[order], batch_size)
 
@@ -161,22 +221,22 @@ def bucketed_batches(window: np.ndarray, lengths: np.ndarray, batch_size: int) -
 def shuffle_full_batches(
     batches: list[np.ndarray], batch_size: int, random: np.random.Generator
 ) -> None:
-    """Shuffles batches in place; a smaller one stays the last, as `num_examples` counts on."""
+    """Shuffles batches in place; a smaller batch stays last, as `num_examples` assumes."""
     num_full = len(batches) - (len(batches[-1]) < batch_size)
     batches[:num_full] = [batches[i] for i in random.permutation(num_full)]
 
 
 def split_batches(rows: np.ndarray, size: int) -> list[np.ndarray]:
-    """Returns pieces of equal size, of which the last may be smaller."""
+    """Splits rows into pieces of equal size; the last may be smaller."""
     return np.split(rows, range(size, len(rows), size))
 
 
 def shuffled(positions: np.ndarray, size: int, seed: Sequence[int]) -> np.ndarray:
-    """Returns what is at some positions of a random order of `0 ... size - 1`.
+    """Returns the numbers at some positions of a random order of `0 ... size - 1`.
 
     Args:
         positions: int64 `(n,)`.
-        size: Number of what is shuffled.
+        size: How many numbers to shuffle.
         seed: Two integers.
     """
     seeds = tf.constant(seed, tf.int64)

@@ -1,9 +1,10 @@
-"""Typing errors: seeded edits of single characters inside words."""
+"""Typos: seeded edits of single characters inside words, and real misspellings of words."""
 
 from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,19 +13,20 @@ from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-#: Words that are long enough to stay readable with an error: four letters or more.
-_WORD = re.compile(r"[^\W\d_]{4,}")
+# Words long enough to stay readable with a typo.
+_LONG_WORD = re.compile(r"[^\W\d_]{4,}")
+_WORD = re.compile(r"[^\W\d_](?:['\u2019-]?[^\W\d_])*")
+_MAX_TYPOS = 3
 
 
 def add_typos(text: str, num_edits: int, random: np.random.Generator) -> str:
-    """Adds typing errors to a text.
+    """Adds typos to a text.
 
-    Each edit picks one of the words of four letters or more at random and swaps two neighbouring
-    letters, or drops, doubles or replaces one; the word always changes. Its first letter stays
-    where it is.
+    Each edit picks one of the words of four letters or more at random and swaps two neighboring
+    letters, or drops, doubles or replaces one. The word always changes, but not its first letter.
 
     Args:
-        text: Any text; one without such a word is returned as it is.
+        text: Any text. Without such a word it is returned unchanged.
         num_edits: Number of edits, made one after the other.
         random: Generator of the random choices.
 
@@ -33,8 +35,8 @@ def add_typos(text: str, num_edits: int, random: np.random.Generator) -> str:
         'character ebeddings'
     """
     for _ in range(num_edits):
-        # The expression also takes numerals such as a superscript two, which are no letters.
-        words = [match.span() for match in _WORD.finditer(text) if match.group().isalpha()]
+        # The expression also matches numerals such as a superscript two, which are not letters.
+        words = [match.span() for match in _LONG_WORD.finditer(text) if match.group().isalpha()]
         if not words:
             break
         draws = random.random(4).tolist()
@@ -43,25 +45,8 @@ def add_typos(text: str, num_edits: int, random: np.random.Generator) -> str:
     return text
 
 
-def with_typos(pairs: ScoredPairs, num_edits: int, seed: int) -> ScoredPairs:
-    """Returns a set with typing errors in the right text of each pair.
-
-    Args:
-        pairs: The set.
-        num_edits: Edits per text.
-        seed: Seed of the errors; those of a set also depend on its name, and on no other set.
-
-    Raises:
-        ConfigError: `num_edits` is negative.
-    """
-    if num_edits < 0:
-        raise ConfigError(f"`num_edits` must not be negative. Received: num_edits={num_edits}")
-    random = np.random.default_rng([seed, zlib.crc32(pairs.name.encode())])
-    return replace(pairs, right=[add_typos(text, num_edits, random) for text in pairs.right])
-
-
 def _edited(word: str, draws: list[float]) -> str:
-    """Returns a word with one error; three numbers in [0, 1) decide which."""
+    """Returns a word with one edit, chosen by three numbers in [0, 1)."""
     kind, position = int(draws[0] * 4), 1 + int(draws[1] * (len(word) - 1))
     if kind == 0:
         swappable = [i for i in range(1, len(word) - 1) if word[i] != word[i + 1]]
@@ -75,3 +60,86 @@ def _edited(word: str, draws: list[float]) -> str:
         return word[:position] + word[position] + word[position:]
     letters = _LETTERS.replace(word[position].lower(), "")
     return word[:position] + letters[int(draws[2] * len(letters))] + word[position + 1 :]
+
+
+def add_typos_to_a_side(
+    pair: tuple[str, str], random: np.random.Generator
+) -> tuple[str, str] | None:
+    """Returns a pair with 1 to 3 edits in one side; `None` if neither has a word to edit."""
+    first, number = int(random.integers(2)), int(random.integers(1, _MAX_TYPOS + 1))
+    for side in (first, 1 - first):
+        edited = add_typos(pair[side], number, random)
+        if edited != pair[side]:
+            return (edited, pair[1]) if side == 0 else (pair[0], edited)
+    return None
+
+
+def with_typos(pairs: ScoredPairs, num_edits: int, seed: int) -> ScoredPairs:
+    """Returns a set with typos in the right text of each pair.
+
+    Args:
+        pairs: The set.
+        num_edits: Edits per text.
+        seed: Seed of the typos, which also depend on the name of the set.
+
+    Raises:
+        ConfigError: `num_edits` is negative.
+    """
+    if num_edits < 0:
+        raise ConfigError(f"`num_edits` must not be negative. Received: num_edits={num_edits}")
+    random = np.random.default_rng([seed, zlib.crc32(pairs.name.encode())])
+    return replace(pairs, right=[add_typos(text, num_edits, random) for text in pairs.right])
+
+
+class Typos:
+    """Adds 1 to 3 typos to a share of texts.
+
+    If a text has words with known misspellings, half of its typos are such misspellings; the others
+    are edits of single characters, see `add_typos`.
+
+    Args:
+        share: Share of the texts to change.
+        misspellings: Wrong forms of words in lowercase.
+    """
+
+    def __init__(
+        self, share: float, misspellings: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        self.share = share
+        self._misspellings = misspellings or {}
+
+    def add(self, texts: Sequence[str], random: np.random.Generator) -> list[str]:
+        """Returns texts with typos in a share of them."""
+        if not self.share:
+            return list(texts)
+        is_changed = random.random(len(texts)) < self.share
+        return [
+            self._with_typos(text, random) if changed else text
+            for text, changed in zip(texts, is_changed.tolist(), strict=True)
+        ]
+
+    def samples(self, texts: Iterable[str], seed: int) -> Iterator[str]:
+        """Yields a random share of texts, with typos."""
+        random = np.random.default_rng(seed)
+        for text in texts:
+            if self.share and random.random() < self.share:
+                yield self._with_typos(text, random)
+
+    def _with_typos(self, text: str, random: np.random.Generator) -> str:
+        for _ in range(int(random.integers(1, _MAX_TYPOS + 1))):
+            changed = text
+            if self._misspellings and random.random() < 0.5:
+                changed = self._misspelled(text, random)
+            text = add_typos(text, 1, random) if changed == text else changed
+        return text
+
+    def _misspelled(self, text: str, random: np.random.Generator) -> str:
+        """Returns a text with one of its words misspelled, if a misspelling of one is known."""
+        words = [
+            match for match in _WORD.finditer(text) if match.group().lower() in self._misspellings
+        ]
+        if not words:
+            return text
+        word = words[int(random.integers(len(words)))]
+        forms = self._misspellings[word.group().lower()]
+        return text[: word.start()] + forms[int(random.integers(len(forms)))] + text[word.end() :]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 #: A word and its tag.
 Token = tuple[str, str]
 
-#: A bracket, or a word or tag between two.
+#: A bracket, or a word or tag.
 PIECE = re.compile(r"[()]|[^()\s]+")
 _EMPTY_ELEMENT = "-NONE-"
 
@@ -19,14 +19,14 @@ def bracketed_sentences(
     """Yields the words of each tree with their tags, without empty elements (`-NONE-`).
 
     A tree may span several lines, and a line may hold several trees. After a bad tree, reading
-    resumes at the next line that begins with a bracket.
+    resumes at the next line that starts with a bracket.
 
     Args:
         lines: 1-based line numbers, and texts.
-        report: Called with the line number and the reason where a tree is bad.
+        report: Called with line number and reason for each bad tree.
 
     Yields:
-        The line a tree begins on, and its words, perhaps none.
+        The line a tree starts on, and its words, possibly an empty list.
     """
     tree: _Tree | None = None
     is_lost = False
@@ -36,7 +36,7 @@ def bracketed_sentences(
         is_lost = False
         for piece in PIECE.findall(text):
             if tree is not None and tree.is_at_another(piece):
-                report(tree.line, f"the tree is not closed before another begins on line {number}")
+                report(tree.line, f"the tree is not closed before another starts on line {number}")
                 tree = _Tree(number)
                 tree.take("(")
             tree = tree or _Tree(number)
@@ -54,16 +54,12 @@ def bracketed_sentences(
 
 
 class _Tree:
-    """A tree that is being read.
-
-    Args:
-        line: The line it begins on.
-    """
+    """A tree that is being read, from the line it starts on."""
 
     def __init__(self, line: int) -> None:
         self.line = line
         self.tokens: list[Token] = []
-        # What stands in each open bracket; `None` for a bracket.
+        # Contents of each open bracket; `None` for a nested bracket.
         self._open: list[list[str | None]] = []
 
     @property
@@ -71,15 +67,11 @@ class _Tree:
         return len(self._open)
 
     def is_at_another(self, piece: str) -> bool:
-        """Returns whether a bracket is inside one without a label, as only the outermost may be."""
+        """Returns whether a bracket starts a new tree: only the outermost one has no label."""
         return piece == "(" and self.depth > 1 and not self._open[-1]
 
     def take(self, piece: str) -> None:
-        """Takes the next bracket, label or word.
-
-        Raises:
-            ValueError: It is not allowed here.
-        """
+        """Takes the next bracket, label or word; raises `ValueError` if it is misplaced."""
         if piece == "(":
             if self._open:
                 self._open[-1].append(None)

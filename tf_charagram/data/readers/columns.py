@@ -1,6 +1,6 @@
-"""Tables of texts with a label or a score each.
+"""Tables of texts with a label or a score in each row.
 
-Tab-separated, or comma-separated with quotes if the file name ends in `.csv`.
+Columns are separated by tabs, or by commas, with quotes, if the file name ends in `.csv`.
 """
 
 from __future__ import annotations
@@ -8,17 +8,39 @@ from __future__ import annotations
 import csv
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.column_checks import check_first_row, content_problem
-from tf_charagram.data.readers.column_layout import LayoutFinder, Row
 from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data.readers.scored import is_number
 from tf_charagram.errors import ConfigError, DataError
 
-# Python's limit is that of a cell in a spreadsheet; texts are longer.
+# Column names of common data sets, in lowercase; earlier ones take precedence.
+_LABEL_NAMES = ("label", "gold_label", "entailment_judgment", "entailment_label", "sentiment")
+_SCORE_NAMES = ("score", "relatedness_score", "relatedness", "similarity")
+#: Names of the two columns of pairs of texts.
+PAIR_NAMES = (
+    ("sentence_a", "sentence_b"),
+    ("premise", "hypothesis"),
+    ("sentence1", "sentence2"),
+    ("question1", "question2"),
+    ("text1", "text2"),
+    ("text_a", "text_b"),
+    ("left", "right"),
+)
+_TEXT_NAMES: dict[int, tuple[tuple[str, ...], ...]] = {
+    1: (("text",), ("sentence",), ("review",), ("phrase",)),
+    2: PAIR_NAMES,
+}
+_KNOWN = {*_LABEL_NAMES, *_SCORE_NAMES, *itertools.chain(*_TEXT_NAMES[1], *_TEXT_NAMES[2])}
+_SPLIT_NAME = "semeval_set"
+# Unique labels are only suspicious in tables of at least this many rows.
+_MIN_ROWS = 10
+
+# Python's limit fits a cell of a spreadsheet; texts are longer.
 csv.field_size_limit(2**31 - 1)
 _CSV = re.compile(r"\.csv(\.gz)?$", re.IGNORECASE)
 
@@ -30,15 +52,16 @@ class ColumnOptions(TypedDict, total=False):
         text_columns: The columns of the texts, each a 0-based number or a name of the header.
             Defaults to well-known names if there is a header, such as `premise` and
             `hypothesis`, else to column 1, or 1 and 2.
-        label_column: The column of the label or score, the same way. Defaults to well-known
-            names, such as `label` or `relatedness_score`, else to column 0; of labelled pairs in
-            four columns to column 3, as in plain files of SICK.
+        label_column: The column of the label or score, in the same form. Defaults to well-known
+            names, such as `label` or `relatedness_score`, else to column 0, or to column 3 for
+            labelled pairs in four columns, as in plain SICK files.
         header: Whether the first line holds names of columns. By default it does if a column is
             given by name, or if it holds two well-known names.
-        split: `"train"`, `"trial"` or `"test"`: which rows to keep of a file with the column
+        split: `"train"`, `"trial"` or `"test"`: the rows to keep of a file with the column
             `SemEval_set`, such as `SICK.txt`. Other files are one split.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards. A
-            line is bad if it has other columns than the first, or if a text or label is empty.
+            line is bad if its number of columns differs from the first, or if a text or label is
+            empty.
     """
 
     text_columns: Sequence[str]
@@ -46,6 +69,20 @@ class ColumnOptions(TypedDict, total=False):
     header: bool | None
     split: str | None
     on_bad_line: str | BadLines
+
+
+class Row(NamedTuple):
+    """One row of a table.
+
+    Attributes:
+        line: Its 1-based line.
+        texts: Its texts, stripped and not empty.
+        label: Its label or score, stripped and not empty.
+    """
+
+    line: int
+    texts: tuple[str, ...]
+    label: str
 
 
 def read_columns(
@@ -63,18 +100,18 @@ def read_columns(
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
-        text_columns: See `ColumnOptions`, also for the arguments that follow.
+        text_columns: See `ColumnOptions`, as for the other arguments below.
         label_column: The column of the label or score.
         num_texts: Texts in a row: 1 or 2.
         is_scored: Whether `label_column` holds numbers.
         header: Whether the first line holds names of columns.
-        split: Which rows to keep of a file with several splits.
-        on_bad_line: What to do about bad lines.
+        split: The rows to keep of a file with several splits.
+        on_bad_line: Policy for bad lines.
 
     Raises:
         ConfigError: The columns or `on_bad_line` are wrong.
-        DataError: The file cannot be read, a line is bad, there are no rows, or the columns hold
-            something else than they should, for instance because two are swapped.
+        DataError: The file cannot be read, a line is bad, there are no rows, or a column does not
+            hold texts or labels as it should.
     """
     _check_columns(text_columns, label_column, num_texts, header)
     bad = BadLines.of(on_bad_line)
@@ -82,10 +119,15 @@ def read_columns(
     first = next(records, None)
     if first is None:
         raise DataError(path, "no rows found: the file is empty")
-    finder = LayoutFinder(path, *first, header, [*text_columns, label_column or "0"])
+    if header is None:
+        is_named = any(not column.isdecimal() for column in [*text_columns, label_column or "0"])
+        has_header = is_named or len(_KNOWN.intersection(_lower(first[1]))) > 1
+    else:
+        has_header = header
+    finder = _ColumnFinder(path, *first, has_header)
     layout = finder.layout(text_columns, label_column, num_texts, is_scored, split)
     rows = []
-    for line, cells in records if finder.has_header else itertools.chain([first], records):
+    for line, cells in records if has_header else itertools.chain([first], records):
         try:
             row = layout.row(line, cells)
         except ValueError as error:
@@ -95,11 +137,9 @@ def read_columns(
             rows.append(row)
     if not rows:
         raise DataError(path, f"no rows found: {bad.summary()}. Check the columns and the split.")
-    problem = content_problem(rows, layout, is_scored)
-    if problem is not None:
-        raise DataError(path, problem)
-    if header is None and not finder.has_header:
-        check_first_row(path, rows, is_scored)
+    _check_content(path, rows, layout, is_scored)
+    if header is None and not has_header:
+        _check_first_row(path, rows, is_scored)
     return rows
 
 
@@ -114,17 +154,171 @@ def _check_columns(
         )
     if header is False and not all(column.isdecimal() for column in given):
         raise ConfigError(
-            f"Columns must be numbers where there is no header. Received: {', '.join(given)}"
+            f"Columns must be numbers if there is no header. Received: {', '.join(given)}"
         )
 
 
+@dataclass(frozen=True)
+class _Layout:
+    """Column names for messages, and the columns of texts, label and split in each row."""
+
+    names: list[str]
+    texts: tuple[int, ...]
+    label: int
+    split: tuple[int, str] | None
+    first_line: int
+
+    def row(self, line: int, cells: list[str]) -> Row | None:
+        """Returns a row, or `None` if it is of another split; raises `ValueError` if it is bad."""
+        if len(cells) != len(self.names):
+            expected = f"{len(self.names)} columns as in line {self.first_line}"
+            raise ValueError(f"expected {expected}, found {len(cells)}")
+        if self.split is not None and cells[self.split[0]].strip().lower() != self.split[1]:
+            return None
+        for kind, index in (*(("text", index) for index in self.texts), ("label", self.label)):
+            if not cells[index].strip():
+                raise ValueError(
+                    f"expected a {kind} in column {self.names[index]}, but it is empty"
+                )
+        return Row(line, tuple(cells[i].strip() for i in self.texts), cells[self.label].strip())
+
+
+class _ColumnFinder:
+    """Finds columns by the first line of a table."""
+
+    def __init__(self, path: str | Path, line: int, cells: list[str], has_header: bool) -> None:
+        self._path = path
+        self._line = line
+        self._cells = [cell.strip() for cell in cells]
+        self._lower = _lower(cells)
+        self._has_header = has_header
+
+    def layout(
+        self,
+        text_columns: Sequence[str],
+        label_column: str | None,
+        num_texts: int,
+        is_scored: bool,
+        split: str | None,
+    ) -> _Layout:
+        """Returns the layout of the rows; arguments and errors as for `read_columns`."""
+        if not text_columns:
+            text_columns = self._default_texts(num_texts)
+        if label_column is None:
+            label_column = self._default_label(num_texts, is_scored)
+        indices = [self._index(column) for column in (*text_columns, label_column)]
+        if len(set(indices)) < len(indices):
+            raise ConfigError(
+                "`text_columns` and `label_column` must be different columns. Received: "
+                f"text_columns={','.join(text_columns)}, label_column={label_column}"
+            )
+        names = self._cells if self._has_header else [str(i) for i in range(len(self._cells))]
+        return _Layout(names, tuple(indices[:-1]), indices[-1], self._split(split), self._line)
+
+    def _default_texts(self, num_texts: int) -> Sequence[str]:
+        if not self._has_header:
+            return [str(i) for i in range(1, num_texts + 1)]
+        for names in _TEXT_NAMES[num_texts]:
+            if all(name in self._lower for name in names):
+                return names
+        raise self._missing("`text_columns`", (" and ".join(n) for n in _TEXT_NAMES[num_texts]))
+
+    def _default_label(self, num_texts: int, is_scored: bool) -> str:
+        if not self._has_header:
+            is_plain_sick = num_texts == 2 and not is_scored and len(self._cells) == 4
+            return "3" if is_plain_sick and is_number(self._cells[0]) else "0"
+        known = _SCORE_NAMES if is_scored else _LABEL_NAMES
+        for name in known:
+            if name in self._lower:
+                return name
+        raise self._missing("`label_column`", known)
+
+    def _missing(self, argument: str, names: Iterable[str]) -> DataError:
+        header = ", ".join(self._cells)
+        return DataError(
+            self._path,
+            f"expected one of these in the header: {', '.join(names)}; found {header}. "
+            f"Name the column with {argument}.",
+            self._line,
+        )
+
+    def _index(self, column: str) -> int:
+        if column in map(str, range(len(self._cells))):
+            return int(column)
+        if column.lower() in self._lower and self._has_header:
+            return self._lower.index(column.lower())
+        columns = f"{len(self._cells)} columns"
+        if self._has_header:
+            columns += f": {', '.join(self._cells)}"
+        if column.isdecimal():
+            column += ", counted from 0"
+        raise DataError(self._path, f"expected a column {column}; found {columns}", self._line)
+
+    def _split(self, split: str | None) -> tuple[int, str] | None:
+        if not self._has_header or _SPLIT_NAME not in self._lower:
+            return None
+        if split is None:
+            raise DataError(
+                self._path, "holds the splits train, trial and test. Choose one with `split`."
+            )
+        return self._lower.index(_SPLIT_NAME), split.lower()
+
+
+def _check_content(path: str | Path, rows: Sequence[Row], layout: _Layout, is_scored: bool) -> None:
+    """Raises a `DataError` if a column of texts holds numbers, or that of labels no labels."""
+    for index, column in enumerate(layout.texts):
+        texts = [row.texts[index] for row in rows]
+        if 2 * sum(map(is_number, texts)) > len(texts):
+            raise DataError(
+                path,
+                f"column {layout.names[column]} should hold texts, but it holds numbers, such as "
+                f"'{texts[0]}'. Give other `text_columns`.",
+            )
+    labels = [row.label for row in rows]
+    if not is_scored and len(rows) >= _MIN_ROWS and len(set(labels)) == len(rows):
+        raise DataError(
+            path,
+            f"column {layout.names[layout.label]} should hold labels, but all {len(rows)} rows "
+            f"differ, such as '{labels[0][:40]}'. Give another `label_column`.",
+        )
+
+
+def _check_first_row(path: str | Path, rows: Sequence[Row], is_scored: bool) -> None:
+    """Raises a `DataError` if the first row looks like a header of unknown names."""
+    label, later_labels = rows[0].label, [row.label for row in rows[1:]]
+    if is_scored:
+        is_header = not is_number(label) and any(map(is_number, later_labels))
+    else:
+        is_header = len(rows) >= _MIN_ROWS and label not in later_labels
+    if is_header:
+        raise DataError(
+            path,
+            f"looks like a header, because no other line has a label like '{label[:40]}'. "
+            "Say with --header or --no-header whether it is one, and name the columns with "
+            "--text-columns and --label-column.",
+            rows[0].line,
+        )
+
+
+def _lower(cells: Iterable[str]) -> list[str]:
+    return [cell.strip().lower() for cell in cells]
+
+
+def scored_columns(cells: Sequence[str]) -> tuple[int, int, int] | None:
+    """Returns the columns of score and texts in a header of well-known names, if it is one."""
+    places = {name: place for place, name in enumerate(_lower(cells))}
+    scores = [places[name] for name in _SCORE_NAMES if name in places]
+    texts = [pair for pair in PAIR_NAMES if places.keys() >= {*pair}]
+    return (scores[0], places[texts[0][0]], places[texts[0][1]]) if scores and texts else None
+
+
 def is_csv(path: str | Path) -> bool:
-    """Returns whether the name of a file says that its cells are separated by commas."""
+    """Returns whether the cells of a file are separated by commas, by its name."""
     return _CSV.search(str(path)) is not None
 
 
 def read_records(path: str | Path) -> Iterator[tuple[int, list[str]]]:
-    """Yields the line number and the cells of each row; blank lines are none.
+    """Yields the line number and the cells of each row; skips blank lines.
 
     Raises:
         DataError: The file cannot be read, or quotes are not closed.
@@ -142,7 +336,7 @@ def read_records(path: str | Path) -> Iterator[tuple[int, list[str]]]:
             cells = next(reader, None)
         except csv.Error as error:
             raise DataError(
-                path, f"the row is no CSV ({error}). Check its quotes.", line
+                path, f"the row is not valid CSV ({error}). Check its quotes.", line
             ) from error
         if cells is None:
             return

@@ -20,14 +20,13 @@ from tf_charagram.errors import DataError
 logger = logging.getLogger(__name__)
 
 STDIN = "-"
-#: What a gzip file begins with.
 GZIP_MAGIC = b"\x1f\x8b"
-# What files begin with that people take for text, by what they are.
+# Magic bytes of files that people take for text, by format.
 _OTHER_DATA = re.compile(
     rb"(?P<bzip2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<zstd>\x28\xb5\x2f\xfd)"
     rb"|(?P<zip>PK\x03\x04)|(?P<Parquet>PAR1\x15)|(?P<UTF_16>\xff\xfe|\xfe\xff)"
 )
-#: As many bytes tell.
+#: Enough bytes to tell these formats.
 NUM_MAGIC_BYTES = 16
 
 
@@ -36,18 +35,18 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
 
     A line ends at `\n` only; one `\r` before it is removed. Other characters that
     Unicode calls line breaks are text. A byte order mark is removed, broken UTF-8 becomes
-    U+FFFD, of which one warning tells, and NUL is kept. Memory is bounded by the longest line.
+    U+FFFD with one warning per file, and NUL is kept. Memory is bounded by the longest line.
 
     Args:
-        path: File to read, or `"-"` for standard input. Gzip is recognised by its first
-            bytes, whatever the name.
+        path: File to read, or `"-"` for standard input. Gzip is recognized by its first bytes,
+            not by its name.
 
     Yields:
         The 1-based line number and the text without its line end.
 
     Raises:
-        DataError: The file cannot be opened or read, is of another format than text, or its gzip
-            data is cut short or damaged; the line is the one that could not be completed.
+        DataError: The file cannot be read, is not text, or its gzip data is truncated or damaged;
+            the error names the line that could not be completed.
     """
     number = 0
     is_utf8 = True
@@ -67,7 +66,7 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
                         is_utf8 = False
                 yield number, text
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        message = f"the gzip data is cut short or damaged here ({error}). Get the file again."
+        message = f"the gzip data is truncated or damaged here ({error}). Get the file again."
         raise DataError(path, message, line=number + 1) from error
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}. Check the path and its permissions."
@@ -76,17 +75,13 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
 
 @functools.cache
 def _warn_of_other_encoding(path: str | Path, line: int) -> None:
-    """Warns once of a file, which may be read many times."""
-    message = "is not UTF-8 here: what cannot be read becomes U+FFFD. Convert the file to UTF-8."
+    """Warns once per file, which may be read many times."""
+    message = "is not UTF-8 here: broken bytes become U+FFFD. Convert the file to UTF-8."
     logger.warning("%s", DataError(path, message, line))
 
 
 def check_is_text(path: str | Path, start: bytes) -> None:
-    """Checks that the first bytes of a file are not those of another format, such as bzip2.
-
-    Raises:
-        DataError: They are; its lines would be noise.
-    """
+    """Raises a `DataError` if a file starts like another format, such as bzip2."""
     if match := _OTHER_DATA.match(start):
         kind = str(match.lastgroup).replace("_", "-")
         raise DataError(path, f"is {kind}. Convert it to text in UTF-8, plain or gzip.")
@@ -94,7 +89,7 @@ def check_is_text(path: str | Path, start: bytes) -> None:
 
 @contextlib.contextmanager
 def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
-    """Opens a file or standard input as bytes, decompressed; leaves standard input open."""
+    """Opens a file, decompressed, or standard input, which stays open afterwards."""
     with contextlib.ExitStack() as stack:
         if str(path) == STDIN:
             stream = cast(io.BufferedReader, sys.stdin.buffer)

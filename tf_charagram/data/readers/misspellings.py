@@ -1,4 +1,4 @@
-"""Lists of misspellings: wrong forms with the right ones, in the formats they come in."""
+"""Lists of misspellings: wrong forms and their corrections, in common formats."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tf_charagram.errors import DataError
 _RIGHT = "$"
 _ARROW = "->"
 _HEADERS = {("wrong", "right"), ("misspelling", "correction")}
-# Holbrook's list says how often a wrong form occurs.
+# Holbrook's list has the count of each wrong form.
 _COUNT = re.compile(r"\s+\d+$")
 
 
 class Misspelling(NamedTuple):
-    """A wrong form, and the right ones that may be meant by it."""
+    """A wrong form, and the right forms it may stand for."""
 
     wrong: str
     right: tuple[str, ...]
@@ -28,15 +28,14 @@ class Misspelling(NamedTuple):
 def read_misspellings(
     path: str | Path, *, on_bad_line: str | BadLines = "error"
 ) -> list[Misspelling]:
-    """Reads a list of misspellings; its first line that is not blank tells the format.
+    """Reads a list of misspellings, whose first non-blank line tells the format.
 
     * wrong form, tab, right form; a first line `wrong`, tab, `right` is a header;
-    * Birkbeck, Holbrook, Aspell: `$right` before the lines of its wrong forms, which a count may
-      follow; `_` stands for a space;
+    * Birkbeck, Holbrook, Aspell: `$right`, then a line for each wrong form, optionally with a
+      count; `_` stands for a space;
     * Wikipedia: `wrong->right` or `wrong->right, right`.
 
-    Forms are as in the file, without white space around them; repeated ones and those that are
-    equal are for the evaluation to judge.
+    Forms are stripped and otherwise returned as they are; repeated and equal ones are kept.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
@@ -44,7 +43,7 @@ def read_misspellings(
 
     Raises:
         ConfigError: `on_bad_line` is unknown.
-        DataError: The file cannot be read, a line is bad, or there is no misspelling in it.
+        DataError: The file cannot be read, a line is bad, or it has no misspelling.
     """
     bad = BadLines.of(on_bad_line)
     parse: Callable[[str], Misspelling | None] | None = None
@@ -70,14 +69,14 @@ def read_misspellings(
 
 
 def _parser(first: str) -> Callable[[str], Misspelling | None]:
-    """Returns what parses the lines of a file by its first; `None` for a line of no misspelling."""
+    """Returns the parser of a file by its first line; it gives `None` for `$right` lines."""
     if first.startswith(_RIGHT):
         return _BelowRight()
     return _parse_arrow if _ARROW in first and "\t" not in first else _parse_tsv
 
 
 class _BelowRight:
-    """Parses `$right` and the lines of wrong forms below it."""
+    """Parses `$right` and the wrong forms below it."""
 
     def __init__(self) -> None:
         self._right = ""

@@ -1,4 +1,4 @@
-"""Training pairs: two texts per line, separated by a tab or, in CSV, a comma; or PPDB's format."""
+"""Training pairs: two columns, PPDB's format, or two aligned files."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.column_layout import PAIR_NAMES
-from tf_charagram.data.readers.columns import is_csv, read_records
+from tf_charagram.data.readers.columns import PAIR_NAMES, is_csv, read_records
+from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.data.readers.ppdb import SEPARATOR, PpdbFilter, parse_ppdb_line
 from tf_charagram.errors import DataError
 
@@ -32,13 +32,12 @@ def read_pairs(
     min_score: float | None = None,
     entailment: str | Sequence[str] | None = None,
 ) -> Iterator[Pair]:
-    """Streams the pairs of one file; its first line that is not blank tells the format.
+    """Streams the pairs of one file, whose first non-blank line tells the format.
 
     Two tab-separated texts, or comma-separated ones with quotes if the file name ends in `.csv`:
     blank lines are skipped, and a first line of well-known column names (such as `text1 text2`) is
-    a header. PPDB 1.0 and 2.0: see `ppdb.py`. Texts are
-    as in the file; two equal texts are a pair, and so is a pair with an empty side: whether to
-    train on it is for `PairCorpus` to say.
+    a header. PPDB 1.0 and 2.0: see `ppdb.py`. Texts are returned as they are in the file, including
+    equal and empty ones; `PairCorpus` decides which pairs to train on.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
@@ -51,8 +50,8 @@ def read_pairs(
 
     Raises:
         ConfigError: An argument is wrong; raised by the call itself.
-        DataError: While iterating: the file cannot be read, has a bad line, no pair, or
-            lacks what a filter needs.
+        DataError: While iterating: the file cannot be read, has a bad line or no pair, or
+            lacks a field that a filter needs.
     """
     return _pairs(path, BadLines.of(on_bad_line), PpdbFilter(min_score, entailment))
 
@@ -98,7 +97,7 @@ def _is_header(cells: Sequence[str]) -> bool:
 
 def _tsv_pair(cells: Sequence[str]) -> Pair:
     if len(cells) != 2:
-        hint = "; commas separate them in files called .csv" if "," in cells[0] else ""
+        hint = "; commas separate texts only in .csv files" if "," in cells[0] else ""
         raise ValueError(f"expected 2 tab-separated texts, found {len(cells)}{hint}")
     return cells[0], cells[1]
 
@@ -112,7 +111,7 @@ def _csv_pair(cells: Sequence[str]) -> Pair:
 def _ppdb_parser(
     path: str | Path, ppdb_filter: PpdbFilter
 ) -> Callable[[Sequence[str]], Pair | None]:
-    """Returns a parser that gives `None` for what the filter drops, and checks the first entry."""
+    """Returns a parser that checks the first entry and gives `None` for filtered entries."""
     is_first = True
 
     def parse(cells: Sequence[str]) -> Pair | None:
@@ -124,3 +123,32 @@ def _ppdb_parser(
         return (entry.phrase, entry.paraphrase) if ppdb_filter.keeps(entry) else None
 
     return parse
+
+
+def read_aligned(left: str | Path, right: str | Path) -> Iterator[Pair]:
+    """Streams the pairs of two files that correspond line by line, such as those of SimpWiki.
+
+    If a line has tabs, as in SimpWiki's second version (article, paragraph, sentence), its last
+    cell is the text.
+
+    Args:
+        left: File of the first texts, plain or gzip.
+        right: File of the second ones.
+
+    Raises:
+        DataError: While iterating: a file cannot be read, one has more lines than the other, or
+            both are empty.
+    """
+    num_pairs = 0
+    for first, second in itertools.zip_longest(read_lines(left), read_lines(right)):
+        if first is None or second is None:
+            short, long = (left, right) if first is None else (right, left)
+            raise DataError(
+                short,
+                f"expected as many lines as in {long}, found only {num_pairs:,}. The two files "
+                "must correspond line by line; get both again.",
+            )
+        num_pairs += 1
+        yield first[1].rpartition("\t")[2], second[1].rpartition("\t")[2]
+    if not num_pairs:
+        raise DataError(left, "no pairs found: the file is empty")

@@ -1,4 +1,4 @@
-"""The official format of the Paraphrase Database (PPDB), versions 1.0 and 2.0."""
+"""The Paraphrase Database (PPDB): official format of versions 1.0 and 2.0."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PpdbEntry:
         phrase: The text.
         paraphrase: Its paraphrase.
         features: The features as written.
-        entailment: Entailment type, or `None` in version 1.0.
+        entailment: Entailment type; `None` in version 1.0.
 
     Reference: Ganitkevitch et al. 2013 (1.0), Pavlick et al. 2015 (2.0).
     """
@@ -43,9 +43,7 @@ class PpdbEntry:
 
     @property
     def score(self) -> float | None:
-        """`PPDB2.0Score`, found without parsing the other features; `NA` is NaN.
-
-        `None` in version 1.0.
+        """`PPDB2.0Score`; NaN for `NA`, `None` in version 1.0.
 
         Raises:
             ValueError: The score is not a number.
@@ -109,7 +107,7 @@ class PpdbFilter:
         return (self.entailment,) if isinstance(self.entailment, str) else self.entailment
 
     def check_file(self, path: str | Path, first: PpdbEntry | None) -> None:
-        """Checks that a file has what the filter needs.
+        """Checks that a file has the fields that the filter needs.
 
         Args:
             path: The file.
@@ -119,7 +117,7 @@ class PpdbFilter:
             DataError: The file has no scores or entailment types, but the filter needs them.
         """
         kind = "a PPDB 1.0 file" if first else "a tab-separated file, not PPDB 2.0"
-        remedy = "Give a PPDB 2.0 file, or leave this filter out."
+        remedy = "Give a PPDB 2.0 file, or remove this filter."
         if self.min_score is not None and (first is None or first.score is None):
             raise DataError(path, f"`min_score` needs {SCORE}, but this is {kind}. {remedy}")
         if self.entailment is not None and (first is None or first.entailment is None):
@@ -129,7 +127,7 @@ class PpdbFilter:
         """Returns whether an entry passes the filter.
 
         Raises:
-            ValueError: The entry lacks what the filter needs.
+            ValueError: The entry lacks a field that the filter needs.
         """
         types = self._types
         if types is not None:
@@ -141,5 +139,5 @@ class PpdbFilter:
             return True
         score = entry.score
         if score is None:
-            raise ValueError(f"expected a feature {SCORE}, found none")
+            raise ValueError(f"expected the feature {SCORE}, but it is missing")
         return score >= self.min_score

@@ -1,4 +1,4 @@
-"""Pairs of texts with human scores, and what the readers of such sets share."""
+"""Pairs of texts with human scores, and helpers for readers of such sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import DataError
 
-#: What a file of pairs may be called: its name without this is the name of its set.
+#: File suffixes that are not part of the name of a set.
 SUFFIX = re.compile(r"(\.(txt|tsv|csv|tab|data))?(\.gz)?$", re.IGNORECASE)
 
 Row = tuple[str, str, float]
@@ -38,7 +38,7 @@ class ScoredPairs:
         metric: The correlation its papers report: `"spearman"` or `"pearson"`.
         group: Sets whose scores are averaged, for instance `"STS2012"`.
         num_unscored: Pairs without a human score, which were left out.
-        scale: Lowest and highest score that people could give; `None` where the files do not say.
+        scale: Lowest and highest possible score; `None` if unknown.
     """
 
     name: str
@@ -56,17 +56,17 @@ class ScoredPairs:
 
 @dataclass(frozen=True)
 class SetFormat:
-    """How the sets of a format are found, recognised and read.
+    """How to find, recognize and read the sets of a format.
 
-    A reader whose sets `--eval-data` finds has one, called `FORMAT`.
+    `--eval-data` uses every reader whose module has one, called `FORMAT`.
 
     Attributes:
-        group: What its sets are of: `"wordsim"`, `"sts"` or `"phrases"`.
-        find: Returns the files of a folder by the name of their set.
+        group: Kind of its sets, such as `"wordsim"` or `"sts"`.
+        find: Maps set names to files below a folder.
         read: Reads a file, given `name` of the set, if it is known, and `on_bad_line`.
-        is_named: Whether a file has one of the names of the format.
-        is_row: Whether the cells of the first line, split at tabs, are of the format.
-        order: Its place in a group. Of two formats that both know a line, the later has it.
+        is_named: Tells whether a file has one of the names of the format.
+        is_row: Tells whether the cells of the first line, split at tabs, are of the format.
+        order: Its place in a group. If two formats accept a line, the later one reads it.
     """
 
     group: str
@@ -81,8 +81,8 @@ class ScoredRows:
     """Collects the rows of one file; reports bad ones and counts those without a score.
 
     Args:
-        path: The file that messages name.
-        bad: What to do about bad lines.
+        path: The file, for messages.
+        bad: Policy for bad lines.
         low: Smallest score of the scale.
         high: Largest score of the scale.
     """
@@ -103,14 +103,14 @@ class ScoredRows:
             number: Its 1-based line.
             cells: Its two texts; fewer make a bad line.
             score: Its score; blank if it has none.
-            score_path: The file of the scores, if another; the line is the same.
+            score_path: The file of the scores, if they are in another one.
         """
         if not score.strip():
             self._num_unscored += 1
             return
         path = self._path
         try:
-            left, right = two_texts(cells)
+            left, right = _two_texts(cells)
             path = score_path or self._path
             self._rows.append((left, right, parse_score(score, *self._scale)))
         except ValueError as error:
@@ -122,8 +122,8 @@ class ScoredRows:
         Raises:
             DataError: There are fewer than 2 rows with a score.
         """
-        pairs = to_pairs(self._path, self._rows, name, metric, group, self._num_unscored)
-        return replace(pairs, scale=self._scale)
+        pairs = to_pairs(self._path, self._rows, name, metric, group)
+        return replace(pairs, num_unscored=self._num_unscored, scale=self._scale)
 
 
 def to_pairs(
@@ -132,7 +132,6 @@ def to_pairs(
     name: str,
     metric: str = "spearman",
     group: str | None = None,
-    num_unscored: int = 0,
 ) -> ScoredPairs:
     """Returns rows of text, text, score as a set.
 
@@ -142,12 +141,11 @@ def to_pairs(
     if len(rows) < 2:
         raise DataError(path, f"expected at least 2 rows with a score, found {len(rows)}")
     left, right, scores = zip(*rows, strict=True)
-    values = np.array(scores, np.float64)
-    return ScoredPairs(name, list(left), list(right), values, metric, group, num_unscored)
+    return ScoredPairs(name, list(left), list(right), np.array(scores, np.float64), metric, group)
 
 
 def parse_score(text: str, low: float = -math.inf, high: float = math.inf) -> float:
-    """Returns a score; a `ValueError` says what is wrong with it."""
+    """Returns a score, or raises a `ValueError` that explains the problem."""
     text = text.strip()
     value = float(text) if is_number(text) else math.nan
     if not math.isfinite(value):
@@ -157,8 +155,7 @@ def parse_score(text: str, low: float = -math.inf, high: float = math.inf) -> fl
     return value
 
 
-def two_texts(cells: Sequence[str]) -> tuple[str, str]:
-    """Returns the first two cells, stripped; a `ValueError` says what is wrong with them."""
+def _two_texts(cells: Sequence[str]) -> tuple[str, str]:
     if len(cells) < 2:
         raise ValueError(f"expected 2 tab-separated texts, found {len(cells)}")
     left, right = cells[0].strip(), cells[1].strip()
@@ -168,7 +165,7 @@ def two_texts(cells: Sequence[str]) -> tuple[str, str]:
 
 
 def is_number(text: str) -> bool:
-    """Returns whether Python reads a text as a number."""
+    """Returns whether Python can parse a text as a number."""
     try:
         float(text)
     except ValueError:
@@ -179,7 +176,7 @@ def is_number(text: str) -> bool:
 def aligned_lines(texts: Path, gold: Path) -> Iterator[tuple[int, str, str]]:
     """Yields the line number and the lines of two files that correspond line by line.
 
-    Blank lines at the end of `texts` are no lines; those of `gold` are pairs without a score.
+    Blank lines at the end of `texts` are ignored; those of `gold` mark pairs without a score.
 
     Raises:
         DataError: One of the files has more lines, or cannot be read.
@@ -196,23 +193,6 @@ def aligned_lines(texts: Path, gold: Path) -> Iterator[tuple[int, str, str]]:
             "lines. Get both files again.",
         )
     yield from zip(range(1, len(left) + 1), left, right, strict=True)
-
-
-def files_by_name(folder: str | Path, name_of: Callable[[Path], str | None]) -> dict[str, Path]:
-    """Returns the first file of each set below a folder, by the name of the set.
-
-    Args:
-        folder: The folder.
-        name_of: Returns the name of the set in a file; `None` for other files.
-
-    Raises:
-        DataError: `folder` is not a folder.
-    """
-    files: dict[str, Path] = {}
-    for path in files_below(folder):
-        if (name := name_of(path)) is not None:
-            files.setdefault(name, path)
-    return files
 
 
 def files_below(folder: str | Path) -> list[Path]:

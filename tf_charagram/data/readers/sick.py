@@ -1,4 +1,4 @@
-"""SICK (Marelli et al. 2014), sentence relatedness: the official files, and plain ones."""
+"""SICK (Marelli et al. 2014), sentence relatedness: official and plain files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tf_charagram.errors import ConfigError, DataError, unknown_name
 
 _LABELS = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")
 SPLITS = ("test", "trial", "train")
-#: Name of the set that the papers report.
+#: Name of the set that papers report.
 SICK_TEST = "SICK.test"
 LOWEST, HIGHEST = 1.0, 5.0
 
@@ -38,15 +38,15 @@ def read_sick(
     """Reads SICK, or one of its splits.
 
     Official: tab-separated columns with a header, `SICK.txt` with the column `SemEval_set`, or
-    one file a split, such as `SICK_test_annotated.txt`. Plain: score, sentence, sentence and,
-    unless left out, the entailment label; no header.
+    one file per split, such as `SICK_test_annotated.txt`. Plain: score, sentence, sentence and,
+    optionally, the entailment label; no header.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
-        split: `"test"`, `"trial"` or `"train"`. Defaults to what the file name says, else to
-            `"test"`. Only a file with the column `SemEval_set` has other rows too.
+        split: `"test"`, `"trial"` or `"train"`. Defaults to the split in the file name, else to
+            `"test"`. Filters the rows of files with the column `SemEval_set`.
         name: Name of the set. Defaults to `SICK.test` and so on, or to the file name without
-            suffix if that is not known and `split` is not given.
+            suffix if that is unknown and `split` is not given.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
             A score outside 1-5 makes a line bad.
 
@@ -76,7 +76,7 @@ def read_sick(
         if _SPLIT_COLUMN in columns and row.get(_SPLIT_COLUMN, split).strip().lower() != split:
             continue
         texts = [row[column] for column in _NEEDED[:2] if column in row]
-        # A line that is cut short has no score column: that is bad, not unscored.
+        # A truncated line without a score column is bad, not unscored.
         rows.add(number, texts, row.get(_NEEDED[2], "none"))
     return rows.to_pairs(name or f"SICK.{split}", "pearson")
 
@@ -89,7 +89,7 @@ def find_sick(folder: str | Path) -> dict[str, Path]:
             at any depth.
 
     Returns:
-        The file of each split but `train`, by name: `SICK.test`, `SICK.trial`.
+        The file of each split except `train`, by name: `SICK.test`, `SICK.trial`.
 
     Raises:
         DataError: `folder` is not a folder.
@@ -98,7 +98,7 @@ def find_sick(folder: str | Path) -> dict[str, Path]:
     whole: dict[str, Path] = {}
     for path in files_below(folder):
         match = _match(path)
-        # The test set was first given out without scores.
+        # The test set was first released without scores.
         if match is None or not _has_scores(path):
             continue
         if match.group(1) is None:
@@ -109,13 +109,13 @@ def find_sick(folder: str | Path) -> dict[str, Path]:
 
 
 def is_sick_header(cells: list[str]) -> bool:
-    """Returns whether the cells of a line are SICK's column names."""
+    """Returns whether the cells of a line are column names of SICK."""
     names = [cell.strip().lower() for cell in cells]
     return all(name in names for name in _NEEDED[:2])
 
 
 def _header(path: str | Path, number: int, cells: list[str]) -> list[str]:
-    """Returns the column names in lower case; none if the line is no header."""
+    """Returns the lowercase column names, or an empty list if the line is not a header."""
     if not is_sick_header(cells):
         return []
     names = [cell.strip().lower() for cell in cells]
@@ -141,13 +141,8 @@ def _file_split(path: str | Path) -> str | None:
     return match.group(1).lower() if match is not None and match.group(1) else None
 
 
-def is_sick_file(path: str | Path) -> bool:
-    """Returns whether a file has one of the names of SICK."""
-    return _match(path) is not None
-
-
 def _is_row(cells: list[str]) -> bool:
-    """Returns whether cells are a header of SICK, or a score, two sentences and a label."""
+    """Returns whether cells are a header of SICK, or score, sentence, sentence, label."""
     is_plain = len(cells) > 3 and is_number(cells[0]) and cells[3].strip() in _LABELS
     return is_plain or is_sick_header(cells)
 
@@ -155,10 +150,12 @@ def _is_row(cells: list[str]) -> bool:
 def _read_set(
     path: Path, name: str | None = None, on_bad_line: str | BadLines = "error"
 ) -> ScoredPairs:
-    """Reads the split that the name of a set ends in."""
+    """Reads the split at the end of a set's name."""
     if name is None:
         return read_sick(path, on_bad_line=on_bad_line)
     return read_sick(path, split=name.partition(".")[2], on_bad_line=on_bad_line)
 
 
-FORMAT = SetFormat("sts", find_sick, _read_set, is_sick_file, _is_row, order=2)
+FORMAT = SetFormat(
+    "sts", find_sick, _read_set, lambda path: _match(path) is not None, _is_row, order=2
+)

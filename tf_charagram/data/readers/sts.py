@@ -1,4 +1,4 @@
-"""Semantic textual similarity, SemEval 2012-2017: the official pairs of files, and plain files."""
+"""Semantic textual similarity, SemEval 2012-2017: official pairs of files and plain files."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import re
 from pathlib import Path
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.column_layout import scored_columns
-from tf_charagram.data.readers.columns import read_records
+from tf_charagram.data.readers.columns import read_records, scored_columns
 from tf_charagram.data.readers.scored import (
     ScoredPairs,
     ScoredRows,
@@ -22,7 +21,7 @@ from tf_charagram.errors import DataError
 
 logger = logging.getLogger(__name__)
 
-#: The test sets of each year that are in English.
+#: The English test sets of each year.
 STS_SETS: dict[str, tuple[str, ...]] = {
     "2012": ("MSRpar", "MSRvid", "SMTeuroparl", "OnWN", "SMTnews"),
     "2013": ("headlines", "OnWN", "FNWN", "SMT"),
@@ -32,7 +31,7 @@ STS_SETS: dict[str, tuple[str, ...]] = {
     "2017": ("track5.en-en",),
 }
 LOWEST, HIGHEST = 0.0, 5.0
-#: The group of sets whose year neither file nor folder says.
+#: Group of the sets of unknown year.
 NO_YEAR = "STS"
 
 _CANONICAL = {name.lower(): name for names in STS_SETS.values() for name in names}
@@ -51,27 +50,27 @@ def read_sts(
 ) -> ScoredPairs:
     r"""Reads one STS set.
 
-    Official: `STS.input.NAME.txt`, two tab-separated sentences per line, 2016 with more columns,
-    and `STS.gs.NAME.txt` beside it, one score per line. Plain: score, sentence and sentence in
-    one file, separated by tabs, or by commas and with quotes if its name ends in `.csv`; a first
-    line of names of columns, such as `sentence1 sentence2 score`, is a header. A blank score is a
-    pair that was not judged: it is left out and counted.
+    Official: `STS.input.NAME.txt`, two tab-separated sentences per line, with more columns in
+    2016, and `STS.gs.NAME.txt` next to it, one score per line. Plain: score, sentence and sentence
+    in one file, separated by tabs, or by commas and with quotes if its name ends in `.csv`; a first
+    line of column names, such as `sentence1 sentence2 score`, is a header. Pairs with a blank score
+    were not judged: they are left out and counted.
 
     Args:
-        path: File, plain or gzip; of an official pair of files, either.
-        gold: The official file of scores. Defaults to the one beside `path`.
-        name: Name of the set. Defaults to what the names of file and folder say, such as
-            `STS2012.OnWN`; to the file name without suffix if they are not known.
+        path: File, plain or gzip; either of an official pair of files.
+        gold: The official file of scores. Defaults to the one next to `path`.
+        name: Name of the set. Defaults to the official name, such as `STS2012.OnWN`, if the names
+            of file and folder are known; otherwise to the file name without suffix.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
             A score outside 0-5 makes a line bad.
 
     Returns:
-        The set; `group` is `STS2012` and so on, or `STS` if the year is not known.
+        The set; `group` is `STS2012` and so on, or `STS` if the year is unknown.
 
     Raises:
         ConfigError: `on_bad_line` is unknown.
-        DataError: A file cannot be read, a line is bad, the scores are missing or are more or
-            fewer than the pairs, or there are fewer than 2 rows.
+        DataError: A file cannot be read, a line is bad, the scores are missing or their number
+            differs from that of the pairs, or there are fewer than 2 rows.
     """
     bad = BadLines.of(on_bad_line)
     known_name, _ = sts_name(path)
@@ -104,14 +103,13 @@ def find_sts(folder: str | Path) -> dict[str, Path]:
     """Finds STS test sets below a folder by the names of files and folders.
 
     Args:
-        folder: Folder with official files, unpacked, or with files such as `2012.OnWN.tsv`,
-            at any depth. The year is in the file name or in that of a folder above.
+        folder: Folder with unpacked official files, or with files such as `2012.OnWN.tsv`,
+            at any depth. The year is in the name of the file or of a folder above it.
 
     Returns:
-        The file of each set found, of official ones that with the sentences, by name:
-        `STS2012.OnWN` and so on. What is in a folder named `train` or `trial`, or all sets
-        of a year in one, is left out; an official file without its scores is too, with a
-        message in the log. Of several files of one set, an official one.
+        The file of each set by name, such as `STS2012.OnWN`; the file of sentences of official
+        ones, which take precedence over plain ones. Folders named `train` or `trial` and files
+        with all sets of a year are skipped, as are official files without scores, with a warning.
 
     Raises:
         DataError: `folder` is not a folder.
@@ -129,14 +127,14 @@ def find_sts(folder: str | Path) -> dict[str, Path]:
             try:
                 _beside(path, "input", "gs")
             except DataError as error:
-                logger.warning("left out: %s", error)
+                logger.warning("skipped: %s", error)
             else:
                 files.setdefault(name, path)
     return plain | files
 
 
 def sts_name(path: str | Path) -> tuple[str | None, bool]:
-    """Returns the name of the STS set that a file name means, and whether it is official.
+    """Returns the name of the STS set in a file, if known, and whether the file is official.
 
     Example:
         >>> sts_name("sts/2012.OnWN.tsv")
@@ -166,8 +164,8 @@ def _is_input(path: Path) -> bool:
 
 
 def _folder_year(path: Path) -> str | None:
-    """Returns the year in the name of the nearest of three folders above that has one."""
-    # Not farther up: any folder on the way here may have a number in its name.
+    """Returns the year in the name of the nearest of the three folders above, if any."""
+    # Folders farther up may have a number in their names for other reasons.
     for part in reversed(path.absolute().parts[-4:-1]):
         year = _YEAR.search(part)
         if year:
@@ -182,7 +180,7 @@ def _beside(path: Path, part: str, other_part: str) -> Path:
     for name in (expected, stem, f"{stem}.gz"):
         if path.with_name(name).is_file():
             return path.with_name(name)
-    raise DataError(path, f"expected {expected} beside it, which is missing. Put it there.")
+    raise DataError(path, f"expected {expected} next to it, which is missing. Put it there.")
 
 
 def _is_row(cells: list[str]) -> bool:

@@ -11,12 +11,11 @@ from pathlib import Path
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import DataError
 
-#: Returns the words of texts.
+#: Splits texts into words.
 WordsOf = Callable[[Iterable[str]], Iterable[str]]
 
 # Python would not convert some thousand digits.
 _COUNT = re.compile(r"(\S.*?)[ \t]+(\d{1,18})")
-# Lines that say whether a file is a list of counts.
 _NUM_PROBED = 20
 
 
@@ -24,10 +23,10 @@ def read_word_counts(path: str | Path, words_of: WordsOf, min_count: int = 1) ->
     """Reads a list of counts, or counts the words of a corpus.
 
     Args:
-        path: File, plain or gzip: `word count` per line, separated by spaces or a tab; or texts,
-            one per line, if one of the first 20 lines that are not blank is no such.
-        words_of: Returns the words of texts.
-        min_count: Words that occur less often in texts are left out; those of lists never are.
+        path: File, plain or gzip: `word count` per line, separated by spaces or a tab. If one of
+            the first 20 non-blank lines differs, every line is a text.
+        words_of: Splits texts into words.
+        min_count: Rarer words of texts are left out; lists are read whole.
 
     Raises:
         DataError: The file cannot be read, or a line of a list has no count.

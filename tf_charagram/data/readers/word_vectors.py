@@ -19,9 +19,9 @@ from tf_charagram.errors import DataError
 
 logger = logging.getLogger(__name__)
 
-# Longer ones are no counts, and Python would not convert some thousand digits.
+# Longer numbers are not counts, and Python does not convert thousands of digits.
 _COUNT = re.compile(r"[0-9]{1,18}")
-_LARGEST = float(np.finfo(np.float32).max)
+_MAX_VALUE = float(np.finfo(np.float32).max)
 _EMPTY = "expected lines of a word and its numbers, found none"
 
 
@@ -29,7 +29,7 @@ class WordVectors(NamedTuple):
     """Vectors for a list of words.
 
     Attributes:
-        matrix: float32 `(num_words, dim)`; zeros for a word that the file lacks.
+        matrix: float32 `(num_words, dim)`; zeros for words that are not in the file.
         is_known: bool `(num_words,)`, whether the file has the word.
         dim: Width of the vectors.
     """
@@ -42,10 +42,10 @@ class WordVectors(NamedTuple):
 def load_word_vectors(
     path: str | Path, words: Sequence[str], *, on_bad_line: str | BadLines = "error"
 ) -> WordVectors:
-    """Loads the vectors of the given words and no others; see `scan_word_vectors`.
+    """Loads the vectors of the given words only; see `scan_word_vectors`.
 
     Memory is that of the result, whatever the size of the file. Words are compared as they are, so
-    the file should have the case of the vocabulary.
+    the file should have the case of the vocabulary. The first vector of a repeated word counts.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
@@ -54,25 +54,20 @@ def load_word_vectors(
 
     Raises:
         ConfigError: `on_bad_line` is unknown.
-        DataError: The file cannot be read, a line is bad, or there is no vector in it.
+        DataError: The file cannot be read, a line is bad, or it has no vector.
     """
     rows = {word: row for row, word in enumerate(words)}
     reader = _Reader(path, rows.keys(), BadLines.of(on_bad_line))
-    is_known = np.zeros(len(words), bool)
-    matrix = np.zeros((len(words), 0), np.float32)
+    found: dict[int, np.ndarray] = {}
     for word, vector in reader.scan():
-        if vector is None:
-            continue
-        row = rows[word]
-        if not is_known.any():
-            matrix = np.zeros((len(words), len(vector)), np.float32)
-        if not is_known[row]:
-            matrix[row] = vector
-            is_known[row] = True
+        if vector is not None:
+            found.setdefault(rows[word], vector)
     if reader.dim is None:
         raise DataError(path, _EMPTY)
-    if not is_known.any():
-        matrix = np.zeros((len(words), reader.dim), np.float32)
+    matrix = np.zeros((len(words), reader.dim), np.float32)
+    is_known = np.zeros(len(words), bool)
+    for row, vector in found.items():
+        matrix[row], is_known[row] = vector, True
     return WordVectors(matrix, is_known, reader.dim)
 
 
@@ -82,21 +77,20 @@ def scan_word_vectors(
     *,
     on_bad_line: str | BadLines = "error",
 ) -> Iterator[tuple[str, np.ndarray | None]]:
-    """Streams all words of a text file, which tells their ranks, with the vectors of some.
+    """Streams all words of a text file, with the vectors of some.
 
     A line is a word and its numbers, separated by spaces or tabs. The first line may be the
     header of word2vec, the number of words and the width; otherwise the numbers at the end of the
-    first line give the width. A word may contain spaces, but no number after the first one.
+    first line give the width. A word may contain spaces, but no number after its first part.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
-        words: Those whose vectors are wanted; the numbers of others are not parsed. Defaults to
-            all.
+        words: The words to parse vectors of. Defaults to all.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
     Yields:
-        A word and its vector, float32 `(dim,)`, or `None` where it is not wanted; a word that the
-        file repeats comes repeatedly.
+        A word and its vector, float32 `(dim,)`, or `None` for words not in `words`; repeated
+        words are yielded repeatedly.
 
     Raises:
         ConfigError: `on_bad_line` is unknown.
@@ -108,7 +102,7 @@ def scan_word_vectors(
 def read_words(path: str | Path, *, on_bad_line: str | BadLines = "error") -> Iterator[str]:
     """Streams the words of a file of word vectors without parsing their numbers.
 
-    Args and errors are those of `scan_word_vectors`; a word that the file repeats comes repeatedly.
+    Args and errors are those of `scan_word_vectors`; repeated words are yielded repeatedly.
     """
     return (word for _, word, _ in _Reader(path, None, BadLines.of(on_bad_line)).rows())
 
@@ -136,10 +130,8 @@ class _Reader:
         self._path = path
         self._words = words
         self._bad = bad
-        self._num_announced: int | None = None
 
     def scan(self) -> Iterator[tuple[str, np.ndarray | None]]:
-        """Yields every word, with its vector if it is asked for."""
         for number, word, numbers in self.rows():
             vector = None
             if self._words is None or word in self._words:
@@ -151,15 +143,16 @@ class _Reader:
             yield word, vector
 
     def rows(self) -> Generator[tuple[int, str, list[str]]]:
-        """Yields the number of a line, its word and its numbers, not parsed yet."""
-        num_rows, is_first = 0, True
+        """Yields the number of each line, its word and its unparsed numbers."""
+        num_rows, announced, is_first = 0, None, True
         for number, text in read_lines(self._path):
             text = text.rstrip(" \t")
             if not text:
                 continue
-            may_be_header, is_first = is_first, False
-            if may_be_header and self._is_header(number, text):
-                continue
+            if is_first:
+                is_first = False
+                if (announced := self._header(number, text)) is not None:
+                    continue
             num_rows += 1
             try:
                 word, numbers = self._split(text)
@@ -167,23 +160,23 @@ class _Reader:
                 self._bad.report(self._path, number, str(error))
             else:
                 yield number, word, numbers
-        if self._num_announced not in (None, num_rows):
+        if announced not in (None, num_rows):
             logger.warning(
-                "%s: the header announces %d words, found %d", self._path, self._num_announced,
-                num_rows,
-            )  # fmt: skip
+                "%s: the header announces %d words, found %d", self._path, announced, num_rows
+            )
 
-    def _is_header(self, number: int, text: str) -> bool:
+    def _header(self, number: int, text: str) -> int | None:
+        """Returns the announced number of words if a line is a header, and sets `dim`."""
         fields = _fields(text)
         if len(fields) != 2 or not all(map(_COUNT.fullmatch, fields)):
-            return False
-        self._num_announced, self.dim = map(int, fields)
+            return None
+        num_words, self.dim = map(int, fields)
         if not self.dim:
             raise DataError(self._path, f"expected a width of at least 1, found '{text}'", number)
-        return True
+        return num_words
 
     def _split(self, text: str) -> tuple[str, list[str]]:
-        """Returns word and numbers of a line; a `ValueError` says what is wrong with it."""
+        """Returns word and numbers of a line; raises `ValueError` if it is bad."""
         fields = _fields(text)
         if self.dim is None or len(fields) != self.dim + 1:
             dim = _num_numbers_at_end(fields)
@@ -212,7 +205,7 @@ def _vector(fields: list[str]) -> np.ndarray:
     vector = []
     for field in fields:
         value = float(field) if is_number(field) else math.nan
-        if not abs(value) <= _LARGEST:
+        if not abs(value) <= _MAX_VALUE:
             raise ValueError(f"expected finite numbers, found '{field}'")
         vector.append(value)
     return np.array(vector, np.float32)

@@ -1,4 +1,4 @@
-"""Word similarity sets: two words and a human score per line, in the formats they come in."""
+"""Word similarity sets: two words and a human score per line, in their official formats."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tf_charagram.data.readers.scored import (
 )
 from tf_charagram.errors import DataError
 
-# Canonical name -> file names it goes by, best first: lower case, without suffix and signs.
+# Canonical name -> known file names, best first: lowercase, without suffix and punctuation.
 _FILE_NAMES = {
     "SL999": ("simlex999", "ensimlex999", "sl999"),
     "WS353": ("combined", "wordsim353", "ws353", "enws353all", "ws353all"),
@@ -38,7 +38,7 @@ _LEMMA_TAG = re.compile(r".-[a-z]$")
 
 @dataclass(frozen=True)
 class _Layout:
-    """Splits the rows of a file, and knows the column of the score."""
+    """Separator and score column of the rows of a file."""
 
     separator: str | None
     score_column: int = 2
@@ -51,7 +51,7 @@ class _Layout:
         return [cell.strip() for cell in text.split(self.separator)]
 
     def parse(self, text: str) -> tuple[str, str, float]:
-        """Returns word, word and score of a row; a `ValueError` says what is wrong with it."""
+        """Returns word, word and score of a row; raises `ValueError` if it is bad."""
         cells = self.split(text)
         needed = self.score_column + 1
         if len(cells) < needed or (self.is_exact and len(cells) > needed):
@@ -65,17 +65,17 @@ class _Layout:
 def read_wordsim(
     path: str | Path, *, name: str | None = None, on_bad_line: str | BadLines = "error"
 ) -> ScoredPairs:
-    """Reads a word similarity set; the content tells the format.
+    """Reads a word similarity set, whose first row tells the format.
 
-    Known: three columns (word, word, score) separated by tabs, commas or spaces, SimLex-999,
-    WordSim-353 `combined` and its similarity and relatedness halves, Rare Words, MEN and
-    SimVerb-3500. The tags of MEN's lemma form (`sun-n`) are removed. Lines with `#` before
+    Known formats: three columns (word, word, score) separated by tabs, commas or spaces,
+    SimLex-999, WordSim-353 `combined` and its similarity and relatedness halves, Rare Words, MEN
+    and SimVerb-3500. The tags of MEN's lemma form (`sun-n`) are removed. Lines with `#` before
     the first row are comments.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
-        name: Name of the set. Defaults to the canonical name if the file name is known,
-            otherwise to the file name without suffix.
+        name: Name of the set. Defaults to the canonical name, such as `SL999`, if the file name
+            is known; otherwise to the file name without suffix.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
     Raises:
@@ -132,13 +132,13 @@ def find_wordsim(folder: str | Path) -> dict[str, Path]:
     """Finds word similarity sets below a folder by their file names.
 
     Args:
-        folder: Folder with official files, unpacked, or with files such as
+        folder: Folder with unpacked official files, or with files such as
             `EN-SIMLEX-999.tsv`, at any depth.
 
     Returns:
-        The file of each set found, by canonical name: `SL999`, `WS353`, `WS353-SIM`,
-        `WS353-REL`, `RW`, `MEN`, `SimVerb`. Of several files of one set, the one with the
-        more official name; MEN's natural form goes before its lemma form.
+        The file of each set by canonical name: `SL999`, `WS353`, `WS353-SIM`, `WS353-REL`, `RW`,
+        `MEN`, `SimVerb`. Official file names take precedence, and MEN's natural form over its
+        lemma form.
 
     Raises:
         DataError: `folder` is not a folder.
@@ -151,7 +151,7 @@ def find_wordsim(folder: str | Path) -> dict[str, Path]:
 
 
 def _is_row(cells: list[str]) -> bool:
-    """Returns whether cells are two words and a score, or hold no score in front."""
+    """Returns whether cells are two words and a score, or do not start with a score."""
     return len(cells) < 3 or not is_number(cells[0]) or is_number(cells[2])
 
 

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tf_charagram.data.pipeline.store import text_keys
 from tf_charagram.data.pipeline.stream import Segment, Stream, shuffled, split_batches
-from tf_charagram.data.pipeline.typing_errors import TypingErrors
+from tf_charagram.data.pipeline.typos import Typos
 from tf_charagram.errors import ConfigError
 from tf_charagram.tasks.distillation.nearest import nearest_lines
 from tf_charagram.tasks.distillation.teacher_lines import LineVectors, TeacherLines, normalized
@@ -84,7 +84,7 @@ class DistillStream(Stream):
         *,
         batch_size: int,
         pair_batch_size: int,
-        errors: TypingErrors,
+        errors: Typos,
         dim: int,
         neighbor_batch_size: int = 0,
         num_neighbors: int = 32,

@@ -14,7 +14,7 @@ from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.download.fetch import cache_folder
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.pipeline.sources import pair_corpus, pairs_files
-from tf_charagram.data.pipeline.typing_errors import TypingErrors
+from tf_charagram.data.pipeline.typos import Typos
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import check_is_file
@@ -94,7 +94,7 @@ class Distill(EmbedderTask):
             for _ in corpus.survey():
                 pass
             self._pairs = PairTexts.of(example.original for example in corpus)
-        self._errors = TypingErrors(config.typos, self._misspellings())
+        self._errors = Typos(config.typos, self._misspellings())
         # As many as one epoch has, but not the same ones.
         mistyped = self._errors.samples(self._lines.texts, config.seed)
         self._vectorizer = make_vectorizer(config, self._texts_to_count(), mistyped)

@@ -10,10 +10,9 @@ import keras
 
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.pipeline.corpus import PairCorpus
-from tf_charagram.data.pipeline.pair_stream import PairStream
+from tf_charagram.data.pipeline.pair_stream import PairStream, TrainingPairs
 from tf_charagram.data.pipeline.sources import pair_corpus
 from tf_charagram.data.pipeline.store import IdFilter
-from tf_charagram.data.pipeline.training_pairs import TrainingPairs
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.layers.cut_table import cut_tables

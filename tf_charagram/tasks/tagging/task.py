@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.pipeline.example_stream import ExampleStream
+from tf_charagram.data.pipeline.stream import ExampleStream
 from tf_charagram.data.starter import STARTER, starter_file
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError

@@ -1,10 +1,11 @@
-"""Writes embeddings to files, one batch at a time."""
+"""Writes vectors of texts, batch by batch, and tables of rows; the file name tells the format."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -12,8 +13,11 @@ from typing import IO, Any, Protocol
 import numpy as np
 
 from tf_charagram.errors import ConfigError
+from tf_charagram.extras import extra_module
 from tf_charagram.files.json_files import to_json_lines
 from tf_charagram.files.writing import whole_file
+
+Rows = Sequence[Mapping[str, Any]]
 
 
 class VectorWriter(Protocol):
@@ -25,7 +29,7 @@ class VectorWriter(Protocol):
 
 @contextmanager
 def open_vector_writer(path: str | Path, dim: int) -> Iterator[VectorWriter]:
-    """Opens a file for embeddings; it appears only once it is complete.
+    """Opens a file for embeddings, which appears only once it is complete.
 
     Args:
         path: `FILE.npy`: one array; `FILE.tsv`: the text, then the numbers; `FILE.jsonl`: objects
@@ -33,7 +37,7 @@ def open_vector_writer(path: str | Path, dim: int) -> Iterator[VectorWriter]:
         dim: Width of the embeddings.
 
     Raises:
-        ConfigError: The suffix is none of these.
+        ConfigError: The suffix is unknown.
         RunError: The file cannot be written.
     """
     check_vector_file(path)
@@ -50,10 +54,10 @@ def open_vector_writer(path: str | Path, dim: int) -> Iterator[VectorWriter]:
 
 
 def check_vector_file(path: str | Path) -> None:
-    """Checks the name of a file for embeddings, before they are computed; see `open_vector_writer`.
+    """Checks the name of a file for embeddings before they are computed.
 
     Raises:
-        ConfigError: The suffix is none of these.
+        ConfigError: `open_vector_writer` cannot write such a file.
     """
     if str(path) != "-" and Path(path).suffix not in (".npy", ".tsv", ".jsonl"):
         raise ConfigError(
@@ -68,8 +72,7 @@ class _TsvWriter:
 
     def write(self, texts: Sequence[str], vectors: np.ndarray) -> None:
         for text, vector in zip(texts, vectors.tolist(), strict=True):
-            # A tab or a line end inside a text would be read as the next column or row.
-            cells = [" ".join(text.split()), *(f"{value:.6g}" for value in vector)]
+            cells = [_one_line(text), *(f"{value:.6g}" for value in vector)]
             self._file.write("\t".join(cells) + "\n")
 
 
@@ -86,7 +89,7 @@ class _JsonlWriter:
 
 
 class _NpyWriter:
-    """Appends rows behind a header, in which NumPy leaves room for the final number of rows."""
+    """Appends rows after a header, in which NumPy leaves room for the final number of rows."""
 
     def __init__(self, file: IO[bytes], dim: int) -> None:
         self._file = file
@@ -113,3 +116,60 @@ class _NpyWriter:
         shape = (self._num_rows, self._dim)
         header = {"descr": "<f4", "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(self._file, header)
+
+
+def write_rows(path: str | Path, rows: Rows) -> None:
+    """Writes rows with the same columns; the file appears only once it is complete.
+
+    Args:
+        path: `FILE.tsv`, with a header, and white space inside a text as one space; `FILE.jsonl`,
+            an object per line; or `FILE.parquet`.
+        rows: Column -> value; at least one row.
+
+    Raises:
+        ConfigError: The suffix is unknown, or pyarrow is not installed.
+        RunError: The file cannot be written.
+    """
+    check_rows_file(path)
+    write, mode = _FORMATS[Path(path).suffix]
+    with whole_file(path, mode) as file:
+        write(file, rows)
+
+
+def check_rows_file(path: str | Path) -> None:
+    """Checks the name of a file for rows before they are computed.
+
+    Raises:
+        ConfigError: `write_rows` cannot write such a file here.
+    """
+    suffix = Path(path).suffix
+    if suffix not in _FORMATS:
+        raise ConfigError(f"The file must end in {', '.join(_FORMATS)}. Received: {path}")
+    if suffix == ".parquet":
+        extra_module("pyarrow.parquet", "parquet")
+
+
+def _one_line(text: Any) -> str:
+    # A tab or a line end inside a text would start the next column or row.
+    return " ".join(str(text).split())
+
+
+def _write_tsv(file: IO[str], rows: Rows) -> None:
+    for cells in (rows[0], *(row.values() for row in rows)):
+        file.write("\t".join(map(_one_line, cells)) + "\n")
+
+
+def _write_jsonl(file: IO[str], rows: Rows) -> None:
+    file.writelines(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
+
+
+def _write_parquet(file: IO[bytes], rows: Rows) -> None:
+    table = extra_module("pyarrow", "parquet").Table.from_pylist([dict(row) for row in rows])
+    extra_module("pyarrow.parquet", "parquet").write_table(table, file, compression="zstd")
+
+
+_FORMATS: dict[str, tuple[Callable[[IO[Any], Rows], None], str]] = {
+    ".tsv": (_write_tsv, "w"),
+    ".jsonl": (_write_jsonl, "w"),
+    ".parquet": (_write_parquet, "wb"),
+}

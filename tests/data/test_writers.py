@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tf_charagram.data.writers.rows import write_rows
+from tf_charagram.data.writers import write_rows
 from tf_charagram.errors import ConfigError
 
 ROWS = [{"text": "a\tb", "score": 0.5}, {"text": "c", "score": -1.0}]

@@ -1,1 +1,0 @@
-"""Models that others have trained, whose vectors a student learns."""
