@@ -10,9 +10,8 @@ from research.readers.pavlick import read_pavlick
 from research.readers.twitter import read_twitter
 from tests.campaigns.fuzz.targets.files import file_target
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.aligned import read_aligned
 from tf_charagram.data.readers.misspellings import read_misspellings
-from tf_charagram.data.readers.pairs import read_pairs
+from tf_charagram.data.readers.pairs import read_aligned, read_pairs
 from tf_charagram.data.readers.sick import read_sick
 from tf_charagram.data.readers.sts import read_sts
 from tf_charagram.data.readers.wordsim import read_wordsim

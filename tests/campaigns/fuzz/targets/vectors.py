@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import pickle
-import struct
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +10,11 @@ import numpy as np
 
 from research.readers.text_vectors import read_text_vectors
 from tests.campaigns.fuzz.targets.files import file_target
-from tf_charagram.data.readers.word_vector_file import scan_vectors
 from tf_charagram.data.readers.word_vectors import load_word_vectors, read_words
 from tf_charagram.tasks.distillation.teacher_vectors import read_vectors
 
 _ROWS = np.arange(6, dtype=np.float32).reshape(2, 3) / 4
 _WORD2VEC = b"2 3\ncat 0.5 -1 2e-3\na\xc2\xa0dog 1 2 3\n"
-_BINARY = b"2 3\n" + b"".join(
-    word + b" " + struct.pack("<3f", *row)
-    for word, row in zip((b"cat", b"dog"), _ROWS, strict=True)
-)
 #: What NumPy's header is made of.
 NPY_TOKENS = (
     b"'descr'",
@@ -54,19 +47,6 @@ def npz(compressed: bool = False, **arrays: np.ndarray) -> bytes:
     return file.getvalue()
 
 
-class KeyedVectors:
-    """Stands for gensim's class of this name."""
-
-
-def _gensim() -> bytes:
-    """Returns what `KeyedVectors.save` writes, pickled under the name of gensim's class."""
-
-    vectors = KeyedVectors()
-    vars(vectors).update(index_to_key=["cat", "dog"], vectors=_ROWS, vector_size=3)
-    name = f"{__name__}\nKeyedVectors".encode()
-    return pickle.dumps(vectors, 2).replace(name, b"gensim.models.keyedvectors\nKeyedVectors")
-
-
 def _parquet() -> list[bytes]:
     import pyarrow as arrow
     import pyarrow.parquet as parquet
@@ -85,18 +65,9 @@ def _words(path: Path) -> list[Any]:
     return [list(read_words(path)), known.matrix]
 
 
-def _scanned(path: Path) -> list[Any]:
-    return [vector for _, vector in scan_vectors(path) if vector is not None]
-
-
 TARGETS = [
     file_target("vectors.word2vec-text", "vectors.txt", _words, [_WORD2VEC, _WORD2VEC[4:]],
                 (b" ", b"\n", b"2 3\n", b"0 0\n")),
-    file_target("vectors.word2vec-any", "vectors.bin", _scanned, [_BINARY, _WORD2VEC],
-                (b" ", b"\n", b"2 3\n", b"999999999999 3\n", b"2 999999999999\n")),
-    file_target("vectors.gensim", "vectors.kv", _scanned, [_gensim()],
-                (b"cos\nsystem\n", b"cbuiltins\neval\n", b"R.", b"tR.", b"\x85", b"}", b"]",
-                 b"cnumpy\ndtype\n", b"cnumpy\nndarray\n", b"I1152921504606846976\n")),
     file_target("vectors.npy", "teacher.npy", read_vectors, [npy(_ROWS)], NPY_TOKENS,
                 looks=lambda array: np.asarray(array[:2])),
     file_target("vectors.texts-npy", "texts.npy", read_text_vectors, [npy(_ROWS)], NPY_TOKENS,
