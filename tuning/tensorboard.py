@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 from tensorboard.plugins.hparams import api
 
-from tf_charagram.files.tensorflow_files import tensorflow_writing
+from tf_charagram.files.writing import tensorflow_writing
 from tf_charagram.tuning.results import Result
 from tf_charagram.tuning.search import Search
 from tf_charagram.tuning.spaces import label

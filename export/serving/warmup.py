@@ -15,8 +15,7 @@ import tensorflow as tf
 
 from tf_charagram.export.runtime.wire import field
 from tf_charagram.export.serving.inputs import dtype_of, make_inputs
-from tf_charagram.files.tensorflow_files import tensorflow_writing
-from tf_charagram.files.writing import temporary_folder
+from tf_charagram.files.writing import temporary_folder, tensorflow_writing
 
 WARMUP = "tf_serving_warmup_requests"
 # TensorFlow Serving reads no more than this.

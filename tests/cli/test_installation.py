@@ -128,7 +128,7 @@ def test_nothing_is_known_of_other_imports(error):
     [
         (errno.EACCES, "Choose a place that you may write to"),
         (errno.EROFS, "Choose a place that you may write to"),
-        (errno.ENOSPC, "Free some space and give the same command"),
+        (errno.ENOSPC, "Free some space and repeat the command"),
     ],
 )
 def test_a_place_that_cannot_be_written(code, advice, capsys):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 
 import numpy as np
@@ -26,7 +27,7 @@ def path(tmp_path):
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_as_they_were(path, save):
+def test_round_trip(path, save):
     save(path, **ARRAYS)
     arrays = read_arrays(path)
     assert list(arrays) == list(ARRAYS)
@@ -41,10 +42,10 @@ def test_as_they_were(path, save):
 
 def test_only_some_kinds(path):
     np.savez(path, keys=np.arange(3), text=np.array(["a"]))
-    with pytest.raises(ValueError, match="'text' holds <U1, no numbers as are expected"):
+    with pytest.raises(ValueError, match="'text' holds <U1, expected numbers"):
         read_arrays(path)
     np.savez(path, **ARRAYS)
-    with pytest.raises(ValueError, match="'table' holds float32, no numbers"):
+    with pytest.raises(ValueError, match="'table' holds float32, expected numbers"):
         read_arrays(path, "iu")
 
 
@@ -63,10 +64,18 @@ def test_every_cut_and_every_flipped_byte(path, compress):
             assert all(np.array_equal(array, ARRAYS["table"]) for array in arrays.values())
 
 
-def test_an_unknown_compression(path):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
-        archive.writestr("table.npy", b"x" * 1000)
-    with pytest.raises(ValueError, match="'table' is compressed in an unknown way"):
+def test_more_announced_than_there_is(path):
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "<f4", "fortran_order": False, "shape": (1 << 40,)}
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("table.npy", header.getvalue() + b"few")
+    with pytest.raises(ValueError, match=r"'table' announces 4,398,046,511,104 bytes and has 3"):
+        read_arrays(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("table.npy", bytes(1 << 26))
+    with pytest.raises(ValueError, match="its arrays would take 67,108,864 bytes, but the file"):
         read_arrays(path)
 
 

@@ -47,7 +47,7 @@ def test_errors(model, other_model, texts_file, tmp_path, capsys):
     assert call("cli.index", tmp_path, "--texts", texts_file, "--out", out) == 1
     assert "is not a model folder" in capsys.readouterr().err
     assert call(*arguments, "s3://bucket/index") == 1
-    assert "s3://bucket/index is not a path on this machine" in capsys.readouterr().err
+    assert "s3://bucket/index is not a local path" in capsys.readouterr().err
     for flag, message in (("--index", "is not an index"), ("--texts", "cannot be read")):
         # As of a variable of the shell that is not set.
         assert call("neighbors", model, "cat", flag, "") == 1

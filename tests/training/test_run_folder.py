@@ -124,6 +124,6 @@ def test_only_the_run_is_overwritten(tmp_path):
 
 def test_a_place_that_is_not_on_this_machine(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ConfigError, match="gs://bucket/run is not a path on this machine"):
+    with pytest.raises(ConfigError, match="gs://bucket/run is not a local path"):
         opened("gs://bucket/run")
     assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""JSON in files, of one value or one per line."""
+"""JSON files, with one value or one per line."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _MAX_BYTES = 1 << 28
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Returns the value that JSON says.
+    """Returns a JSON value.
 
     Raises:
-        ValueError: It is not JSON, or is nested too deep.
+        ValueError: The text is not JSON, or is nested too deep.
     """
     try:
         return json.loads(text)
@@ -31,8 +31,8 @@ def read_json(path: str | Path) -> Any:
     """Returns the value of a JSON file.
 
     Raises:
-        OSError: It cannot be read, or is a device, a pipe or a folder, which might never end.
-        ValueError: As of `parse_json`; or it is larger than any that this package writes.
+        OSError: It cannot be read, or is not a regular file.
+        ValueError: It is not JSON, is nested too deep, or is too large.
     """
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
@@ -43,7 +43,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Writes a value as indented JSON."""
+    """Writes a value as indented JSON; see `whole_file`."""
     with whole_file(path, "w") as file:
         file.write(to_json(value))
 
@@ -54,12 +54,12 @@ def to_json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Returns a number of NumPy as one of Python, anything else as a string."""
+    """Converts NumPy numbers to Python numbers, and other objects to strings."""
     return value.item() if hasattr(value, "item") else str(value)
 
 
 def read_json_lines(path: Path) -> Iterator[Any]:
-    """Yields the value of each line but those cut short; nothing if there is no file."""
+    """Yields the value of each line, skipping truncated ones; nothing if there is no file."""
     if not path.is_file():
         return
     for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
@@ -71,15 +71,15 @@ def read_json_lines(path: Path) -> Iterator[Any]:
 
 
 def append_json_line(path: Path, value: Any) -> None:
-    """Adds a line to a file, which is made if it is not there.
+    """Appends a line to a file, which is created if necessary.
 
     Raises:
-        RunError: It cannot be written, for instance because the disk is full.
+        RunError: It cannot be written.
     """
     with writing(path), open(path, "a", encoding="utf-8", newline="\n") as file:
         file.write(to_json_lines([value]))
 
 
 def to_json_lines(values: Iterable[Any]) -> str:
-    """Returns a line for each value."""
+    """Returns one line of JSON per value."""
     return "".join(json.dumps(value) + "\n" for value in values)

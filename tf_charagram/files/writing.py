@@ -22,22 +22,19 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-#: What to do about a full disk.
-MAKE_ROOM = (
-    "Free some space and give the same command, with --resume if it has that; nothing was lost."
-)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_TAKEN = (errno.EACCES, errno.EAGAIN)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
-_NO_PATH = (errno.ENAMETOOLONG, errno.ELOOP)
-#: Numbers of errors that say that a place cannot be written to.
-UNWRITABLE = (*_FULL, *_FORBIDDEN, *_NO_PATH)
+#: Error numbers of places that cannot be written to.
+UNWRITABLE = (*_FULL, *_FORBIDDEN, errno.ENAMETOOLONG, errno.ELOOP)
+_MAKE_ROOM = (
+    "Free some space and repeat the command, with --resume if it has that flag; nothing was lost."
+)
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[None]:
-    """Says what cannot be written, and why, where the code within fails to.
+    """Explains write errors of the code within.
 
     Raises:
         RunError: The disk is full or `path` cannot be written.
@@ -49,16 +46,32 @@ def writing(path: str | Path) -> Iterator[None]:
 
 
 @contextmanager
+def tensorflow_writing(path: str | Path) -> Iterator[None]:
+    """Explains write errors of TensorFlow, which raises its own.
+
+    Raises:
+        RunError: The disk is full or `path` cannot be written.
+    """
+    import tensorflow as tf
+
+    try:
+        yield
+    except tf.errors.OpError as error:
+        reason = " ".join(error.message.split())
+        raise RunError(f"Cannot write {path}: {reason}. Is the disk full? {_MAKE_ROOM}") from error
+
+
+@contextmanager
 def whole_file(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
     """Opens a file that appears under `path` only once it is complete and on disk.
 
     Args:
-        path: The file. Its folder is created. A pipe or a device, such as `/dev/null`, is written
-            to as it is. A link to a file is replaced, and the file it leads to stays as it is.
+        path: The file, whose folder is created if necessary. A pipe or a device, such as
+            `/dev/null`, is written to directly. A link is replaced, and its target is unchanged.
         mode: `"wb"`, or `"w"` for UTF-8 text with LF line ends.
 
     Raises:
-        RunError: The disk is full or the file cannot be written; what was there is untouched.
+        RunError: The disk is full or the file cannot be written; an existing file is unchanged.
     """
     path = Path(path)
     text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
@@ -86,7 +99,7 @@ def _is_device(path: Path) -> bool:
 
 @contextmanager
 def partial_folder(path: str | Path) -> Iterator[Path]:
-    """Makes an empty folder beside `path` to fill; removed at the end unless it was renamed.
+    """Creates an empty folder next to `path`, to fill and rename; otherwise removed at the end.
 
     Raises:
         RunError: It cannot be written.
@@ -100,10 +113,10 @@ def partial_folder(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Makes a folder for temporary files, and deletes it at the end.
+    """Creates a folder for temporary files, which is deleted at the end.
 
     Raises:
-        RunError: It cannot be written; a disk may be full, or all that there is read-only.
+        RunError: It cannot be written.
     """
     try:
         with TemporaryDirectory() as folder:
@@ -119,10 +132,9 @@ def temporary_folder() -> Iterator[Path]:
 
 @contextmanager
 def _claimed(path: Path, open_: Callable[[Path], int]) -> Iterator[Path]:
-    """Gives a name beside `path` that nobody else writes to; deletes what is there at the end.
+    """Yields a name next to `path` that no other thread or process uses; deletes it at the end.
 
-    The name is the same each time, so what a killed process left is written over by the next. If a
-    process that lives has it, or another thread of this one, this takes the next name that is free.
+    The first choice is always the same name, so the remains of a killed process are overwritten.
     """
     names = chain([""], (f".{os.getpid()}-{number}" for number in count(1)))
     partials = (path.with_name(f".{path.name}{name}.part") for name in names)
@@ -140,13 +152,13 @@ def _claimed(path: Path, open_: Callable[[Path], int]) -> Iterator[Path]:
 
 
 def _claim(partial: Path, open_: Callable[[Path], int]) -> int | None:
-    """Opens and locks what is to become a file or folder; `None` if somebody else has it."""
+    """Opens and locks a file or folder, emptied; returns `None` if it is locked already."""
     while True:
         descriptor = open_(partial)
         if not try_lock(descriptor):
             os.close(descriptor)
             return None
-        # Between the two, who had it before may have given it its final name.
+        # Its previous owner may have renamed it between opening and locking.
         if _is_at(descriptor, partial):
             if partial.is_dir():
                 for child in partial.iterdir():
@@ -165,7 +177,7 @@ def _open_folder(path: Path) -> int:
 
 
 def remove(path: Path) -> None:
-    """Deletes a file, a folder with all that is in it, or a link, but not what that leads to."""
+    """Deletes a file, a folder with its contents, or a link, but not its target."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -178,16 +190,16 @@ def _try_remove(path: Path) -> None:
 
 
 def try_lock(descriptor: int) -> bool:
-    """Locks an open file or folder until it is closed; returns whether no one else has it locked.
+    """Locks an open file or folder until it is closed; returns `False` if it is locked already.
 
-    Where nothing can be locked, as on some network file systems, nobody has.
+    On file systems without locks, such as some network ones, it always succeeds.
     """
     if fcntl is None:
         return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        return error.errno not in _TAKEN
+        return error.errno not in (errno.EACCES, errno.EAGAIN)
     return True
 
 
@@ -201,35 +213,33 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 
 def write_problem(error: OSError) -> str:
-    """Says what stopped a write, and what to do about it."""
+    """Returns the reason of a failed write and a remedy."""
     if error.errno in _FULL:
-        return f"{error.strerror}. {MAKE_ROOM}"
+        return f"{error.strerror}. {_MAKE_ROOM}"
     if error.errno in _FORBIDDEN:
-        return f"{error.strerror}. Choose a place that you may write to, or change its permissions."
+        return f"{error.strerror}. Choose a writable place, or change its permissions."
     return error.strerror or str(error)
 
 
 def check_local(output: str) -> None:
-    """Checks that an output is a path, and no address such as `gs://BUCKET/NAME`.
+    """Checks that an output is a path, not an address such as `gs://BUCKET/NAME`.
 
     Raises:
-        ConfigError: It is an address, of which a folder of that name would be made here.
+        ConfigError: It is an address.
     """
     if _ADDRESS.match(output):
-        raise ConfigError(
-            f"{output} is not a path on this machine. Write to one, and copy what is there."
-        )
+        raise ConfigError(f"{output} is not a local path. Write to one, and copy the result.")
 
 
 def check_is_file(path: str | Path, advice: str = "") -> None:
     """Checks that there is a file to read.
 
     Args:
-        path: Where it should be.
-        advice: What to add where there is none.
+        path: The file.
+        advice: Appended to error messages.
 
     Raises:
-        DataError: There is nothing, or a folder.
+        DataError: There is no file, or a folder instead.
     """
     if Path(path).is_dir():
         raise DataError(path, f"is a folder where a file is needed{advice}")

@@ -17,8 +17,7 @@ from tf_charagram._version import __version__
 from tf_charagram.encoders import registered_name
 from tf_charagram.errors import RunError
 from tf_charagram.files.json_files import write_json
-from tf_charagram.files.tensorflow_files import tensorflow_writing
-from tf_charagram.files.writing import partial_folder
+from tf_charagram.files.writing import partial_folder, tensorflow_writing
 from tf_charagram.models.parts import Parts
 from tf_charagram.text.growing import settings_of
 

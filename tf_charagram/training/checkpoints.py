@@ -10,8 +10,7 @@ from pathlib import Path
 import tensorflow as tf
 
 from tf_charagram.errors import RunError
-from tf_charagram.files.tensorflow_files import tensorflow_writing
-from tf_charagram.files.writing import partial_folder, remove, writing
+from tf_charagram.files.writing import partial_folder, remove, tensorflow_writing, writing
 
 logger = logging.getLogger(__name__)
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.files.tensorflow_files import tensorflow_writing
-from tf_charagram.files.writing import whole_file
+from tf_charagram.files.writing import tensorflow_writing, whole_file
 
 
 class Scalars:
