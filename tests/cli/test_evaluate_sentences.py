@@ -1,8 +1,10 @@
-"""The command `evaluate` on sentences: tables, JSON, typing errors, intervals, several models."""
+"""`charagram evaluate` on sentences: tables, JSON, typos, intervals, several models, tf-idf."""
 
 from __future__ import annotations
 
+import csv
 import json
+from dataclasses import replace
 
 import keras
 import numpy as np
@@ -10,14 +12,14 @@ import pytest
 
 from tests.commands import call
 from tests.texts import words
+from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.encoders.cse import Cse
+from tf_charagram.evaluation.pair_scores import on_gold_scale
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.text.words import WordVectorizer
 
 NAMES = ["STS2012.OnWN", "STS2013.FNWN", "SICK.test"]
-ROWS = [*NAMES, "STS2012", "STS2013", "STS", "paper mean"]
+ROWS = [*NAMES, "STS2012", "STS2013", "STS"]
 
 
 def sentences(seed):
@@ -64,15 +66,6 @@ def models(tmp_path_factory):
     return [folder / f"m{i}" for i in range(3)]
 
 
-@pytest.fixture(scope="module")
-def cse(tmp_path_factory):
-    """Returns the folder of a model of another encoder."""
-    folder = tmp_path_factory.mktemp("cse")
-    vectorizer = WordVectorizer.from_texts(words(200))
-    TextEmbedder(vectorizer, Cse(num_rows=vectorizer.num_rows, dim=6)).save(folder / "model")
-    return folder
-
-
 @pytest.fixture
 def evaluate(folder, capsys):
     """Returns a function that runs the command and gives what it printed."""
@@ -109,8 +102,7 @@ class TestOneModel:
         assert details["STS2012.OnWN"]["num_pairs"] == 39
         assert details["STS2012.OnWN"]["num_unscored"] == 1
         assert details["STS2012.OnWN"]["interval"] is None
-        assert details["paper mean"]["sets"] == NAMES
-        assert "Twitter" in details["paper mean"]["missing"]
+        assert details["STS"]["sets"] == NAMES[:2]
         assert "typos" not in found
 
     def test_table(self, evaluate, models):
@@ -119,10 +111,8 @@ class TestOneModel:
         for name in NAMES:
             assert f"{scores[name]:.2f}*" in row(text, name)
         assert row(text, "STS2012 (1 of 5 sets)")[1] == "39"
-        assert row(text, "paper mean (3 of 22 sets)")[4] == f"{(68.7 + 42.3 + 70) / 3:.2f}"
-        assert "paper: charagram: Charagram (2016), tables 1 and 11." in notes(text)
         assert "STS2012.OnWN: 1 without a human score left out." in notes(text)
-        missing = "Missing: STS2012 MSRpar MSRvid SMTeuroparl SMTnews; STS2013 headlines OnWN SMT;"
+        missing = "Missing: STS2012 MSRpar MSRvid SMTeuroparl SMTnews; STS2013 headlines OnWN SMT."
         assert missing in notes(text)
         assert "95 %" not in text
 
@@ -143,7 +133,7 @@ class TestOneModel:
         assert found["scores"] == evaluate(models[0], "--json")["scores"]
         typos = found["typos"]
         assert list(typos["scores"]) == ROWS
-        assert typos["scores"]["paper mean"] < found["scores"]["paper mean"]
+        assert typos["scores"]["STS"] < found["scores"]["STS"]
         for change in typos["differences"]:
             clean, mistyped = found["scores"][change["name"]], typos["scores"][change["name"]]
             assert change["value"] == pytest.approx(mistyped - clean, abs=0.006)
@@ -163,10 +153,10 @@ class TestOneModel:
         (tmp_path / "2012.OnWN.tsv").write_text("1\ta b\tc d\n1\te\tf\n", encoding="utf-8")
         text = evaluate(models[0], place=tmp_path)
         assert row(text, "STS2012.OnWN")[2:4] == ["-", "-"]
-        note = "STS2012.OnWN: no correlation, for all cosines or all scores are equal."
+        note = "STS2012.OnWN: no correlation, because all cosines or scores are equal."
         assert note in notes(text)
         found = evaluate(models[0], "--json", place=tmp_path)
-        assert found["scores"] == {"STS2012.OnWN": None, "STS2012": None, "paper mean": None}
+        assert found["scores"] == {"STS2012.OnWN": None, "STS2012": None}
         assert "+" not in evaluate(models[0], "--typos", 1, place=tmp_path)
 
     def test_bad_lines(self, evaluate, models, tmp_path, capsys):
@@ -206,7 +196,7 @@ class TestSeveralModels:
         assert [part["name"] for part in found["differences_typos"]] == ROWS
         assert all("typos" in part for part in found["models"])
         text = evaluate(*models[:2], "--typos", 2, "--bootstrap", 20)
-        assert "with typing errors" in text and "change by typing errors" in text
+        assert "with typos" in text and "change by typos" in text
         assert text.count("STS2013.FNWN") == 3
 
     def test_three(self, evaluate, models):
@@ -216,19 +206,71 @@ class TestSeveralModels:
         text = evaluate(*models)
         assert "m2" in text and "difference" not in text
 
-    def test_numbers_of_the_papers_for_each_encoder(self, evaluate, models, cse):
-        text = evaluate(cse)
-        assert row(text, "cse mean (3 of 20 sets)")[4] == f"{(69.9 + 29.8 + 71.9) / 3:.2f}"
-        assert "paper: cse: CSE (2018), table 1; STS2016: table 2." in notes(text)
-        text = evaluate(models[0], cse, "--bootstrap", 0)
-        assert "cse mean" not in text
-        assert "paper, charagram" in text and "paper, cse" in text
-        assert row(text, "STS2013.FNWN")[5:7] == ["42.30", "29.80"]
-
     def test_models_of_the_same_name(self, evaluate, models):
         text = evaluate(models[0], models[0], "--bootstrap", 0)
         assert "95 %" not in text
         assert "m0" in text
+
+
+class TestTfidf:
+    def test_beside_a_model(self, evaluate, models):
+        pytest.importorskip("sklearn")
+        found = evaluate(models[0], "--baseline", "tfidf", "--typos", 1, "--json")
+        assert [part["model"] for part in found["models"]] == [str(models[0]), "tfidf"]
+        assert found["models"][0] == evaluate(models[0], "--typos", 1, "--json")
+        assert found["differences"] and found["differences_typos"]
+        assert "tfidf" in evaluate(models[0], "--baseline", "tfidf")
+
+    def test_sets_are_fitted_one_by_one(self, evaluate, folder):
+        pytest.importorskip("sklearn")
+        both = evaluate("--baseline", "tfidf", "--json")["scores"]
+        alone = evaluate("--baseline", "tfidf", "--json", place=folder / "2013.FNWN.tsv")
+        assert alone["scores"]["STS2013.FNWN"] == both["STS2013.FNWN"]
+
+    def test_unknown_baseline(self, evaluate):
+        message = evaluate("--baseline", "tf-idf", status=1)
+        assert "Unknown baseline 'tf-idf'. Did you mean 'tfidf'?" in message
+
+
+class TestPairs:
+    def test_all_pairs(self, evaluate, models, tmp_path):
+        path = tmp_path / "pairs.tsv"
+        arguments = [models[0], models[0], "--typos", 1, "--json", "--save-pairs", path]
+        found = evaluate(*arguments)["models"][0]
+        with open(path, encoding="utf-8") as file:
+            rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+        assert len(rows) == 2 * (39 + 40 + 40)
+        labels = (models[0], f"{models[0]} (2)")
+        assert list(rows[0])[5:] == [f"{m} {kind}" for m in labels for kind in ("cosine", "score")]
+        for typos, scores in (("0", found["scores"]), ("1", found["typos"]["scores"])):
+            of_set = [r for r in rows if (r["set"], r["typos"]) == ("STS2013.FNWN", typos)]
+            gold = [float(row["gold"]) for row in of_set]
+            for column in list(rows[0])[5:]:
+                values = [float(row[column]) for row in of_set]
+                pearson = 100 * np.corrcoef(values, gold)[0, 1]
+                assert pearson == pytest.approx(scores["STS2013.FNWN"], abs=0.02)
+            assert (min(values), max(values)) == (0, 5)
+        assert [r["right"] for r in rows[:119]] != [r["right"] for r in rows[119:]]
+        assert [r["left"] for r in rows[:119]] == [r["left"] for r in rows[119:]]
+
+    def test_input_files_are_not_overwritten(self, evaluate, models, folder):
+        path = folder / "2013.FNWN.tsv"
+        before = path.read_text(encoding="utf-8")
+        for place in (folder, path):
+            message = evaluate(models[0], "--save-pairs", path, place=place, status=1)
+            assert f"{path} is read as well" in message
+        assert path.read_text(encoding="utf-8") == before
+        message = evaluate(models[0], "--save-pairs", "x.csv", status=1)
+        assert "must end in .tsv, .jsonl, .parquet." in message
+
+    def test_gold_scale(self):
+        """The scale is that of the set, else that of its scores; equal cosines get the middle."""
+        pairs = ScoredPairs("x", ["a"] * 3, ["b"] * 3, np.array([2.0, 4, 10]))
+        cosines = np.array([0.5, 0.25, 1.0])
+        np.testing.assert_allclose(on_gold_scale(cosines, pairs), [2 + 8 / 3, 2, 10])
+        with_scale = replace(pairs, scale=(0, 5))
+        np.testing.assert_allclose(on_gold_scale(cosines, with_scale), [5 / 3, 0, 5])
+        np.testing.assert_allclose(on_gold_scale(np.ones(3), with_scale), [2.5] * 3)
 
 
 @pytest.mark.parametrize("flag", ["--typos", "--bootstrap", "--seed"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from research.baselines import CharacterTfidf
-from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.errors import ConfigError
+from tf_charagram.evaluation.tfidf import CharacterTfidf
 
 pytest.importorskip("sklearn")
 
@@ -31,17 +31,6 @@ def test_rare_ngrams_count_more():
     assert row.max() / row[row > 0].min() == pytest.approx(1 + np.log(1.5))
 
 
-def test_a_file_is_counted_once(tmp_path):
-    (tmp_path / "texts").write_text("ab\n\nac\n")
-    baseline = CharacterTfidf.load(tmp_path / "texts")
-    before = baseline.encode(["ab"]).toarray()
-    baseline.fit(["something", "else"])
-    np.testing.assert_array_equal(baseline.encode(["ab"]).toarray(), before)
-
-
-def test_errors(tmp_path):
-    with pytest.raises(ConfigError, match="`fit` it first"):
+def test_encode_before_fit():
+    with pytest.raises(ConfigError, match="call `fit` first"):
         CharacterTfidf().encode(["a"])
-    (tmp_path / "empty").write_text("\n \n")
-    with pytest.raises(DataError, match="expected texts, one per line"):
-        CharacterTfidf.load(tmp_path / "empty")

@@ -19,8 +19,6 @@ COMMANDS = {
     "tag": ("tf_charagram.cli.tag", "tag the words of the lines of a file"),
     "export": ("tf_charagram.export.command", "write a version for TensorFlow Serving"),
     "check": ("tf_charagram.export.check.command", "check that an export can be served"),
-    "analyze": ("research.analysis.command", "show what models learned, as the papers do"),
-    "papers": ("research.papers.command", "make the tables and figures of three papers"),
     "neighbors": ("tf_charagram.cli.neighbors", "find the nearest texts in a list"),
     "index": ("tf_charagram.cli.index", "prepare many texts for neighbors --index"),
     "demo": ("tf_charagram.cli.demo", "try a model on a page in the browser"),

@@ -6,27 +6,24 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from rich.table import Table
 
-from tf_charagram.cli.arguments import repeatable
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, FlagParser, flag_of
 from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.reporting.console import table_console
-
-if TYPE_CHECKING:
-    from research.baselines.specs import BaselineSpec
 
 # A thousand take about 2 s for 43,000 pairs; a bound then moves from seed to seed by some 2 % of
 # the interval's width (standard error of the 2.5 % quantile of a normal distribution).
 _NUM_RESAMPLES = 1000
 
 # Settings of what is asked of embedders only, on pairs.
-_OF_PAIRS = ("baseline", "weighting", "frequencies", "save_pairs")
+_OF_PAIRS = ("baseline", "save_pairs")
+_BASELINES = ("tfidf",)
 
 #: What `--json` prints, and tables with what is printed above them.
 _Output: TypeAlias = tuple[dict[str, Any], list[tuple[str, list[Table]]]]
@@ -37,19 +34,8 @@ def make_parser() -> FlagParser:
     parser = FlagParser(prog="charagram evaluate", description=__doc__)
     parser.add_argument("model", type=str, nargs="*", default=[], metavar="MODEL", help=MODEL_HELP)
     parser.add_argument(
-        "--baseline", type=list[str], default=[],
-        help="score this, too; repeatable: average:FILE of word vectors (word2vec, GloVe, "
-        "fastText, gensim), tfidf[:FILE of texts], vectors:FILE of vectors of texts",
-    )  # fmt: skip
-    parser.add_argument(
-        "--weighting", type=str, default="none",
-        help="words of averages: none, inverse-frequency, sif; several, separated by commas, are "
-        "scored side by side",
-    )  # fmt: skip
-    parser.add_argument(
-        "--frequencies", type=str | None, default=None,
-        help="for --weighting: a word and its count per line, or texts to count words in [Zipf's "
-        "law, for files of vectors with the most frequent word first]",
+        "--baseline", type=str | None, default=None,
+        help="score a baseline, too: tfidf, character n-grams weighted by tf-idf",
     )  # fmt: skip
     parser.add_argument(
         "--eval-data", type=str | None, default=None,
@@ -65,18 +51,14 @@ def make_parser() -> FlagParser:
         "the first model, as `neighbors` has them]",
     )  # fmt: skip
     parser.add_argument(
-        "--fasttext", type=str | None, default=None,
-        help="model of fastText, FILE.bin, to compare with on --misspellings",
-    )  # fmt: skip
-    parser.add_argument(
         "--typos", type=int, default=0,
-        help="score again with this many typing errors in one text of each pair",
+        help="score again with this many typos in one text of each pair",
     )  # fmt: skip
     parser.add_argument(
         "--bootstrap", type=int | None, default=None,
         help="resamples for intervals [1000 where two columns are compared, else none]",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="seed of typing errors and resamples")
+    parser.add_argument("--seed", type=int, default=0, help="seed of typos and resamples")
     parser.add_argument(
         "--on-bad-line", type=str, default="error", help="what to do about a bad line: error, skip"
     )
@@ -85,19 +67,21 @@ def make_parser() -> FlagParser:
         help="write all pairs with the scores of each model: FILE.tsv, .jsonl or .parquet",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
-    parser.choices["on_bad_line"] = BadLines.POLICIES
+    parser.choices |= {"on_bad_line": BadLines.POLICIES, "baseline": _BASELINES}
     return parser
 
 
 def evaluate(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     parser = make_parser()
-    values = parser.parse_args(repeatable(arguments, ["--baseline"]))
+    values = parser.parse_args(arguments)
     if not (values.model or values.baseline):
         parser.error("the following arguments are required: model, or --baseline")
     for name in ("typos", "bootstrap", "seed"):
         if (values[name] or 0) < 0:
             raise ConfigError(f"`{name}` must not be negative. Received: {name}={values[name]}")
+    if values.baseline not in (None, *_BASELINES):
+        raise ConfigError(unknown_name("baseline", values.baseline, _BASELINES))
     _check_flags(values)
     run = _evaluate_misspellings if values.misspellings is not None else _evaluate_pairs
     bad_lines = BadLines(values.on_bad_line)
@@ -119,7 +103,7 @@ def evaluate(arguments: Sequence[str]) -> int:
 def _check_flags(values: Any) -> None:
     """Raises an error for flags that do not go together."""
     if values.misspellings is None:
-        _refuse(values, ("vocabulary", "fasttext"), "is for --misspellings")
+        _refuse(values, ("vocabulary",), "is for --misspellings")
     else:
         _refuse(values, ("eval_data", "typos", *_OF_PAIRS), "does not go with --misspellings")
 
@@ -142,8 +126,7 @@ def _evaluate_misspellings(values: Any, bad_lines: BadLines) -> _Output:
                 f"--misspellings is for models that embed texts. {model} is of the kind '{kind}'."
             )
     result = evaluate_misspellings(
-        values.model, values.misspellings, values.vocabulary, fasttext=values.fasttext,
-        bad_lines=bad_lines, seed=values.seed,
+        values.model, values.misspellings, values.vocabulary, bad_lines=bad_lines, seed=values.seed,
         num_resamples=_NUM_RESAMPLES if values.bootstrap is None else values.bootstrap,
     )  # fmt: skip
     return result.to_dict(), [("", result.tables())]
@@ -159,43 +142,42 @@ def _evaluate_pairs(values: Any, bad_lines: BadLines) -> _Output:
 
 
 def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
-    from research.baselines.specs import baseline_specs
     from tf_charagram.data.writers import check_rows_file
-    from tf_charagram.evaluation.embedders import embedder_json, embedder_tables, evaluate_embedders
-    from tf_charagram.evaluation.evaluation_sets import EvaluationSets
+    from tf_charagram.evaluation.embedders import (
+        EvaluationSets,
+        embedder_json,
+        embedder_tables,
+        evaluate_baseline,
+        evaluate_model,
+    )
     from tf_charagram.evaluation.pair_scores import save_pairs
+    from tf_charagram.evaluation.tfidf import CharacterTfidf
 
-    weightings = [name.strip() for name in values.weighting.split(",")]
-    baselines = baseline_specs(values.baseline, weightings, values.frequencies)
     if values.save_pairs is not None:
         check_rows_file(values.save_pairs)
-        check_not_read(values.save_pairs, _files_read(values.eval_data, baselines))
+        check_not_read(values.save_pairs, _files_read(values.eval_data))
+    baseline = None if values.baseline is None else CharacterTfidf()
     num_resamples = values.bootstrap
     if num_resamples is None:
-        is_comparison = len(values.model) + len(baselines) == 2 or values.typos
+        is_comparison = len(values.model) + (baseline is not None) == 2 or values.typos
         num_resamples = _NUM_RESAMPLES if is_comparison else 0
     sets = EvaluationSets.read(
         values.eval_data, typos=values.typos, bad_lines=bad_lines, seed=values.seed
     )
-    results = evaluate_embedders(
-        values.model, sets, baselines=baselines, bad_lines=bad_lines,
-        num_resamples=num_resamples, seed=values.seed,
-    )  # fmt: skip
+    resampling = {"num_resamples": num_resamples, "seed": values.seed}
+    results = [evaluate_model(model, sets, **resampling) for model in values.model]
+    if baseline is not None:
+        results.append(evaluate_baseline(values.baseline, baseline, sets, **resampling))
     if values.save_pairs is not None:
         num_pairs = save_pairs(values.save_pairs, sets, results)
         sys.stderr.write(f"{num_pairs:,} pairs -> {values.save_pairs}\n")
-    notes: list[tuple[str, list[Table]]] = [
-        (note, []) for result in results for note in result.notes
-    ]
-    return embedder_json(results), [("", embedder_tables(results)), *notes]
+    return embedder_json(results), [("", embedder_tables(results))]
 
 
-def _files_read(eval_data: str | None, baselines: Sequence[BaselineSpec]) -> Iterator[str]:
-    """Yields the files of the sets that were named and of the baselines."""
+def _files_read(eval_data: str | None) -> Iterator[str]:
+    """Yields the files of the sets that were named."""
     from tf_charagram.data.sets import formats
 
-    for spec in baselines:
-        yield from (path for path in (spec.path, spec.frequencies) if path is not None)
     if eval_data is None:
         return
     yield eval_data

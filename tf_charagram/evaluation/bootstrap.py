@@ -1,4 +1,4 @@
-"""Percentile bootstrap: how much a correlation varies over resampled pairs."""
+"""Percentile bootstrap: intervals of a correlation or a rate over resampled examples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 #: Share of the resamples inside an interval.
 LEVEL = 0.95
 _MAX_CELLS = 2_000_000
-# Fewer resamples with a correlation than this share say nothing about the set.
+# Below this share of resamples with a defined value there is no interval.
 _MIN_DEFINED = 0.5
 
 Floats = NDArray[np.float64]
@@ -28,8 +28,8 @@ def bootstrap(
 ) -> Floats:
     """Computes the correlation of resampled pairs.
 
-    Two predictions for the same `gold` get the same resamples, whatever else was sampled before,
-    so their differences are those of a paired bootstrap.
+    Two predictions for the same `gold` get the same resamples, so that their differences are those
+    of a paired bootstrap.
 
     Args:
         predicted: `(num_pairs,)`.
@@ -40,7 +40,7 @@ def bootstrap(
         name: Name of the set.
 
     Returns:
-        `(num_resamples,)`; NaN where one side of a resample is constant.
+        `(num_resamples,)`; NaN if one side of a resample is constant.
     """
     resampled = resampled_spearman if metric == "spearman" else resampled_pearson
     random = np.random.default_rng([seed, zlib.crc32(name.encode())])
@@ -52,7 +52,7 @@ def bootstrap(
 def resample_counts(
     num_values: int, num_resamples: int, random: np.random.Generator
 ) -> Iterator[Floats]:
-    """Yields how often each resample holds each value, `(num_resamples, num_values)` in chunks."""
+    """Yields the count of each value in each resample, in chunks `(num_rows, num_values)`."""
     size = max(1, _MAX_CELLS // max(1, num_values))
     for start in range(0, num_resamples, size):
         rows = min(size, num_resamples - start)
@@ -65,15 +65,15 @@ def resample_counts(
 def resampled_pearson(
     predicted: NDArray[np.floating], gold: NDArray[np.floating], counts: Floats
 ) -> Floats:
-    """Computes Pearson's r of resamples, from five weighted sums: one matrix product.
+    """Computes Pearson's r of resamples from five weighted sums: one matrix product.
 
     Args:
         predicted: `(num_pairs,)`.
         gold: `(num_pairs,)`.
-        counts: `(num_resamples, num_pairs)`, how often a resample holds a pair.
+        counts: Count of each pair in each resample, `(num_resamples, num_pairs)`.
 
     Returns:
-        `(num_resamples,)`; NaN where one side is constant.
+        `(num_resamples,)`; NaN if one side is constant.
     """
     x, y = _standard(predicted), _standard(gold)
     sums = counts @ np.stack([x, y, x * x, y * y, x * y], axis=1) / len(x)
@@ -86,7 +86,7 @@ def resampled_spearman(
 ) -> Floats:
     """Computes Spearman's rho of resamples; arguments and result as for `resampled_pearson`.
 
-    Nothing is sorted again: the rank of a value in a resample is a running sum of the counts.
+    Resamples are not sorted: a rank is a running sum of the counts.
     """
     x, y = _ranks(predicted, counts), _ranks(gold, counts)
     num_pairs = counts.shape[1]
@@ -95,7 +95,7 @@ def resampled_spearman(
 
 
 def interval(draws: Floats) -> tuple[float, float] | None:
-    """Returns the percentile interval of resampled values; `None` if most are not defined."""
+    """Returns the percentile interval of resampled values; `None` if most are NaN."""
     defined = draws[np.isfinite(draws)]
     if not len(draws) or len(defined) < _MIN_DEFINED * len(draws):
         return None
@@ -104,8 +104,15 @@ def interval(draws: Floats) -> tuple[float, float] | None:
     return float(low), float(high)
 
 
+def interval_lists(
+    intervals: Mapping[str, tuple[float, float] | None],
+) -> dict[str, list[float] | None]:
+    """Returns intervals as lists, for JSON."""
+    return {name: None if bounds is None else [*bounds] for name, bounds in intervals.items()}
+
+
 def _standard(values: NDArray[np.floating]) -> Floats:
-    """Returns values with mean 0 and deviation 1, so that sums of squares lose no digits."""
+    """Scales values to mean 0 and deviation 1, so that sums of squares lose no digits."""
     centered = np.asarray(values, np.float64) - np.mean(values, dtype=np.float64)
     deviation = float(np.std(centered))
     return centered / deviation if deviation > 0 else centered
@@ -128,10 +135,3 @@ def _ratio(covariance: Floats, variance_x: Floats, variance_y: Floats) -> Floats
     is_defined = (variance_x > 1e-12) & (variance_y > 1e-12)
     ratio = covariance / np.sqrt(np.where(is_defined, product, 1.0))
     return np.where(is_defined, np.clip(ratio, -1.0, 1.0), np.nan)
-
-
-def interval_lists(
-    intervals: Mapping[str, tuple[float, float] | None],
-) -> dict[str, list[float] | None]:
-    """Returns intervals as JSON has them; `None` where there is none."""
-    return {name: None if bounds is None else [*bounds] for name, bounds in intervals.items()}

@@ -19,10 +19,10 @@ class LabelScore:
 
     Attributes:
         label: The label.
-        support: Examples that have it.
-        precision: Share of the examples with this prediction that have it; `None` without any.
-        recall: Share of the examples that have it with this prediction; `None` without any.
-        f1: Their harmonic mean; `None` only if no example has it and it never was predicted.
+        support: Number of examples with the label.
+        precision: Precision; `None` if the label was never predicted.
+        recall: Recall; `None` if no example has the label.
+        f1: Their harmonic mean; `None` if neither.
     """
 
     label: str
@@ -38,12 +38,12 @@ class ClassificationScore:
 
     Attributes:
         num_examples: Examples scored.
-        accuracy: Share of the examples whose label was predicted.
-        macro_f1: Mean of the F1 of the labels that an example has or that were predicted.
+        accuracy: Share of examples whose label was predicted.
+        macro_f1: Mean F1 of the labels that occur or were predicted.
         labels: The score of each label.
-        confusion: Confusion matrix, int64 `(num_labels, num_labels)`: the number of examples with
-            the label of the row and the predicted label of the column, in the order of `labels`.
-        intervals: 95 % interval by bootstrap of `"accuracy"` and `"macro_f1"`, if asked for.
+        confusion: Number of examples by label (row) and predicted label (column), int64
+            `(num_labels, num_labels)`, in the order of `labels`.
+        intervals: 95 % bootstrap intervals of `"accuracy"` and `"macro_f1"`, if asked for.
         draws: Their values in the resamples, `(num_resamples,)` each, if asked for.
     """
 
@@ -57,11 +57,11 @@ class ClassificationScore:
 
     @property
     def metrics(self) -> dict[str, float | None]:
-        """The numbers that two systems are compared by."""
+        """The numbers by which two systems are compared."""
         return {"accuracy": self.accuracy, "macro_f1": self.macro_f1}
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the attributes, but for the draws, for JSON."""
+        """Returns all attributes except the draws, for JSON."""
         return {
             "num_examples": self.num_examples,
             **self.metrics,
@@ -81,17 +81,17 @@ def score_labels(
 ) -> ClassificationScore:
     """Scores predicted labels.
 
-    Two systems that are scored with one seed get the same resamples of the same examples.
+    Two systems scored with the same seed get the same resamples of examples.
 
     Args:
-        gold: The label of each example.
-        predicted: The predicted label of each.
+        gold: Label of each example.
+        predicted: Predicted label of each example.
         labels: All labels, in the order of the result.
-        num_resamples: Resamples of the bootstrap; 0 for no intervals.
+        num_resamples: Bootstrap resamples; 0 for no intervals.
         seed: Seed of the resamples.
 
     Raises:
-        ConfigError: There are no examples, not as many predictions, or other labels.
+        ConfigError: There are no examples, a different number of predictions, or other labels.
     """
     if not gold or len(gold) != len(predicted):
         raise ConfigError(
@@ -143,7 +143,7 @@ def _draws(
     num_resamples: int,
     seed: int,
 ) -> dict[str, Floats]:
-    """Returns accuracy and macro-F1 of resamples, x 100."""
+    """Computes accuracy and macro-F1 of resamples, x 100."""
     is_gold, is_guess = np.eye(num_labels)[rows], np.eye(num_labels)[columns]
     accuracies, macros = [], []
     random = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Differences of two systems on the same sets, or of one on clean and on mistyped texts."""
+"""Differences of two systems on the same examples, with paired bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -6,30 +6,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
+from rich.table import Table
+
 from tf_charagram.evaluation.bootstrap import Floats, interval
-from tf_charagram.evaluation.set_score import SetScore
+from tf_charagram.evaluation.scores import SetScore, round_interval
+from tf_charagram.reporting.console import INTERVAL, make_table, number
+from tf_charagram.reporting.console import interval as interval_cell
 
 
 class Scored(Protocol):
-    """A score that can be compared with another: metrics, and their values in resamples."""
+    """A score that can be compared with another one of its kind."""
 
     @property
     def metrics(self) -> Mapping[str, float | None]:
-        """The numbers, by name."""
+        """Numbers by name."""
 
     @property
     def draws(self) -> Mapping[str, Floats]:
-        """Their values in the resamples, by name; empty if there are none."""
+        """Their values in the resamples, by name; empty without a bootstrap."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The second score minus the first; x 100, rounded to 0.01.
+    """The second score minus the first; x 100.
 
     Attributes:
-        name: Name of the set or mean.
-        value: Difference of the primary correlations; `None` where one does not exist, or
-            where the two means are not over the same sets.
+        name: Name of the set, mean or metric.
+        value: The difference; `None` if one of the scores is undefined, or if two means are over
+            different sets.
         interval: Its 95 % interval by paired bootstrap, if both scores have draws.
     """
 
@@ -43,19 +47,17 @@ class Difference:
 
 
 def differences(first: Sequence[SetScore], second: Sequence[SetScore]) -> list[Difference]:
-    """Computes the differences of two results of `score_sets` on the same pairs.
+    """Subtracts two results of `score_sets` on the same pairs and with the same seed.
 
-    The draws of both must come from one seed: then each pair of draws is from the same pairs.
+    Differences are rounded to 0.01.
     """
     return [_difference(*scores) for scores in zip(first, second, strict=True)]
 
 
 def score_differences(first: Scored, second: Scored) -> list[Difference]:
-    """Computes the second score minus the first, metric by metric.
+    """Subtracts the first score from the second, metric by metric.
 
-    Args:
-        first: Score of one system.
-        second: Score of the other on the same examples, of the same kind and seed.
+    Both must be of one kind, on the same examples, and resampled with the same seed.
     """
     changes = []
     for name, after in second.metrics.items():
@@ -68,15 +70,20 @@ def score_differences(first: Scored, second: Scored) -> list[Difference]:
     return changes
 
 
+def difference_table(name: str, differences: Sequence[Difference]) -> Table:
+    """Returns a table of the second of two models minus the first on a set."""
+    table = make_table(f"{name}: second less first", ["metric"], ["difference", INTERVAL])
+    for change in differences:
+        bounds = interval_cell(change.interval, ".4f")
+        table.add_row(change.name, number(change.value, ".4f"), bounds)
+    return table
+
+
 def _difference(first: SetScore, second: SetScore) -> Difference:
     if first.value is None or second.value is None or first.sets != second.sets:
         return Difference(first.name, None, None)
-    bounds = _interval(first.draws, second.draws)
-    return Difference(
-        first.name,
-        round(second.value - first.value, 2),
-        None if bounds is None else (round(bounds[0], 2), round(bounds[1], 2)),
-    )
+    bounds = round_interval(_interval(first.draws, second.draws))
+    return Difference(first.name, round(second.value - first.value, 2), bounds)
 
 
 def _interval(first: Floats | None, second: Floats | None) -> tuple[float, float] | None:

@@ -1,24 +1,28 @@
-"""Rank and linear correlation that are defined on any input."""
+"""Rank and linear correlation, defined for every input."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 
 def spearman(predicted: np.ndarray, gold: np.ndarray) -> float | None:
-    """Returns Spearman's rho with average ranks, or `None` where one side is constant."""
+    """Computes Spearman's rho with average ranks; `None` if one side is constant."""
     return _correlation(stats.spearmanr, predicted, gold)
 
 
 def pearson(predicted: np.ndarray, gold: np.ndarray) -> float | None:
-    """Returns Pearson's r, or `None` where one side is constant."""
+    """Computes Pearson's r; `None` if one side is constant."""
     return _correlation(stats.pearsonr, predicted, gold)
 
 
-def _correlation(function, predicted: np.ndarray, gold: np.ndarray) -> float | None:  # type: ignore[no-untyped-def]
+def _correlation(
+    function: Callable[..., Any], predicted: np.ndarray, gold: np.ndarray
+) -> float | None:
     if len(gold) < 2 or np.ptp(predicted) == 0 or np.ptp(gold) == 0:
         return None
     with warnings.catch_warnings():
@@ -28,5 +32,5 @@ def _correlation(function, predicted: np.ndarray, gold: np.ndarray) -> float | N
 
 
 def hundredfold(value: float | None) -> float | None:
-    """Returns a correlation as it is reported, times 100; `None` stays `None`."""
+    """Returns 100 times a correlation, as it is reported; `None` stays `None`."""
     return None if value is None else 100.0 * value

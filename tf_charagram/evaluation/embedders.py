@@ -1,150 +1,172 @@
-"""Scores embedders on pairs of texts, clean and with typing errors, alone or side by side."""
+"""Scores embedders on pairs of texts, clean and with typos, and compares them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import compress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from rich.table import Table
 
-from research.baselines.specs import Baseline, BaselineSpec, load_baselines
-from research.paper_numbers import PaperScores, paper_scores
 from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.pipeline.typos import with_typos
 from tf_charagram.data.readers.scored import ScoredPairs
-from tf_charagram.encoders import encoder_name
+from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.evaluation.comparison import differences
-from tf_charagram.evaluation.evaluation_sets import EvaluationSets
-from tf_charagram.evaluation.scores import score_all, set_cosines
-from tf_charagram.evaluation.set_score import SetScore
-from tf_charagram.evaluation.similarity_tables import comparison_table, score_table
+from tf_charagram.evaluation.scores import SetScore, score_all, set_cosines
+from tf_charagram.evaluation.tables import comparison_table, score_table
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
-from tf_charagram.reporting.console import cell
 
+#: Computes the cosines of the pairs of each set, `(num_pairs,)`.
 CosinesOf: TypeAlias = Callable[[Sequence[ScoredPairs]], list[NDArray[np.float32]]]
+
+
+class Baseline(Protocol):
+    """Embeds texts without training."""
+
+    def fit(self, texts: Sequence[str]) -> None:
+        """Adapts to the texts of a set, before they are encoded."""
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        """Returns vectors `(num_texts, dim)`: an array, or unit-length rows as a CSR matrix."""
+
+
+@dataclass(frozen=True)
+class EvaluationSets:
+    """Sets to score on, clean and with typos.
+
+    Attributes:
+        clean: The sets.
+        mistyped: The same sets with typos in one text of each pair, if asked for.
+        num_typos: Typos per text there.
+    """
+
+    clean: list[ScoredPairs]
+    mistyped: list[ScoredPairs] | None = None
+    num_typos: int = 0
+
+    @classmethod
+    def read(cls, eval_data: str | None, *, typos: int, bad_lines: BadLines, seed: int) -> Self:
+        """Reads sets.
+
+        Args:
+            eval_data: Folder or file to score on; see `evaluation_sets`.
+            typos: Typos in one text of each pair, for a second score; 0 for none.
+            bad_lines: Policy for bad lines.
+            seed: Seed of the typos.
+
+        Raises:
+            DataError: A file cannot be used.
+        """
+        sets = evaluation_sets(eval_data, on_bad_line=bad_lines)
+        mistyped = [with_typos(pairs, typos, seed) for pairs in sets] if typos else None
+        return cls(sets, mistyped, typos)
+
+    @property
+    def variants(self) -> list[list[ScoredPairs]]:
+        """The clean sets and, if asked for, those with typos."""
+        return [self.clean] if self.mistyped is None else [self.clean, self.mistyped]
 
 
 @dataclass(frozen=True)
 class EmbedderEvaluation:
-    """The scores of one embedder, or of one baseline.
+    """The scores of one embedder.
 
     Attributes:
-        model: Its folder or the name of the baseline, as given.
+        model: Its folder, or the name of a baseline.
         clean: Its scores.
-        typos: Its scores with typing errors in one text of each pair, if asked for.
-        cosines: Those of the pairs of each set, `(num_pairs,)`, clean and with typing errors.
-        notes: What a reader of the scores should know.
-        label: Its name in tables, if it is no model.
+        typos: Its scores with typos in one text of each pair, if asked for.
+        cosines: Cosines of the pairs `(num_pairs,)`, by variant and set of `EvaluationSets`.
+        label: Its name in tables, if not that of the folder.
     """
 
     model: str
     clean: list[SetScore]
-    typos: list[SetScore] | None
+    typos: list[SetScore] | None = None
     cosines: list[list[NDArray[np.float32]]] = field(default_factory=list, repr=False)
-    notes: list[str] = field(default_factory=list)
     label: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns what `--json` prints."""
+        """Returns the scores for JSON."""
         result: dict[str, Any] = {"model": self.model, **_scores_dict(self.clean)}
         if self.typos is not None:
             changes = _difference_dicts(self.clean, self.typos)
             result["typos"] = {**_scores_dict(self.typos), "differences": changes}
-        return {**result, "notes": self.notes} if self.notes else result
+        return result
 
 
-def evaluate_embedders(
-    models: Sequence[str],
-    sets: EvaluationSets,
-    *,
-    baselines: Sequence[BaselineSpec] = (),
-    bad_lines: BadLines,
-    num_resamples: int,
-    seed: int,
-) -> list[EmbedderEvaluation]:
-    """Scores embedders and baselines on the same sets.
+def evaluate_model(
+    model: str, sets: EvaluationSets, *, num_resamples: int, seed: int
+) -> EmbedderEvaluation:
+    """Scores a saved embedder.
 
     Args:
-        models: Run folders or model folders.
-        sets: What to score on.
-        baselines: What to compare with. Each is fitted to the texts of each set by itself.
-        bad_lines: What to do about bad lines of the files of baselines.
-        num_resamples: Resamples of the bootstrap of the intervals.
+        model: Run folder, model folder or name.
+        sets: Sets to score on.
+        num_resamples: Bootstrap resamples for intervals; 0 for none.
         seed: Seed of the resamples.
 
     Raises:
-        CharagramError: A model or a file cannot be used; the message says why.
+        CharagramError: The model cannot be used.
     """
+    embedder = TextEmbedder.load(model)
 
-    def evaluation(
-        model: str, cosines_of: CosinesOf, paper: PaperScores | None = None, **about: Any
-    ) -> EmbedderEvaluation:
-        cosines, scores = [], []
-        for of_variant in sets.variants:
-            cosines.append(cosines_of(of_variant))
-            scores.append(
-                score_all(
-                    of_variant, cosines[-1], paper=paper, num_resamples=num_resamples, seed=seed
-                )
-            )
-        clean, typos = scores[0], scores[1] if sets.mistyped is not None else None
-        return EmbedderEvaluation(model, clean, typos, cosines, **about)
+    def cosines_of(pairs: Sequence[ScoredPairs]) -> list[NDArray[np.float32]]:
+        return list(set_cosines(lambda texts: unit_rows(embedder.encode(texts)), pairs))
 
-    evaluations = []
-    for model in models:
-        embedder = TextEmbedder.load(model)
-        paper = paper_scores(encoder_name(embedder.encoder), embedder.encoder.get_config())
-        evaluations.append(evaluation(model, partial(_model_cosines, embedder), paper))
-    for spec, baseline in load_baselines(baselines, sets.texts, bad_lines):
-        scored = evaluation(spec.name, partial(_baseline_cosines, baseline), label=spec.label)
-        notes = [f"{spec.label}: {note}" for note in baseline.notes()]
-        evaluations.append(replace(scored, notes=notes))
-    return _with_shared_scores(evaluations)
+    return _evaluation(model, cosines_of, sets, num_resamples, seed)
 
 
-def _with_shared_scores(evaluations: list[EmbedderEvaluation]) -> list[EmbedderEvaluation]:
-    """Leaves out the means that only some of the models have, those over the sets of a paper."""
-    names = set.intersection(*({score.name for score in e.clean} for e in evaluations))
+def evaluate_baseline(
+    name: str,
+    baseline: Baseline,
+    sets: EvaluationSets,
+    *,
+    num_resamples: int,
+    seed: int,
+    label: str | None = None,
+) -> EmbedderEvaluation:
+    """Scores a baseline, fitted to the texts of each set; arguments as for `evaluate_model`."""
 
-    def shared(scores: list[SetScore]) -> list[SetScore]:
-        return [score for score in scores if score.name in names]
-
-    return [
-        replace(e, clean=shared(e.clean), typos=None if e.typos is None else shared(e.typos))
-        for e in evaluations
-    ]
-
-
-def _model_cosines(
-    embedder: TextEmbedder, sets: Sequence[ScoredPairs]
-) -> list[NDArray[np.float32]]:
-    return list(set_cosines(lambda texts: unit_rows(embedder.encode(texts)), sets))
-
-
-def _baseline_cosines(baseline: Baseline, sets: Sequence[ScoredPairs]) -> list[NDArray[np.float32]]:
     def embed(texts: Sequence[str]) -> Any:
         vectors = baseline.encode(texts)
-        # The only sparse ones, those of tf-idf, have unit length.
         return vectors if scipy.sparse.issparse(vectors) else unit_rows(vectors)
 
-    cosines: list[NDArray[np.float32]] = []
-    for pairs in sets:
-        baseline.fit(list(dict.fromkeys((*pairs.left, *pairs.right))))
-        cosines += set_cosines(embed, [pairs])
-    return cosines
+    def cosines_of(pairs: Sequence[ScoredPairs]) -> list[NDArray[np.float32]]:
+        cosines: list[NDArray[np.float32]] = []
+        for one in pairs:
+            baseline.fit(list(dict.fromkeys((*one.left, *one.right))))
+            cosines += set_cosines(embed, [one])
+        return cosines
+
+    return _evaluation(name, cosines_of, sets, num_resamples, seed, label or name)
+
+
+def _evaluation(
+    model: str,
+    cosines_of: CosinesOf,
+    sets: EvaluationSets,
+    num_resamples: int,
+    seed: int,
+    label: str | None = None,
+) -> EmbedderEvaluation:
+    cosines = [cosines_of(variant) for variant in sets.variants]
+    clean, *typos = (
+        score_all(variant, values, num_resamples=num_resamples, seed=seed)
+        for variant, values in zip(sets.variants, cosines, strict=True)
+    )
+    return EmbedderEvaluation(model, clean, typos[0] if typos else None, cosines, label)
 
 
 def embedder_json(results: Sequence[EmbedderEvaluation]) -> dict[str, Any]:
-    """Returns the results of one model; those of several under `models`, with differences of two.
+    """Returns the scores for JSON: of one model, or of several under `models`.
 
-    The differences are the second model's scores less the first's.
+    Of two, `differences` are the second one's scores minus the first one's.
     """
     if len(results) == 1:
         return results[0].to_dict()
@@ -158,53 +180,39 @@ def embedder_json(results: Sequence[EmbedderEvaluation]) -> dict[str, Any]:
 
 
 def embedder_tables(results: Sequence[EmbedderEvaluation]) -> list[Table]:
-    """Returns the table of one model, or tables of the runs side by side with differences."""
-    clean = [result.clean for result in results]
-    typos = [result.typos for result in results if result.typos is not None]
-    if len(results) == 1:
-        if not typos:
-            return [score_table(clean[0])]
-        columns = [("clean", clean[0]), ("typos", typos[0])]
-        return [
-            comparison_table(clean[0], columns, [("difference", differences(clean[0], typos[0]))])
-        ]
+    """Returns a table of one model, or tables of several side by side with differences of two."""
     labels = evaluation_labels(results)
-    tables = []
-    for title, runs in (("", clean), (", with typing errors", typos)):
-        if runs:
-            change = [("difference", differences(*runs))] if len(runs) == 2 else []
-            columns = list(zip(labels, runs, strict=True))
-            tables.append(comparison_table(runs[0], columns, change, title))
+    clean = [(label, result.clean) for label, result in zip(labels, results, strict=True)]
+    typos = [
+        (label, result.typos)
+        for label, result in zip(labels, results, strict=True)
+        if result.typos is not None
+    ]
+    if len(results) == 1:
+        (_, scores) = clean[0]
+        if not typos:
+            return [score_table(scores)]
+        columns = [("clean", scores), ("typos", typos[0][1])]
+        return [_side_by_side(columns)]
+    tables = [_side_by_side(clean)]
     if typos:
-        changes = [differences(before, after) for before, after in zip(clean, typos, strict=True)]
-        title = ", change by typing errors"
-        tables.append(
-            comparison_table(clean[0], [], list(zip(labels, changes, strict=True)), title)
-        )
-    of_baselines = (result.label is not None for result in results)
-    _break_headers(tables, list(compress(labels, of_baselines)))
+        tables.append(_side_by_side(typos, ", with typos"))
+        before = dict(clean)
+        changes = [(label, differences(before[label], after)) for label, after in typos]
+        tables.append(comparison_table(clean[0][1], [], changes, ", change by typos"))
     return tables
 
 
-def _break_headers(tables: Sequence[Table], labels: Sequence[str]) -> None:
-    """Puts the labels of baselines on several lines: two side by side are wide."""
-    headers = {cell(label) for label in labels}
-    for table in tables:
-        for column in table.columns:
-            if (header := str(column.header)) in headers:
-                column.header = header.replace(":", ":\n", 1).replace(" (", "\n(")
+def _side_by_side(columns: Sequence[tuple[str, Sequence[SetScore]]], title: str = "") -> Table:
+    scores = [column for _, column in columns]
+    change = [("difference", differences(*scores))] if len(scores) == 2 else []
+    return comparison_table(scores[0], columns, change, title)
 
 
 def evaluation_labels(results: Sequence[EmbedderEvaluation]) -> list[str]:
-    """Returns a short name of each model and baseline; of what is given twice, one has a number."""
-    models = [result.model for result in results if result.label is None]
-    names = iter(model_labels(models))
-    labels = [next(names) if result.label is None else result.label for result in results]
-    counts = Counter(labels)
-    labels = [
-        label if counts[label] == 1 else result.model
-        for label, result in zip(labels, results, strict=True)
-    ]
+    """Returns a distinct short name of each model and baseline."""
+    folders = iter(model_labels([result.model for result in results if result.label is None]))
+    labels = [next(folders) if result.label is None else result.label for result in results]
     uses = (labels[: number + 1].count(label) for number, label in enumerate(labels))
     return [
         label if use == 1 else f"{label} ({use})" for label, use in zip(labels, uses, strict=True)
@@ -212,7 +220,7 @@ def evaluation_labels(results: Sequence[EmbedderEvaluation]) -> list[str]:
 
 
 def model_labels(models: Sequence[str]) -> list[str]:
-    """Returns a short name of each model: of its run folder, or the whole path if two are alike."""
+    """Returns the name of each model's run folder; its path if two have the same name."""
     paths = [Path(model).absolute() for model in models]
     names = [path.parent.name if path.name == "model" else path.name for path in paths]
     counts = Counter(names)

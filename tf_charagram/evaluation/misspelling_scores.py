@@ -1,22 +1,21 @@
-"""Scores embedders on misspellings, beside edit distance and the vectors of fastText."""
+"""Scores embedders on misspellings: by vectors alone, after correction, and by edit distance."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.fasttext_model import load_fasttext
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.evaluation.comparison import Difference, score_differences
+from tf_charagram.evaluation.comparison import Difference, difference_table, score_differences
 from tf_charagram.evaluation.embedders import model_labels
-from tf_charagram.evaluation.misspelling_tables import recall_table
 from tf_charagram.evaluation.misspellings import (
     Indices,
     MisspellingQueries,
@@ -25,6 +24,7 @@ from tf_charagram.evaluation.misspellings import (
 )
 from tf_charagram.extras import extra_module
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.reporting.console import INTERVAL, interval, make_table, number
 from tf_charagram.search.spelling import (
     MAX_CHARS,
     NUM_CANDIDATES,
@@ -35,15 +35,14 @@ from tf_charagram.search.spelling import (
     ordered,
     read_words,
 )
-from tf_charagram.tasks.supervised_tables import difference_table
 
 VECTORS, CORRECTIONS = "vectors", "vectors, edit distance, frequency"
-#: Names in rapidfuzz: without and with swapped letters, Damerau's distance in its restricted form.
-_EDIT_DISTANCES = ("Levenshtein", "OSA")
-# Scores of queries and words in memory at once: 64 MB as float32.
+EDIT_DISTANCE = "edit distance"
+# Scores of queries and words in memory at the same time: 64 MB as float32.
 _MAX_CELLS = 16_000_000
-_FARTHEST = 255
+_MAX_EDITS = 255
 
+#: First query of a block, and its scores `(num_rows, num_words)`; larger is better.
 Blocks = Iterator[tuple[int, NDArray[Any]]]
 
 
@@ -52,12 +51,12 @@ class MisspellingEvaluation:
     """The scores of all methods on a list of misspellings.
 
     Attributes:
-        queries: What was asked.
+        queries: The misspellings.
         num_words: Size of the vocabulary.
         models: The models, as given.
-        by_model: The scores of each: by vectors alone, and of its corrections.
-        others: The scores of edit distance and of fastText, by name.
-        notes: What is missing and why.
+        by_model: Scores of each model by method: vectors alone, and corrections.
+        others: Scores of methods without a model.
+        notes: Methods that could not be scored, and why.
     """
 
     queries: MisspellingQueries
@@ -68,10 +67,10 @@ class MisspellingEvaluation:
     notes: list[str] = field(default_factory=list)
 
     def scores(self) -> dict[str, RecallScore]:
-        """Returns all scores; where there are several models, their names come before a colon."""
-        prefixes = [f"{label}: " for label in model_labels(self.models)]
-        if len(self.models) == 1:
-            prefixes = [""]
+        """Returns all scores by method; with several models, as `MODEL: METHOD`."""
+        prefixes = [""]
+        if len(self.models) > 1:
+            prefixes = [f"{label}: " for label in model_labels(self.models)]
         scores = {
             f"{prefix}{name}": score
             for prefix, of_model in zip(prefixes, self.by_model, strict=True)
@@ -80,14 +79,14 @@ class MisspellingEvaluation:
         return {**scores, **self.others}
 
     def differences(self) -> dict[str, list[Difference]]:
-        """Returns the second model's scores less the first's, if there are two."""
+        """Returns the second model's scores minus the first's, if there are two."""
         if len(self.by_model) != 2:
             return {}
         first, second = self.by_model
         return {name: score_differences(score, second[name]) for name, score in first.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns what `--json` prints."""
+        """Returns the scores for JSON."""
         queries, scores = self.queries, self.scores()
         result: dict[str, Any] = {
             "models": self.models,
@@ -109,7 +108,8 @@ class MisspellingEvaluation:
 
     def tables(self) -> list[Table]:
         """Returns the table of all methods, and those of the differences of two models."""
-        table = recall_table(self.scores(), self.queries, self.num_words, self.notes)
+        notes = [*_query_notes(self.queries), *self.notes]
+        table = _recall_table(self.scores(), self.num_words, notes)
         changes = self.differences().items()
         return [table, *(difference_table(name, change) for name, change in changes)]
 
@@ -119,7 +119,6 @@ def evaluate_misspellings(
     path: str,
     vocabulary: str | None,
     *,
-    fasttext: str | None,
     bad_lines: BadLines,
     num_resamples: int,
     seed: int,
@@ -129,14 +128,13 @@ def evaluate_misspellings(
     Args:
         models: Run folders or model folders.
         path: The list, see `read_misspellings`.
-        vocabulary: File of words, most frequent first; default: the texts of the first model.
-        fasttext: Model of fastText to compare with, if any.
-        bad_lines: What to do about bad lines.
-        num_resamples: Resamples of the bootstrap of the intervals.
+        vocabulary: File of words, most frequent first. Defaults to the texts of the first model.
+        bad_lines: Policy for bad lines.
+        num_resamples: Bootstrap resamples for intervals; 0 for none.
         seed: Seed of the resamples.
 
     Raises:
-        CharagramError: A model or a file cannot be used; the message says why.
+        CharagramError: A model or a file cannot be used.
     """
     misspellings = read_misspellings(path, on_bad_line=bad_lines)
     words = list(first_forms(read_words(vocabulary, models[0], "--vocabulary")))
@@ -147,7 +145,6 @@ def evaluate_misspellings(
         raise DataError(
             path, f"none of the right forms is among the {len(words):,} words of the vocabulary"
         )
-    fasttext_embed = _fasttext_embed(fasttext) if fasttext else None
     result = MisspellingEvaluation(queries, len(words), list(models))
 
     def score(ranks: Indices) -> RecallScore:
@@ -161,76 +158,101 @@ def evaluate_misspellings(
     except ConfigError as error:
         result.notes.append(f"No edit distance: {error}")
     else:
-        for name in _EDIT_DISTANCES:
-            ranks_by_edits = _ranks(queries, _closeness(queries.wrong, words, name))
-            result.others[f"{name} distance"] = score(ranks_by_edits)
-    if fasttext_embed:
-        blocks = cosine_blocks(fasttext_embed(queries.wrong), fasttext_embed(words))
-        result.others["fastText vectors"] = score(_ranks(queries, blocks))
+        result.others[EDIT_DISTANCE] = score(_ranks(queries, _edit_blocks(queries.wrong, words)))
     return result
 
 
 def model_ranks(
     embedder: TextEmbedder, words: Sequence[str], queries: MisspellingQueries
 ) -> dict[str, Indices]:
-    """Returns the ranks of the right forms by vectors alone and after correction.
+    """Returns the ranks of the right forms `(num_queries,)`, by vectors alone and after correction.
 
-    A right form that is not among the candidates of correction has the rank of the last word.
+    A right form that is not among the candidates of correction has the last rank.
 
     Args:
         embedder: The model.
         words: The vocabulary, most frequent first.
-        queries: What is asked.
+        queries: The misspellings.
     """
     corrector = SpellingCorrector(embedder, words)
     wrong, right = (unit_rows(embedder.encode(side)) for side in (queries.wrong, corrector.keys))
     by_vectors = _ranks(queries, cosine_blocks(wrong, right))
     corrected: list[int] = []
     for start, cosines in cosine_blocks(corrector.embed(queries.wrong), corrector.vectors):
-        for number, row in enumerate(cosines, start=start):
-            candidates = nearest(row, NUM_CANDIDATES, int(queries.own[number]))
-            features = candidate_features(queries.wrong[number], candidates, row, corrector.keys)
+        for query, row in enumerate(cosines, start=start):
+            candidates = nearest(row, NUM_CANDIDATES, int(queries.own[query]))
+            features = candidate_features(queries.wrong[query], candidates, row, corrector.keys)
             answers = candidates[ordered(features)[0]]
-            hits = np.flatnonzero(np.isin(answers, queries.right[number]))
+            hits = np.flatnonzero(np.isin(answers, queries.right[query]))
             corrected.append(int(hits[0]) if len(hits) else len(corrector.keys) - 1)
     return {VECTORS: by_vectors, CORRECTIONS: np.array(corrected, np.intp)}
 
 
 def cosine_blocks(queries: NDArray[np.float32], words: NDArray[np.float32]) -> Blocks:
-    """Yields the first query of a block and the cosines of the block, `(num_rows, num_words)`.
+    """Yields blocks of the cosines of queries and words.
 
     Args:
         queries: Unit-length vectors `(num_queries, dim)`.
         words: Unit-length vectors `(num_words, dim)`.
     """
-    for start, stop in _bounds(len(queries), len(words)):
-        yield start, queries[start:stop] @ words.T
+    return _blocks(len(queries), len(words), lambda rows: queries[rows] @ words.T)
 
 
-def _closeness(wrong: Sequence[str], words: Sequence[str], name: str) -> Blocks:
-    """Yields blocks as `cosine_blocks`, of 255 less the edit distance; 0 for 255 edits or more."""
+def _edit_blocks(wrong: Sequence[str], words: Sequence[str]) -> Blocks:
+    """Yields blocks of 255 minus the edit distance, where swapping two letters is one edit."""
     process = extra_module("rapidfuzz.process", "spelling")
-    scorer = getattr(extra_module("rapidfuzz.distance", "spelling"), name).distance
+    scorer = extra_module("rapidfuzz.distance", "spelling").OSA.distance
     wrong, words = ([word[:MAX_CHARS] for word in texts] for texts in (wrong, words))
-    for start, stop in _bounds(len(wrong), len(words)):
-        distances = process.cdist(
-            wrong[start:stop], words, scorer=scorer, dtype=np.uint8, workers=-1,
-            score_cutoff=_FARTHEST - 1,
+
+    def closeness(rows: slice) -> NDArray[np.uint8]:
+        distances: NDArray[np.uint8] = process.cdist(
+            wrong[rows], words, scorer=scorer, dtype=np.uint8, workers=-1,
+            score_cutoff=_MAX_EDITS - 1,
         )  # fmt: skip
-        yield start, _FARTHEST - distances
+        return _MAX_EDITS - distances
+
+    return _blocks(len(wrong), len(words), closeness)
 
 
-def _bounds(num_queries: int, num_words: int) -> Iterator[tuple[int, int]]:
+def _blocks(num_queries: int, num_words: int, scores: Callable[[slice], NDArray[Any]]) -> Blocks:
     size = max(1, _MAX_CELLS // num_words)
     for start in range(0, num_queries, size):
-        yield start, min(start + size, num_queries)
+        yield start, scores(slice(start, start + size))
 
 
 def _ranks(queries: MisspellingQueries, blocks: Blocks) -> Indices:
     return np.concatenate([queries.ranks(scores, start) for start, scores in blocks])
 
 
-def _fasttext_embed(path: str) -> Callable[[Sequence[str]], NDArray[np.float32]]:
-    """Returns what embeds words with a model of fastText, to unit length."""
-    model = load_fasttext(path)
-    return lambda words: unit_rows(np.stack([model.get_word_vector(word) for word in words]))
+def _recall_table(
+    scores: Mapping[str, RecallScore], num_words: int, notes: Sequence[str]
+) -> Table:
+    """Returns a table of recall x 100, one row per method."""
+    first = next(iter(scores.values()))
+    columns = [
+        header
+        for name in first.metrics
+        for header in (name.removeprefix("recall_"), *([INTERVAL] if first.intervals else ()))
+    ]
+    title = f"Recall x 100 of the right form among {num_words:,} words"
+    table = make_table(title, ["method"], [name.replace("_", " ") for name in columns])
+    for method, score in scores.items():
+        cells = []
+        for name, value in score.metrics.items():
+            cells.append(number(value))
+            if first.intervals:
+                cells.append(interval(score.intervals[name]))
+        table.add_row(escape(method), *cells)
+    table.caption = escape("\n".join(notes))
+    return table
+
+
+def _query_notes(queries: MisspellingQueries) -> list[str]:
+    notes = [f"{len(queries):,} misspellings; of equal answers the more frequent word comes first."]
+    if queries.num_unknown:
+        notes.append(f"{queries.num_unknown:,} left out: no right form is in the vocabulary.")
+    if queries.num_equal:
+        notes.append(f"{queries.num_equal:,} left out: both forms are the same, ignoring case.")
+    if queries.num_words:
+        notes.append(f"{queries.num_words:,} wrong forms are words; they never answer themselves.")
+    return notes

@@ -1,4 +1,4 @@
-"""Recall of the right form of misspellings among the words of a vocabulary."""
+"""Recall of the right forms of misspellings among the words of a vocabulary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tf_charagram.data.readers.misspellings import Misspelling
 from tf_charagram.evaluation.bootstrap import Floats, interval, interval_lists, resample_counts
 
-#: A right form counts as found if it is among so many first answers.
+#: Numbers of first answers that recall is computed at.
 RECALL_AT = (1, 10, 50)
 
 Indices = NDArray[np.intp]
@@ -20,17 +20,17 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class MisspellingQueries:
-    """Misspellings whose right forms are looked for in a vocabulary, case ignored.
+    """Misspellings whose right forms are searched in a vocabulary, ignoring case.
 
-    A wrong form is asked for once; any of its right forms counts. It is never an answer to itself,
-    though it may be a word: who asks knows that it is wrong. This holds for all methods alike.
+    A wrong form is one query; any of its right forms counts. A wrong form that is itself a word is
+    never an answer to itself.
 
     Attributes:
-        wrong: Distinct wrong forms, in lower case.
-        right: The positions of the right forms of each in the vocabulary, increasing.
-        own: `(num_queries,)`, the position of the wrong form itself; -1 where it is no word.
-        num_unknown: Wrong forms left out, for no right form of theirs is in the vocabulary.
-        num_equal: Wrong forms left out, for they are also their only right form.
+        wrong: Distinct lowercase wrong forms.
+        right: Positions of the right forms of each in the vocabulary, increasing.
+        own: Position of each wrong form in the vocabulary, -1 if absent; `(num_queries,)`.
+        num_unknown: Wrong forms left out because no right form is in the vocabulary.
+        num_equal: Wrong forms left out because they equal their only right form.
     """
 
     wrong: list[str]
@@ -44,18 +44,18 @@ class MisspellingQueries:
 
     @property
     def num_words(self) -> int:
-        """How many of the wrong forms are themselves words of the vocabulary."""
+        """Number of wrong forms that are words of the vocabulary."""
         return int(np.count_nonzero(self.own >= 0))
 
     @classmethod
     def of(
         cls, misspellings: Sequence[Misspelling], vocabulary: Sequence[str]
     ) -> MisspellingQueries:
-        """Makes queries of misspellings.
+        """Builds queries.
 
         Args:
             misspellings: Wrong forms with their right forms.
-            vocabulary: Distinct words in lower case.
+            vocabulary: Distinct lowercase words.
         """
         positions = {word: position for position, word in enumerate(vocabulary)}
         right_forms: dict[str, set[str]] = {}
@@ -75,15 +75,11 @@ class MisspellingQueries:
         return cls(wrong_forms, right, own, num_unknown, num_equal)
 
     def ranks(self, scores: NDArray[Any], start: int = 0) -> Indices:
-        """Returns how many answers come before the first right one.
+        """Counts the answers before the first right one, `(num_scored,)`.
 
         Args:
-            scores: `(num_scored, num_words)`, larger is better; of equal ones, the word that comes
-                first in the vocabulary is the better answer.
-            start: The query that the first row is of.
-
-        Returns:
-            `(num_scored,)`; 0 where the best answer is right.
+            scores: `(num_scored, num_words)`, larger is better; ties keep the vocabulary's order.
+            start: Query of the first row.
         """
         rows = np.arange(len(scores))
         best = np.array(
@@ -107,7 +103,7 @@ class RecallScore:
     Attributes:
         num_queries: Misspellings scored.
         metrics: `recall_at_1`, `recall_at_10` and so on, x 100.
-        intervals: 95 % interval by bootstrap of each, if asked for.
+        intervals: Their 95 % bootstrap intervals, if asked for.
         draws: Their values in the resamples, `(num_resamples,)` each, if asked for.
     """
 
@@ -117,7 +113,7 @@ class RecallScore:
     draws: dict[str, Floats] = field(default_factory=dict, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the attributes, but for the draws, for JSON."""
+        """Returns all attributes except the draws, for JSON."""
         return {
             "num_queries": self.num_queries,
             **self.metrics,
@@ -126,13 +122,13 @@ class RecallScore:
 
 
 def score_ranks(ranks: Indices, *, num_resamples: int = 1000, seed: int = 0) -> RecallScore:
-    """Scores the ranks of right forms.
+    """Computes recall from the ranks of right forms.
 
-    Two methods that are scored with one seed get the same resamples of the same queries.
+    Two methods scored with the same seed get the same resamples of queries.
 
     Args:
-        ranks: `(num_queries,)`, how many answers come before the right one.
-        num_resamples: Resamples of the bootstrap; 0 for no intervals.
+        ranks: Number of answers before the right one, `(num_queries,)`.
+        num_resamples: Bootstrap resamples; 0 for no intervals.
         seed: Seed of the resamples.
     """
     hits = 100.0 * (ranks[:, np.newaxis] < np.array(RECALL_AT))

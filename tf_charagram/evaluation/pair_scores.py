@@ -1,4 +1,4 @@
-"""The score of each pair by each model, for a table of single examples."""
+"""Writes the score of each pair by each model, to look at single examples."""
 
 from __future__ import annotations
 
@@ -11,29 +11,32 @@ from numpy.typing import NDArray
 
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.data.writers import write_rows
-from tf_charagram.evaluation.embedders import EmbedderEvaluation, evaluation_labels
-from tf_charagram.evaluation.evaluation_sets import EvaluationSets
+from tf_charagram.evaluation.embedders import (
+    EmbedderEvaluation,
+    EvaluationSets,
+    evaluation_labels,
+)
 
 
 def save_pairs(
     path: str | Path, sets: EvaluationSets, results: Sequence[EmbedderEvaluation]
 ) -> int:
-    """Writes a row for each pair: what people and models make of it.
+    """Writes a row for each pair.
 
-    The columns are `set`, `typos` (the number of typing errors in `right`), `left`, `right`, `gold`
-    and, for each model or baseline, `NAME cosine` and `NAME score`. The score is the cosine on the
-    scale of `gold`, see `on_gold_scale`.
+    The columns are `set`, `typos` (the number of typos in `right`), `left`, `right`, `gold` and,
+    for each model or baseline, `NAME cosine` and `NAME score`: the cosine on the scale of `gold`,
+    see `on_gold_scale`.
 
     Args:
         path: `FILE.tsv`, `FILE.jsonl` or `FILE.parquet`; see `write_rows`.
         sets: The sets.
-        results: What `evaluate_embedders` returned for them.
+        results: The results of all models on these sets.
 
     Returns:
         The number of rows.
 
     Raises:
-        ConfigError: The suffix is none of these.
+        ConfigError: The suffix is unknown.
         RunError: The file cannot be written.
     """
     rows = list(_rows(sets, results))
@@ -52,37 +55,26 @@ def _rows(sets: EvaluationSets, results: Sequence[EmbedderEvaluation]) -> Iterat
                 columns[f"{label} cosine"] = np.round(cosines, 6).tolist()
                 columns[f"{label} score"] = np.round(on_gold_scale(cosines, pairs), 4).tolist()
             gold = pairs.scores.tolist()
-            for i, texts in enumerate(zip(pairs.left, pairs.right, strict=True)):
+            for i, (left, right) in enumerate(zip(pairs.left, pairs.right, strict=True)):
                 yield {
-                    "set": pairs.name, "typos": num_typos, "left": texts[0], "right": texts[1],
+                    "set": pairs.name, "typos": num_typos, "left": left, "right": right,
                     "gold": gold[i], **{name: values[i] for name, values in columns.items()},
                 }  # fmt: skip
 
 
 def on_gold_scale(cosines: NDArray[np.float64], pairs: ScoredPairs) -> NDArray[np.float64]:
-    """Returns cosines on the scale of the human scores, such as 0 to 5 for STS.
+    """Returns cosines `(num_pairs,)` on the scale of a set's human scores, such as 0 to 5 for STS.
 
-    No human score is looked at but for the scale of a set whose files do not say it, which goes
-    from the lowest to the highest that was given. See `on_scale`.
-
-    Args:
-        cosines: `(num_pairs,)`.
-        pairs: The set.
+    If the files of the set do not define a scale, it is the range of the scores.
     """
     low, high = pairs.scale or (float(pairs.scores.min()), float(pairs.scores.max()))
     return on_scale(cosines, low, high)
 
 
 def on_scale(cosines: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
-    """Returns cosines on a scale of human scores, as CSE scales them for its table 6.
+    """Maps cosines `(num_pairs,)` linearly to a scale, as CSE does for its table 6.
 
-    The smallest becomes `low` and the largest `high`, with a straight line between, so that
-    correlations stay as they are; equal ones all become the middle.
-
-    Args:
-        cosines: `(num_pairs,)`.
-        low: Lowest score.
-        high: Highest score.
+    The smallest becomes `low` and the largest `high`; if all are equal, they become the middle.
     """
     width = np.ptp(cosines)
     share = (cosines - cosines.min()) / width if width > 0 else np.full(len(cosines), 0.5)

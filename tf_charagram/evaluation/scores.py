@@ -1,90 +1,151 @@
-"""Scoring an embedder on sets of pairs with human scores."""
+"""Scores an embedder on sets of pairs: correlations of cosines with human scores, and their means.
+
+A mean is over a group of sets: `STS2012` over the sets of that year, `STS` over all sets of STS if
+there are at least two.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
-from research.paper_numbers import PaperScores
 from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data.readers.sts import NO_YEAR, STS_SETS
 from tf_charagram.evaluation.bootstrap import bootstrap, interval
 from tf_charagram.evaluation.correlation import hundredfold, pearson, spearman
-from tf_charagram.evaluation.means import mean_members, mean_scores
-from tf_charagram.evaluation.set_score import SetScore
 
-__all__ = [
-    "Embed", "SetScore", "score_all", "score_cosines", "score_names", "score_sets", "set_cosines",
-]  # fmt: skip
-
-# Unit-length rows: an array, or SciPy's CSR matrix.
+#: Maps texts to unit-length (or zero) rows `(num_texts, dim)`: an array, or SciPy's CSR matrix.
 Embed = Callable[[Sequence[str]], Any]
 
-# Texts whose vectors are in memory at once, about: 240 MB in 300 dimensions.
+#: Name of the mean over all sets of STS.
+STS_MEAN = "STS"
+# Texts whose vectors are in memory at the same time, about: 240 MB in 300 dimensions.
 _MAX_TEXTS = 200_000
 _CHUNK = 10_000
 
 
-def score_sets(
-    embed: Embed,
-    sets: Iterable[ScoredPairs],
-    *,
-    paper: PaperScores | None = None,
-    num_resamples: int = 0,
-    seed: int = 0,
-) -> list[SetScore]:
-    """Scores sets: the cosine of each pair against the human score.
+@dataclass(frozen=True)
+class SetScore:
+    """The score of one set, or the mean over several; correlations x 100.
 
-    A pair with a zero vector has cosine 0. Each text is embedded once, though many sets share it.
+    Attributes:
+        name: Name of the set or mean.
+        num_pairs: Pairs scored.
+        spearman: Spearman's rho x 100; `None` if one side is constant.
+        pearson: Pearson's r x 100; `None` if one side is constant.
+        metric: The primary correlation: `"spearman"` or `"pearson"`.
+        num_unscored: Pairs left out because they have no human score.
+        sets: Names of the sets of a mean.
+        left_out: Sets without a correlation, which are not part of the mean.
+        missing: Sets of the group that were not found.
+        interval: 95 % bootstrap interval of `value`, if asked for.
+        draws: Values of the resamples `(num_resamples,)`, if asked for.
+    """
+
+    name: str
+    num_pairs: int
+    spearman: float | None
+    pearson: float | None
+    metric: str = "spearman"
+    num_unscored: int = 0
+    sets: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    interval: tuple[float, float] | None = None
+    draws: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def value(self) -> float | None:
+        """The primary correlation."""
+        return self.spearman if self.metric == "spearman" else self.pearson
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether this is a mean over sets."""
+        return bool(self.sets or self.left_out)
+
+    @property
+    def num_sets(self) -> int:
+        """Number of sets: 1, or those of the mean."""
+        return len(self.sets) if self.is_mean else 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns all attributes except the draws, for JSON."""
+        kept = {part.name: getattr(self, part.name) for part in fields(self) if part.repr}
+        kept = {key: list(part) if isinstance(part, tuple) else part for key, part in kept.items()}
+        return {**kept, "value": self.value, "num_sets": self.num_sets}
+
+    def rounded(self) -> SetScore:
+        """Returns the score with its numbers, but not its draws, rounded to 0.01."""
+        return replace(
+            self,
+            spearman=None if self.spearman is None else round(self.spearman, 2),
+            pearson=None if self.pearson is None else round(self.pearson, 2),
+            interval=round_interval(self.interval),
+        )
+
+
+def round_interval(bounds: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Rounds both ends of an interval to 0.01."""
+    return None if bounds is None else (round(bounds[0], 2), round(bounds[1], 2))
+
+
+def score_sets(
+    embed: Embed, sets: Iterable[ScoredPairs], *, num_resamples: int = 0, seed: int = 0
+) -> list[SetScore]:
+    """Scores sets by the cosine of each pair.
+
+    A pair with a zero vector has cosine 0. Each text is embedded once, even if several sets
+    contain it.
 
     Args:
-        embed: Maps texts to unit-length (or zero) vectors `(num_texts, dim)`.
+        embed: Embeds texts to unit length.
         sets: The sets.
-        paper: What a paper reports for the encoder, if one has it: see `paper_scores`.
         num_resamples: Bootstrap resamples for intervals; 0 for none.
-        seed: Seed of the resamples; those of a set also depend on its name, not on other sets.
+        seed: Seed of the resamples. Those of a set also depend on its name, not on other sets.
 
     Returns:
-        A score for each set, in order, followed by the means of `mean_scores`; all rounded.
+        A score per set, in order, then the means; all rounded to 0.01.
     """
     sets = list(sets)
-    cosines = set_cosines(embed, sets)
-    return score_all(sets, cosines, paper=paper, num_resamples=num_resamples, seed=seed)
+    return score_all(sets, set_cosines(embed, sets), num_resamples=num_resamples, seed=seed)
 
 
 def score_all(
     sets: Sequence[ScoredPairs],
     cosines: Iterable[np.ndarray],
     *,
-    paper: PaperScores | None = None,
     num_resamples: int = 0,
     seed: int = 0,
 ) -> list[SetScore]:
-    """Scores sets by the cosines of their pairs, `(num_pairs,)` each; else as `score_sets`."""
+    """Scores sets from the cosines of their pairs, `(num_pairs,)` each; else as `score_sets`."""
     scores = [
-        score_cosines(pairs, of_set, paper=paper, num_resamples=num_resamples, seed=seed)
+        score_cosines(pairs, of_set, num_resamples=num_resamples, seed=seed)
         for pairs, of_set in zip(sets, cosines, strict=True)
     ]
-    return [score.rounded() for score in [*scores, *mean_scores(sets, scores, paper)]]
+    by_name = {score.name: score for score in scores}
+    means = [
+        mean_score(name, [by_name[member] for member in members], _expected(name))
+        for name, members in mean_members(sets).items()
+    ]
+    return [score.rounded() for score in [*scores, *means]]
 
 
-def score_names(sets: Iterable[ScoredPairs], paper: PaperScores | None = None) -> list[str]:
-    """Returns the names of the scores that `score_sets` gives, in order."""
+def score_names(sets: Iterable[ScoredPairs]) -> list[str]:
+    """Returns the names of the scores that `score_sets` computes, in order."""
     sets = list(sets)
-    return [*(pairs.name for pairs in sets), *mean_members(sets, paper)]
+    return [*(pairs.name for pairs in sets), *mean_members(sets)]
 
 
 def score_cosines(
-    pairs: ScoredPairs,
-    cosines: np.ndarray,
-    *,
-    paper: PaperScores | None = None,
-    num_resamples: int = 0,
-    seed: int = 0,
+    pairs: ScoredPairs, cosines: np.ndarray, *, num_resamples: int = 0, seed: int = 0
 ) -> SetScore:
-    """Scores one set by the cosines `(num_pairs,)` of its pairs; not rounded."""
+    """Scores one set from the cosines of its pairs, `(num_pairs,)`; not rounded."""
     draws = None
     if num_resamples:
         draws = 100 * bootstrap(
@@ -96,13 +157,59 @@ def score_cosines(
         num_pairs=len(pairs),
         spearman=hundredfold(spearman(cosines, pairs.scores)),
         pearson=hundredfold(pearson(cosines, pairs.scores)),
-        paper=paper.scores.get(pairs.name) if paper else None,
-        paper_source=paper.source if paper else None,
         metric=pairs.metric,
         num_unscored=pairs.num_unscored,
         interval=None if draws is None else interval(draws),
         draws=draws,
     )
+
+
+def mean_members(sets: Sequence[ScoredPairs]) -> dict[str, list[str]]:
+    """Returns the names of the means over some sets, each with the names of its sets."""
+    groups: dict[str, list[str]] = {}
+    for pairs in sets:
+        if pairs.group is not None:
+            groups.setdefault(pairs.group, []).append(pairs.name)
+    sts = [name for group in groups if group.startswith(STS_MEAN) for name in groups[group]]
+    groups.pop(NO_YEAR, None)
+    return {**groups, STS_MEAN: sts} if len(sts) > 1 else groups
+
+
+def _expected(group: str) -> list[str]:
+    """Returns the names of all sets of a year of STS."""
+    return [f"{group}.{name}" for name in STS_SETS.get(group.removeprefix(STS_MEAN), ())]
+
+
+def mean_score(name: str, scores: Sequence[SetScore], expected: Sequence[str] = ()) -> SetScore:
+    """Averages the scores of sets.
+
+    Args:
+        name: Name of the mean.
+        scores: Scores of the sets, at least one. Those without a correlation are left out.
+        expected: Names of all sets of the group, to tell which are missing.
+    """
+    used = [score for score in scores if score.value is not None]
+    present = {score.name for score in scores}
+    draws = [score.draws for score in used if score.draws is not None]
+    mean_draws = np.mean(draws, axis=0) if draws else None
+    return SetScore(
+        name=name,
+        num_pairs=sum(score.num_pairs for score in used),
+        spearman=_average([score.spearman for score in used]),
+        pearson=_average([score.pearson for score in used]),
+        metric=scores[0].metric,
+        num_unscored=sum(score.num_unscored for score in scores),
+        sets=tuple(score.name for score in used),
+        left_out=tuple(score.name for score in scores if score.value is None),
+        missing=tuple(member for member in expected if member not in present),
+        interval=None if mean_draws is None else interval(mean_draws),
+        draws=mean_draws,
+    )
+
+
+def _average(values: Sequence[float | None]) -> float | None:
+    defined = [value for value in values if value is not None]
+    return float(np.mean(defined)) if defined else None
 
 
 def set_cosines(embed: Embed, sets: Sequence[ScoredPairs]) -> Iterator[np.ndarray]:
@@ -116,7 +223,7 @@ def set_cosines(embed: Embed, sets: Sequence[ScoredPairs]) -> Iterator[np.ndarra
 def _batches(
     sets: Sequence[ScoredPairs],
 ) -> Iterator[tuple[list[ScoredPairs], dict[str, int]]]:
-    """Yields sets whose texts fit into memory together, and the row of each of these texts."""
+    """Yields sets whose texts fit into memory together, with the row of each text."""
     batch: list[ScoredPairs] = []
     rows: dict[str, int] = {}
     for pairs in sets:

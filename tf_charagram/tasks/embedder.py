@@ -12,12 +12,10 @@ from typing import ClassVar
 import numpy as np
 from rich.table import Table
 
-from research.paper_numbers import PaperScores, paper_scores
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.evaluation.means import mean_members
-from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
-from tf_charagram.evaluation.similarity_tables import neighbor_table, score_table
+from tf_charagram.evaluation.scores import SetScore, mean_members, score_names, score_sets
+from tf_charagram.evaluation.tables import neighbor_table, score_table
 from tf_charagram.files.writing import whole_file
 from tf_charagram.losses.negatives import NegativeSampler
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
@@ -62,22 +60,17 @@ class EmbedderTask(Task):
         self.sets = evaluation_sets(
             self.config.eval_data, kinds=self.set_groups, on_bad_line=self.bad_lines
         )
-        return score_names(self.sets, self._paper)
+        return score_names(self.sets)
 
     def checksum_of_set(self, name: str) -> str:
         """Returns a checksum of a set, or of those of a mean; see `Task.checksum_of_set`."""
-        members = mean_members(self.sets, self._paper).get(name, [name])
+        members = mean_members(self.sets).get(name, [name])
         read = [
             [pairs.name, pairs.left, pairs.right, pairs.scores.tolist()]
             for pairs in self.sets
             if pairs.name in members
         ]
         return hashlib.sha256(json.dumps(read).encode()).hexdigest()
-
-    @property
-    def _paper(self) -> PaperScores | None:
-        """What a paper reports for the encoder."""
-        return paper_scores(self.config.encoder, self.config.encoder_options)
 
     @abstractmethod
     def texts(self) -> Sequence[str]:
@@ -95,11 +88,7 @@ class EmbedderTask(Task):
             return unit_rows(model.encode(texts))
 
         scores = score_sets(
-            embed,
-            self.sets,
-            paper=self._paper,
-            num_resamples=scoring.num_resamples,
-            seed=scoring.seed,
+            embed, self.sets, num_resamples=scoring.num_resamples, seed=scoring.seed
         )
         return {score.name: score for score in scores}
 

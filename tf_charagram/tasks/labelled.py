@@ -5,15 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-from rich.markup import escape
 from rich.table import Table
 
-from research.paper_numbers import PaperNumber, paper_number
 from tf_charagram.data.pipeline.sources import labelled_file, named_sets
-from tf_charagram.encoders import encoder_name
 from tf_charagram.errors import ConfigError
 from tf_charagram.training.run_folder import checksums
 from tf_charagram.training.task import Scoring, Task
@@ -25,9 +21,6 @@ class LabelledTask(Task):
     Attributes:
         sets: What is scored on.
     """
-
-    #: What the papers report, by the name of the set; known after `score`.
-    _paper: Mapping[str, PaperNumber] = MappingProxyType({})
 
     def find_sets(self) -> list[str]:
         """Returns the names of the sets; see `Task.find_sets`."""
@@ -87,7 +80,7 @@ class LabelledTask(Task):
 
     @abstractmethod
     def score_set(self, model: Any, examples: Any, scoring: Scoring) -> Any:
-        """Scores a model on a set; returns what `value` and `set_tables` understand."""
+        """Scores a model on a set; returns what `value` and `tables` understand."""
 
     def score(self, model: Any, scoring: Scoring) -> dict[str, Any]:
         """Scores a model on the sets; see `Task.score`."""
@@ -95,21 +88,4 @@ class LabelledTask(Task):
         for examples in self.sets:
             scoring.check()
             scores[examples.name] = self.score_set(model, examples, scoring)
-        encoder, options = encoder_name(model.encoder), model.encoder.get_config()
-        numbers = {name: paper_number(self.config.task, name, encoder, options) for name in scores}
-        self._paper = {name: number for name, number in numbers.items() if number is not None}
         return scores
-
-    def tables(self, scores: Mapping[str, Any]) -> list[Table]:
-        """Returns tables of the scores of at least one set, with the papers' numbers."""
-        tables = self.set_tables(scores)
-        said = [f"paper: {self._paper[name].value} on {name}, {self._paper[name].source}."
-                for name in scores if name in self._paper]  # fmt: skip
-        if said:
-            notes = [str(tables[0].caption or ""), *map(escape, said)]
-            tables[0].caption = " ".join(filter(None, notes))
-        return tables
-
-    @abstractmethod
-    def set_tables(self, scores: Mapping[str, Any]) -> list[Table]:
-        """Returns tables of the scores, at least one set."""

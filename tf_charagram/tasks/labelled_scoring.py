@@ -12,12 +12,11 @@ from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.pipeline.sources import named_sets
 from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.evaluation.comparison import Difference, score_differences
+from tf_charagram.evaluation.comparison import Difference, difference_table, score_differences
 from tf_charagram.files.json_files import read_json
 from tf_charagram.models.locations import read_config, read_kind
 from tf_charagram.tasks import TASKS, settings_class, task_class
 from tf_charagram.tasks.labelled import LabelledTask
-from tf_charagram.tasks.supervised_tables import difference_table
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.task import Scoring
 

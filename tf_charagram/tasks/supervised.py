@@ -216,7 +216,7 @@ class LabelTask(SupervisedTask):
         """Returns the accuracy."""
         return score.accuracy
 
-    def set_tables(self, scores: Mapping[str, ClassificationScore]) -> list[Table]:
+    def tables(self, scores: Mapping[str, ClassificationScore]) -> list[Table]:
         """Returns a table with one row per set, and the confusion matrix of each set."""
         rows = list(scores.items())
         return [

@@ -8,7 +8,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.evaluation.classification import ClassificationScore
-from tf_charagram.evaluation.comparison import Difference
 from tf_charagram.reporting.console import INTERVAL, interval, make_table, number
 from tf_charagram.tasks.pairs.scores import RelatednessScore
 
@@ -52,14 +51,6 @@ def label_table(score: ClassificationScore, title: str = "Labels: rates x 100") 
             escape(label.label), f"{label.support:,}", *rates, *(f"{count:,}" for count in counts)
         )
     table.caption = "->: confusion matrix, the examples of each label by predicted label."
-    return table
-
-
-def difference_table(name: str, differences: Sequence[Difference]) -> Table:
-    """Returns a table of the second of two models minus the first on a set."""
-    table = make_table(f"{name}: second less first", ["metric"], ["difference", INTERVAL])
-    for change in differences:
-        table.add_row(change.name, number(change.value, ".4f"), interval(change.interval, ".4f"))
     return table
 
 

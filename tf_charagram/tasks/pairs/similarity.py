@@ -64,6 +64,6 @@ class Similarity(SupervisedTask):
         """Returns Pearson's r x 100."""
         return score.pearson
 
-    def set_tables(self, scores: Mapping[str, RelatednessScore]) -> list[Table]:
+    def tables(self, scores: Mapping[str, RelatednessScore]) -> list[Table]:
         """Returns a table with one row per set."""
         return [relatedness_table(list(scores.items()))]

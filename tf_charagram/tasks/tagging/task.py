@@ -195,7 +195,7 @@ class Tagging(LabelledTask):
         """Returns the accuracy."""
         return score.accuracy
 
-    def set_tables(self, scores: Mapping[str, TaggingScore]) -> list[Table]:
+    def tables(self, scores: Mapping[str, TaggingScore]) -> list[Table]:
         """Returns tables of the scores of some sets."""
         tables = []
         for name, score in scores.items():

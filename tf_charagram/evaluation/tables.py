@@ -1,0 +1,131 @@
+"""Tables of similarity scores and of nearest neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.markup import escape
+from rich.table import Table
+
+from tf_charagram.evaluation.comparison import Difference
+from tf_charagram.evaluation.scores import SetScore
+from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.reporting.console import INTERVAL, interval, make_table, number
+
+_TITLE = "Correlation x 100"
+_PRIMARY = "*"
+_MAX_TEXT_CHARS = 60
+
+
+def score_table(scores: Sequence[SetScore]) -> Table:
+    """Returns a table of scores x 100, means last; a star marks the primary correlation."""
+    has_intervals = any(score.interval for score in scores)
+    numbers = ["pairs", "Spearman", "Pearson", *([INTERVAL] if has_intervals else [])]
+    table = make_table(_TITLE, ["set"], numbers)
+    for score in _with_sections(table, scores):
+        cells = [
+            number(value) + (_PRIMARY if metric == score.metric and value is not None else " ")
+            for metric, value in (("spearman", score.spearman), ("pearson", score.pearson))
+        ]
+        if has_intervals:
+            cells.append(interval(score.interval))
+        table.add_row(_label(score), f"{score.num_pairs:,}", *cells)
+    caption = [f"{_PRIMARY} primary correlation", *_notes(scores)]
+    table.caption = escape("\n".join(caption))
+    return table
+
+
+def comparison_table(
+    rows: Sequence[SetScore],
+    columns: Sequence[tuple[str, Sequence[SetScore]]],
+    comparisons: Sequence[tuple[str, Sequence[Difference]]],
+    title: str = "",
+) -> Table:
+    """Returns a table of the primary correlations x 100 of several models side by side.
+
+    Args:
+        rows: Scores of any of the models, for the names and sizes of the sets.
+        columns: Header and scores of each column, all of the same sets.
+        comparisons: Header and values of each difference. Intervals get a column of their own.
+        title: Appended to the title.
+    """
+    cells_by_column: list[list[str]] = []
+    names = ["pairs"]
+    for name, scores in columns:
+        names.append(name)
+        cells_by_column.append([number(score.value) for score in scores])
+    for name, changes in comparisons:
+        names.append(name)
+        cells_by_column.append([number(change.value, "+.2f") for change in changes])
+        if any(change.interval for change in changes):
+            names.append(INTERVAL)
+            cells_by_column.append([interval(change.interval, "+.2f") for change in changes])
+    table = make_table(_TITLE + title, ["set", "metric"], names)
+    lines = zip(*cells_by_column, strict=True)
+    for score, line in zip(_with_sections(table, rows), lines, strict=True):
+        table.add_row(_label(score), score.metric, f"{score.num_pairs:,}", *line)
+    shown = [rows, *(scores for _, scores in columns)]
+    notes = dict.fromkeys(note for scores in shown for note in _notes(scores))
+    table.caption = escape("\n".join(notes))
+    return table
+
+
+def neighbor_table(embedder: TextEmbedder, queries: Sequence[str], texts: Sequence[str]) -> Table:
+    """Returns a table of the five nearest neighbours of each query among texts."""
+    table = Table("text", "nearest neighbours (cosine)", title="Nearest neighbours")
+    vectors = unit_rows(embedder.encode(texts))
+    for query in queries:
+        neighbors = embedder.neighbors(query, texts, 5, vectors, include_query=False)
+        cells = (f"{_shortened(text)} {cosine:.2f}" for text, cosine in neighbors)
+        separator = "\n" if len(query) > _MAX_TEXT_CHARS else ", "
+        table.add_row(_shortened(query), separator.join(cells))
+    return table
+
+
+def _shortened(text: str) -> str:
+    """Returns a text on one line, cut to fit a table."""
+    text = " ".join(text.split())
+    return escape(text if len(text) <= _MAX_TEXT_CHARS else f"{text[: _MAX_TEXT_CHARS - 3]}...")
+
+
+def _notes(scores: Sequence[SetScore]) -> list[str]:
+    """Returns notes on missing sets, left-out pairs and undefined correlations."""
+    notes = []
+    for score in scores:
+        if score.num_unscored and not score.is_mean:
+            notes.append(f"{score.name}: {score.num_unscored:,} without a human score left out.")
+        if score.value is None and not score.is_mean:
+            notes.append(f"{score.name}: no correlation, because all cosines or scores are equal.")
+        if score.left_out:
+            notes.append(f"{score.name}: without {_names(score.left_out)}, no correlation.")
+    missing = list(dict.fromkeys(name for score in scores for name in score.missing))
+    if missing:
+        notes.append(f"Missing: {_names(missing)}.")
+    return notes
+
+
+def _with_sections(table: Table, scores: Sequence[SetScore]) -> Iterator[SetScore]:
+    """Yields the scores; starts a section of the table at the first mean."""
+    is_mean = False
+    for score in scores:
+        if score.is_mean and not is_mean:
+            table.add_section()
+        is_mean = score.is_mean
+        yield score
+
+
+def _label(score: SetScore) -> str:
+    if not score.is_mean:
+        return escape(score.name)
+    total = score.num_sets + len(score.left_out) + len(score.missing)
+    count = str(total) if total == score.num_sets else f"{score.num_sets} of {total}"
+    return escape(f"{score.name} ({count} sets)")
+
+
+def _names(names: Sequence[str]) -> str:
+    """Returns names grouped by the part before the first dot."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        group, dot, rest = name.partition(".")
+        groups.setdefault(group, []).extend([rest] if dot else [])
+    return "; ".join(" ".join([group, *rest]) for group, rest in groups.items())
