@@ -26,7 +26,7 @@ import common
 import numpy as np
 
 from tf_charagram.bulk.inputs import find_inputs
-from tf_charagram.bulk.job import EmbedJob, run_local
+from tf_charagram.bulk.run import EmbedJob, run_local
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig

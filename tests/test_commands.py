@@ -387,14 +387,6 @@ class TestEmbed:
         message = f"{flag.partition('=')[0]} is for shards: give a folder with --output."
         assert message in capsys.readouterr().err
 
-    def test_a_resumed_folder_has_its_own_lines_of_a_shard(self, trained, lines, tmp_path):
-        arguments = ["embed", trained.folder, "--input", lines, "--output", tmp_path / "out"]
-        assert call(*arguments, "--shard-lines", 2) == 0
-        names = sorted(path.name for path in (tmp_path / "out").iterdir())
-        (tmp_path / "out" / "part-00000-00000.npy").unlink()
-        assert call(*arguments, "--resume") == 0
-        assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
-
     def test_an_error_leaves_no_file(self, trained, lines, tmp_path, capsys):
         out = tmp_path / "vectors.npy"
         out.write_text("old")

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from tests.commands import call
-from tf_charagram.bulk.formats import FORMATS
+from tf_charagram.bulk.folder import FORMATS
 from tf_charagram.bulk.run import ENGINES
 from tf_charagram.cli import embed
 from tf_charagram.cli.train import make_parser

@@ -1,1 +1,1 @@
-"""Embeds the lines of many files into shards, which can be resumed; counts their n-grams."""
+"""Embeds the lines of many files into a folder of shards; an interrupted run can be resumed."""

@@ -1,15 +1,18 @@
-"""A folder of shards: its settings, which shards are done, and whether they are intact."""
+"""A folder of shards: its settings, the shards that are done, and their files."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from tf_charagram.bulk.formats import FORMATS
+import numpy as np
+
+from tf_charagram.bulk.inputs import Shard
 from tf_charagram.errors import RunError
+from tf_charagram.extras import extra_module
 from tf_charagram.files.json_files import (
     append_json_line,
     read_json,
@@ -20,8 +23,44 @@ from tf_charagram.files.json_files import (
 from tf_charagram.files.writing import sha256_of, whole_file, writing
 
 Record = dict[str, Any]
+
+
+def write_npy(file: IO[bytes], shard: Shard, vectors: np.ndarray) -> None:
+    """Writes the embeddings, float32 `(num_lines, dim)`; row r is line `first_line + r`."""
+    vectors = np.ascontiguousarray(vectors, "<f4")
+    np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(vectors))
+    # np.save would lose the reason why a file cannot be written.
+    file.write(vectors.data)
+
+
+def write_parquet(file: IO[bytes], shard: Shard, vectors: np.ndarray) -> None:
+    """Writes the columns `file`, `line` (1-based), `text` and `embedding`."""
+    pyarrow = extra_module("pyarrow", "parquet")
+    parquet = extra_module("pyarrow.parquet", "parquet")
+    values = pyarrow.array(np.ascontiguousarray(vectors, np.float32).reshape(-1))
+    table = pyarrow.table(
+        {
+            "file": pyarrow.array([shard.path] * len(vectors)),
+            "line": pyarrow.array(np.arange(len(vectors)) + shard.first_line),
+            "text": pyarrow.array(shard.texts),
+            "embedding": pyarrow.FixedSizeListArray.from_arrays(values, vectors.shape[1]),
+        }
+    )
+    # Embeddings do not compress.
+    compression = dict.fromkeys(["file", "line", "text"], "zstd")
+    parquet.write_table(
+        table, file, use_dictionary=["file"],
+        compression={**compression, "embedding.list.element": "none"},
+    )  # fmt: skip
+
+
+FORMATS: dict[str, Callable[[IO[bytes], Shard, np.ndarray], None]] = {
+    "npy": write_npy,
+    "parquet": write_parquet,
+}
+
 _SHARD = re.compile(rf"part-\d{{5,}}-\d{{5,}}\.({'|'.join(FORMATS)})")
-# What a record holds; a damaged one may hold anything.
+# Types of the fields of an intact record.
 _FIELDS = {
     "name": str, "input": str, "first_line": int, "num_lines": int, "text_bytes": int,
     "text_sha256": str, "bytes": int, "sha256": str,
@@ -29,17 +68,17 @@ _FIELDS = {
 
 
 class ShardFolder:
-    """The files that bulk embedding writes.
+    """The files of bulk embedding.
 
-    `manifest.json` has the settings of the folder, and whether it is complete;
-    `shards.jsonl` has a line for each shard that is done.
+    `manifest.json` has the settings of the folder and `is_complete`; `shards.jsonl` has a line for
+    each shard that is done.
 
     Args:
         path: The folder.
 
     Attributes:
-        records: The shards that are done, by name without ending.
-        damaged: What was wrong with shards that have to be embedded again.
+        records: Records of the shards that are done, by name without suffix.
+        damaged: Problems of shards that have to be embedded again.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -48,7 +87,6 @@ class ShardFolder:
         self.shards = self.path / "shards.jsonl"
         self.records: dict[str, Record] = {}
         self.damaged: list[str] = []
-        self._is_complete = False
 
     @classmethod
     def open(
@@ -58,13 +96,13 @@ class ShardFolder:
 
         Args:
             path: The folder.
-            settings: What must be the same when it is resumed; JSON values.
+            settings: Settings that a resumed run must share; JSON values.
             resume: Keep the shards in the folder, if there are any.
-            overwrite: Delete the shards in the folder, and nothing else.
+            overwrite: Delete the shards in the folder, but no other files.
 
         Raises:
-            RunError: The folder has files and neither flag was given, holds no shards, was begun
-                with other settings, or cannot be written.
+            RunError: The folder has files and neither flag was given, is not a folder of shards,
+                was started with other settings, or cannot be written.
         """
         folder = cls(path)
         if folder.path.exists() and not folder.path.is_dir():
@@ -72,10 +110,10 @@ class ShardFolder:
         if folder.path.is_dir() and any(folder.path.iterdir()):
             if not (resume or overwrite):
                 raise RunError(
-                    f"{folder.path} exists. Add --resume to go on with it, --overwrite to start "
+                    f"{folder.path} exists. Add --resume to continue it, --overwrite to start "
                     "again, or give another --output."
                 )
-            # Of a process that was killed; others may be writing other files there.
+            # Partial files of a process that was killed.
             for name in ("part-", folder.manifest.name, folder.shards.name):
                 folder._remove(folder.path.glob(f".{name}*.part"))
             if any(folder.path.iterdir()) and not folder.manifest.is_file():
@@ -85,76 +123,67 @@ class ShardFolder:
             if overwrite:
                 folder._clear()
         if folder.manifest.is_file():
-            folder._go_on(settings)
-        else:
-            write_json(folder.manifest, {**settings, "is_complete": False})
+            folder._check_settings(settings)
+            folder._read_records()
+        write_json(folder.manifest, {**settings, "is_complete": False})
+        folder._write_records()
         return folder
 
     def add(self, record: Record) -> None:
-        """Records that a shard is done; a resumed run will leave it out.
+        """Records that a shard is done; a resumed run will skip it.
 
         Raises:
-            RunError: It cannot be written, for instance because the disk is full.
+            RunError: The record cannot be written, for instance because the disk is full.
         """
-        self._reopen()
         self.records[_key(record)] = record
         append_json_line(self.shards, record)
 
     def complete(self) -> None:
         """Sorts the records in the order of the input, and marks the folder as complete."""
         self._write_records()
-        self._mark(True)
-
-    def _mark(self, is_complete: bool) -> None:
-        settings = read_json(self.manifest)
-        write_json(self.manifest, {**settings, "is_complete": is_complete})
-        self._is_complete = is_complete
-
-    def _reopen(self) -> None:
-        """Marks a complete folder as incomplete, before anything else in it changes."""
-        if self._is_complete:
-            self._mark(False)
+        write_json(self.manifest, {**read_json(self.manifest), "is_complete": True})
 
     def _clear(self) -> None:
-        """Deletes the shards and what is said of them."""
-        # A damaged manifest does not say that the folder is complete.
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            self._is_complete = read_json(self.manifest)["is_complete"]
-            self._reopen()
+        """Deletes shards, records and manifest, in an order that survives a kill."""
+        with suppress(OSError, ValueError, TypeError):  # of a damaged manifest
+            write_json(self.manifest, {**read_json(self.manifest), "is_complete": False})
         shards = [path for path in self.path.iterdir() if _SHARD.fullmatch(path.name)]
-        self._remove([*shards, self.shards, self.manifest])
+        self._remove([self.shards, *shards, self.manifest])
 
-    def _go_on(self, settings: dict[str, Any]) -> None:
+    def _check_settings(self, settings: dict[str, Any]) -> None:
         try:
             old = _flat(read_json(self.manifest))
-            self._is_complete = old["is_complete"]
-            new = _flat({**settings, "is_complete": old["is_complete"]})
-            changed = [
-                "the model was another one"
-                if name == "model_sha256"
-                else f"{name} was {old.get(name)}, is {new.get(name)}"
-                for name in {**old, **new}
-                if old.get(name) != new.get(name)
-            ]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(f"{self.manifest} is damaged: {error!r}.") from error
+        new = _flat(settings)
+        changed = [
+            "the model was another one"
+            if name == "model_sha256"
+            else f"{name} was {old.get(name)}, is {new.get(name)}"
+            for name in {**old, **new}
+            if name != "is_complete" and old.get(name) != new.get(name)
+        ]
         if changed:
             raise RunError(
-                f"{self.path} was begun with other settings: {', '.join(changed)}. "
+                f"{self.path} was started with other settings: {', '.join(changed)}. "
                 "Resume with the same, start again with --overwrite, or give another --output."
             )
-        for record in self._read_records():
+
+    def _read_records(self) -> None:
+        """Reads the records of intact shards; the others are embedded again."""
+        for record in read_json_lines(self.shards):
+            if not isinstance(record, dict) or not all(
+                isinstance(record.get(name), kind) for name, kind in _FIELDS.items()
+            ):
+                continue
             problem = self._problem(record)
             if problem is None:
                 self.records[_key(record)] = record
             else:
                 self.damaged.append(f"{self.path / record['name']} {problem}")
-        if not self.shards.is_file() or self._lines() != self.shards.read_bytes():
-            self._reopen()
-            self._write_records()
 
     def _problem(self, record: Record) -> str | None:
-        """Returns what is wrong with the file of a shard, or `None`."""
+        """Returns the problem of a shard's file, or `None`."""
         path = self.path / record["name"]
         if not path.is_file():
             return "is missing"
@@ -163,40 +192,14 @@ class ShardFolder:
             return f"has {size:,} bytes instead of {record['bytes']:,}"
         return None if sha256_of(path) == record["sha256"] else "has another checksum"
 
-    def _read_records(self) -> Iterator[Record]:
-        """Yields the records but damaged ones, whose shards are embedded again."""
-        for record in read_json_lines(self.shards):
-            if isinstance(record, dict) and all(
-                isinstance(record.get(name), kind) for name, kind in _FIELDS.items()
-            ):
-                yield record
-
     def _write_records(self) -> None:
-        with whole_file(self.shards) as file:
-            file.write(self._lines())
-
-    def _lines(self) -> bytes:
-        """Returns what `shards.jsonl` holds once it is complete."""
-        return to_json_lines(self.records[key] for key in sorted(self.records)).encode()
+        with whole_file(self.shards, "w") as file:
+            file.write(to_json_lines(self.records[key] for key in sorted(self.records)))
 
     def _remove(self, paths: Iterable[Path]) -> None:
         with writing(self.path):
             for path in paths:
                 path.unlink(missing_ok=True)
-
-
-def begun_with(path: str | Path, names: Iterable[str]) -> dict[str, Any]:
-    """Returns some of the settings that a folder was begun with; none if it was not, or is damaged.
-
-    Args:
-        path: The folder.
-        names: Which settings.
-    """
-    try:
-        saved = read_json(ShardFolder(path).manifest)
-        return {name: saved[name] for name in names}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
 
 
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:

@@ -1,10 +1,11 @@
-"""The files whose lines are embedded: listed, checked for changes, split into shards."""
+"""Input files: found, checked for changes, split into shards, and counted on a progress line."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import stat
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,21 +14,22 @@ from typing import NamedTuple
 
 from tf_charagram.data.readers.lines import NUM_MAGIC_BYTES, STDIN, check_is_text, read_lines
 from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.reporting.progress import ProgressLine
 from tf_charagram.text.batches import bounded_batches
 
-# Bounds the memory that a shard of long lines takes.
+# Bounds the memory of a shard of long lines.
 _MAX_SHARD_CHARS = 32_000_000
 _SAMPLE_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file as it was when it was first seen.
+    """A file as it was when it was found.
 
     Attributes:
-        path: As it was given; `-` is standard input.
-        size: In bytes; `None` for what can be read only once, such as standard input or a pipe.
-        modified_ns: Time of the last change, in nanoseconds.
+        path: The path as given; `-` is standard input.
+        size: Size in bytes; `None` for a stream, such as standard input or a pipe.
+        modified_ns: Time of the last change in nanoseconds; `None` for a stream.
     """
 
     path: str
@@ -36,10 +38,10 @@ class InputFile:
 
     @classmethod
     def look_at(cls, path: str) -> InputFile:
-        """Returns the file under a path.
+        """Returns the file at a path.
 
         Raises:
-            DataError: It cannot be read, or is no text.
+            DataError: It cannot be read, or is not text.
         """
         if path == STDIN:
             return cls(path, None, None)
@@ -47,7 +49,6 @@ class InputFile:
             state = os.stat(path)
             if not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
                 return cls(path, None, None)
-            # May be forbidden; a folder cannot be opened either.
             with open(path, "rb") as file:
                 check_is_text(path, file.read(NUM_MAGIC_BYTES))
                 return cls(path, state.st_size, state.st_mtime_ns)
@@ -66,36 +67,31 @@ class InputFile:
         if self.size is not None and self != InputFile.look_at(self.path):
             raise DataError(
                 self.path,
-                "has changed while it was read, so the result would belong to no one version of "
-                "it. Start again once it is complete; a folder of shards, with --overwrite.",
+                "has changed while it was read. Start again once it is complete; a folder of "
+                "shards, with --overwrite.",
             )
 
     def text_size(self) -> int | None:
-        """Returns the bytes of its text: for gzip an estimate, from how its beginning expands."""
+        """Returns the size of the text in bytes, for gzip estimated from its first member."""
         if self.size is None:
             return None
         with open(self.path, "rb") as file:
             sample = file.read(_SAMPLE_BYTES)
         if not sample.startswith(b"\x1f\x8b"):
             return self.size
-        num_bytes, rest = 0, sample
+        member = zlib.decompressobj(wbits=31)
         try:
-            while rest:  # Each member of the file, of which there may be many.
-                member = zlib.decompressobj(wbits=31)
-                num_bytes += len(member.decompress(rest))
-                rest = member.unused_data
-        except zlib.error:  # Told by whoever reads it.
-            pass
-        if not num_bytes:
+            num_bytes = len(member.decompress(sample))
+        except zlib.error:  # Whoever reads the file will report it.
             return self.size
-        return self.size * num_bytes // len(sample)
+        return self.size * num_bytes // (len(sample) - len(member.unused_data))
 
 
 class Shard(NamedTuple):
-    """Lines of one file that are embedded into one file.
+    """Lines of one input that are embedded into one file.
 
     Attributes:
-        name: Such as `part-00001-00002`: the number of the input and of the shard in it.
+        name: Numbers of the input and of the shard in it, such as `part-00001-00002`.
         path: The input.
         first_line: 1-based number of the first line.
         texts: The lines.
@@ -107,7 +103,7 @@ class Shard(NamedTuple):
     texts: list[str]
 
     def identity(self) -> dict[str, str | int]:
-        """Returns what tells whether this is the shard that was embedded before."""
+        """Returns position, size and checksum of the lines, to recognize the shard later."""
         text = to_text(self.texts)
         return {
             "input": self.path,
@@ -119,12 +115,12 @@ class Shard(NamedTuple):
 
 
 def to_text(lines: Sequence[str]) -> bytes:
-    """Returns lines as UTF-8, each with its end."""
+    """Returns lines as UTF-8, each with a line end."""
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
 
 
 def find_inputs(patterns: Iterable[str]) -> list[InputFile]:
-    """Returns the files under these paths; a pattern such as `logs/*.gz` gives all it matches.
+    """Returns the files at some paths; a pattern such as `logs/*.gz` stands for all its matches.
 
     Raises:
         DataError: A file cannot be read.
@@ -141,7 +137,7 @@ def find_inputs(patterns: Iterable[str]) -> list[InputFile]:
 
 
 def _matches(pattern: str) -> list[str]:
-    """Returns the paths that a pattern gives; itself if there is none, or one of that name."""
+    """Returns the sorted matches of a pattern; without any, the pattern itself."""
     if os.path.exists(pattern):
         return [pattern]
     # A file that is called `-` is not standard input.
@@ -167,7 +163,7 @@ def read_shards(file: InputFile, number: int, shard_lines: int) -> Iterator[Shar
     Args:
         file: The file.
         number: Its number among the inputs.
-        shard_lines: Lines of a shard; long lines make it smaller.
+        shard_lines: Maximum number of lines of a shard; shards of long lines have fewer.
 
     Raises:
         DataError: The file cannot be read, or has changed meanwhile.
@@ -179,3 +175,45 @@ def read_shards(file: InputFile, number: int, shard_lines: int) -> Iterator[Shar
         yield Shard(f"part-{number:05}-{part:05}", file.path, first_line, batch)
         first_line += len(batch)
     file.check_unchanged()
+
+
+class LineProgress:
+    """A progress line on standard error with lines, speed and time left.
+
+    Args:
+        files: The files that are read.
+        bytes_done: Bytes of their text that were processed before.
+    """
+
+    def __init__(self, files: Sequence[InputFile], bytes_done: int = 0) -> None:
+        self.num_lines = 0
+        self._start = time.perf_counter()
+        sizes = [file.text_size() for file in files]
+        total = None if None in sizes else max(sum(filter(None, sizes)) - bytes_done, 0)
+        self._line = ProgressLine(total)
+
+    def __enter__(self) -> LineProgress:
+        self._line.__enter__()
+        self.advance(0, 0)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._line.__exit__(*error)
+
+    def advance(self, num_lines: int, num_bytes: int) -> None:
+        """Moves the line by a number of lines and bytes of text."""
+        self.num_lines += num_lines
+        speed = [f"{self._rate():,.0f} lines/s"] if self.num_lines else []
+        self._line.update(f"{self.num_lines:,} lines", speed, advance=num_bytes)
+
+    def say(self, text: str) -> None:
+        """Prints a line above, unless progress is suppressed."""
+        self._line.say(text)
+
+    def summary(self) -> str:
+        """Returns the final line."""
+        seconds = time.perf_counter() - self._start
+        return f"{self.num_lines:,} lines in {seconds:,.1f} s, {self._rate():,.0f} lines/s"
+
+    def _rate(self) -> float:
+        return self.num_lines / max(time.perf_counter() - self._start, 1e-9)

@@ -8,14 +8,13 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from tf_charagram.bulk.folder import Record
 from tf_charagram.bulk.inputs import Shard
-from tf_charagram.bulk.job import EmbedJob, ShardEmbedder
+from tf_charagram.bulk.run import EmbedJob
 from tf_charagram.errors import DataError, RunError, check_positive
 from tf_charagram.extras import extra_module
 from tf_charagram.models.embedder import TextEmbedder
@@ -24,24 +23,26 @@ Batch = dict[str, np.ndarray]
 
 
 class ShardActor:
-    """Embeds shards, as an actor of `ray.data.Dataset.map_batches`; loads the model once.
+    """Embeds shards as an actor of `ray.data.Dataset.map_batches`; loads the model once.
 
     Args:
-        job: What the shards are part of.
+        job: The job of the shards.
     """
 
     def __init__(self, job: EmbedJob) -> None:
-        self._embed = ShardEmbedder(job, TextEmbedder.load(job.model, folded=True))
+        self._job = job
+        self._embedder = TextEmbedder.load(job.model, folded=True)
 
     def __call__(self, batch: Batch) -> Batch:
         """Takes the columns of `Shard`; returns the column `record`, as JSON."""
         columns = (batch[name].tolist() for name in Shard._fields)
-        records = [self._embed(Shard(*row)) for row in zip(*columns, strict=True)]
+        rows = zip(*columns, strict=True)
+        records = [self._job.embed(Shard(*row), self._embedder) for row in rows]
         return {"record": np.array([json.dumps(record) for record in records], object)}
 
 
 def check_ray(workers: int | None) -> None:
-    """Checks that Ray can be run with this many actors.
+    """Checks that Ray can run with this many actors.
 
     Raises:
         ConfigError: Ray is not installed, or `workers` is below 1.
@@ -55,45 +56,13 @@ def run_ray(job: EmbedJob, done: dict[str, Record], workers: int | None = None) 
     """Embeds the pending shards on Ray; yields the records as they are completed.
 
     Args:
-        job: What is embedded.
-        done: The records of the shards that are done, by name.
+        job: Model, inputs and output.
+        done: Records of the shards that are done, by name.
         workers: Number of actors, each with a core and a copy of the model; `None` for one
             per core of the cluster.
 
     Raises:
-        RunError: Reading, embedding or writing failed somewhere.
-    """
-    ray, data, context = start_ray()
-    context.target_max_block_size = 1  # Each shard is a block of its own, so that all actors work.
-
-    def read(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        try:
-            for shard in job.pending_shards(row["item"], done):
-                yield shard._asdict()
-        except DataError as error:  # Its constructor is not the one that unpickling calls.
-            raise RunError(str(error)) from None
-
-    numbers = list(range(len(job.inputs)))
-    actors = data.ActorPoolStrategy(size=workers or int(ray.cluster_resources()["CPU"]))
-    with data.DataContext.current(context):
-        files = data.from_items(numbers, override_num_blocks=len(numbers))
-        # Readers take no core of their own: the actors may hold them all.
-        records = files.flat_map(read, num_cpus=0).map_batches(
-            ShardActor, fn_constructor_args=(job,), batch_size=1, compute=actors, num_cpus=1
-        )
-    with ray_errors(ray):
-        for row in records.iter_rows():
-            yield json.loads(row["record"])
-
-
-def start_ray() -> tuple[Any, Any, Any]:
-    """Starts Ray, or uses the cluster that runs.
-
-    Returns:
-        The modules `ray` and `ray.data`, and a context for data sets that print nothing.
-
-    Raises:
-        ConfigError: Ray is not installed.
+        RunError: Reading, embedding or writing failed on a node.
     """
     ray = extra_module("ray", "ray")
     data = extra_module("ray.data", "ray")
@@ -102,14 +71,26 @@ def start_ray() -> tuple[Any, Any, Any]:
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Errors are raised, too.
     context = data.DataContext.get_current().copy()
     context.enable_progress_bars = False
-    return ray, data, context
+    context.target_max_block_size = 1  # One shard per block, so that all actors work.
 
+    def read(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        try:
+            for shard in job.pending_shards(row["item"], done):
+                yield shard._asdict()
+        except DataError as error:  # It cannot be unpickled: its constructor takes other arguments.
+            raise RunError(str(error)) from None
 
-@contextmanager
-def ray_errors(ray: Any) -> Iterator[None]:
-    """Raises what failed in a task as `RunError`."""
+    numbers = list(range(len(job.inputs)))
+    actors = data.ActorPoolStrategy(size=workers or int(ray.cluster_resources()["CPU"]))
+    with data.DataContext.current(context):
+        files = data.from_items(numbers, override_num_blocks=len(numbers))
+        # Readers take no core: the actors may hold them all.
+        records = files.flat_map(read, num_cpus=0).map_batches(
+            ShardActor, fn_constructor_args=(job,), batch_size=1, compute=actors, num_cpus=1
+        )
     try:
-        yield
+        for row in records.iter_rows():
+            yield json.loads(row["record"])
     except ray.exceptions.RayTaskError as error:
-        # Ray adds lines on how to retry.
+        # Ray appends advice on how to retry.
         raise RunError(str(error.cause).partition("\n")[0]) from error

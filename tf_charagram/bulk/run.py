@@ -1,18 +1,112 @@
-"""Bulk embedding from start to end, with either engine."""
+"""Embeds files into a folder of shards, on this machine or on Ray."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from typing import Any
 
-from tf_charagram.bulk.folder import ShardFolder
-from tf_charagram.bulk.job import EmbedJob, run_local
-from tf_charagram.bulk.progress import LineProgress
-from tf_charagram.bulk.ray_engine import check_ray, run_ray
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.bulk.folder import FORMATS, Record, ShardFolder
+from tf_charagram.bulk.inputs import InputFile, LineProgress, Shard, read_shards
+from tf_charagram.errors import ConfigError, DataError, check_positive, unknown_name
+from tf_charagram.extras import extra_module
 from tf_charagram.files.locks import FolderLock
+from tf_charagram.files.writing import sha256_of, whole_file
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.models.locations import model_sha256
+from tf_charagram.text.parallel import in_threads
 
 ENGINES = ("local", "ray")
+# While one shard is written to disk, the next one is embedded.
+_SHARDS_AT_ONCE = 2
+
+
+@dataclass(frozen=True)
+class EmbedJob:
+    """Model, inputs and output of bulk embedding.
+
+    Args:
+        model: Run folder or model folder.
+        inputs: The files.
+        output: Folder of the shards.
+        format: `"npy"` or `"parquet"`.
+        shard_lines: Maximum number of lines of a shard.
+        batch_size: Lines embedded at a time. Defaults to that of `TextEmbedder.encode`.
+
+    Raises:
+        ConfigError: A value is out of range, or an input is a stream.
+    """
+
+    model: str
+    inputs: tuple[InputFile, ...]
+    output: str
+    format: str = "npy"
+    shard_lines: int = 50_000
+    batch_size: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.format not in FORMATS:
+            raise ConfigError(unknown_name("format", self.format, FORMATS))
+        if self.format == "parquet":
+            extra_module("pyarrow.parquet", "parquet")
+        check_positive(shard_lines=self.shard_lines)
+        if self.batch_size is not None:
+            check_positive(batch_size=self.batch_size)
+        for file in self.inputs:
+            if file.size is None:
+                raise ConfigError(
+                    f"Shards need files, which a resumed run can read again. Received: {file.path}"
+                )
+
+    def open_folder(self, *, resume: bool = False, overwrite: bool = False) -> ShardFolder:
+        """Creates the folder of the shards, or resumes it; see `ShardFolder.open`."""
+        settings: dict[str, Any] = {
+            "model_sha256": model_sha256(self.model),
+            "format": self.format,
+            "dtype": "float32",
+            "shard_lines": self.shard_lines,
+            "inputs": [{"path": file.path, "bytes": file.size} for file in self.inputs],
+        }
+        return ShardFolder.open(self.output, settings, resume=resume, overwrite=overwrite)
+
+    def pending_shards(self, number: int, done: dict[str, Record]) -> Iterator[Shard]:
+        """Streams the shards of an input that are not done yet.
+
+        Args:
+            number: Number of the input.
+            done: Records of the shards that are done, by name.
+
+        Raises:
+            DataError: The input cannot be read, or has changed.
+        """
+        file = self.inputs[number]
+        for shard in read_shards(file, number, self.shard_lines):
+            record = done.get(shard.name)
+            if record is None:
+                yield shard
+            elif not shard.identity().items() <= record.items():
+                raise DataError(
+                    file.path,
+                    "has changed since it was embedded. Start again with --overwrite, or give "
+                    "another --output.",
+                    line=shard.first_line,
+                )
+
+    def embed(self, shard: Shard, embedder: TextEmbedder) -> Record:
+        """Embeds a shard and writes its file; returns its record."""
+        name = f"{shard.name}.{self.format}"
+        path = Path(self.output) / name
+        vectors = embedder.encode(shard.texts, batch_size=self.batch_size)
+        with whole_file(path) as file:
+            FORMATS[self.format](file, shard, vectors)
+        return {
+            "name": name,
+            **shard.identity(),
+            "bytes": path.stat().st_size,
+            "sha256": sha256_of(path),
+        }
 
 
 def embed_files(
@@ -29,23 +123,25 @@ def embed_files(
         overwrite: Replace the shards in the folder.
 
     Returns:
-        The folder, complete.
+        The complete folder.
 
     Raises:
-        ConfigError: The engine does not exist or lacks what it needs.
+        ConfigError: The engine is unknown or not installed, or arguments contradict each other.
         DataError: An input cannot be read, or has changed.
-        RunError: The model cannot be loaded, the folder cannot be used as asked, or another process
-            writes to it.
+        RunError: The model cannot be loaded, the folder cannot be used, or another process writes
+            to it.
     """
     if engine not in ENGINES:
         raise ConfigError(unknown_name("engine", engine, ENGINES))
     if resume and overwrite:
         raise ConfigError("Give one of `resume` and `overwrite`.")
-    if workers is not None and engine != "ray":
-        raise ConfigError("`workers` is for the engine ray; local uses all cores.")
     if engine == "ray":
+        from tf_charagram.bulk.ray_engine import check_ray, run_ray
+
         check_ray(workers)
         run = partial(run_ray, workers=workers)
+    elif workers is not None:
+        raise ConfigError("`workers` is for the engine ray; local uses all cores.")
     else:
         run = partial(run_local, embedder=TextEmbedder.load(job.model, folded=True))
     with FolderLock(job.output):
@@ -62,3 +158,13 @@ def embed_files(
         before = f"; {len(done):,} shards were there" if done else ""
         progress.say(f"{progress.summary()} -> {folder.path}{before}")
     return folder
+
+
+def run_local(job: EmbedJob, done: dict[str, Record], embedder: TextEmbedder) -> Iterator[Record]:
+    """Embeds the pending shards on all cores of this machine; yields their records in order."""
+    shards = (
+        shard for number in range(len(job.inputs)) for shard in job.pending_shards(number, done)
+    )
+    embed = partial(job.embed, embedder=embedder)
+    for _, record in in_threads(embed, shards, _SHARDS_AT_ONCE, num_waiting=_SHARDS_AT_ONCE):
+        yield record

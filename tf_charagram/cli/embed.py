@@ -86,22 +86,17 @@ def _embed(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]
 
 
 def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]) -> None:
-    from tf_charagram.bulk.folder import begun_with
-    from tf_charagram.bulk.job import EmbedJob
-    from tf_charagram.bulk.run import embed_files
+    from tf_charagram.bulk.run import EmbedJob, embed_files
     from tf_charagram.training.threads import limit_threads
 
     limit_threads(_THREADS)
     options = {name: given.pop(name) for name in _JOB_FLAGS if name in given}
-    if given.get("resume"):
-        options = {**begun_with(values["output"], _JOB_FLAGS), **options}
     settings = {name: values[name] for name in ("model", "output", "batch_size")}
     embed_files(EmbedJob(inputs=tuple(files), **settings, **options), **given)
 
 
 def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
-    from tf_charagram.bulk.inputs import read_texts, to_text
-    from tf_charagram.bulk.progress import LineProgress
+    from tf_charagram.bulk.inputs import LineProgress, read_texts, to_text
     from tf_charagram.data.writers import check_vector_file, open_vector_writer
     from tf_charagram.encoders.base import is_padded
     from tf_charagram.models.embedder import TextEmbedder

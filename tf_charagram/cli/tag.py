@@ -47,8 +47,7 @@ def tag(arguments: Sequence[str]) -> int:
     if values.column not in COLUMNS:
         raise ConfigError(unknown_name("column", values.column, COLUMNS))
     check_positive(batch_size=values.batch_size)
-    from tf_charagram.bulk.inputs import find_inputs, read_texts, to_text
-    from tf_charagram.bulk.progress import LineProgress
+    from tf_charagram.bulk.inputs import LineProgress, find_inputs, read_texts, to_text
     from tf_charagram.tasks.tagging.tagger import Tagger
     from tf_charagram.text.batches import bounded_batches
 

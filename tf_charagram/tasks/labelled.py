@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-from rich.table import Table
 
 from tf_charagram.data.pipeline.sources import labelled_file, named_sets
 from tf_charagram.errors import ConfigError

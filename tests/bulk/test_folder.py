@@ -1,4 +1,4 @@
-"""What a shard is written as can be read by others."""
+"""Shards in both formats can be read by other programs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from tf_charagram.bulk.formats import check_format, write_npy, write_parquet
+from tf_charagram.bulk.folder import write_npy, write_parquet
 from tf_charagram.bulk.inputs import Shard
 from tf_charagram.errors import ConfigError
 
@@ -38,12 +38,9 @@ def test_parquet():
     assert table.column("embedding").to_pylist() == VECTORS.tolist()
 
 
-def test_unknown():
+def test_formats_are_checked_before_anything_is_read(make_job, monkeypatch):
     with pytest.raises(ConfigError, match=r"Unknown format 'parket'. Did you mean 'parquet'\?"):
-        check_format("parket")
-
-
-def test_not_installed(monkeypatch):
+        make_job(format="parket")
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(ConfigError, match=r"pip install 'tf-charagram\[parquet\]'"):
-        check_format("parquet")
+        make_job(format="parquet")
