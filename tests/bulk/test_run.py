@@ -312,6 +312,6 @@ def test_a_gzip_cut_short(make_job, tmp_path):
     lines = "".join(f"{number * 7919 % 10007}\n" for number in range(500))
     (tmp_path / "cut.gz").write_bytes(gzip.compress(lines.encode())[:-20])
     job = make_job(inputs=(InputFile.look_at(str(tmp_path / "cut.gz")),))
-    with pytest.raises(DataError, match=r"cut\.gz:\d+: the gzip data is cut short"):
+    with pytest.raises(DataError, match=r"cut\.gz:\d+: the gzip data is truncated"):
         embed_files(job)
     assert not is_complete(tmp_path / "out")
