@@ -88,10 +88,6 @@ class TestFilesThatAreWrong:
     def test_a_folder(self, train, tmp_path):
         assert_error(train(GOOD, "--data", tmp_path), "is a folder where a file is needed")
 
-    def test_missing_evaluation_set(self, train, tmp_path):
-        result = train(GOOD, "--eval-data", tmp_path / "nothing")
-        assert_error(result, "nothing: no such file or folder to evaluate on")
-
     def test_a_folder_without_evaluation_sets(self, train, tmp_path):
         (tmp_path / "sets").mkdir()
         assert_error(train(GOOD, "--eval-data", tmp_path / "sets"), "no known word similarity set")
@@ -156,40 +152,23 @@ class TestSettings:
             ("--task", "word", ["Unknown task 'word'. Did you mean 'words'?"]),
             ("--encoder", "charagrm", ["Unknown encoder 'charagrm'. Did you mean 'charagram'?"]),
             ("--data", "startr", ["Unknown file or data set 'startr'. Did you mean 'starter'?"]),
-            ("--negatives", "maxx", ["Unknown negatives 'maxx'. Did you mean 'max'?"]),
-            ("--optimizer", "adagrd", ["Unknown optimizer 'adagrd'. Did you mean 'adagrad'?"]),
-            ("--activation", "tahn", ["Unknown activation 'tahn'. Did you mean 'tanh'?"]),
-            ("--select", "score", ["Unknown set to select by 'score'. Did you mean 'scored'?"]),
-            ("--on-bad-line", "skp", ["Unknown on_bad_line 'skp'. Did you mean 'skip'?"]),
             ("--unicode-form", "NFX", ["`unicode_form` must be None, NFC", "'NFX'"]),
             ("--margin", "-0.1", ["`margin` must be in [0, 2]", "margin=-0.1"]),
-            ("--margin", "2.1", ["`margin` must be in [0, 2]", "margin=2.1"]),
             ("--dim", "0", ["`dim` must be at least 1", "dim=0"]),
             ("--batch-size", "1", ["`batch_size` must be at least 2; the negatives", "size=1"]),
             ("--epochs", "0", ["`epochs` must be at least", "epochs=0"]),
-            ("--l2", "-1", ["`l2` must not be negative", "l2=-1"]),
             ("--learning-rate", "0", ["`learning_rate` must be above 0", "0.0"]),
-            ("--learning-rate", "-1", ["`learning_rate` must be above 0", "-1.0"]),
-            ("--clip-norm", "0", ["`clip_norm` must be above 0", "0.0"]),
-            ("--ngrams", "0", ["n-gram orders must be integers from 1 to 8", "[0]"]),
             ("--ngrams", "2,9", ["n-gram orders must be integers from 1 to 8", "[2, 9]"]),
-            ("--min-count", "0", ["`min_count` must be at least 1", "min_count=0"]),
             ("--min-count", "10000", ["occurs 10000 times or more. Lower `min_count`"]),
-            ("--max-per-order", "0", ["`max_per_order` must be at least 1", "0"]),
-            ("--hash-buckets", "0", ["`hash_buckets` must be in [1, 2^31)", "0"]),
             ("--rows-per-ngram", "2", ["`rows_per_ngram` is for `hash_buckets` only", "=2"]),
-            ("--num-layers", "3", ["`num_layers` must be 1 or 2", "num_layers=3"]),
-            ("--max-chars", "0", ["`max_chars` must be at least 1", "0"]),
-            ("--evaluations-per-epoch", "0", ["`evaluations_per_epoch` must be at least 1"]),
             ("--seed", "-1", ["`seed` must be at least 0", "seed=-1"]),
-            ("--seed", str(2**31), ["`seed` must be at most 2147483647"]),
         ],
     )
     def test_value(self, train, tmp_path, flag, value, parts):
         assert_error(train(GOOD, f"{flag}={value}"), *parts)
         assert not (tmp_path / "run").exists()
 
-    @pytest.mark.parametrize("name", ["epochs", "l2", "learning_rate", "margin"])
+    @pytest.mark.parametrize("name", ["epochs", "learning_rate"])
     @pytest.mark.parametrize("value", [float("inf"), float("nan")])
     def test_not_finite(self, train, name, value):
         with pytest.raises(ConfigError, match=rf"`{name}` must .*Received: {name}={value}"):
@@ -197,10 +176,6 @@ class TestSettings:
         flag = "--" + name.replace("_", "-")
         status, message = train(GOOD, f"{flag}={value}")
         assert (status, f"{flag} must be a finite number" in message) == (2, True)
-
-    def test_values_that_do_not_go_together(self, train):
-        result = train(GOOD, "--hash-buckets", 10, "--min-count", 2)
-        assert_error(result, "`min_count` and `max_per_order` choose the n-grams of a vocab")
 
     @pytest.mark.parametrize(
         ("arguments", "parts"),
@@ -270,15 +245,6 @@ class TestOutputFolder:
         result = train(GOOD + b"x\ty\n", "--resume")
         assert_error(result, "was started with other settings", "pairs.tsv was ")
 
-    def test_resume_of_a_damaged_config(self, trained, old, capsys):
-        (old / "config.json").write_text("{")
-        result = call("train", *trained.arguments, "--out", old, "--resume")
-        assert_error((result, capsys.readouterr().err), "config.json is damaged")
-
-    def test_resume_without_a_folder(self, trained, capsys):
-        result = call("train", *trained.arguments, "--resume"), capsys.readouterr().err
-        assert_error(result, "--resume needs --out")
-
     def test_overwrite_refuses_what_is_no_run(self, train, tmp_path):
         (tmp_path / "run").mkdir()
         (tmp_path / "run" / "thesis.tex").write_text("years of work")
@@ -289,10 +255,6 @@ class TestOutputFolder:
     def test_a_file_is_in_the_way(self, train, tmp_path):
         (tmp_path / "run").write_text("x")
         assert_error(train(GOOD), "run is a file. Give a folder with --out.")
-
-    def test_a_file_is_above(self, train, tmp_path):
-        (tmp_path / "file").write_text("x")
-        assert_error(train(GOOD, out="file/run"), "Cannot write", "file/run: Not a directory")
 
 
 class TestModelFolder:
@@ -311,11 +273,6 @@ class TestModelFolder:
     def test_no_model(self, tmp_path, capsys, command):
         result = call(command, tmp_path / "nothing"), capsys.readouterr().err
         assert_error(result, "nothing is not a model folder: it has no config.json")
-
-    def test_output_of_unknown_kind(self, trained, tmp_path, capsys):
-        arguments = ["--input", trained.data, "--output", tmp_path / "vectors.csv"]
-        result = call("embed", trained.folder, *arguments), capsys.readouterr().err
-        assert_error(result, "--output must end in .npy, .tsv or .jsonl, be -")
 
     def test_missing_input(self, trained, tmp_path, capsys):
         arguments = ["--input", tmp_path / "nothing", "--output", tmp_path / "vectors.npy"]

@@ -41,14 +41,6 @@ def test_a_link(tmp_path, monkeypatch, is_there):
     assert path.is_symlink()
 
 
-def test_a_forgotten_lock_is_released(tmp_path, monkeypatch):
-    monkeypatch.setattr("tf_charagram.files.locks._PATIENCE_S", 0.0)
-    lock = FolderLock(tmp_path)
-    lock.acquire()
-    del lock
-    FolderLock(tmp_path).acquire()
-
-
 def test_waits_for_a_process_that_is_ending(tmp_path, monkeypatch):
     monkeypatch.setattr("tf_charagram.files.locks._PATIENCE_S", 60.0)
     lock = FolderLock(tmp_path)

@@ -17,7 +17,6 @@ from tf_charagram.files.json_files import parse_json, read_json, write_json
 from tf_charagram.files.writing import (
     partial_folder,
     whole_file,
-    write_problem,
 )
 
 
@@ -147,12 +146,6 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     path = tmp_path / "file" / "inner"
     with pytest.raises(RunError, match=r"Cannot write .*inner"), whole_file(path):
         pytest.fail("opened")
-
-
-def test_write_problem():
-    denied = write_problem(PermissionError(errno.EACCES, "Permission denied"))
-    assert denied.startswith("Permission denied. Choose a writable place")
-    assert write_problem(OSError("odd")) == "odd"
 
 
 def test_write_json(tmp_path):

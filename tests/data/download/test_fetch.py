@@ -12,7 +12,7 @@ import zipfile
 import pytest
 
 from tests.data.download.conftest import PPDB, PPDB_CONTENT, PPDB_FILE
-from tf_charagram.data.download.fetch import cached, known_checksum
+from tf_charagram.data.download.fetch import cached
 from tf_charagram.data.download.sources import SOURCES, USES
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.sts import find_sts
@@ -134,13 +134,6 @@ def test_folder(monkeypatch, server, cache, get, pack):
     assert not (cache.parent / "sts").exists()
 
 
-def test_known_checksum(server, cache, get):
-    assert known_checksum("RW").startswith("sha1:bf9c59")
-    assert known_checksum(PPDB) is None
-    get(PPDB)
-    assert known_checksum(PPDB).startswith("sha256:")
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -192,13 +185,6 @@ def test_cache_that_cannot_be_written(server, tmp_path, get):
     (tmp_path / "file").touch()
     with pytest.raises(DataError, match="could not be fetched"):
         get(PPDB, cache_dir=tmp_path / "file")
-
-
-def test_folder_given_instead_of_the_cache(tmp_path, get):
-    assert get(PPDB, cache_dir=tmp_path / "other") == tmp_path / "other" / PPDB_FILE
-    assert cached(PPDB) is None
-    assert known_checksum(PPDB) is None
-    assert known_checksum(PPDB, cache_dir=tmp_path / "other").startswith("sha256:")
 
 
 def test_progress_bar_goes_to_stderr(capsys, get):

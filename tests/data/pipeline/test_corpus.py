@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import pytest
 
 from tf_charagram.data.bad_lines import BadLines
@@ -58,16 +56,6 @@ def test_filters_of_what_has_no_scores(tmp_path, setting):
     for name in ("starter", f"{path}::{path}"):
         with pytest.raises(ConfigError, match=f"are for PPDB 2.0, not for {name}."):
             pair_corpus([name], BadLines(), **setting)
-
-
-def test_weights_of_files(tmp_path):
-    for name, text in (("x.tsv", "a\tb\n"), ("left", "c\n"), ("right", "d\n")):
-        (tmp_path / name).write_text(text)
-    names = [str(tmp_path / "x.tsv"), f"{tmp_path / 'left'}::{tmp_path / 'right'}"]
-    assert (
-        read(pair_corpus(names, BadLines(), weights=(2, 3)))[1]
-        == [("a", "b")] * 2 + [("c", "d")] * 3
-    )
 
 
 @pytest.mark.parametrize(
@@ -173,23 +161,3 @@ def test_a_file_that_changes_meanwhile():
     pairs[1:] = [("c", "longer")]
     with pytest.raises(DataError, match="a file has changed"):
         list(corpus)
-
-
-@pytest.mark.long
-def test_memory_does_not_grow_with_the_pairs():
-    """The list of the first 100,000 texts is all that is kept."""
-
-    def pairs(_):
-        return ((f"{i % 1000}", f"{i % 77}") for i in range(150_000))
-
-    corpus = PairCorpus([PairSource(pairs)], on_bad_line=BadLines())
-    tracemalloc.start()
-    try:
-        for _ in corpus.survey():
-            """Only counts."""
-        for _ in corpus:
-            """Only reads."""
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert corpus.num_pairs == 150_000 and peak < 1_000_000

@@ -30,11 +30,6 @@ def long_words(text):
 
 
 @given(TEXTS, st.integers(0, 4), SEEDS)
-def test_is_deterministic(text, num_edits, seed):
-    assert add(text, num_edits, seed) == add(text, num_edits, seed)
-
-
-@given(TEXTS, st.integers(0, 4), SEEDS)
 def test_length_changes_by_one_an_edit_at_most(text, num_edits, seed):
     assert abs(len(add(text, num_edits, seed)) - len(text)) <= num_edits
 
@@ -53,11 +48,6 @@ def test_one_edit_changes_one_long_word_and_nothing_else(text, seed):
     assert changed[0][0] == changed[1][0]
 
 
-@given(SEEDS)
-def test_equal_letters_change_too(seed):
-    assert add("aaaa", 1, seed) != "aaaa"
-
-
 @pytest.mark.parametrize(
     "text", ["", " ", "a", "the cat sat", "1234 5678", "a_b_c_d", "\u0301" * 9]
 )
@@ -72,14 +62,6 @@ def test_every_kind_of_edit():
     assert "owrd" not in found and "ord" not in found
     # 2 swaps, 3 drops, 3 doubles, and 25 other letters in each of 3 places.
     assert len(found) <= 2 + 3 + 3 + 75
-
-
-def test_every_word_has_its_turn():
-    found = {
-        tuple(a == b for a, b in zip("some long words".split(), edited.split(), strict=True))
-        for edited in (add("some long words", 1, seed) for seed in range(50))
-    }
-    assert len(found) == 3
 
 
 @pytest.fixture

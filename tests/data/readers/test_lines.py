@@ -115,11 +115,6 @@ def test_a_million_equal_lines_stream_in_little_memory(tmp_path, compress):
     assert sum(1 for _ in lines) == 1_000_000 - 20_001
 
 
-def test_gzip_of_two_members(tmp_path):
-    path = write(tmp_path, gzip.compress(b"a\nb") + gzip.compress(b"c\nd\n"))
-    assert texts(path) == ["a", "bc", "d"]
-
-
 @pytest.mark.parametrize(
     ("content", "kind"),
     [
@@ -135,12 +130,6 @@ def test_gzip_of_two_members(tmp_path):
 def test_other_formats(tmp_path, content, kind):
     with pytest.raises(DataError, match=rf"x\.tsv: is {kind}\. Convert it to text in UTF-8"):
         texts(write(tmp_path, content))
-
-
-def test_words_that_begin_as_other_formats(tmp_path):
-    words = ["PAR1", "PK", "BZh9"]
-    for word in words:
-        assert texts(write(tmp_path, f"{word}\n".encode())) == [word]
 
 
 def test_gzip_cut_short_gives_the_lines_before_the_cut(tmp_path):

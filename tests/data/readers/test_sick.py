@@ -1,4 +1,4 @@
-"""`read_sick` and `find_sick` on the official files and on plain ones."""
+"""`read_sick` and `find_sick` on official and plain files."""
 
 from __future__ import annotations
 
@@ -17,14 +17,10 @@ WHOLE = (
     "sentence_B_dataset\tSemEval_set\n"
 )
 SPLIT = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
-
-
-def whole_row(left, right, score, split):
-    return f"1\t{left}\t{right}\tNEUTRAL\t{score}\tx\tx\to\to\tFLICKR\tFLICKR\t{split}\n"
-
-
 ROWS = "".join(
-    whole_row(f"{split} {i}", "b", i, split) for i in (1, 5) for split in ("TRAIN", "TRIAL", "TEST")
+    f"1\t{split} {i}\tb\tNEUTRAL\t{i}\tx\tx\to\to\tFLICKR\tFLICKR\t{split}\n"
+    for i in (1, 5)
+    for split in ("TRAIN", "TRIAL", "TEST")
 )
 
 
@@ -55,7 +51,7 @@ def test_whole_file(write, split):
         ("SICK_train.txt.gz", "SICK.train"),
     ],
 )
-def test_one_file_a_split(write, name, expected):
+def test_one_file_per_split(write, name, expected):
     raw = f"\ufeff{SPLIT}1\ta\tb\t4.5\tNEUTRAL\n\n2\tc\td\t1\tENTAILMENT\n".replace("\n", "\r\n")
     raw = raw.encode()
     pairs = read_sick(write(gzip.compress(raw) if name.endswith(".gz") else raw, name))
@@ -78,36 +74,26 @@ def test_names(write):
 
 
 @pytest.mark.parametrize(
-    ("header", "line", "message"),
+    ("line", "message"),
     [
-        ("", "0.5\ta\tb\n", "expected a score from 1 to 5, found '0.5'"),
-        ("", "5.1\ta\tb\n", "expected a score from 1 to 5, found '5.1'"),
-        ("", "high\ta\tb\n", "expected a finite number as score, found 'high'"),
-        ("", "3\ta\n", "expected 2 tab-separated texts, found 1"),
-        (SPLIT, "1\ta\n", "expected 2 tab-separated texts, found 1"),
-        (SPLIT, "1\ta\tb\n", "expected a finite number as score, found 'none'"),
-        (SPLIT, "1\ta\tb\t6\tx\n", "expected a score from 1 to 5, found '6'"),
+        ("1\ta\tb\t6\tx\n", "expected a score from 1 to 5, found '6'"),
+        ("1\ta\tb\thigh\tx\n", "expected a finite number as score, found 'high'"),
+        ("1\ta\tb\n", "expected 5 columns as in line 1, found 3"),
     ],
 )
-def test_bad_lines(write, header, line, message):
-    good = "1\ta\tb\t3\tx\n" if header else "3\ta\tb\n"
-    path = write(header + good + line + good, "SICK_test.txt")
-    number = 3 if header else 2
-    with pytest.raises(DataError, match=rf"SICK_test\.txt:{number}: {message}"):
+def test_bad_lines(write, line, message):
+    good = "1\ta\tb\t3\tx\n"
+    path = write(SPLIT + good + line + good, "SICK_test.txt")
+    with pytest.raises(DataError, match=rf"SICK_test\.txt:3: {message}"):
         read_sick(path)
     bad = BadLines("skip")
     assert (len(read_sick(path, on_bad_line=bad)), bad.count) == (2, 1)
 
 
-def test_pairs_without_a_score(write):
-    pairs = read_sick(write(f"{SPLIT}1\ta\tb\t\tx\n2\tc\td\t2\tx\n3\te\tf\t3\tx\n"))
-    assert (pairs.left, pairs.num_unscored) == (["c", "e"], 1)
-
-
 def test_errors(write):
-    with pytest.raises(DataError, match=r"SICK\.txt:1: expected a column relatedness_score"):
+    with pytest.raises(DataError, match=r"SICK\.txt:1: expected one of these .* relatedness_score"):
         read_sick(write("pair_ID\tsentence_A\tsentence_B\n1\ta\tb\n"))
-    with pytest.raises(DataError, match="expected at least 2 rows with a score, found 0"):
+    with pytest.raises(DataError, match="no rows found: the file is empty"):
         read_sick(write(""))
     with pytest.raises(ConfigError, match=r"Unknown split 'tes'\. Did you mean 'test'"):
         read_sick(write(""), split="tes")
@@ -122,14 +108,16 @@ def test_find(write, tmp_path):
     assert find_sick(tmp_path) == {"SICK.trial": trial, "SICK.test": test}
     whole = write(WHOLE)
     assert find_sick(tmp_path) == {"SICK.trial": whole, "SICK.test": whole}
-    with pytest.raises(DataError, match="none: expected a folder with evaluation sets"):
-        find_sick(tmp_path / "none")
 
 
 @pytest.mark.parametrize(
     ("cells", "expected"),
-    [(["4.5", "a", "b", "NEUTRAL"], True), (["4.5", "a", "b", "0.5"], False),
-     (["4.5", "a", "b"], False), (["a", "b", "c", "NEUTRAL"], False)],
-)  # fmt: skip
+    [
+        (["4.5", "a", "b", "NEUTRAL"], True),
+        (["4.5", "a", "b", "0.5"], False),
+        (["4.5", "a", "b"], False),
+        (["a", "b", "c", "NEUTRAL"], False),
+    ],
+)
 def test_rows_of_files_of_any_name(cells, expected):
     assert FORMAT.is_row(cells) is expected

@@ -99,13 +99,6 @@ def test_bad_files(lines, place, message, tmp_path):
         load_word_vectors(path, ["cat", "dog"])
 
 
-def test_a_count_of_many_digits(tmp_path):
-    """Which Python does not convert: it is a vector, of a number too large."""
-    path = write(tmp_path, f"2 {'9' * 5000}", "cat 1")
-    with pytest.raises(DataError, match=r":1: expected finite numbers, found '9999"):
-        read(path)
-
-
 def test_bad_lines_are_counted_and_skipped(tmp_path):
     bad = BadLines("skip")
     path = write(tmp_path, "cat 1 2", "dog 1", "cow 3 4", "fox inf 1")

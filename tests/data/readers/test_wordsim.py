@@ -84,13 +84,6 @@ def test_bad_lines(read, line, message):
     assert bad.count == 1
 
 
-def test_missing_columns_in_wide_files(read):
-    with pytest.raises(DataError, match=r"rw\.txt:3: expected at least 3 columns, found 2"):
-        read(FORMATS["rw.txt"] + "c\td\n", "rw.txt")
-    with pytest.raises(DataError, match=r"verbs\.txt:3: expected at least 4 columns, found 3"):
-        read(FORMATS["SimVerb-3500.txt"] + "c\td\tV\n", "verbs.txt")
-
-
 def test_header_without_score(read):
     with pytest.raises(DataError, match=r"set\.tsv:1: expected a score column .*simlex999"):
         read("word1\tword2\tPOS\na\tb\tN\n")
@@ -129,12 +122,6 @@ def test_find_official_files(tmp_path):
         "MEN": "MEN_dataset_natural_form_full",
         "SimVerb": "SimVerb-3500.txt",
     }
-
-
-def test_find_needs_a_folder(tmp_path):
-    assert find_wordsim(tmp_path) == {}
-    with pytest.raises(DataError, match="none: expected a folder with evaluation sets"):
-        find_wordsim(tmp_path / "none")
 
 
 def test_cells_in_quotes(tmp_path):

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data.readers.columns import read_columns, read_records
 from tf_charagram.data.readers.scored import (
     ScoredPairs,
     ScoredRows,
@@ -15,7 +15,7 @@ from tf_charagram.data.readers.scored import (
     is_number,
     set_name,
 )
-from tf_charagram.errors import ConfigError, DataError, unknown_name
+from tf_charagram.errors import ConfigError, unknown_name
 
 _LABELS = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")
 SPLITS = ("test", "trial", "train")
@@ -24,8 +24,7 @@ SICK_TEST = "SICK.test"
 LOWEST, HIGHEST = 1.0, 5.0
 
 _FILE = re.compile(r"SICK(?:[._-](train|trial|test))?(?:_annotated)?", re.IGNORECASE)
-_NEEDED = ("sentence_a", "sentence_b", "relatedness_score")
-_SPLIT_COLUMN = "semeval_set"
+_SCORE = "relatedness_score"
 
 
 def read_sick(
@@ -56,28 +55,14 @@ def read_sick(
     """
     if split is not None and split not in SPLITS:
         raise ConfigError(unknown_name("split", split, SPLITS))
-    if name is None and split is None and _match(path) is None:
+    match = _match(path)
+    if name is None and split is None and match is None:
         name = set_name(path)
-    split = split or _file_split(path) or "test"
-    rows = ScoredRows(path, BadLines.of(on_bad_line), LOWEST, HIGHEST)
-    columns: list[str] | None = None
-    for number, text in read_lines(path):
-        if not text.strip():
-            continue
-        cells = text.split("\t")
-        if columns is None:
-            columns = _header(path, number, cells)
-            if columns:
-                continue
-        if not columns:
-            rows.add(number, cells[1:], cells[0])
-            continue
-        row = dict(zip(columns, cells, strict=False))
-        if _SPLIT_COLUMN in columns and row.get(_SPLIT_COLUMN, split).strip().lower() != split:
-            continue
-        texts = [row[column] for column in _NEEDED[:2] if column in row]
-        # A truncated line without a score column is bad, not unscored.
-        rows.add(number, texts, row.get(_NEEDED[2], "none"))
+    split = split or (match[1].lower() if match and match[1] else "test")
+    bad = BadLines.of(on_bad_line)
+    rows = ScoredRows(path, bad, LOWEST, HIGHEST)
+    for row in read_columns(path, num_texts=2, is_scored=True, split=split, on_bad_line=bad):
+        rows.add(row.line, row.texts, row.label)
     return rows.to_pairs(name or f"SICK.{split}", "pearson")
 
 
@@ -101,59 +86,38 @@ def find_sick(folder: str | Path) -> dict[str, Path]:
         # The test set was first released without scores.
         if match is None or not _has_scores(path):
             continue
-        if match.group(1) is None:
+        if match[1] is None:
             whole = whole or {SICK_TEST: path, "SICK.trial": path}
-        elif match.group(1).lower() != "train":
-            files.setdefault(f"SICK.{match.group(1).lower()}", path)
+        elif match[1].lower() != "train":
+            files.setdefault(f"SICK.{match[1].lower()}", path)
     return files | whole
-
-
-def is_sick_header(cells: list[str]) -> bool:
-    """Returns whether the cells of a line are column names of SICK."""
-    names = [cell.strip().lower() for cell in cells]
-    return all(name in names for name in _NEEDED[:2])
-
-
-def _header(path: str | Path, number: int, cells: list[str]) -> list[str]:
-    """Returns the lowercase column names, or an empty list if the line is not a header."""
-    if not is_sick_header(cells):
-        return []
-    names = [cell.strip().lower() for cell in cells]
-    if _NEEDED[2] not in names:
-        raise DataError(path, f"expected a column {_NEEDED[2]} in the header", number)
-    return names
-
-
-def _has_scores(path: Path) -> bool:
-    for _, text in read_lines(path):
-        cells = text.split("\t")
-        if text.strip():
-            return not is_sick_header(cells) or _NEEDED[2] in text.lower()
-    return True
 
 
 def _match(path: str | Path) -> re.Match[str] | None:
     return _FILE.fullmatch(set_name(path))
 
 
-def _file_split(path: str | Path) -> str | None:
-    match = _match(path)
-    return match.group(1).lower() if match is not None and match.group(1) else None
+def _has_scores(path: Path) -> bool:
+    cells = next((cells for _, cells in read_records(path)), [])
+    return not _is_header(cells) or _SCORE in (cell.strip().lower() for cell in cells)
+
+
+def _is_header(cells: list[str]) -> bool:
+    return {"sentence_a", "sentence_b"} <= {cell.strip().lower() for cell in cells}
 
 
 def _is_row(cells: list[str]) -> bool:
     """Returns whether cells are a header of SICK, or score, sentence, sentence, label."""
     is_plain = len(cells) > 3 and is_number(cells[0]) and cells[3].strip() in _LABELS
-    return is_plain or is_sick_header(cells)
+    return is_plain or _is_header(cells)
 
 
 def _read_set(
     path: Path, name: str | None = None, on_bad_line: str | BadLines = "error"
 ) -> ScoredPairs:
     """Reads the split at the end of a set's name."""
-    if name is None:
-        return read_sick(path, on_bad_line=on_bad_line)
-    return read_sick(path, split=name.partition(".")[2], on_bad_line=on_bad_line)
+    split = None if name is None else name.partition(".")[2]
+    return read_sick(path, split=split, on_bad_line=on_bad_line)
 
 
 FORMAT = SetFormat(
