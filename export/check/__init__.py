@@ -1,1 +1,1 @@
-"""Checks of an exported version: it loads without us, and gives the same vectors everywhere."""
+"""Checks an exported version: it loads without this package, and answers the same everywhere."""

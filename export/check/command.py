@@ -1,7 +1,7 @@
-"""`charagram check`: whether an exported version can be served, and how fast it answers.
+"""`charagram check`: checks that an exported version can be served, and measures its latency.
 
 It is loaded in a process that has only `tensorflow`, and by TensorFlow's C++ runtime without any
-Python of TensorFlow's; with `--url`, servers are asked instead.
+Python. With `--url`, servers are checked instead.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from typing import Any
 
 from rich.markup import escape
 from rich.table import Table
 
-from tf_charagram.cli.arguments import repeatable
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import FlagParser
 from tf_charagram.errors import ConfigError
@@ -32,44 +32,33 @@ def make_parser() -> FlagParser:
         help="a version, models/NAME/1; or models/NAME or a run folder, for the last version",
     )  # fmt: skip
     parser.add_argument(
-        "--url", type=list[str], default=[],
-        help="server to check, http://HOST:8501/v1/models/NAME or grpc://HOST:8500/NAME; "
-        "repeatable; the folder gives the golden vectors; embedders only",
+        "--url", type=str, nargs="+", default=[],
+        help="servers to check, http://HOST:8501/v1/models/NAME or grpc://HOST:8500/NAME; golden "
+        "answers come from the folder; embedders only",
     )  # fmt: skip
-    parser.add_argument(
-        "--batches", type=str, default="1,32,1000", help="batch sizes to time, as 1,32,1000"
-    )
-    parser.add_argument("--repeats", type=int, default=1000, help="most calls of each batch size")
-    parser.add_argument(
-        "--seconds", type=float, default=5.0,
-        help="time after which a batch size is called no more, once it was called 20 times",
-    )  # fmt: skip
+    parser.add_argument("--batches", type=str, default="1,32,1000", help="batch sizes to time")
+    parser.add_argument("--seconds", type=float, default=5.0, help="time for each batch size")
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
     return parser
 
 
 def check(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status, 1 if a check failed."""
-    values = make_parser().parse_args(repeatable(arguments, ["--url"]))
+    values = make_parser().parse_args(arguments)
     sizes = values.batches.split(",")
     if not all(size.isdecimal() and int(size) for size in sizes):
         raise ConfigError(
             f"`batches` must be numbers above 0, such as 1,32. Received: {values.batches}"
         )
-    for name in ("repeats", "seconds"):
-        if not values[name] > 0:
-            raise ConfigError(f"`{name}` must be above 0. Received: {name}={values[name]}")
-    from tf_charagram.export.check.version import version_folder
+    if not values.seconds > 0:
+        raise ConfigError(f"`seconds` must be above 0. Received: seconds={values.seconds}")
+    from tf_charagram.export.check.checks import VersionChecks, version_folder
     from tf_charagram.export.serving.client import connect
 
     folder = version_folder(values.model)
     with ExitStack() as stack:
         clients = [stack.enter_context(connect(url)) for url in values.url]
-        from tf_charagram.export.check.checks import VersionChecks
-
-        checks = VersionChecks(
-            folder, batches=[*map(int, sizes)], repeats=values.repeats, seconds=values.seconds
-        )
+        checks = VersionChecks(folder, batches=[*map(int, sizes)], seconds=values.seconds)
         for client in clients:
             checks.check_server(client)
         if not clients:
@@ -78,7 +67,7 @@ def check(arguments: Sequence[str]) -> int:
     report = {
         "model": str(folder),
         "ok": all(result.ok is not False for result in checks.results),
-        "checks": [result.to_dict() for result in checks.results],
+        "checks": [asdict(result) for result in checks.results],
         "operations": checks.operations,
         "latency": checks.latency,
     }
@@ -97,20 +86,17 @@ def _print(report: dict[str, Any], unit: str) -> None:
     for row in report["checks"]:
         checks.add_row(*map(escape, (row["where"], row["name"], _STATES[row["ok"]], row["detail"])))
     console.print(checks)
-    if report["latency"]:
-        console.print(_latency_table(report["latency"], unit))
-
-
-def _latency_table(rows: Sequence[dict[str, Any]], unit: str) -> Table:
-    table = Table("where", title=f"Latency of English {unit}")
+    if not report["latency"]:
+        return
+    latency = Table("where", title=f"Latency of English {unit}")
     for name in ("batch", "calls", "p50 ms", "p99 ms", "texts/s"):
-        table.add_column(name, justify="right")
-    for row in rows:
-        table.add_row(
+        latency.add_column(name, justify="right")
+    for row in report["latency"]:
+        latency.add_row(
             escape(row["where"]), f"{row['batch']:,}", f"{row['calls']:,}",
             f"{row['p50_ms']:.3f}", f"{row['p99_ms']:.3f}", f"{row['texts_per_second']:,.0f}",
         )  # fmt: skip
-    return table
+    console.print(latency)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,7 +1,7 @@
-"""Calls the signatures of a model and times it; what it answers is judged elsewhere.
+"""Calls the signatures of a model and measures their latency.
 
-As a program, `probe.py RUNTIME REQUEST ANSWER`, it does so in a process that has only that runtime:
-this file imports nothing of `tf_charagram` for itself. Both files are JSON.
+As a program, `probe.py RUNTIME REQUEST ANSWER`, it does so in a process with only that runtime, so
+this file imports nothing of `tf_charagram` itself. Both files are JSON.
 """
 
 from __future__ import annotations
@@ -18,28 +18,26 @@ from typing import Any
 
 import numpy as np
 
-_NUM_WARMUPS = 10
-_FEWEST_CALLS = 20
-_LONGEST = 300
-
-
-#: Calls a signature: its name, and the values of each input by keyword.
+#: The signature that all models have, and whose latency is measured.
+SERVING = "serving_default"
+_NUM_WARMUP, _MIN_CALLS = 5, 20
+_MAX_MESSAGE = 300
+#: Calls a signature: takes its name, and the values of each input by keyword.
 Call = Callable[..., Mapping[str, np.ndarray]]
 
 
 def measure(load: Callable[[], Call], request: Mapping[str, Any]) -> dict[str, Any]:
-    """Loads a model, calls its signatures and times `serving_default`.
+    """Loads a model, calls its signatures and measures the latency of `serving_default`.
 
     Args:
-        load: Returns what calls a signature.
+        load: Loads the model; returns a function that calls a signature.
         request: `calls`, by name, each with `signature` and `inputs`, strings in base64;
-            `text_inputs`, the inputs of `serving_default`; `words`, texts to time it with in
-            batches of the sizes `batches`, each `repeats` times or until `seconds` are over, but
-            not fewer than 20 times.
+            `text_inputs`, the inputs of `serving_default`; `texts`, for batches of the sizes
+            `batches`; `seconds`, how long to time each size, which takes at least 20 calls.
 
     Returns:
-        `load_s`; under `answers`, for each call, its outputs as `{"shape", "value"}`, or
-        `{"error"}`; and under `latency` a list. `{"error"}` alone if the model does not load.
+        `load_s`; `answers`, for each call its outputs as `{"shape", "value"}`, or `{"error"}`; and
+        `latency`, a list of rows. Only `{"error"}` if the model does not load.
     """
     start = time.perf_counter()
     try:
@@ -48,7 +46,7 @@ def measure(load: Callable[[], Call], request: Mapping[str, Any]) -> dict[str, A
         return {"error": _message(error)}
 
     def ask(texts: Sequence[bytes]) -> object:
-        return call("serving_default", **dict.fromkeys(request["text_inputs"], texts))
+        return call(SERVING, **dict.fromkeys(request["text_inputs"], texts))
 
     return {
         "load_s": time.perf_counter() - start,
@@ -64,37 +62,38 @@ def _answer(call: Call, signature: str, inputs: Mapping[str, Sequence[Any]]) -> 
     }
     try:
         outputs = call(signature, **decoded)
-    except Exception as error:  # Whatever it is, it is the finding.
+    except Exception as error:
         return {"error": _message(error)}
     return {name: encode_array(array) for name, array in outputs.items()}
 
 
 def encode_inputs(inputs: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-    """Returns inputs with strings in base64, as `measure` takes them."""
+    """Encodes the strings of inputs in base64."""
     return {name: [_encode(value) for value in values] for name, values in inputs.items()}
 
 
 def encode_array(array: np.ndarray) -> dict[str, Any]:
-    """Returns an array for JSON; strings in base64."""
+    """Encodes an array for JSON: strings in base64, numbers with seven digits."""
     return {"shape": array.shape, "value": [_encode(value) for value in array.ravel().tolist()]}
 
 
 def _encode(value: Any) -> Any:
-    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return float(f"{value:.7g}") if isinstance(value, float) else value
 
 
 def _latency(
     ask: Callable[[Sequence[bytes]], object], request: Mapping[str, Any], batch: int
 ) -> dict[str, Any]:
-    """Times calls with one batch size, with other words each time."""
-    stream = cycle([word.encode() for word in request["words"]])
-    repeats, seconds = request["repeats"], request["seconds"]
+    """Measures calls of one batch size, with other texts each time."""
+    stream = cycle([text.encode() for text in request["texts"]])
     times: list[float] = []
     try:
-        for _ in range(min(repeats, _NUM_WARMUPS)):
+        for _ in range(_NUM_WARMUP):
             ask(list(islice(stream, batch)))
-        end = time.perf_counter() + seconds
-        while len(times) < repeats and (len(times) < _FEWEST_CALLS or time.perf_counter() < end):
+        end = time.perf_counter() + request["seconds"]
+        while len(times) < _MIN_CALLS or time.perf_counter() < end:
             texts = list(islice(stream, batch))
             start = time.perf_counter()
             ask(texts)
@@ -112,11 +111,11 @@ def _latency(
 
 def _message(error: Exception) -> str:
     text = " ".join(f"{type(error).__name__}: {error}".split())
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return text if len(text) <= _MAX_MESSAGE else f"{text[: _MAX_MESSAGE - 3]}..."
 
 
 def _tensorflow(libraries: Sequence[str]) -> Callable[[str], Call]:
-    """Imports TensorFlow and what the model needs besides; returns what loads a SavedModel."""
+    """Imports TensorFlow and the packages that the model needs; returns a loader."""
     # tensorflow-text imports Keras.
     _forbid("tf_charagram", *(() if libraries else ("keras", "tensorflow_text")))
     tf = importlib.import_module("tensorflow")
@@ -127,7 +126,7 @@ def _tensorflow(libraries: Sequence[str]) -> Callable[[str], Call]:
 
 
 def saved_model(tf: Any, folder: str) -> Call:
-    """Loads a SavedModel by the module `tensorflow`."""
+    """Loads a SavedModel with the module `tensorflow`."""
     model = tf.saved_model.load(folder)
 
     def call(name: str, **inputs: Sequence[Any]) -> dict[str, np.ndarray]:
@@ -143,26 +142,25 @@ def saved_model(tf: Any, folder: str) -> Call:
 
 
 def _c_library(libraries: Sequence[str]) -> Callable[[str], Call]:
-    """Opens TensorFlow's C library, which loads no other; returns what loads a SavedModel."""
+    """Opens TensorFlow's C library; returns a loader."""
     del libraries
-    from tf_charagram.export.runtime import c_api
-    from tf_charagram.export.runtime.c_runtime import CRuntime
+    from tf_charagram.export.check import c_runtime
 
-    c_api.library()  # Looks for the package `tensorflow`, and imports none of it.
+    c_runtime.library()  # Finds the package `tensorflow`, but does not import it.
     _forbid("tensorflow", "keras")
 
     def load(folder: str) -> Call:
-        runtime = CRuntime(folder)
+        runtime = c_runtime.CRuntime(folder)
         return lambda name, **inputs: runtime.run(name, inputs)
 
     return load
 
 
 def _forbid(*names: str) -> None:
-    """Makes the import of packages an error from now on."""
+    """Makes importing packages an error."""
     for name in names:
         if name in sys.modules:
-            raise ImportError(f"{name} is imported already.")
+            raise ImportError(f"{name} is already imported.")
         sys.modules[name] = None  # type: ignore[assignment]
 
 

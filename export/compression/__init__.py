@@ -1,1 +1,1 @@
-"""Smaller models: fewer bits per number, fewer n-grams, fewer dimensions, or a given size."""
+"""Smaller models: fewer bits per number, fewer n-grams, fewer dimensions, or a size limit."""

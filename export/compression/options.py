@@ -1,4 +1,4 @@
-"""How a model is made smaller."""
+"""Settings that make an exported model smaller."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from tf_charagram.settings import option
 
 @dataclass(frozen=True)
 class ShrinkOptions:
-    """How a model is made smaller; the command line is made from it.
+    """How to make a model smaller; flags of `charagram export` are made from it.
 
     Raises:
-        ConfigError: A value is out of range, or `max_mb` comes with what it chooses.
+        ConfigError: A value is out of range, or `max_mb` is combined with another option.
     """
 
-    dtype: str = option("float32", f"numbers of the table: {', '.join(DTYPES)}", choices=DTYPES)
-    max_ngrams: int | None = option(None, "keep this many n-grams, those that matter most")
-    dim: int | None = option(None, "width of the embedding, by its principal directions")
+    dtype: str = option("float32", f"type of the table: {', '.join(DTYPES)}", choices=DTYPES)
+    max_ngrams: int | None = option(None, "keep only the most important n-grams")
+    dim: int | None = option(None, "project embeddings onto their first principal directions")
     max_mb: float | None = option(
-        None, "largest size of what is exported, in 10^6 bytes; chooses the other three"
+        None, "size limit of the exported version in 10^6 bytes; chooses the other three"
     )
 
     def __post_init__(self) -> None:
-        """Checks what needs no model."""
+        """Validates values that do not depend on the model."""
         if self.dtype not in DTYPES:
             raise ConfigError(unknown_name("dtype", self.dtype, DTYPES))
         for name in ("max_ngrams", "dim"):
@@ -41,7 +41,7 @@ class ShrinkOptions:
             )
         if (self.dtype, self.max_ngrams, self.dim) != ("float32", None, None):
             raise ConfigError(
-                "`max_mb` chooses `dtype`, `max_ngrams` and `dim`: give it alone. "
-                f"Received: max_mb={self.max_mb}, dtype={self.dtype}, "
+                "`max_mb` chooses `dtype`, `max_ngrams` and `dim`, and cannot be combined with "
+                f"them. Received: max_mb={self.max_mb}, dtype={self.dtype}, "
                 f"max_ngrams={self.max_ngrams}, dim={self.dim}"
             )

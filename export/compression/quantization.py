@@ -1,4 +1,4 @@
-"""Tables in fewer bits: numbers are made float32 again where a batch needs them."""
+"""Quantized tables, whose rows are converted to float32 when a batch reads them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _QUANTIZABLE = (Charagram, WordAverage, Projection, Dan)
 
 
 class QuantizedSum(Float32Layer):
-    """Sums embedding rows as `RaggedEmbeddingSum` does, of a table in fewer bits; no training.
+    """Sums rows of a quantized table, as `RaggedEmbeddingSum` does for float32; inference only.
 
     Args:
         table: float32 `(num_rows, dim)`.
@@ -47,7 +47,7 @@ class QuantizedSum(Float32Layer):
         rows, scales = stored_table(table, table_dtype)
         if scales is not None:
             self.scales = keras.Variable(scales, dtype="float32", trainable=False, name="scales")
-        # Numbers that a batch does not need must never be made float32.
+        # No autocast: the whole table would become float32.
         self.rows = keras.Variable(
             rows, dtype=table_dtype, trainable=False, autocast=False, name="rows"
         )
@@ -56,7 +56,7 @@ class QuantizedSum(Float32Layer):
     def call(self, ids: tf.RaggedTensor) -> tf.Tensor:
         """Returns the sums of the rows of each text."""
         touched, positions = tf.unique(ids.values)
-        # At least one row must be read: a batch without ids reads row 0.
+        # At least one row must be read, so a batch without ids reads row 0.
         touched = tf.pad(touched, [[0, tf.cast(tf.equal(tf.size(touched), 0), tf.int32)]])
         rows = tf.cast(tf.gather(self.rows.value, touched), tf.float32)
         if self.scales is not None:
@@ -65,12 +65,12 @@ class QuantizedSum(Float32Layer):
 
 
 class QuantizedEncoder(Encoder):
-    """An encoder that sums or averages rows, with its table in fewer bits; no training.
+    """An encoder that sums or averages rows of a quantized table; inference only.
 
-    What follows the sum is shared with the encoder it is made from.
+    Layers after the sum are shared with the original encoder.
 
     Args:
-        encoder: One of `charagram`, `word_average`, `projection`, `dan`.
+        encoder: A `charagram`, `word_average`, `projection` or `dan` encoder.
         table_dtype: `"float16"` or `"int8"`.
 
     Call arguments:
@@ -80,7 +80,7 @@ class QuantizedEncoder(Encoder):
         float32 `(batch, dim)`.
 
     Raises:
-        ConfigError: The encoder does something else with its rows.
+        ConfigError: The encoder is of another kind.
     """
 
     def __init__(self, encoder: keras.layers.Layer, table_dtype: str) -> None:
@@ -114,13 +114,13 @@ class QuantizedEncoder(Encoder):
         return embedding
 
     def get_config(self) -> dict[str, Any]:
-        """Returns what was quantized and how; the table itself is not a setting."""
+        """Returns the options of the original encoder and `table_dtype`."""
         config = {**super().get_config(), **self._original}
         return {**config, "table_dtype": self.sum.table_dtype}
 
 
 def quantization_problem(encoder: keras.layers.Layer) -> str | None:
-    """Returns why an encoder cannot be quantized and which can, or `None` if it can."""
+    """Explains why an encoder cannot be quantized and which can; `None` if it can."""
     if type(encoder) in _QUANTIZABLE:
         return None
     names = ", ".join(name for name in ENCODERS if encoder_class(name) in _QUANTIZABLE)

@@ -1,9 +1,8 @@
 """Rounds the rows of a table so that their errors cancel in the texts they are summed for.
 
-Rounded to the nearest, a row is off by as little as it can be; a text is off by the sum of the
-errors of its rows, and those of rows that occur together, such as all the n-grams of a word, add
-up. Here the numbers of a row are rounded one row after the other, given the error that the other
-rows leave in the texts (as the columns of a matrix are in GPTQ, Frantar et al. 2023).
+Rounding to nearest minimizes the error of each row, but the errors of rows that occur together,
+such as the n-grams of a word, add up in a text. Here rows are rounded one after the other, given
+the error that the others leave in the texts, as GPTQ (Frantar et al. 2023) does for columns.
 """
 
 from __future__ import annotations
@@ -16,22 +15,22 @@ import numpy as np
 from scipy import sparse
 
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.errors import ConfigError, check_positive
+from tf_charagram.errors import ConfigError
 from tf_charagram.models.weights import INTEGER_DTYPES, whole_numbers
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.tensors import string_tensor
 
-# Texts turned into ids at a time, and most characters of these.
+# Limits of a batch of texts.
 _BATCH_TEXTS, _BATCH_CHARS = 4096, 2**20
 
 
 class Rounding(NamedTuple):
-    """A rounded table, and how much that changed the texts it was rounded for.
+    """A rounded table and its error.
 
     Attributes:
-        table: float32 `(num_rows, dim)`; stored in its type, it is restored to the bit.
-        error: Root mean square of the changes of the sums, each divided by the norm of its sum.
-        nearest_error: The same for a table with each number rounded to the nearest.
+        table: float32 `(num_rows, dim)`; survives storing in its type unchanged.
+        error: Root mean square of the relative changes of the texts' sums.
+        nearest_error: The same for rounding to nearest.
     """
 
     table: np.ndarray
@@ -44,32 +43,29 @@ def rounded_for_texts(
     encoder: keras.layers.Layer,
     texts: Sequence[str],
     table_dtype: str = "int4",
-    num_sweeps: int = 3,
 ) -> Rounding:
-    """Rounds the table of a sum of n-grams for texts like those it will read.
+    """Rounds the table of a `charagram` encoder for typical texts.
 
     Args:
-        vectorizer: What the encoder reads; known words are not made of misspelled ones.
-        encoder: `charagram`.
+        vectorizer: Vectorizer of the encoder; texts are read as written, without correction.
+        encoder: A `charagram` encoder.
         texts: Some tens of thousands; 220,000 take 3 minutes and 2 GB.
         table_dtype: `"int8"` or `"int4"`.
-        num_sweeps: How often each row is rounded anew.
 
     Raises:
-        ConfigError: The encoder is another, there is no such type, an argument is out of range, the
-            table has numbers that are not finite, or no text has an n-gram.
+        ConfigError: The encoder or the type is another, the table is not finite, or no text has a
+            known n-gram.
     """
     if not isinstance(encoder, Charagram):
         raise ConfigError(
-            "Only the table of `charagram` can be rounded for texts, whose rows are summed as they "
-            f"are. Received: {encoder.name}"
+            f"Only the table of `charagram` can be rounded for texts. Received: {encoder.name}"
         )
     counts = count_ids(vectorizer, texts)
-    return rounded_for_sums(encoder.ngram_table.numpy(), counts, table_dtype, num_sweeps)
+    return rounded_for_sums(encoder.ngram_table.numpy(), counts, table_dtype)
 
 
 def count_ids(vectorizer: keras.layers.Layer, texts: Sequence[str]) -> sparse.csr_matrix:
-    """Counts the ids of texts, as they are written: float32 `(num_texts, num_rows)`."""
+    """Counts the ids of texts as written: float32 `(num_texts, num_rows)`."""
     as_written = vectorizer.as_written()
     ids, ends = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
     for batch in bounded_batches(texts, _BATCH_TEXTS, _BATCH_CHARS):
@@ -93,23 +89,21 @@ def rounded_for_sums(
 ) -> Rounding:
     """Rounds a table so that weighted sums of its rows change little.
 
-    What is made small is the mean over texts of the squared change of a sum, divided by the squared
-    norm of the sum; plus that of every row by itself, as if `strength` texts of mean norm had no
-    other. Row by row, from the most frequent one, all numbers of a row are set to the best ones,
-    the other rows being what they are. Scales are those of `stored_table`, and so the largest
-    number of a row is not changed.
+    Minimizes the mean squared relative change of the sums, plus the change of each row as if it
+    were the only one of `strength` more texts of mean norm. Coordinate descent: row by row, the
+    most frequent first, sets all numbers of a row to the best ones given the other rows. Scales
+    are those of `stored_table`, so the largest number of a row is kept.
 
     Args:
         table: float32 `(num_rows, dim)`.
-        counts: float32 `(num_texts, num_rows)`, what each row is multiplied by in a sum.
+        counts: float32 `(num_texts, num_rows)`, weights of the rows in each sum.
         table_dtype: `"int8"` or `"int4"`.
-        num_sweeps: How often each row is rounded anew.
-        strength: What keeps rows near to what they were, rare ones most.
+        num_sweeps: Passes over all rows.
+        strength: Weight that keeps rows, above all rare ones, close to their original values.
 
     Raises:
         ConfigError: As `rounded_for_texts`.
     """
-    check_positive(num_sweeps=num_sweeps)
     if table_dtype not in INTEGER_DTYPES:
         raise ConfigError(
             f"`table_dtype` must be one of {', '.join(INTEGER_DTYPES)}. Received: {table_dtype}"
@@ -140,10 +134,7 @@ def rounded_for_sums(
 
 
 def _move(numbers: np.ndarray, steps: np.ndarray) -> None:
-    """Moves the numbers of a row by steps, to whole numbers no larger than the largest.
-
-    That one stays, and so the scale of the row is what it was.
-    """
+    """Moves the numbers of a row to whole numbers; the largest stays, so the scale does too."""
     largest = np.abs(numbers).argmax()
     value = numbers[largest]
     np.clip(np.rint(numbers + steps), -abs(value), abs(value), out=numbers)
@@ -151,7 +142,7 @@ def _move(numbers: np.ndarray, steps: np.ndarray) -> None:
 
 
 def _by_weight(shares: sparse.csc_matrix) -> list[int]:
-    """Returns the rows that texts have, those with the largest squared shares first."""
+    """Returns the rows that occur in texts, largest squared shares first."""
     weights = np.asarray(shares.multiply(shares).sum(axis=0)).ravel()
     return [row for row in np.argsort(-weights, kind="stable").tolist() if weights[row] > 0]
 

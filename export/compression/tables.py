@@ -1,4 +1,4 @@
-"""Encoders with fewer rows or columns in their tables."""
+"""Prunes the rows of a table, or projects it to fewer columns."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tf_charagram.text.vocabulary import NgramVocabulary
 
 
 def can_prune(vectorizer: keras.layers.Layer) -> bool:
-    """Returns whether n-grams can be left out: each has a row of its own that is not a sum."""
+    """Returns whether n-grams can be dropped: each must have a row of its own that is not a sum."""
     is_ngrams = isinstance(vectorizer, NgramVectorizer)
     return is_ngrams and vectorizer.vocabulary is not None and not vectorizer.longest_only
 
 
 def can_project(encoder: keras.layers.Layer) -> bool:
-    """Returns whether an embedding is linear in the table, so that both can be projected."""
+    """Returns whether embeddings are linear in the table, so that it can be projected."""
     if type(encoder) is Charagram:
         return encoder.activation == "linear" and encoder.num_layers == 1
     return type(encoder) is WordAverage
@@ -33,14 +33,14 @@ def pruned(
     max_ngrams: int,
     count_power: float = 1.0,
 ) -> tuple[keras.layers.Layer, keras.layers.Layer]:
-    """Keeps the n-grams that matter most: those with the largest count times norm of their row.
+    """Keeps the n-grams with the largest count times norm of their row.
 
     Args:
-        vectorizer: With a vocabulary; not folded.
-        encoder: That sums the rows of n-grams.
-        max_ngrams: How many; all are kept if there are no more.
-        count_power: What the count is raised to. Less than 1 favors n-grams that are rare in
-            running text, which single words need if the vocabulary was counted in sentences.
+        vectorizer: N-gram vectorizer with a vocabulary, not folded.
+        encoder: Encoder that sums the rows of n-grams.
+        max_ngrams: Number of n-grams to keep, at most.
+        count_power: Exponent of the count. Below 1 it favors n-grams that are rare in running
+            text, which single words need if the vocabulary was counted in sentences.
 
     Raises:
         ConfigError: There is no vocabulary, or the n-grams are folded.
@@ -66,23 +66,23 @@ def pruned(
 
 
 def projected(encoder: keras.layers.Layer, dim: int) -> keras.layers.Layer:
-    """Projects embeddings onto the principal directions of the rows of the table.
+    """Projects embeddings onto the principal directions of the table.
 
-    These are the `dim` eigenvectors of R^T R with the largest eigenvalues, R the table. No mean is
-    subtracted: embeddings are those of the encoder, projected, and so cosines are the cosines in
-    the subspace.
+    These are the `dim` eigenvectors of R^T R with the largest eigenvalues, where R is the table.
+    No mean is subtracted, so cosines are those of the original embeddings in the subspace.
 
     Args:
-        encoder: Linear in its table: `charagram` with a linear layer, or `word_average`.
-        dim: Width of the embedding; the encoder itself comes back if it is the same.
+        encoder: Encoder that is linear in its table: `charagram` with a linear layer, or
+            `word_average`.
+        dim: Width of the new embedding, at most that of the encoder.
 
     Raises:
-        ConfigError: The encoder is not linear, or not so wide.
+        ConfigError: The encoder is not linear, or is narrower than `dim`.
     """
     if not can_project(encoder):
         raise ConfigError(
-            "`dim` needs an embedding that is linear in its table, where fewer directions mean a "
-            "smaller table: `charagram` with a linear activation and one layer, or `word_average`. "
+            "`dim` needs an embedding that is linear in its table: `charagram` with a linear "
+            "activation and one layer, or `word_average`. "
             f"Received: {encoder.name}. Use `dtype` or `max_ngrams`."
         )
     if dim > encoder.dim:
@@ -91,7 +91,7 @@ def projected(encoder: keras.layers.Layer, dim: int) -> keras.layers.Layer:
         )
     if dim == encoder.dim:
         return encoder
-    # All that such encoders have: the table, whose rows are summed, and the bias added to that.
+    # The table, and for `charagram` the bias.
     values = [weight.numpy() for weight in encoder.weights]
     table = next(value for value in values if value.ndim == 2)
     _, directions = np.linalg.eigh((table.T @ table).astype(np.float64))
@@ -100,18 +100,18 @@ def projected(encoder: keras.layers.Layer, dim: int) -> keras.layers.Layer:
 
 
 def _units(vectorizer: keras.layers.Layer) -> str:
-    """Says what a vectorizer that cannot be pruned reads texts as."""
+    """Explains why a vectorizer cannot be pruned."""
     if not isinstance(vectorizer, NgramVectorizer):
-        return "this one has other units"
+        return "this one has no n-grams"
     if vectorizer.longest_only:
         return "this one is folded: start from the model that training saved"
-    return "this one has hashed n-grams"
+    return "this one hashes n-grams"
 
 
 def _remade(
     encoder: keras.layers.Layer, values: list[np.ndarray], **changes: Any
 ) -> keras.layers.Layer:
-    """Returns an encoder of the same kind with other settings and weights."""
+    """Returns a copy of an encoder with other options and weights."""
     remade = type(encoder).from_config({**encoder.get_config(), **changes})
     remade.set_weights(values)
     return remade

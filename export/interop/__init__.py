@@ -1,1 +1,1 @@
-"""Embedders in other libraries: scikit-learn, MTEB, gensim and spaCy, the Hugging Face Hub."""
+"""Embedders in other libraries: scikit-learn, MTEB, the Hugging Face Hub."""

@@ -16,19 +16,19 @@ _ADDRESS = re.compile(r"hf://([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
 
 
 def push(model: str | Path, address: str, *, private: bool = False) -> str:
-    """Uploads a model, its three files and no others; creates the repository if it is missing.
+    """Uploads the three files of a model; creates the repository if it is missing.
 
     Args:
         model: Run folder or model folder.
-        address: `hf://OWNER/NAME`; a revision, if given, is a branch that exists.
+        address: `hf://OWNER/NAME`; a revision, if given, must be an existing branch.
         private: Whether a new repository is private. Default: no.
 
     Returns:
         The address of the commit.
 
     Raises:
-        ConfigError: The address is not of this form, or huggingface_hub is not installed.
-        RunError: The folder is not a model, or the Hub refuses it; log in with `hf auth login`.
+        ConfigError: The address is malformed, or huggingface_hub is not installed.
+        RunError: The folder is not a model, or the Hub refuses it. Log in with `hf auth login`.
     """
     hub = extra_module("huggingface_hub", "hub")
     repository, revision = _parse(address)
@@ -48,15 +48,15 @@ def push(model: str | Path, address: str, *, private: bool = False) -> str:
 
 
 def load(address: str, *, folded: bool = False, correct_spelling: bool = True) -> TextEmbedder:
-    """Loads a model, downloaded unless the cache has it.
+    """Loads a model, downloading it unless it is cached.
 
     Args:
         address: `hf://OWNER/NAME`, or `hf://OWNER/NAME@REVISION` for a branch, tag or commit.
         folded: See `TextEmbedder.load`.
-        correct_spelling: As there.
+        correct_spelling: See `TextEmbedder.load`.
 
     Raises:
-        ConfigError: The address is not of this form, or huggingface_hub is not installed.
+        ConfigError: The address is malformed, or huggingface_hub is not installed.
         RunError: It cannot be downloaded, or is not a model.
     """
     hub = extra_module("huggingface_hub", "hub")
@@ -77,8 +77,8 @@ def _parse(address: str) -> tuple[str, str | None]:
 
 @contextmanager
 def _hub_errors(problem: str) -> Iterator[None]:
-    """Makes what huggingface_hub raises, also without a network, an error of this package."""
-    # One of them is the error of its HTTP library, for what went wrong before an answer came.
+    """Turns errors of huggingface_hub and of the network into `RunError`."""
+    # The base class of its HTTP library, for failed connections.
     http_errors = extra_module("huggingface_hub.errors", "hub").HfHubHTTPError.__bases__
     try:
         yield

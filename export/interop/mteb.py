@@ -17,15 +17,14 @@ _model_meta = extra_module("mteb.models.model_meta", "mteb")
 
 
 class CharagramEncoder(_AbsEncoder):
-    """What `mteb.evaluate` takes: implements `mteb.models.EncoderProtocol`, with cosines.
+    """An encoder for `mteb.evaluate`; implements `mteb.models.EncoderProtocol`, with cosines.
 
-    Results are cached by MTEB under the name of the folder and a checksum of the model, so another
-    model is evaluated again.
+    MTEB caches results under the name of the folder and a checksum of the model.
 
     Args:
         model_name: Run folder or model folder.
-        revision: Name of the model's version in the results. Default: from its checksum.
-        device: Not heeded: TensorFlow chooses.
+        revision: Version of the model in the results. Default: its checksum.
+        device: Ignored; TensorFlow chooses.
         name: Name of the model in the results, `OWNER/MODEL`. Default: `tf-charagram/FOLDER`.
 
     Raises:
@@ -54,11 +53,11 @@ class CharagramEncoder(_AbsEncoder):
         )
 
     def encode(self, inputs: Iterable[Mapping[str, Any]], **kwargs: Any) -> np.ndarray:
-        """Embeds the `text` of all batches; whatever else MTEB says about a task is ignored.
+        """Embeds the `text` of all batches.
 
         Args:
             inputs: Batches, each with a list of texts under `text`.
-            **kwargs: The task, its split and prompt; not heeded.
+            **kwargs: The task, its split and prompt; ignored.
 
         Returns:
             float32 `(num_texts, dim)`.

@@ -22,11 +22,10 @@ _FeatureNamesMixin: Any = _base.ClassNamePrefixFeaturesOutMixin
 
 
 class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator):
-    """Turns texts into embeddings; there is nothing to fit.
+    """Turns texts into embeddings; it needs no fitting.
 
-    The model is loaded when it is first needed, and the last one is kept for all transformers of a
-    process, of which a search makes many. Copies and pickles hold its path, not its weights, so the
-    folder must be where they are used.
+    Loads the model when it is first needed; all transformers of a process share the last model.
+    Copies and pickles hold the path of the model, not its weights.
 
     Args:
         model: Run folder or model folder.
@@ -53,7 +52,7 @@ class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator
         return self
 
     def transform(self, X: Sequence[str]) -> np.ndarray:
-        """Returns the embeddings of texts, float32 `(num_texts, dim)`; errors as for `fit`."""
+        """Returns the embeddings of texts, float32 `(num_texts, dim)`; raises as `fit`."""
         return self._embedder().encode(_check_texts(X), batch_size=self.batch_size)
 
     def _embedder(self) -> TextEmbedder:
@@ -63,7 +62,6 @@ class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator
 
     @property
     def _n_features_out(self) -> int:
-        """The width that `get_feature_names_out` asks for."""
         return self._embedder().dim
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -79,14 +77,13 @@ class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator
 
 @lru_cache(maxsize=1)
 def _loaded(model: str, state: tuple[tuple[int, int], ...]) -> TextEmbedder:
-    """Loads a model whose files are in some state: another one takes its place."""
+    """Loads a model; `state` invalidates the cache when its files change."""
     del state
     return TextEmbedder.load(model)
 
 
 def _check_texts(texts: Sequence[Any]) -> Sequence[str]:
-    # What can be read only once would be empty after `fit`.
-    # Of a table, or a mapping, one would get the names of its columns.
+    # Iterating over a table or a mapping would give the names of its columns.
     is_other = isinstance(texts, str | bytes | Mapping) or hasattr(texts, "columns")
     if is_other or not hasattr(texts, "__len__"):
         raise ConfigError(f"`X` must be a list of texts. Received: {type(texts).__name__}")

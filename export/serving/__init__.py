@@ -1,1 +1,1 @@
-"""A version for TensorFlow Serving: folder, card, golden answers, warm-up, and clients."""
+"""Versions for TensorFlow Serving, the files of the server, and clients."""

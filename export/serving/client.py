@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import base64
 import json
-import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from http.client import HTTPException
-from threading import TIMEOUT_MAX
 from typing import Any, Self
 from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import numpy as np
 
 from tf_charagram.errors import CharagramError, ConfigError
-from tf_charagram.export.serving.addresses import is_rest_address, split_address
 from tf_charagram.extras import extra_module
 from tf_charagram.files.json_files import parse_json
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.validation import check_texts
 
-_MOST_VALUES_PER_BYTE, _MOST_VALUES = 16, 1 << 20
+_REST_URL = re.compile(r"https?://[^/?#@]+/([!-~]*/)?v1/models/[^/:?#]+(/(versions|labels)/\w+)?/?")
+_GRPC_URL = re.compile(r"grpc://([^/?#@]+)/([^/?#]+)/?")
 
 
 class ServerError(CharagramError, RuntimeError):
@@ -30,12 +30,12 @@ class ServerError(CharagramError, RuntimeError):
 
 
 class ServingClient(ABC):
-    """An embedder on a server; REST and gRPC differ in `predict`.
+    """An embedder on a server; subclasses implement `predict` for REST and gRPC.
 
     Use as a context manager, or call `close` at the end.
     """
 
-    #: Where the server is, for messages.
+    #: URL of the model, for messages.
     address: str
 
     def __enter__(self) -> Self:
@@ -47,10 +47,10 @@ class ServingClient(ABC):
         self.close()
 
     def close(self) -> None:  # noqa: B027
-        """Closes the connection; REST has a new one for each request."""
+        """Closes the connection, if there is a lasting one."""
 
     def embed(self, texts: Sequence[str | bytes]) -> np.ndarray:
-        """Embeds texts, in one request.
+        """Embeds texts in one request.
 
         Args:
             texts: Any texts; `str` is sent as UTF-8, bytes as they are.
@@ -59,13 +59,13 @@ class ServingClient(ABC):
             float32 `(num_texts, dim)`.
 
         Raises:
-            ConfigError: `texts` is a single string, or one of them is not a text.
-            ServerError: The server fails, or what it serves is not an embedder.
+            ConfigError: `texts` is a single string, or holds something else than texts.
+            ServerError: The server fails, or does not serve an embedder.
         """
         sent = _list_of_bytes("texts", texts)
         vectors = self.predict("serving_default", {"texts": sent}, "embedding")
         if not sent and vectors.ndim == 1:
-            # JSON's empty list does not say how wide the vectors would be.
+            # An empty list of JSON has no width.
             return self.embed([b""])[:0]
         if vectors.ndim != 2 or len(vectors) != len(sent):
             raise self._error(f"{len(sent)} texts gave vectors of shape {vectors.shape}")
@@ -75,8 +75,8 @@ class ServingClient(ABC):
         """Returns the cosines of corresponding texts, float32 `(num_texts,)`.
 
         Raises:
-            ConfigError: The two lists differ in length, one is a single string, or not of texts.
-            ServerError: The server fails, or what it serves is not an embedder.
+            ConfigError: The lists differ in length, or are not lists of texts.
+            ServerError: The server fails, or does not serve an embedder.
         """
         left, right = _list_of_bytes("left", left), _list_of_bytes("right", right)
         if len(left) != len(right):
@@ -98,7 +98,7 @@ class ServingClient(ABC):
         Args:
             signature: Its name.
             inputs: Texts for each of its inputs.
-            output: The output to return.
+            output: Name of the output to return.
 
         Returns:
             The output as a float32 array.
@@ -112,16 +112,15 @@ class ServingClient(ABC):
 
 
 class RestClient(ServingClient):
-    """A client of the REST API, with nothing but Python's standard library.
+    """A client of the REST API, built on Python's standard library.
 
     Args:
-        url: Address of the model, `http://HOST:8501/v1/models/NAME`; with `/versions/N` for a
-            version that is not the latest.
-        timeout_s: Longest wait for an answer, or for its next part, in seconds, above 0 and finite.
-            Defaults to 60.
+        url: URL of the model, `http://HOST:8501/v1/models/NAME`, with `/versions/N` for a version
+            other than the latest.
+        timeout_s: Timeout in seconds. Defaults to 60.
 
     Raises:
-        ConfigError: `url` is not such an address, or `timeout_s` is out of range.
+        ConfigError: `url` is malformed, or `timeout_s` is out of range.
 
     Example:
         client = RestClient("http://localhost:8501/v1/models/words")
@@ -129,21 +128,20 @@ class RestClient(ServingClient):
     """
 
     def __init__(self, url: str, *, timeout_s: float = 60) -> None:
-        if not is_rest_address(url):
+        if not (_REST_URL.fullmatch(url) and _has_host(url)):
             raise ConfigError(
                 f"`url` must look like http://HOST:8501/v1/models/NAME. Received: {url}"
             )
         self.address = url.rstrip("/")
-        self.timeout_s = _positive(timeout_s)
+        self.timeout_s = _checked_timeout(timeout_s)
 
     def predict(
         self, signature: str, inputs: Mapping[str, Sequence[bytes]], output: str
     ) -> np.ndarray:
         """Calls a signature; see `ServingClient`.
 
-        Inputs and outputs are sent as columns, which may be empty, and texts in base64, so that
-        any bytes arrive as they are. The server writes numbers that are not finite as `NaN`, which
-        JSON does not have, but Python reads.
+        Sends texts in base64, so that any bytes arrive, in TensorFlow Serving's columnar format,
+        which allows empty lists.
         """
         encoded = {
             name: [{"b64": base64.b64encode(text).decode()} for text in texts]
@@ -167,11 +165,11 @@ class RestClient(ServingClient):
             raise self._error(f"no complete HTTP answer: {repr(error)[:100]}") from error
         try:
             outputs = parse_json(answer)["outputs"]
-            # Of several outputs each has its name; one alone has none.
+            # A single output comes without its name.
             values = outputs[output] if isinstance(outputs, dict) else outputs
             numbers = np.array(values)
             if numbers.dtype.kind not in "fiu":
-                raise ValueError("not all of it is numbers")
+                raise ValueError("not all values are numbers")
             with np.errstate(over="raise"):
                 return numbers.astype(np.float32)
         except (ValueError, KeyError, TypeError, ArithmeticError) as error:
@@ -185,7 +183,7 @@ class GrpcClient(ServingClient):
     Args:
         target: `HOST:8500`.
         name: Name of the model.
-        timeout_s: Longest wait for an answer in seconds, above 0 and finite. Defaults to 60.
+        timeout_s: Timeout in seconds. Defaults to 60.
 
     Raises:
         ConfigError: The packages are missing, or `timeout_s` is out of range.
@@ -197,12 +195,12 @@ class GrpcClient(ServingClient):
 
     def __init__(self, target: str, name: str, *, timeout_s: float = 60) -> None:
         self.address, self.name = f"grpc://{target}/{name}", name
-        self.timeout_s = _positive(timeout_s)
+        self.timeout_s = _checked_timeout(timeout_s)
         grpc = extra_module("grpc", "serving")
         apis = "tensorflow_serving.apis"
         predict = extra_module(f"{apis}.predict_pb2", "serving")
         service = extra_module(f"{apis}.prediction_service_pb2_grpc", "serving")
-        # A thousand vectors of a thousand numbers pass the default limit of 4 MB.
+        # A thousand vectors of a thousand numbers exceed the default limit of 4 MB.
         options = [(f"grpc.max_{way}_message_length", -1) for way in ("send", "receive")]
         self._rpc_error = grpc.RpcError
         self._make_request = predict.PredictRequest
@@ -217,7 +215,7 @@ class GrpcClient(ServingClient):
         self, signature: str, inputs: Mapping[str, Sequence[bytes]], output: str
     ) -> np.ndarray:
         """Calls a signature; see `ServingClient`."""
-        import tensorflow as tf  # The messages have imported it.
+        import tensorflow as tf  # Already imported by the messages.
 
         request = self._make_request()
         request.model_spec.name = self.name
@@ -236,32 +234,24 @@ class GrpcClient(ServingClient):
             raise self._error(problem) from error
         if output not in outputs:
             raise self._error(f"no output '{output}' in the answer, only {sorted(outputs)}")
-        tensor = outputs[output]
-        num_values = math.prod(size.size for size in tensor.tensor_shape.dim)
-        # One value may stand for any number of equal ones.
-        if num_values > _MOST_VALUES_PER_BYTE * tensor.ByteSize() + _MOST_VALUES:
-            raise self._error(f"the output '{output}' has {num_values:,} numbers in a short answer")
         try:
-            with np.errstate(over="raise"):
-                return np.array(tf.make_ndarray(tensor), np.float32)
-        except (ValueError, TypeError, ArithmeticError) as error:
+            return np.array(tf.make_ndarray(outputs[output]), np.float32)
+        except (ValueError, TypeError) as error:
             raise self._error(f"the output '{output}' holds no numbers: {error}") from error
 
 
 def connect(url: str) -> ServingClient:
-    """Returns the client for an address.
+    """Returns the client for a URL.
 
     Args:
         url: `http://HOST:8501/v1/models/NAME` for REST, `grpc://HOST:8500/NAME` for gRPC.
 
     Raises:
-        ConfigError: It is neither.
+        ConfigError: The URL has another form.
     """
-    parts = split_address(url)
-    name = parts.path.strip("/")
-    if parts.scheme == "grpc" and parts.netloc and name and "/" not in name:
-        return GrpcClient(parts.netloc, name)
-    if parts.scheme in ("http", "https"):
+    if match := _GRPC_URL.fullmatch(url):
+        return GrpcClient(*match.groups())
+    if url.startswith(("http://", "https://")):
         return RestClient(url)
     raise ConfigError(
         "`url` must look like http://HOST:8501/v1/models/NAME or grpc://HOST:8500/NAME. "
@@ -269,26 +259,33 @@ def connect(url: str) -> ServingClient:
     )
 
 
+def _has_host(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
 def _list_of_bytes(name: str, texts: Sequence[str | bytes]) -> list[bytes]:
     check_texts(texts, name)
     texts = list(texts)
     for text in texts:
         if not isinstance(text, str | bytes):
-            raise ConfigError(f"`{name}` must be a list of texts. Received one that is {text!r}.")
+            raise ConfigError(f"`{name}` must be a list of texts. Received: {text!r} in the list")
     return [to_bytes(text) for text in texts]
 
 
-def _positive(timeout_s: float) -> float:
-    # A system's clock counts to about 300 years.
-    if not 0 < timeout_s <= TIMEOUT_MAX:
+def _checked_timeout(timeout_s: float) -> float:
+    if not 0 < timeout_s < 1e9:
         raise ConfigError(
-            f"`timeout_s` must be above 0 and finite. Received: timeout_s={timeout_s}"
+            f"`timeout_s` must be above 0 and below 1e9. Received: timeout_s={timeout_s}"
         )
     return timeout_s
 
 
 def _message_in(error: HTTPError) -> str:
-    """Returns the message of `{"error": message}`; empty if the answer is something else."""
+    """Returns the message of `{"error": message}`, or an empty string."""
     try:
         with error:
             answer: Any = parse_json(error.read())

@@ -1,4 +1,4 @@
-"""The files that a TensorFlow Serving server is started with, beside the folders of its models."""
+"""Files that TensorFlow Serving is started with, next to the folders of its models."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tf_charagram.export.serving.folder import NAME, is_version, let_read
+from tf_charagram.export.serving.folder import NAME, is_version
 from tf_charagram.files.writing import whole_file
 
 MODELS = "models.config"
-#: Images come out later than TensorFlow; a model that needs TensorFlow's core operations only, as
-#: those of n-grams and characters do, is served by this one too.
+#: TensorFlow Serving looks for it in a version, and does not batch a model without it.
+BATCHING_PARAMETERS = "batching_params.pbtxt"
+#: Images are released after TensorFlow. An older one serves models that need only TensorFlow's core
+#: operations.
 IMAGE = "tensorflow/serving:2.19.1"
-_OURS = "# Written by `charagram export`; written anew by each export.\n"
+_OURS = b"# Written by `charagram export`, and rewritten by each export.\n"
 
 _BATCHING = """\
 # Requests that arrive at the same time run together. The threads are those of the server; each
-# export copies the file into its version, whose numbers are what counts for that model.
+# export copies this file into its version, whose numbers count for that model.
 max_batch_size { value: 1024 }
 batch_timeout_micros { value: 500 }
 max_enqueued_batches { value: 1000 }
@@ -56,11 +58,10 @@ _FILES = {
 
 
 def write_serving_files(folder: str | Path) -> list[Path]:
-    """Writes what a server needs into the folder that holds the folders of models.
+    """Writes the files of the server, and lists all models in `models.config`.
 
-    `models.config` lists every model there is and is rewritten when that changes, unless somebody
-    wrote one without our first line. The other files are there to be changed: they are written
-    once.
+    `models.config` is rewritten when the models change, unless its first line was changed. The
+    other files are written once, and may be edited.
 
     Args:
         folder: Parent of the folders of models.
@@ -72,37 +73,26 @@ def write_serving_files(folder: str | Path) -> list[Path]:
         RunError: The disk is full or a file cannot be written.
     """
     folder = Path(folder)
-    written = [folder / name for name in _FILES if not (folder / name).exists()]
-    for path in written:
-        _write(path, _FILES[path.name])
-    if lists_models(folder):
-        path, is_new = folder / MODELS, False
-        # Another export may bring a model before ours is listed, and list its own first.
-        while (text := models_config(folder)) != _text(path):
-            _write(path, text)
-            is_new = True
-        written += [path] * is_new
-    return written
+    texts = {name: text.encode() for name, text in _FILES.items() if not (folder / name).exists()}
+    if lists_models(folder) and models_config(folder) != _content(folder / MODELS):
+        texts[MODELS] = models_config(folder)
+    for name, text in texts.items():
+        with whole_file(folder / name) as file:
+            file.write(text)
+    return [folder / name for name in texts]
 
 
-def _write(path: Path, text: str) -> None:
-    with whole_file(path, "w") as file:
-        file.write(text)
-        let_read(Path(file.name), path.parent)
-
-
-def _text(path: Path) -> str | None:
-    """Returns the text of a file, in whatever encoding; `None` if there is none."""
-    return path.read_text("utf-8", errors="replace") if path.exists() else None
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
 
 
 def is_batchable(card: Mapping[str, Any]) -> bool:
-    """Returns whether a server may run requests to a model together, and split the answers.
+    """Returns whether a server may batch requests to a model.
 
-    That needs as many rows in each input and output as there are texts: taggers have more.
+    It needs one row per text in each input and output; taggers have more.
 
     Args:
-        card: Of the model.
+        card: The model card.
     """
     return not any(
         "row_lengths" in (*signature["inputs"], *signature["outputs"])
@@ -111,28 +101,22 @@ def is_batchable(card: Mapping[str, Any]) -> bool:
 
 
 def batching_parameters(folder: str | Path) -> bytes:
-    """Returns what `batching.config` says, or will say once it is written."""
-    path = Path(folder) / "batching.config"
-    return path.read_bytes() if path.exists() else _BATCHING.encode()
+    """Returns the content of `batching.config`, or its default."""
+    return _content(Path(folder) / "batching.config") or _BATCHING.encode()
 
 
 def lists_models(folder: str | Path) -> bool:
-    """Returns whether `models.config` is ours to write."""
-    text = _text(Path(folder) / MODELS)
-    return text is None or text.startswith(_OURS)
+    """Returns whether `models.config` may be rewritten."""
+    content = _content(Path(folder) / MODELS)
+    return content is None or content.startswith(_OURS)
 
 
-def models_config(folder: str | Path) -> str:
-    """Returns the text of `models.config` for all models in a folder, which is mounted as /models.
-
-    A model is a folder with a version, a folder named by a number, in it. One whose name
-    `ServingFolder` does not accept is left out.
-    """
+def models_config(folder: str | Path) -> bytes:
+    """Returns `models.config` for all models in a folder, which is mounted as /models."""
     versions = (path.parent for path in Path(folder).glob("*/[0-9]*/saved_model.pb"))
     models = {version.parent.name for version in versions if is_version(version)}
-    names = sorted(filter(NAME.fullmatch, models))
     configs = "".join(
         f'  config {{ name: "{name}" base_path: "/models/{name}" model_platform: "tensorflow" }}\n'
-        for name in names
+        for name in sorted(filter(NAME.fullmatch, models))
     )
-    return f"{_OURS}model_config_list {{\n{configs}}}\n"
+    return _OURS + f"model_config_list {{\n{configs}}}\n".encode()

@@ -1,4 +1,4 @@
-"""The folder TensorFlow Serving watches: one numbered folder per version of a model."""
+"""The folder that TensorFlow Serving watches: one numbered folder per version of a model."""
 
 from __future__ import annotations
 
@@ -6,33 +6,27 @@ import errno
 import os
 import re
 import shutil
-import stat
-from contextlib import suppress
 from pathlib import Path
 
 from tf_charagram.errors import RunError
 
-#: What may appear in the path of a REST call.
+#: Names that may be part of the URL of a REST call.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-# TensorFlow Serving reads no larger ones.
-_MOST_VERSION = 2**63 - 1
-# What the group and others may do: read, and open folders.
-_READ, _OPEN = 0o044, 0o011
+# TensorFlow Serving reads no larger version.
+_MAX_VERSION = 2**63 - 1
 
 
 class ServingFolder:
     """The versions of one model, `models/NAME/1`, `models/NAME/2` and so on.
 
-    TensorFlow Serving loads the largest number as soon as it is there. So a version is written
-    under another name and renamed when it is complete; a rename is atomic, and
-    fails if the name is taken, so that two exports at once get two numbers.
+    TensorFlow Serving loads the largest number as soon as it appears. So a version is written under
+    another name and renamed once it is complete.
 
     Args:
-        path: The folder, which need not exist.
+        path: The folder; it may not exist yet.
 
     Raises:
-        RunError: The name cannot be used in the address of a model, or the folder holds files that
-            do not belong to versions.
+        RunError: The name cannot be used in a URL, or the folder holds other files.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -40,16 +34,16 @@ class ServingFolder:
         self.name = self.path.name
         if not NAME.fullmatch(self.name):
             raise RunError(
-                f"'{self.name}' is part of the address of the model: letters, digits, dots, "
-                f"underscores and hyphens only. Received: --to {path}"
+                f"'{self.name}' is part of the URL of the model: use only letters, digits, dots, "
+                f"underscores and hyphens. Received: --to {path}"
             )
         if self.path.exists() and not self.path.is_dir():
             raise RunError(f"{path} is a file. Give a folder with --to, such as models/words.")
         foreign = [child.name for child in self._children() if not is_version(child)]
         if foreign:
             raise RunError(
-                f"{path} does not hold versions of a model only, so nothing is added: "
-                f"it has {', '.join(sorted(foreign)[:3])}. Give another folder with --to."
+                f"{path} holds other files than versions of a model: "
+                f"{', '.join(sorted(foreign)[:3])}. Give another folder with --to."
             )
 
     def _children(self) -> list[Path]:
@@ -57,41 +51,36 @@ class ServingFolder:
             return []
         return [child for child in self.path.iterdir() if not child.name.startswith(".")]
 
-    def _version_folders(self) -> list[Path]:
-        return [child for child in self._children() if is_version(child)]
-
     @property
     def versions(self) -> list[int]:
-        """The numbers there are, ascending."""
-        return sorted({int(child.name) for child in self._version_folders()})
+        """The version numbers, ascending."""
+        return sorted({int(child.name) for child in self._children() if is_version(child)})
 
     @property
-    def next(self) -> Path:
-        """The folder of the version after the last."""
-        return self.path / str(max(self.versions, default=0) + 1)
+    def next_version(self) -> int:
+        """The number after the last version."""
+        return max(self.versions, default=0) + 1
 
     def publish(self, partial: Path) -> Path:
-        """Gives a complete version the next number; returns its folder."""
+        """Renames a complete version to the next number; returns its folder."""
         while True:
-            target = self.next
+            target = self.path / str(self.next_version)
             try:
                 os.rename(partial, target)
             except OSError as error:
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise
-                continue  # Another export was faster.
+                continue  # Another export took the number.
             return target
 
     def prune(self, keep: int) -> list[int]:
-        """Deletes all but the last `keep` versions; returns the numbers of those deleted."""
+        """Deletes all but the last `keep` versions; returns the deleted numbers."""
         old = self.versions[:-keep]
-        # What a killed export was about to delete.
-        self._delete_hidden()
-        for folder in self._version_folders():
-            if int(folder.name) in old:
-                # Renamed first, so that no half-deleted version is ever visible.
-                with suppress(FileNotFoundError):  # Another export was faster.
-                    os.rename(folder, self.path / f".{folder.name}.old")
+        self._delete_hidden()  # Left by an export that was killed.
+        for folder in self._children():
+            if is_version(folder) and int(folder.name) in old:
+                # Renamed first, so that the server never sees a half-deleted version.
+                os.rename(folder, self.path / f".{folder.name}.old")
         self._delete_hidden()
         return old
 
@@ -101,17 +90,6 @@ class ServingFolder:
 
 
 def is_version(path: Path) -> bool:
-    """Returns whether a path is the folder of a version: its name is a number, such as 7 or 007."""
+    """Returns whether a path is the folder of a version, named by a number such as 7 or 007."""
     is_number = path.name.isascii() and path.name.isdigit()
-    return is_number and int(path.name) <= _MOST_VERSION and path.is_dir()
-
-
-def let_read(path: Path, folder: Path) -> None:
-    """Lets whoever may read a folder read a file or folder in it as well, whatever the umask is.
-
-    The server often runs as another user than the one who exports.
-    """
-    mode, readers = path.stat().st_mode, folder.stat().st_mode
-    allowed = _READ | _OPEN if stat.S_ISDIR(mode) else _READ
-    with suppress(OSError):  # Some file systems have no permissions.
-        os.chmod(path, stat.S_IMODE(mode) | readers & allowed)
+    return is_number and int(path.name) <= _MAX_VERSION and path.is_dir()

@@ -1,65 +1,169 @@
-"""One version of a served model: the SavedModel and the files beside it."""
+"""One version of a served model: the SavedModel, golden answers, warm-up requests, and a page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from tf_charagram.export.serving.card import write_page
-from tf_charagram.export.serving.config import batching_parameters, is_batchable
-from tf_charagram.export.serving.folder import ServingFolder, let_read
-from tf_charagram.export.serving.golden import write_golden
-from tf_charagram.export.serving.inputs import signatures_of
-from tf_charagram.export.serving.warmup import write_warmup
+import tensorflow as tf
+
+from tf_charagram.export.check.probe import encode_array, encode_inputs
+from tf_charagram.export.serving.card import PAGE, page
+from tf_charagram.export.serving.config import (
+    BATCHING_PARAMETERS,
+    batching_parameters,
+    is_batchable,
+)
+from tf_charagram.export.serving.folder import ServingFolder
+from tf_charagram.export.serving.samples import Inputs, dtype_of, make_inputs, signatures_of
 from tf_charagram.files.json_files import read_json
-from tf_charagram.files.writing import partial_folder, whole_file
+from tf_charagram.files.writing import (
+    partial_folder,
+    temporary_folder,
+    tensorflow_writing,
+    whole_file,
+)
 from tf_charagram.models.base import TextModel
 from tf_charagram.models.saved_model import MODEL_CARD
 
 EXTRA_ASSETS = "assets.extra"
-#: TensorFlow Serving looks for it here, and batches no model without it.
-BATCHING_PARAMETERS = "batching_params.pbtxt"
+GOLDEN = "golden.json"
+WARMUP = "tf_serving_warmup_requests"
+#: A call with its answer: `signature`, `inputs` and `outputs`, strings in base64.
+GoldenCall = dict[str, Any]
+Signatures = Mapping[str, Iterable[str]]
+_NUM_GOLDEN = 50
+# Texts that are hard to read the same way everywhere.
+_HARD_TEXTS = (
+    b"", b" ", b"a", b"caf\xc3\xa9", b"caf\xe9", b"a\0b", b"\xef\xbb\xbfbom", b"two\r\nlines",
+    "\u05e9\u05dc\u05d5\u05dd".encode(), "\u4f60\u597d".encode(), "\U0001f44d\U0001f3fd".encode(),
+)  # fmt: skip
+_NUM_WARMUP = 16
+_WARMUP_SIZES = (1, 1, 8, 32)
 
 
 def write_version(
-    model: TextModel,
-    folder: ServingFolder,
-    about: dict[str, Any],
-    texts: Sequence[bytes],
-    num_warmup: int,
+    model: TextModel, folder: ServingFolder, about: dict[str, Any], texts: Sequence[bytes]
 ) -> Path:
     """Writes the next version of a model, which appears only once it is complete.
 
-    Whoever can read the folder of the model can read the version.
-
     Args:
-        model: What is served.
+        model: The model to serve.
         folder: The versions of the model.
-        about: What else the card says; see `about_run`.
-        texts: Real texts, for warm-up requests and golden vectors or answers.
-        num_warmup: Warm-up requests; 0 for none.
+        about: More entries of the model card, see `about_run`.
+        texts: Real texts, at least one, for golden answers and warm-up requests.
 
     Returns:
         Folder of the version.
 
     Raises:
-        RunError: The disk is full or the folder cannot be written. Older versions stay.
+        RunError: The disk is full or the folder cannot be written; older versions are untouched.
     """
-    is_new_model = not folder.path.exists()
     with partial_folder(folder.path / "new") as partial:
-        if is_new_model:
-            let_read(folder.path, folder.path.parent)
         model.write_saved_model(partial, about)
         card = read_json(partial / MODEL_CARD)
-        signatures = signatures_of(card)
-        write_golden(partial / EXTRA_ASSETS, model, signatures, texts)
-        if num_warmup:
-            write_warmup(partial / EXTRA_ASSETS, folder.name, signatures, texts, num_warmup)
+        write_assets(partial, model, folder.name, signatures_of(card), texts)
         if is_batchable(card):
             with whole_file(partial / BATCHING_PARAMETERS) as file:
                 file.write(batching_parameters(folder.path.parent))
-        write_page(partial, folder.name)
-        for path in (partial, *partial.rglob("*")):
-            let_read(path, folder.path)
+        with whole_file(partial / PAGE, "w") as file:
+            file.write(page(card, folder.name, folder.next_version))
         return folder.publish(partial)
+
+
+def write_assets(
+    folder: Path, model: TextModel, name: str, signatures: Signatures, texts: Sequence[bytes]
+) -> None:
+    """Writes golden answers and warm-up requests into `assets.extra` of a version.
+
+    Args:
+        folder: Folder of the version.
+        model: The model that was exported.
+        name: Its name on the server.
+        signatures: Names of the inputs of each signature.
+        texts: Real texts, at least one.
+
+    Raises:
+        RunError: A file cannot be written.
+    """
+    write_golden(folder / EXTRA_ASSETS / GOLDEN, model, signatures, texts)
+    write_warmup(folder / EXTRA_ASSETS / WARMUP, name, signatures, texts)
+
+
+def assets_bytes(
+    model: TextModel, name: str, signatures: Signatures, texts: Sequence[bytes]
+) -> int:
+    """Returns the size of the files that `write_assets` writes, by writing them."""
+    with temporary_folder() as folder:
+        write_assets(folder, model, name, signatures, texts)
+        return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def write_golden(
+    path: Path, model: TextModel, signatures: Signatures, texts: Sequence[bytes]
+) -> None:
+    """Writes calls of all signatures with their answers, as Python computes them."""
+    texts = [*texts[:_NUM_GOLDEN], *_HARD_TEXTS]
+    functions, calls = model.signatures(), []
+    for signature, names in signatures.items():
+        inputs = make_inputs(names, texts, [*texts[1:], texts[0]])
+        tensors = {name: tf.constant(values, dtype_of(name)) for name, values in inputs.items()}
+        answer = functions[signature](**tensors)
+        outputs = {name: encode_array(value.numpy()) for name, value in answer.items()}
+        calls.append({"signature": signature, "inputs": encode_inputs(inputs), "outputs": outputs})
+    with whole_file(path, "w") as file:
+        json.dump(calls, file)
+
+
+def read_golden(path: Path) -> list[GoldenCall]:
+    """Returns the calls that `write_golden` wrote."""
+    return [
+        {"signature": call["signature"], "inputs": {**call["inputs"]}, "outputs": {
+            name: {"shape": tuple(output["shape"]), "value": [*output["value"]]}
+            for name, output in call["outputs"].items()
+        }}
+        for call in read_json(path)
+    ]  # fmt: skip
+
+
+def write_warmup(path: Path, name: str, signatures: Signatures, texts: Sequence[bytes]) -> None:
+    """Writes requests to the signatures in turn, in batches of several sizes.
+
+    TensorFlow Serving answers them before it serves a version, so that no user waits for the first
+    calls.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    names, stream = list(signatures), cycle(texts)
+    with tensorflow_writing(path), tf.io.TFRecordWriter(str(path)) as writer:
+        for index in range(_NUM_WARMUP):
+            signature = names[index % len(names)]
+            size = _WARMUP_SIZES[index // len(names) % len(_WARMUP_SIZES)]
+            batches = (list(islice(stream, size)) for _ in range(2))
+            inputs = make_inputs(signatures[signature], *batches)
+            writer.write(prediction_log(name, signature, inputs))
+
+
+def prediction_log(name: str, signature: str, inputs: Inputs) -> bytes:
+    """Serializes a request as a `tensorflow.serving.PredictionLog`.
+
+    Its class is in the package tensorflow-serving-api, which export does not need.
+    """
+    # ModelSpec: name = 1, signature_name = 3. PredictRequest: model_spec = 1, inputs = 2.
+    # PredictLog: request = 1. PredictionLog: predict_log = 6.
+    request = _field(1, _field(1, name.encode()) + _field(3, signature.encode()))
+    for key, values in inputs.items():
+        tensor = tf.make_tensor_proto(values, dtype_of(key), [len(values)])
+        request += _field(2, _field(1, key.encode()) + _field(2, tensor.SerializeToString()))
+    return _field(6, _field(1, request))
+
+
+def _field(number: int, value: bytes) -> bytes:
+    """Serializes a field of a protobuf message: key, length as a varint, bytes."""
+    encoded, length = bytearray([number << 3 | 2]), len(value)
+    while length > 0x7F:
+        encoded.append(length & 0x7F | 0x80)
+        length >>= 7
+    return bytes([*encoded, length]) + value

@@ -15,7 +15,7 @@ from tests.commands import full_disk
 from tests.contracts import some_now
 from tests.models.answers import TOLERANCE, parts, randomized
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.export.serving.inputs import sample_texts
+from tf_charagram.export.serving.samples import sample_texts
 from tf_charagram.models.base import HeadedModel, TextModel
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.parts import Parts

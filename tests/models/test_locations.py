@@ -113,7 +113,7 @@ class TestInsteadOfAFolder:
         assert job.open_folder().path == Path("shards")
 
     def test_vectors(self, shipped):
-        assert call("export.interop.word2vec", NAME, "--out", "vectors.txt") == 0
+        assert call("export.convert", NAME, "--out", "vectors.txt") == 0
         assert Path("vectors.txt").read_text().startswith(f"{len(WORDS)} 6\nthe ")
 
     def test_a_step_of_scikit_learn(self, shipped):

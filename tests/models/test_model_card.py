@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 
 import numpy as np
@@ -47,6 +48,9 @@ def test_card(tmp_path):
     sizes = {file.name: file.stat().st_size for file in files}
     assert card["size_bytes"] == sum(sizes.values()) - sizes["model_card.json"]
     strings, vectors = {"dtype": "string", "shape": [-1]}, {"dtype": "float32", "shape": [-1, 6]}
+    for signature in card["signatures"].values():
+        for tensor in (*signature["inputs"].values(), *signature["outputs"].values()):
+            assert re.fullmatch(r"\w+:\d", tensor.pop("tensor"))
     assert card["signatures"] == {
         "serving_default": {"inputs": {"texts": strings}, "outputs": {"embedding": vectors}},
         "similarity": {

@@ -77,7 +77,7 @@ def load(folder):
     "c_library": (
         "{'tensorflow', 'keras'}",
         """
-from tf_charagram.export.runtime.c_runtime import CRuntime
+from tf_charagram.export.check.c_runtime import CRuntime
 def load(folder):
     runtime = CRuntime(folder)
     return lambda signature, **texts: runtime.run(signature, texts)

@@ -28,10 +28,9 @@ COMMANDS = {
     "show": ("tf_charagram.cli.show", "print a run again: settings, curve, scores, files"),
     "completion": ("tf_charagram.cli.completion", "make bash, zsh or fish complete commands"),
     "doctor": ("tf_charagram.cli.doctor", "say what this installation has and lacks"),
-    "vectors": ("tf_charagram.export.interop.word2vec", "write vectors of words as word2vec text"),
-    "import-charagram": (
-        "tf_charagram.export.interop.charagram_table",
-        "make a model of a list of n-grams and a table of their vectors",
+    "convert": (
+        "tf_charagram.export.convert",
+        "write word2vec text, or make a model of a table of n-grams",
     ),
 }
 

@@ -152,6 +152,7 @@ def _tensors(infos: Any) -> dict[str, dict[str, Any]]:
             "dtype": tf.as_dtype(info.dtype).name,
             # -1: any size
             "shape": [dimension.size for dimension in info.tensor_shape.dim],
+            "tensor": info.name,
         }
         for name, info in sorted(infos.items())
     }

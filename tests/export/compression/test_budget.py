@@ -1,6 +1,5 @@
 """`max_mb` holds on disk, wastes little, and says what it cannot do."""
 
-import functools
 import re
 
 import numpy as np
@@ -10,23 +9,12 @@ from tests.texts import words
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.compression import budget
-from tf_charagram.export.compression.budget import fitting_options, saved_model_bytes
 from tf_charagram.export.compression.options import DTYPES, ShrinkOptions
-from tf_charagram.export.compression.shrinking import shrink
+from tf_charagram.export.compression.shrinking import fitting_options, saved_model_bytes, shrink
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.words import WordVectorizer
 
 WORDS = words(2_000)
-REDUCED_ONCE = functools.cache(budget.reduced)
-WRITTEN_ONCE = functools.cache(budget.saved_model_bytes)
-
-
-@pytest.fixture(autouse=True)
-def measured_once(monkeypatch):
-    """Lets the tests share the sizes of the smallest models, which takes an export each."""
-    monkeypatch.setattr(budget, "reduced", REDUCED_ONCE)
-    monkeypatch.setattr(budget, "saved_model_bytes", WRITTEN_ONCE)
 
 
 @pytest.fixture(scope="module")

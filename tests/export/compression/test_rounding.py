@@ -94,8 +94,6 @@ def test_what_cannot_be_rounded():
     encoder = Charagram(num_rows=vectorizer.num_rows, dim=4)
     with pytest.raises(ConfigError, match=r"one of int8, int4\. Received: float16"):
         rounded_for_texts(vectorizer, encoder, TEXTS, "float16")
-    with pytest.raises(ConfigError, match="`num_sweeps` must be at least 1"):
-        rounded_for_texts(vectorizer, encoder, TEXTS, num_sweeps=0)
     with pytest.raises(ConfigError, match="No text has an n-gram"):
         rounded_for_texts(vectorizer, encoder, [""])
     with pytest.raises(ConfigError, match="Received: word_average"):

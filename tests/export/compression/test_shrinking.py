@@ -19,10 +19,10 @@ from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.recurrent import Lstm
 from tf_charagram.errors import ConfigError
+from tf_charagram.export.check.c_runtime import CRuntime
 from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.export.compression.quantization import QuantizedEncoder, QuantizedSum
 from tf_charagram.export.compression.shrinking import shrink
-from tf_charagram.export.runtime.c_runtime import CRuntime
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.characters import CharacterVectorizer
@@ -185,8 +185,8 @@ class TestMaxNgrams:
     @pytest.mark.parametrize(
         ("make_vectorizer", "encoder_class", "message"),
         [
-            (lambda: NgramVectorizer(hash_buckets=9), Charagram, "this one has hashed n-grams"),
-            (lambda: WordVectorizer.from_texts(WORDS), WordAverage, "this one has other units"),
+            (lambda: NgramVectorizer(hash_buckets=9), Charagram, "this one hashes n-grams"),
+            (lambda: WordVectorizer.from_texts(WORDS), WordAverage, "this one has no n-grams"),
         ],
     )
     def test_without_a_vocabulary(self, make_vectorizer, encoder_class, message):
@@ -235,7 +235,7 @@ def test_all_at_once_served_by_the_c_library(linear, tmp_path):
             found = runtime.run("serving_default", {"texts": SHORT})["embedding"]
             assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
             assert runtime.run("serving_default", {"texts": []})["embedding"].shape == (0, 7)
-            assert runtime.run("serving_default", {"texts": [""]})["embedding"].shape == (1, 7)
+            assert runtime.run("serving_default", {"texts": [b""]})["embedding"].shape == (1, 7)
 
 
 def test_the_model_itself_stays(linear):
@@ -280,7 +280,10 @@ def test_encoders_that_cannot_be_quantized(make_vectorizer, encoder_class):
         ({"dim": -1}, r"`dim` must be at least 1 or None. Received: dim=-1"),
         ({"max_mb": 0}, r"`max_mb` must be above 0 and finite. Received: max_mb=0"),
         ({"max_mb": float("nan")}, r"`max_mb` must be above 0 and finite. Received: max_mb=nan"),
-        ({"max_mb": 1, "dtype": "int8"}, r"`max_mb` chooses .*: give it alone. Received: max_mb=1"),
+        (
+            {"max_mb": 1, "dtype": "int8"},
+            r"`max_mb` chooses .* cannot be combined with .*Received: max_mb=1",
+        ),
     ],
 )
 def test_wrong_options(options, message):

@@ -5,27 +5,21 @@ from __future__ import annotations
 import base64
 import functools
 import json
-import shutil
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from tensorflow.core.framework.tensor_pb2 import TensorProto
 
 from tests.commands import call
 from tests.contracts import some_now
 from tests.models.answers import TEXTS, decided, parts, randomized
 from tf_charagram.errors import ConfigError
+from tf_charagram.export.check.c_runtime import CRuntime
 from tf_charagram.export.check.checks import VersionChecks
-from tf_charagram.export.check.judge import Judge
 from tf_charagram.export.check.probe import measure, saved_model
-from tf_charagram.export.runtime.c_runtime import CRuntime
-from tf_charagram.export.runtime.wire import read_fields
-from tf_charagram.export.serving.golden import GOLDEN, read_golden
-from tf_charagram.export.serving.inputs import make_inputs, sample_texts
-from tf_charagram.export.serving.version import BATCHING_PARAMETERS, EXTRA_ASSETS
-from tf_charagram.export.serving.warmup import WARMUP
-from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.export.serving.config import BATCHING_PARAMETERS, batching_parameters
+from tf_charagram.export.serving.samples import make_inputs, sample_texts
+from tf_charagram.export.serving.version import EXTRA_ASSETS, GOLDEN, WARMUP, read_golden
 from tf_charagram.models.registry import MODELS, load_any, model_class
 from tf_charagram.tasks.pairs.head import PairLabelHead, PairScoreHead
 from tf_charagram.tasks.sentiment.head import TextHead
@@ -40,10 +34,10 @@ HEADS = {
 }
 # Classifiers of pairs are exported as scorers and as classifiers of texts are.
 KINDS = some_now(HEADS, "tagger", "pair_scorer", "text_classifier")
-CHECKS = ["loads", "golden answers", "bad texts", "inputs that do not fit", "empty batch",
+CHECKS = ["loads", "golden answers", "bad texts", "inputs of different lengths", "empty batch",
           "latency"]  # fmt: skip
 COMMAND = "export.check.command"
-QUICK = ("--batches", "1,3", "--repeats", "2")
+QUICK = ("--batches", "1,3", "--seconds", "0.001")
 
 
 @pytest.fixture(scope="module")
@@ -64,12 +58,6 @@ def export(tmp_path_factory):
     return export
 
 
-@pytest.fixture
-def text_classifier(export, tmp_path):
-    """Returns a version that a test may break."""
-    return shutil.copytree(export("text_classifier")[1], tmp_path / "texts" / "1")
-
-
 @functools.cache
 def loaded(version):
     """Returns the function that calls a version, which no test changes."""
@@ -78,7 +66,7 @@ def loaded(version):
 
 def judge(version, load):
     """Returns what each check says: name -> (ok, detail)."""
-    checks = VersionChecks(version, batches=[1, 3], repeats=2, seconds=1)
+    checks = VersionChecks(version, batches=[3], seconds=1e-9)
     results = checks.judge.results("here", measure(load, checks.request))
     assert [result.name for result in results] == CHECKS
     return {result.name: (result.ok, result.detail) for result in results}
@@ -107,12 +95,12 @@ def outputs_of(version):
             name: np.array([decode(value) for value in array["value"]]).reshape(array["shape"])
             for name, array in one["outputs"].items()
         }
-        for one in read_golden(version / EXTRA_ASSETS)
+        for one in read_golden(version / EXTRA_ASSETS / GOLDEN)
     }
 
 
 def inputs_of(version, signature):
-    (found,) = (one["inputs"] for one in read_golden(version / EXTRA_ASSETS)
+    (found,) = (one["inputs"] for one in read_golden(version / EXTRA_ASSETS / GOLDEN)
                 if one["signature"] == signature)  # fmt: skip
     return {name: [base64.b64decode(value) if isinstance(value, str) else value
                    for value in values] for name, values in found.items()}  # fmt: skip
@@ -158,18 +146,15 @@ def test_golden_answers(export, kind):
 @pytest.mark.parametrize("kind", ["tagger", "pair_scorer"])
 def test_warmup(export, kind):
     """The model answers the requests, which are for all its signatures."""
+    prediction_log_pb2 = pytest.importorskip("tensorflow_serving.apis.prediction_log_pb2")
     _, version = export(kind)
     ask = loaded(version)
     seen = []
     for record in tf.data.TFRecordDataset(str(version / EXTRA_ASSETS / WARMUP)):
-        log = read_fields(memoryview(record.numpy()))[6][0]
-        request = read_fields(read_fields(log)[1][0])
-        signature = bytes(read_fields(request[1][0])[3][0]).decode()
-        entries = [read_fields(entry) for entry in request[2]]
-        inputs = {
-            bytes(entry[1][0]).decode(): tf.make_ndarray(TensorProto.FromString(bytes(entry[2][0])))
-            for entry in entries
-        }
+        log = prediction_log_pb2.PredictionLog.FromString(record.numpy())
+        request = log.predict_log.request
+        inputs = {name: tf.make_ndarray(tensor) for name, tensor in request.inputs.items()}
+        signature = request.model_spec.signature_name
         if signature == "tag_tokens":
             assert inputs["row_lengths"].dtype == np.int64
             assert sum(inputs["row_lengths"]) == len(inputs["tokens"]) > 0
@@ -199,13 +184,9 @@ def test_page_of_a_tagger(export):
     assert "import tensorflow_text" in text
 
 
-def test_batching_as_a_person_set_it(export, tmp_path):
-    folder = export("pair_scorer")[1].parents[2] / "pair_scorer"
+def test_edited_batching(tmp_path):
     (tmp_path / "batching.config").write_text("max_batch_size { value: 7 }")
-    assert call("export.command", folder, "--to", tmp_path / "scores") == 0
-    assert (
-        tmp_path / "scores" / "1" / BATCHING_PARAMETERS
-    ).read_text() == "max_batch_size { value: 7 }"
+    assert batching_parameters(tmp_path) == b"max_batch_size { value: 7 }"
 
 
 def test_only_embedders_are_made_smaller(export, tmp_path, capsys):
@@ -223,12 +204,6 @@ def test_samples():
         assert all(text.strip() for text in sample_texts(kind))
     with pytest.raises(ConfigError, match=r"Unknown kind of model 'pairscorer'.*pair_scorer"):
         sample_texts("pairscorer")
-
-
-def test_samples_of_a_new_sort(monkeypatch):
-    monkeypatch.setattr(TextEmbedder, "reads", "poems")
-    with pytest.raises(ConfigError, match=r"Unknown sort of texts 'poems'. Available: pairs, "):
-        sample_texts("embedder")
 
 
 class TestJudge:
@@ -254,53 +229,18 @@ class TestJudge:
 
         found = failures(change)
         assert set(found) == {"golden answers", "bad texts"}
-        assert "values of `label` differ, the first is number" in found["golden answers"]
+        assert "values of `label` differ by up to 0, the first in row" in found["golden answers"]
         assert "other texts of a batch change an answer" in found["bad texts"]
 
     def test_other_scores(self, failures):
         found = failures(lambda outputs, _: {**outputs, "scores": outputs["scores"] * 0.999})
-        assert set(found) == {"golden answers"}
-        assert "serving_default: " in found["golden answers"] and "`scores`" in str(found)
-
-    def test_rounding(self, failures):
+        assert set(found) == {"golden answers"} and "`scores`" in str(found)
         assert not failures(lambda outputs, _: {**outputs, "scores": outputs["scores"] * 1.00001})
-
-    def test_not_finite(self, failures):
-        def change(outputs, inputs):
-            bad = np.array([text == b"\0" for text in inputs["texts"]])
-            return {**outputs, "scores": np.where(bad[:, np.newaxis], np.nan, outputs["scores"])}
-
-        found = failures(change)
-        assert set(found) == {"bad texts"}
-        assert found["bad texts"] == "NUL: `scores` has numbers that are not finite"
 
     def test_missing_output(self, failures):
         found = failures(lambda outputs, _: {"label": outputs["label"]})
         assert set(found) == {"golden answers"}
         assert found["golden answers"].endswith("expected label, scores, found label")
-
-    def test_unfit_inputs_are_answered(self, failures, export):
-        _, version = export("pair_scorer")
-        ask = loaded(version)
-
-        def cut(name, texts_a, texts_b):
-            return ask(name, texts_a=texts_a[: len(texts_b)], texts_b=texts_b)
-
-        found = judge(version, lambda: cut)
-        assert {name for name, (ok, _) in found.items() if not ok} == {"inputs that do not fit"}
-
-    def test_empty_batch(self, failures):
-        def change(outputs, inputs):
-            return outputs if inputs["texts"] else {"label": np.array([b"?"], object)}
-
-        assert set(failures(change)) == {"empty batch"}
-
-    def test_it_does_not_load(self):
-        def load():
-            raise OSError("gone")
-
-        (result,) = Judge({}, []).results("here", measure(load, {}))
-        assert (result.name, result.ok, result.detail) == ("loads", False, "OSError: gone")
 
 
 class TestCommand:
@@ -320,27 +260,6 @@ class TestCommand:
         else:
             assert names == [("operations", True), *once, *once]
             assert list(found["operations"]) == ["TensorFlow"]
-
-    def test_without_golden_answers(self, text_classifier):
-        (text_classifier / EXTRA_ASSETS / GOLDEN).unlink()
-        checks = VersionChecks(text_classifier, batches=[1], repeats=1, seconds=1)
-        load = lambda: saved_model(tf, str(text_classifier))  # noqa: E731
-        results = checks.judge.results("here", measure(load, checks.request))
-        assert [result.ok for result in results] == [True, None, True, True, True, True]
-
-    def test_unknown_kind(self, text_classifier, capsys):
-        card = json.loads((text_classifier / "model_card.json").read_text())
-        card["kind"] = "text_clasifier"
-        (text_classifier / "model_card.json").write_text(json.dumps(card))
-        assert call(COMMAND, text_classifier) == 1
-        printed = " ".join(capsys.readouterr().err.split())
-        assert "Unknown kind of model 'text_clasifier'. Did you mean 'text_classifier'?" in printed
-
-    @pytest.mark.parametrize("content", ["{", "[1]", '{"calls": [{"signature": "tag"}]}'])
-    def test_damaged_golden_answers(self, text_classifier, capsys, content):
-        (text_classifier / EXTRA_ASSETS / GOLDEN).write_text(content)
-        assert call(COMMAND, text_classifier) == 1
-        assert f"{GOLDEN}: is damaged" in capsys.readouterr().err
 
     def test_url(self, export, capsys):
         _, version = export("pair_scorer")

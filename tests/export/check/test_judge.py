@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tf_charagram.export.check.probe import measure
-from tf_charagram.export.check.texts import BAD_TEXTS
-from tf_charagram.export.check.vectors import VectorJudge
-from tf_charagram.export.serving.golden import vector_calls
-from tf_charagram.export.serving.inputs import words
+from tf_charagram.export.check.judge import BAD_TEXTS, Judge
+from tf_charagram.export.check.probe import encode_array, encode_inputs, measure
 from tf_charagram.models.embedder import unit_rows
 
 TEXTS = [b"cat", b"", b"two words", b"\xff", b"dog"]
 DIM = 4
+SIGNATURES = {"serving_default": ["texts"], "similarity": ["texts_a", "texts_b"]}
+CHECKS = ["loads", "golden answers", "bad texts", "inputs of different lengths", "empty batch",
+          "latency"]  # fmt: skip
 
 
 class Sound:
@@ -93,17 +93,27 @@ class Renamed(Sound):
         return {"vectors": super().__call__(signature, **inputs).popitem()[1]}
 
 
-class Wordless(Sound):
+class Lenient(Sound):
     def similarity(self, left, right):
-        raise KeyError("similarity")
+        return super().similarity(left[: len(right)], right)
 
 
-def judge(load, *, golden=True, dim=DIM):
-    """Returns what each check says of a model: name -> (ok, detail)."""
-    judge = VectorJudge(vector_calls(TEXTS, Sound().embed(TEXTS)) if golden else [], dim)
+def golden_calls(vectors):
+    inputs = {"texts_a": TEXTS, "texts_b": TEXTS[::-1]}
+    return [
+        {"signature": "serving_default", "inputs": encode_inputs({"texts": TEXTS}),
+         "outputs": {"embedding": encode_array(vectors)}},
+        {"signature": "similarity", "inputs": encode_inputs(inputs),
+         "outputs": {"cosine": encode_array(Sound()("similarity", **inputs)["cosine"])}},
+    ]  # fmt: skip
+
+
+def judge(load, golden=None):
+    """Returns the result of each check: name -> (ok, detail)."""
+    judge = Judge(SIGNATURES, golden_calls(Sound().embed(TEXTS)) if golden is None else golden)
     request = {
-        "calls": judge.calls(), "text_inputs": ["texts"], "words": words(30),
-        "batches": [1, 25], "repeats": 3, "seconds": 1,
+        "calls": judge.calls(), "text_inputs": ["texts"], "texts": ["a", "b", "c"],
+        "batches": [1, 25], "seconds": 1e-9,
     }  # fmt: skip
     results = judge.results("here", measure(load, request))
     assert {result.where for result in results} == {"here"}
@@ -114,17 +124,14 @@ def judge(load, *, golden=True, dim=DIM):
 def test_a_sound_model(model):
     found = judge(model)
     assert {ok for ok, _ in found.values()} == {True}
-    assert list(found) == [
-        "loads", "golden vectors", "golden cosines", "bad texts", "empty batch", "latency",
-    ]  # fmt: skip
+    assert list(found) == CHECKS
     assert found["bad texts"][1] == f"{len(BAD_TEXTS)} texts, alone and in one batch"
-    assert found["latency"][1].startswith("6 calls")
+    assert found["latency"][1].startswith("40 calls")
 
 
-def test_without_golden_vectors():
-    found = judge(Sound, golden=False, dim=None)
-    assert found.pop("golden vectors") == (None, "the model comes without any")
-    assert "golden cosines" not in found
+def test_without_golden_answers():
+    found = judge(Sound, golden=[])
+    assert found.pop("golden answers") == (None, "no golden file")
     assert {ok for ok, _ in found.values()} == {True}
 
 
@@ -132,22 +139,19 @@ def test_without_golden_vectors():
 @pytest.mark.parametrize(
     ("model", "check", "detail"),
     [
-        (NotFinite, "bad texts", "empty: 1 of 1 vectors have numbers that are not finite"),
-        (NotFinite, "golden vectors", "2 of 5 vectors have numbers that are not finite"),
-        (Mixed, "bad texts", "other texts of a batch change the vector of: empty, one character"),
+        (NotFinite, "bad texts", "empty: `embedding` has numbers that are not finite"),
+        (NotFinite, "golden answers", "serving_default: `embedding` has numbers that are not"),
+        (Mixed, "bad texts", "other texts of a batch change an answer: "),
         (Strict, "bad texts", "broken UTF-8: UnicodeDecodeError: 'utf-8' codec can't decode"),
-        (Strict, "golden vectors", "UnicodeDecodeError"),
-        (Narrow, "golden vectors", "expected the shape (5, 4), found (5, 2)"),
-        (Narrow, "bad texts", "empty: expected the shape (1, 4), found (1, 2)"),
-        (Narrow, "empty batch", "expected the shape (0, 4), found (0, 2)"),
-        (NoEmptyBatch, "empty batch", "expected the shape (0, 4), found (0,)"),
+        (Strict, "golden answers", "serving_default: UnicodeDecodeError"),
+        (Narrow, "golden answers", "serving_default: expected `embedding` of shape (5, 4), found"),
+        (Ragged, "bad texts", "answers to single texts differ in shape"),
+        (NoEmptyBatch, "empty batch", "expected shapes {'embedding': (0, 4)}, found {'embedd"),
         (SmallBatches, "latency", "batch of 25: MemoryError: too many texts"),
-        (Dull, "golden cosines", "cosines differ by up to 0.001"),
-        (Other, "golden vectors", "3 of 5 vectors differ, the first is that of text 0; by up to"),
-        (Wordless, "golden cosines", "KeyError: 'similarity'"),
-        (Renamed, "golden vectors", "expected embedding, found vectors"),
-        (Renamed, "bad texts", "empty: expected embedding, found vectors"),
-        (Renamed, "empty batch", "expected embedding, found vectors"),
+        (Dull, "golden answers", "similarity: "),
+        (Other, "golden answers", "serving_default: "),
+        (Renamed, "golden answers", "serving_default: expected embedding, found vectors"),
+        (Lenient, "inputs of different lengths", "similarity accepts inputs of different"),
     ],
 )
 def test_a_bad_model(model, check, detail):
@@ -156,32 +160,18 @@ def test_a_bad_model(model, check, detail):
     assert found.startswith(detail)
 
 
+@pytest.mark.parametrize(
+    ("model", "check"), [(Dull, "golden answers"), (Mixed, "bad texts"), (Lenient, CHECKS[3])]
+)
+def test_a_bad_model_passes_the_other_checks(model, check):
+    assert [name for name, (ok, _) in judge(model).items() if not ok] == [check]
+
+
 def test_golden_numbers_that_are_not_finite():
     vectors = Sound().embed(TEXTS)
     vectors[0, 0] = np.nan
-    judge = VectorJudge(vector_calls(TEXTS, vectors), DIM)
-    request = {"calls": judge.calls(), "text_inputs": ["texts"], "words": [], "batches": []}
-    results = judge.results("here", measure(Sound, request))
-    wrong = [result.name for result in results if result.ok is False]
-    assert wrong == ["golden vectors", "golden cosines"]
-
-
-def test_only_what_is_bad_fails():
-    assert [name for name, (ok, _) in judge(Dull).items() if not ok] == ["golden cosines"]
-    assert [name for name, (ok, _) in judge(Mixed).items() if not ok] == ["bad texts"]
-
-
-def test_a_width_nobody_told():
-    assert judge(Narrow, golden=False, dim=None)["bad texts"][0]
-    assert judge(Narrow, golden=False, dim=3)["bad texts"] == (
-        False,
-        "; ".join(f"{name}: expected the shape (1, 3), found (1, 2)" for name in BAD_TEXTS),
-    )
-
-
-def test_different_widths():
-    ok, detail = judge(Ragged, golden=False, dim=None)["bad texts"]
-    assert (ok, detail) == (False, "NUL: expected the shape (1, 2), found (1, 1)")
+    found = judge(Sound, golden_calls(vectors))
+    assert [name for name, (ok, _) in found.items() if not ok] == ["golden answers"]
 
 
 def test_a_model_that_does_not_load():
@@ -195,7 +185,7 @@ def test_a_model_that_does_not_load():
     assert detail.startswith("OSError: xxx") and detail.endswith("...") and len(detail) == 300
 
 
-def test_calls_are_counted_and_bounded():
+def test_latency():
     class Counting(Sound):
         sizes: tuple[int, ...] = ()
 
@@ -204,18 +194,12 @@ def test_calls_are_counted_and_bounded():
             return super().embed(texts)
 
     request = {
-        "calls": {}, "text_inputs": ["texts"], "words": ["a", "b", "c"], "batches": [2, 7],
-        "repeats": 100, "seconds": 1e-9,
+        "calls": {}, "text_inputs": ["texts"], "texts": ["a", "b", "c"], "batches": [2, 7],
+        "seconds": 1e-9,
     }  # fmt: skip
     rows = measure(Counting, request)["latency"]
-    # No time is left, but 20 calls are made; and 10 before, which do not count.
+    # No time is left, but 20 calls are made, and 5 before them.
     assert [(row["batch"], row["calls"]) for row in rows] == [(2, 20), (7, 20)]
-    assert (Counting.sizes.count(2), Counting.sizes.count(7)) == (30, 30)
+    assert (Counting.sizes.count(2), Counting.sizes.count(7)) == (25, 25)
     assert all(0 < row["p50_ms"] <= row["p99_ms"] for row in rows)
     assert all(row["texts_per_second"] > 0 for row in rows)
-
-
-def test_words_come_once():
-    found = words(500)
-    assert len(found) == len(set(found)) == 500
-    assert all(word.strip() for word in found)

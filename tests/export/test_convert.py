@@ -1,19 +1,22 @@
-"""Models of a list of n-grams and a table: what they answer, and what is wrong with the files."""
+"""Models made of a table of n-grams, and vectors written as word2vec text."""
 
 from __future__ import annotations
 
-import json
+import gzip
 
 import numpy as np
 import pytest
 
 from tests.commands import call
-from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.export.interop.charagram_table import (
+from tests.search.conftest import save_model
+from tf_charagram.data.readers.word_vectors import scan_word_vectors
+from tf_charagram.errors import ConfigError, DataError, RunError
+from tf_charagram.export.convert import (
     NgramTable,
-    import_charagram,
+    model_from_table,
     read_ngrams,
     read_table,
+    write_word2vec,
 )
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.vocabulary import NgramVocabulary
@@ -46,20 +49,20 @@ def table():
     ("activation", "function"), [("linear", np.array), ("tanh", np.tanh)], ids=["linear", "tanh"]
 )
 def test_against_numpy(table, activation, function):
-    model = import_charagram(NGRAMS, table, activation=activation)
+    model = model_from_table(NGRAMS, table, activation=activation)
     np.testing.assert_allclose(model.encode(TEXTS), function(expected(TEXTS, *table)), atol=1e-6)
 
 
 def test_a_row_for_all_texts(table):
     last = np.full((1, 5), 0.5, np.float32)
-    model = import_charagram(NGRAMS, NgramTable(np.vstack([table.vectors, last]), table.bias))
+    model = model_from_table(NGRAMS, NgramTable(np.vstack([table.vectors, last]), table.bias))
     found = model.encode(TEXTS)
     np.testing.assert_allclose(found, expected(TEXTS, table.vectors, table.bias + 0.5), atol=1e-6)
 
 
 def test_capitals():
     """A list with capitals is of a model that tells them apart."""
-    model = import_charagram(["Ca", "ca"], NgramTable(np.eye(2), np.zeros(2)))
+    model = model_from_table(["Ca", "ca"], NgramTable(np.eye(2), np.zeros(2)))
     np.testing.assert_allclose(model.encode(["Ca", "ca"]), np.eye(2))
 
 
@@ -79,29 +82,18 @@ def test_command(table, tmp_path, capsys, suffix):
     (tmp_path / "ngrams").write_text("".join(f"{ngram}\n" for ngram in NGRAMS), encoding="utf-8")
     out = tmp_path / "model"
     arguments = ["--ngrams", tmp_path / "ngrams", "--table", write(tmp_path, suffix, table)]
-    assert call("export.interop.charagram_table", *arguments, "--out", out) == 0
+    assert call("export.convert", *arguments, "--out", out) == 0
     assert capsys.readouterr().err == f"7 n-grams, 5 dimensions -> {out}\n"
     bias = table.bias if suffix == "npz" else np.zeros(5)
     model = TextEmbedder.load(out)
     np.testing.assert_allclose(model.encode(TEXTS), expected(TEXTS, table.vectors, bias), atol=1e-6)
-    assert call("export.interop.charagram_table", *arguments, "--out", out) == 1
+    assert call("export.convert", *arguments, "--out", out) == 1
     assert "exists already" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_scores_and_exports(table, tmp_path, capsys):
-    import_charagram(NGRAMS, table).save(tmp_path / "model")
-    (tmp_path / "2012.OnWN.tsv").write_text("1\tcat\tdog\n2\tcat\tcats\n5\tcat\tcat\n")
-    place = ["--eval-data", tmp_path / "2012.OnWN.tsv", "--json"]
-    assert call("evaluate", tmp_path / "model", *place) == 0
-    assert json.loads(capsys.readouterr().out)["scores"]["STS2012.OnWN"] > 0
-    assert call("export.command", tmp_path / "model", "--to", tmp_path / "served") == 0
-    assert (tmp_path / "served" / "1" / "saved_model.pb").is_file()
 
 
 class TestLists:
     def test_of_the_authors(self, tmp_path):
-        """The character before the tab is no part of the n-gram; repeated ones have no row."""
+        """The character before the tab is not part of the n-gram; duplicates have no row."""
         (tmp_path / "n").write_text("at_\t9\n c_\t2.0\nat_\t5\nca_\t1\n")
         assert read_ngrams(tmp_path / "n") == ["at", " c", "ca"]
         assert read_ngrams(tmp_path / "n", min_count=2) == ["at", " c"]
@@ -121,9 +113,9 @@ class TestLists:
 
     def test_repeated_and_too_long(self, table):
         with pytest.raises(ConfigError, match=r"must be distinct. Received: 1 .* such as 'at'"):
-            import_charagram([*NGRAMS[:-1], "at"], table)
+            model_from_table([*NGRAMS[:-1], "at"], table)
         with pytest.raises(ConfigError, match="must be integers from 1 to 8"):
-            import_charagram([*NGRAMS[:-1], "ngrams ngrams"], table)
+            model_from_table([*NGRAMS[:-1], "ngrams ngrams"], table)
 
     def test_same_rows_as_counted(self):
         """The keys of given n-grams are those that texts give."""
@@ -137,16 +129,14 @@ class TestTables:
     def test_number_of_rows(self, table):
         message = r"Number of n-grams \(4\) does not match number of rows \(7\)\. Give the list"
         with pytest.raises(ConfigError, match=message):
-            import_charagram(NGRAMS[:4], table)
+            model_from_table(NGRAMS[:4], table)
 
     @pytest.mark.parametrize(
         ("arrays", "message"),
         [
-            (
-                {"a": np.eye(2), "b": np.eye(2)},
-                r"a table and at most one bias, found arrays \(2, 2\)",
-            ),
-            ({"a": np.eye(2), "b": np.ones(3)}, r"\(2, 2\) needs a bias \(2,\), found \(3,\)"),
+            ({"a": np.eye(2), "b": np.eye(2)}, r"at most one \(dim,\), found \(2, 2\), \(2, 2\)"),
+            ({"a": np.eye(2), "b": np.ones(3)}, r"at most one \(dim,\), found \(2, 2\), \(3,\)"),
+            ({"a": np.ones(3)}, r"expected arrays \(num_rows, dim\) .* found \(3,\)"),
             ({"a": np.full((2, 2), np.inf)}, "holds NaN or infinity"),
             ({"a": np.array([["x"]])}, "expected arrays of numbers"),
             (
@@ -167,4 +157,73 @@ class TestTables:
 
     def test_activation(self, table):
         with pytest.raises(ConfigError, match=r"Unknown activation 'tan'. Did you mean 'tanh'\?"):
-            import_charagram(NGRAMS, table, activation="tan")
+            model_from_table(NGRAMS, table, activation="tan")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return save_model(tmp_path_factory.mktemp("word2vec") / "model", seed=1)
+
+
+@pytest.fixture(scope="module")
+def embedder(model):
+    return TextEmbedder.load(model)
+
+
+class TestWord2vec:
+    WORDS = ("cat", "caf\xe9", "new york", "a\xa0b", "1 2", " ", "new_york", "")
+    NAMES = ("cat", "caf\xe9", "new_york", "a_b", "1_2")
+
+    @pytest.mark.parametrize("name", ["vectors.txt", "vectors.txt.gz"])
+    def test_own_reader(self, embedder, tmp_path, name):
+        path = tmp_path / name
+        assert write_word2vec(embedder, self.WORDS, path) == len(self.NAMES)
+        raw = path.read_bytes()
+        text = (gzip.decompress(raw) if name.endswith(".gz") else raw).decode()
+        assert text.startswith(f"5 {embedder.dim}\ncat ") and text.count("\n") == 6
+        names, vectors = zip(*scan_word_vectors(path), strict=True)
+        assert names == self.NAMES
+        np.testing.assert_allclose(np.stack(vectors), embedder.encode(self.WORDS[:5]), rtol=1e-5)
+
+    @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+    def test_gensim(self, embedder, tmp_path):
+        models = pytest.importorskip("gensim.models")
+        write_word2vec(embedder, self.WORDS, tmp_path / "vectors.txt.gz")
+        found = models.KeyedVectors.load_word2vec_format(tmp_path / "vectors.txt.gz")
+        assert tuple(found.index_to_key) == self.NAMES
+        np.testing.assert_allclose(found.vectors, embedder.encode(self.WORDS[:5]), rtol=1e-5)
+
+    def test_errors(self, embedder, tmp_path):
+        (tmp_path / "vectors.txt").write_text("old")
+        with pytest.raises(ConfigError, match="There are no words to write"):
+            write_word2vec(embedder, [" "], tmp_path / "vectors.txt")
+        assert (tmp_path / "vectors.txt").read_text() == "old"
+        with pytest.raises(RunError, match=r"Cannot write .*v\.txt: "):
+            write_word2vec(embedder, ["cat"], tmp_path / "vectors.txt" / "v.txt")
+
+    def test_command(self, model, embedder, tmp_path, capsys):
+        (tmp_path / "words").write_bytes(b"cat\nnew york\n\ncat\nlone ?")
+        out = tmp_path / "vectors.txt"
+        assert call("export.convert", model, "--texts", tmp_path / "words", "--out", out) == 0
+        assert capsys.readouterr().err == f"3 words -> {out}\n"
+        vectors = dict(scan_word_vectors(out))
+        assert list(vectors) == ["cat", "new_york", "lone_?"]
+        np.testing.assert_allclose(vectors["cat"], embedder.encode(["cat"])[0], atol=1e-5)
+        assert call("export.convert", model, "--out", out) == 1
+        assert "has no texts.txt: name a file with --texts." in capsys.readouterr().err
+
+    def test_the_words_are_not_overwritten(self, model, tmp_path, capsys):
+        (tmp_path / "words.txt").write_text("cat\n")
+        (tmp_path / "link").symlink_to("words.txt")
+        arguments = ["--texts", tmp_path / "words.txt", "--out", tmp_path / "link"]
+        assert call("export.convert", model, *arguments) == 1
+        assert "link is read as well, and would be overwritten" in capsys.readouterr().err
+        assert (tmp_path / "words.txt").read_text() == "cat\n"
+
+
+@pytest.mark.parametrize(
+    "flags", [[], ["--ngrams", "a"], ["run", "--ngrams", "a", "--table", "b"]], ids=len
+)
+def test_one_direction(tmp_path, capsys, flags):
+    assert call("export.convert", *flags, "--out", tmp_path / "out") == 1
+    assert "Give a model, or both --ngrams and --table." in capsys.readouterr().err

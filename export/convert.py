@@ -1,0 +1,258 @@
+"""`charagram convert`: to word2vec text, which gensim and spaCy read, or from a table of n-grams.
+
+    charagram convert runs/mine --texts words.txt --out vectors.txt.gz
+    charagram convert --ngrams ngrams.txt --table table.npz --out models/charagram
+
+A list of n-grams and a table of their vectors is what the authors of Charagram released (Wieting et
+al. 2016), once the table is taken out of its pickle.
+"""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.flags import MODEL_HELP, FlagParser
+from tf_charagram.cli.outputs import check_not_read
+from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.errors import ConfigError, DataError, unknown_name
+
+if TYPE_CHECKING:
+    from tf_charagram.encoders.charagram import Activation
+    from tf_charagram.models.embedder import TextEmbedder
+
+_FORMATS = (".npy", ".npz", ".txt", ".tsv", ".gz")
+
+
+def write_word2vec(embedder: TextEmbedder, words: Iterable[str], path: str | Path) -> int:
+    """Writes the vectors of words as word2vec text: a header, then a line per word.
+
+    White space inside a word is written as `_`, as in the phrases of word2vec: `new york` is
+    embedded as it is and written as `new_york`. Duplicates and blank words are skipped.
+
+    Args:
+        embedder: The model.
+        words: The words.
+        path: The file, compressed if it ends in `.gz`.
+
+    Returns:
+        The number of words written.
+
+    Raises:
+        ConfigError: There are no words.
+        RunError: The file cannot be written.
+    """
+    from tf_charagram.files.writing import whole_file
+
+    written: dict[str, str] = {}
+    for word in words:
+        written.setdefault("_".join(word.split()), word)
+    written.pop("", None)
+    if not written:
+        raise ConfigError("There are no words to write.")
+    names = iter(written)
+    with ExitStack() as stack:
+        file: Any = stack.enter_context(whole_file(path))
+        if Path(path).suffix == ".gz":
+            file = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", mtime=0))
+        file.write(f"{len(written)} {embedder.dim}\n".encode())
+        for batch, vectors in embedder.encode_batches(written.values()):
+            for name, vector in zip(islice(names, len(batch)), vectors.tolist(), strict=True):
+                line = " ".join([name, *(f"{value:.6g}" for value in vector)])
+                file.write(f"{line}\n".encode("utf-8", "replace"))
+    return len(written)
+
+
+class NgramTable(NamedTuple):
+    """Vectors of n-grams.
+
+    Attributes:
+        vectors: float32 `(num_rows, dim)`.
+        bias: float32 `(dim,)`, added to each sum.
+    """
+
+    vectors: NDArray[np.float32]
+    bias: NDArray[np.float32]
+
+
+def read_ngrams(path: str | Path, *, min_count: float = 0.0) -> list[str]:
+    """Reads a list of n-grams, in which spaces count.
+
+    Args:
+        path: File with an n-gram per line; or, in the authors' format, an n-gram, one more
+            character, a tab and its count. Duplicates in the authors' format have no row and are
+            skipped. May be gzip.
+        min_count: The smallest count that has a row.
+
+    Raises:
+        DataError: The file cannot be read, a line is malformed, or there are no n-grams.
+    """
+    ngrams: list[str] = []
+    counted: dict[str, None] = {}
+    for number, text in read_lines(path):
+        if "\t" in text:
+            ngram, _, count = text.partition("\t")
+            try:
+                if float(count) >= min_count:
+                    counted[ngram[:-1]] = None
+            except ValueError:
+                message = f"expected an n-gram, a tab and a count, found the count '{count}'"
+                raise DataError(path, message, line=number) from None
+        elif text:
+            ngrams.append(text)
+    if ngrams and counted:
+        raise DataError(path, "expected a count on each line or on none")
+    if not (ngrams or counted):
+        raise DataError(path, "expected n-grams, one per line, found none")
+    return ngrams or list(counted)
+
+
+def read_table(path: str | Path) -> NgramTable:
+    """Reads vectors of n-grams.
+
+    Args:
+        path: `FILE.npy` with an array `(num_rows, dim)`; `FILE.npz` with one such array and
+            optionally a bias `(dim,)`; or text, plain or gzip, with a row of numbers per line.
+
+    Raises:
+        DataError: The file cannot be read, or holds something else.
+    """
+    path = Path(path)
+    if path.suffix not in _FORMATS:
+        raise DataError(path, f"expected a table in a file {', '.join(_FORMATS)}")
+    try:
+        arrays = _read_arrays(path)
+    except DataError:
+        raise
+    except Exception as error:  # NumPy may raise anything for a damaged file.
+        raise DataError(path, f"cannot be read as numbers: {error}") from error
+    shapes = [array.shape for array in arrays]
+    widths = sorted(((len(shape), shape[-1]) for shape in shapes if shape), reverse=True)
+    if [size for size, _ in widths] not in ([2], [2, 1]) or len({dim for _, dim in widths}) > 1:
+        found = ", ".join(map(str, shapes))
+        raise DataError(
+            path, f"expected arrays (num_rows, dim) and at most one (dim,), found {found}"
+        )
+    arrays.sort(key=lambda array: -array.ndim)
+    table = arrays[0].astype(np.float32)
+    bias = arrays[1] if len(arrays) > 1 else np.zeros(table.shape[1])
+    if not (np.isfinite(table).all() and np.isfinite(bias).all()):
+        raise DataError(path, "holds NaN or infinity")
+    return NgramTable(table, bias.astype(np.float32))
+
+
+def _read_arrays(path: Path) -> list[NDArray[Any]]:
+    if path.suffix not in (".npy", ".npz"):
+        return [np.loadtxt((text for _, text in read_lines(path)), np.float32, ndmin=2)]
+    with open(path, "rb") as file:
+        loaded = np.load(file, allow_pickle=False)
+        arrays = [loaded] if path.suffix == ".npy" else list(loaded.values())
+    if any(array.dtype.kind not in "fiu" for array in arrays):
+        raise DataError(path, "expected arrays of numbers")
+    return arrays
+
+
+def model_from_table(
+    ngrams: Sequence[str], table: NgramTable, *, activation: Activation = "linear"
+) -> TextEmbedder:
+    """Makes a model that computes h(bias + sum of the vectors of the n-grams of a text).
+
+    Texts are lowercased unless an n-gram has a capital letter.
+
+    Args:
+        ngrams: Distinct n-grams, in the order of the rows.
+        table: Their vectors. One extra row, which the authors' models add to every text, becomes
+            part of the bias.
+        activation: The non-linearity h: `"linear"`, `"tanh"` or `"relu"`.
+
+    Raises:
+        ConfigError: The numbers of n-grams and rows do not match, an n-gram is malformed or
+            duplicated, or `activation` is unknown.
+    """
+    from tf_charagram.encoders.charagram import ACTIVATIONS, Charagram
+    from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.text.vectorizer import NgramVectorizer
+    from tf_charagram.text.vocabulary import NgramVocabulary
+
+    vectors, bias = table
+    if activation not in ACTIVATIONS:
+        raise ConfigError(unknown_name("activation", activation, ACTIVATIONS))
+    if len(vectors) == len(ngrams) + 1:
+        vectors, bias = vectors[:-1], bias + vectors[-1]
+    if len(vectors) != len(ngrams):
+        raise ConfigError(
+            f"Number of n-grams ({len(ngrams):,}) does not match number of rows "
+            f"({len(vectors):,}). Give the list that the table was trained with, and the authors' "
+            "cutoff with --min-count."
+        )
+    vectorizer = NgramVectorizer(
+        vocabulary=NgramVocabulary.from_ngrams(ngrams),
+        lowercase=not any(character.isupper() for ngram in ngrams for character in ngram),
+    )
+    encoder = Charagram(num_rows=len(vectors), dim=vectors.shape[1], activation=activation)
+    encoder.ngram_table.assign(vectors)
+    encoder.bias.assign(bias)
+    return TextEmbedder(vectorizer, encoder)
+
+
+def make_parser() -> FlagParser:
+    """Returns the command line."""
+    parser = FlagParser(prog="charagram convert", description=__doc__)
+    parser.add_argument("model", type=str | None, nargs="?", help=f"to word2vec: {MODEL_HELP}")
+    parser.add_argument(
+        "--texts", type=str | None, default=None,
+        help="to word2vec: file of words, one per line; - is stdin [those the run was trained on]",
+    )  # fmt: skip
+    parser.add_argument(
+        "--ngrams", type=str | None, default=None,
+        help="from a table: file of n-grams, one per line, or with counts as the authors write it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--table", type=str | None, default=None,
+        help="its vectors: FILE.npy, FILE.npz with an optional bias, or text, one row per line",
+    )  # fmt: skip
+    parser.add_argument("--min-count", type=float, default=0.0, help="the authors' cutoff")
+    parser.add_argument("--activation", type=str, default="linear", help="linear, tanh or relu")
+    parser.add_argument(
+        "--out", type=str, required=True, help="FILE.txt or FILE.txt.gz; or model folder to write"
+    )
+    return parser
+
+
+def convert(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    values = make_parser().parse_args(arguments)
+    sources = [values.texts, values.ngrams, values.table]
+    check_not_read(values.out, [path for path in sources if path is not None])
+    if (values.model is None) != all(sources[1:]) or (values.model and any(sources[1:])):
+        raise ConfigError("Give a model, or both --ngrams and --table.")
+    if values.model is None:
+        if Path(values.out).exists():
+            raise ConfigError(f"{values.out} exists already. Name a new folder with --out.")
+        ngrams = read_ngrams(values.ngrams, min_count=values.min_count)
+        table = read_table(values.table)
+        model = model_from_table(ngrams, table, activation=values.activation)
+        model.save(values.out)
+        sys.stderr.write(f"{len(ngrams):,} n-grams, {model.dim} dimensions -> {values.out}\n")
+        return 0
+    from tf_charagram.models.embedder import TextEmbedder
+    from tf_charagram.search.texts import read_vocabulary
+
+    words = read_vocabulary(values.texts, values.model)
+    number = write_word2vec(TextEmbedder.load(values.model, folded=True), words, values.out)
+    sys.stderr.write(f"{number:,} words -> {values.out}\n")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    return run_command(convert, arguments)

@@ -1,1 +1,0 @@
-"""SavedModels without Python's TensorFlow: the C library and the wire format."""

@@ -1,1 +1,0 @@
-"""What is fuzzed, one file for each kind of thing; each has a list `TARGETS`."""

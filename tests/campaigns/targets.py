@@ -1,0 +1,478 @@
+"""What is fuzzed: readers, files of settings, folders, servers, vectorizers and exported models."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+import logging
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from tests.campaigns.fuzz import RESULT, Run, Target, check
+from tests.campaigns.mutations import changed_arrays, changed_json, mutated
+from tests.texts import NASTY
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.misspellings import read_misspellings
+from tf_charagram.data.readers.pairs import read_pairs
+from tf_charagram.data.readers.sick import read_sick
+from tf_charagram.data.readers.sts import read_sts
+from tf_charagram.data.readers.word_vectors import load_word_vectors, read_words
+from tf_charagram.data.readers.wordsim import read_wordsim
+from tf_charagram.tasks.distillation.teacher_vectors import read_vectors
+from tf_charagram.tasks.labelled_reader import read_labelled_pairs, read_labelled_texts
+from tf_charagram.tasks.sentiment.sst import read_trees
+from tf_charagram.tasks.tagging.reader import read_tagged
+from tf_charagram.text.batches import to_bytes
+
+logging.getLogger("tf_charagram").setLevel(logging.ERROR)
+TEXTS = ["a cat sat", "some cats", "", "the caf\xe9 \U0001f600"]
+TABS = (b"\t", b"\n", b"\r\n")
+
+
+def file_target(
+    name: str,
+    file_name: str,
+    read: Callable[[Path], Any],
+    seeds: Sequence[bytes],
+    tokens: Sequence[bytes] = TABS,
+    **fields: Any,
+) -> Target:
+    """Returns a target that writes a case to a file and reads it; all numbers must be finite."""
+
+    def prepare(folder: Path) -> Run:
+        path = folder / file_name
+
+        def run(case: bytes) -> str:
+            path.write_bytes(case)
+            _check_finite(read(path))
+            return RESULT
+
+        return run
+
+    fields = {"in_message": file_name.partition(".")[0], **fields}
+    return Target(name, prepare, seeds, tokens, **fields)
+
+
+def _check_finite(value: Any) -> None:
+    if isinstance(value, np.ndarray | float):
+        is_number = isinstance(value, float) or value.dtype.kind == "f"
+        check(not is_number or np.isfinite(value).all(), "a number is not finite")
+    elif hasattr(value, "scores"):
+        _check_finite(np.asarray(value.scores))
+    elif not isinstance(value, str | bytes) and hasattr(value, "__iter__"):
+        for part in value:
+            _check_finite(part)
+
+
+def _both(read: Callable[..., Any]) -> Callable[[Path], Any]:
+    """Returns a reader that skips bad lines, and then reads up to the first bad line."""
+
+    def both(path: Path) -> Any:
+        bad = BadLines("skip")
+        try:
+            skipped = read(path, on_bad_line=bad)
+            skipped = list(skipped) if hasattr(skipped, "__next__") else skipped
+        finally:
+            bad.summary()
+        whole = read(path, on_bad_line="error")
+        return [skipped, list(whole) if hasattr(whole, "__next__") else whole]
+
+    return both
+
+
+_PAIRS = b"cat\tcats\na dog\tsome dogs\ncaf\xc3\xa9\t\xf0\x9f\x98\x80\n"
+_PPDB = (
+    b"[VB] ||| agreed ||| consented ||| PPDB2.0Score=3.5 Abstract=0 ||| 0-0 ||| Equivalence\n"
+    b"[NP] ||| the cat ||| a cat ||| PPDB2.0Score=2.25 ||| 0-0 1-1 ||| ForwardEntailment\n"
+)
+_CONLLU = (
+    b"# text = The cat can't sit.\n1\tThe\tthe\tDET\tDT\t_\t2\tdet\t_\t_\n"
+    b"2\tcat\tcat\tNOUN\tNN\t_\t5\tnsubj\t_\t_\n3-4\tcan't\t_\t_\t_\t_\t_\t_\t_\t_\n"
+    b"3\tca\tcan\tAUX\tMD\t_\t5\taux\t_\t_\n4\tn't\tnot\tPART\tRB\t_\t5\tadvmod\t_\t_\n\n"
+)
+_TREES = b"( (S (NP-SBJ (DT The) (NN cat)) (VP (VBZ sits) (NP (-NONE- *T*))) (. .)) )\n"
+_SST = b"(3 (2 It) (4 (2 sings) (3 -LRB- -RRB-)))\n(1 (2 It) (0 (1 stinks) (2 .)))\n"
+_SICK = (
+    b"pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\tSemEval_set\n"
+    b"1\tA cat sits\tThe cat is sitting\t4.5\tENTAILMENT\tTRAIN\n"
+    b"2\tA dog runs\tNo dog is running\t3.2\tCONTRADICTION\tTEST\n"
+)
+_NLI = b"".join(line.rpartition(b"\t")[0] + b"\n" for line in _SICK.splitlines())
+_NPY = io.BytesIO()
+np.save(_NPY, np.arange(6, dtype=np.float32).reshape(2, 3) / 4)
+
+READERS = [
+    file_target("reader.pairs", "pairs.tsv", _both(read_pairs), [_PAIRS, gzip.compress(_PAIRS)]),
+    file_target("reader.ppdb", "ppdb.txt", _both(partial(read_pairs, min_score=1.0)), [_PPDB],
+                (b" ||| ", b"=", b"PPDB2.0Score", b"Equivalence", b"\n")),
+    file_target("reader.conllu", "tags.conllu", _both(read_tagged), [_CONLLU],
+                (b"\t", b"\n\n", b"_", b"# ", b"3-4\t", b"8.1\t")),
+    file_target("reader.trees", "wsj.mrg", _both(read_tagged), [_TREES], (b"(", b")", b"-NONE-")),
+    file_target("reader.sst", "sst.txt", _both(partial(read_trees, phrases=True)), [_SST],
+                (b"(", b")", b"(2 x)", b"-LRB-")),
+    file_target("reader.sts", "sts.tsv", _both(read_sts), [b"4.5\tA cat.\tThe cat\n0\tA\tB\n"]),
+    file_target("reader.sick", "SICK.txt", _both(read_sick), [_SICK], (*TABS, b"TEST")),
+    file_target("reader.wordsim", "ws.csv", _both(read_wordsim),
+                [b"# note\nWord 1,Word 2,Human (mean)\ncat,dog,7.5\ncar,bus,6\n"], (b",", b"#")),
+    file_target("reader.misspellings", "misspellings.tsv", _both(read_misspellings),
+                [b"teh\tthe\n", b"$the\nteh\nhte\n", b"teh->the\n"], (b"\t", b"$", b"->", b",")),
+    file_target("reader.texts", "sentiment.tsv", _both(read_labelled_texts),
+                [b"label\ttext\n1\ta lovely film\n0\tit stinks , really\n", _SST], (*TABS, b'"')),
+    file_target("reader.labelled-pairs", "nli.tsv", _both(read_labelled_pairs), [_NLI]),
+    file_target("vectors.word2vec", "vectors.txt",
+                lambda path: [[*read_words(path)], load_word_vectors(path, ["cat"]).matrix],
+                [b"2 3\ncat 0.5 -1 2e-3\na\xc2\xa0dog 1 2 3\n", b"cat 1 2\n"], (b" ", b"0 0\n")),
+    file_target("vectors.npy", "teacher.npy", lambda path: [len(read_vectors(path))],
+                [_NPY.getvalue()], (b"'<f4'", b"'|O'", b"(2, 3)", b"9999999999", b"True")),
+]  # fmt: skip
+
+
+def _flags(folder: Path) -> Run:
+    """Parses `charagram train --config FILE`."""
+    from tf_charagram.cli.run_flags import parse_run
+    from tf_charagram.cli.train import make_parser
+
+    def run(case: bytes) -> str:
+        (folder / "recipe.yaml").write_bytes(case)
+        said = io.StringIO()
+        try:
+            with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+                parse_run(["--config", str(folder / "recipe.yaml")], make_parser)
+        except SystemExit as end:
+            check(end.code in (0, 2), f"exit status {end.code}")
+            check(end.code == 0 or "error: " in said.getvalue(), f"it says {said.getvalue()!r}")
+            return f"exit {end.code}"
+        return RESULT
+
+    return run
+
+
+def _cluster(folder: Path) -> Run:
+    from tf_charagram.training.workers.cluster import cluster_of
+
+    def run(case: bytes) -> str:
+        cluster = cluster_of({"TF_CONFIG": case.decode("utf-8", "surrogateescape")})
+        check(cluster is None or 0 <= cluster.rank < cluster.size, f"no rank: {cluster}")
+        return RESULT
+
+    return run
+
+
+def _history(folder: Path) -> Run:
+    from tf_charagram.training.run_folder import RunFolder
+
+    def run(case: bytes) -> str:
+        (folder / "history.jsonl").write_bytes(case)
+        run_folder = RunFolder(folder)
+        kept = [record for record in run_folder.read_history() if record["step"] <= 3]
+        run_folder.trim_history(3)
+        check(run_folder.read_history() == kept, "another history was written")
+        return RESULT
+
+    return run
+
+
+_CONFIG = {"task": "words", "data": ["pairs.tsv"], "dim": 30, "seed": 3, "quiet": False}
+_YAML = b"# A recipe\ntask: words\ndata: [a.tsv, b.tsv]\ndim: 30\nmargin: 0.4\nngrams: 2,3,4\n"
+_CLUSTER = {
+    "cluster": {"chief": ["a:1"], "worker": ["b:2", "c:3"]},
+    "task": {"type": "worker", "index": 1},
+}
+SETTINGS = [
+    Target("settings.yaml", _flags, [_YAML], (b": ", b"- ", b"&a ", b"*a", b"!!python/object:x",
+           b"|\n", b"<<: ", b"---\n", b"{", b".nan", b"dim", b"encoder")),
+    Target("settings.json", _flags, [json.dumps(_CONFIG).encode()], make=changed_json),
+    Target("settings.tf-config", _cluster, [json.dumps(_CLUSTER).encode()], (), "TF_CONFIG",
+           make=changed_json),
+    Target("run.history", _history, [b'{"step": 1, "loss": 0.5}\n{"step": 4, "loss": 0.1}\n'],
+           (b'"', b"{", b"}", b'"step"', b"null")),
+]  # fmt: skip
+
+
+def _models() -> Path:
+    """Returns a folder of saved models; the first call in a process makes it."""
+    path = Path("models").absolute()
+    if not path.is_dir():
+        from tests.models.answers import parts, randomized
+        from tf_charagram.models.embedder import TextEmbedder
+        from tf_charagram.tasks.pairs.head import PairLabelHead
+        from tf_charagram.tasks.pairs.models import PairClassifier
+
+        TextEmbedder(*parts(dim=4)).save(path / "embedder", table_dtype="int4")
+        head = randomized(PairLabelHead(dim=6, labels=["yes", "no"], hidden_dim=3))
+        PairClassifier(*parts("cse"), head).save(path / "classifier")
+    return path
+
+
+def _model_target(kind: str, file_name: str) -> Target:
+    """Returns a target that changes one file of a model folder, and loads the model."""
+
+    def prepare(folder: Path) -> Run:
+        from tf_charagram.models.registry import load_any
+
+        path = folder / f"{kind}-hostile"
+        shutil.copytree(_models() / kind, path, dirs_exist_ok=True)
+
+        def run(case: bytes) -> str:
+            (path / file_name).write_bytes(case)
+            model = load_any(path)
+            is_pair = hasattr(model, "probabilities")
+            numbers = model.probabilities(TEXTS, TEXTS) if is_pair else model.encode(TEXTS)
+            check(len(numbers) == len(TEXTS), f"{len(numbers)} answers to {len(TEXTS)} texts")
+            check(np.isfinite(numbers).all(), "an answer is not finite")
+            return RESULT
+
+        return run
+
+    return Target(
+        f"model.{kind}-{file_name.partition('.')[0]}", prepare,
+        lambda: [(_models() / kind / file_name).read_bytes()], in_message=f"{kind}-hostile",
+        share=0.1, min_cases=10,
+        make=changed_json if file_name.endswith("json") else changed_arrays,
+    )  # fmt: skip
+
+
+def _checkpoint_target(suffix: str) -> Target:
+    """Returns a target that changes one file of a checkpoint, and restores it."""
+
+    def files(folder: Path) -> Any:
+        import tensorflow as tf
+
+        from tf_charagram.training.checkpoints import Checkpoints
+
+        variables = [tf.Variable(np.ones((5, 4), np.float32)), tf.Variable(3, dtype=tf.int64)]
+        checkpoints = Checkpoints(folder, variables)
+        checkpoints.save(7)
+        return checkpoints, variables
+
+    def seeds() -> list[bytes]:
+        folder = Path("checkpoint-seed").absolute()
+        files(folder)
+        return [(folder / f"ckpt-7{suffix}").read_bytes()]
+
+    def prepare(folder: Path) -> Run:
+        path = folder / "checkpoints"
+        checkpoints, variables = files(path)
+
+        def run(case: bytes) -> str:
+            (path / f"ckpt-7{suffix}").write_bytes(case)
+            for variable in variables:
+                variable.assign(np.zeros_like(variable))
+            check(checkpoints.restore_latest() is not None, "no checkpoint was seen")
+            check(np.all(variables[0] == 1) and variables[1] == 3, "other values were restored")
+            return RESULT
+
+        return run
+
+    return Target(f"checkpoint.{suffix[1:5]}", prepare, seeds, in_message="checkpoints",
+                  share=0.1, min_cases=10)  # fmt: skip
+
+
+FOLDERS = [
+    *(
+        _model_target(kind, name)
+        for kind in ("embedder", "classifier")
+        for name in ("config.json", "vocabulary.npz", "weights.npz")
+    ),
+    _checkpoint_target(".index"),
+    _checkpoint_target(".data-00000-of-00001"),
+]
+
+
+def _demo(folder: Path) -> Run:
+    """Sends a request to the demo's server; it must not fail inside."""
+    from tests.models.answers import parts
+    from tf_charagram.demo.answers import Answers
+    from tf_charagram.demo.server import DemoServer
+    from tf_charagram.models.embedder import TextEmbedder
+
+    server = DemoServer(Answers(TextEmbedder(*parts(dim=4)), TEXTS, "tiny"))
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def run(case: bytes) -> str:
+        host = server.url.removeprefix("http://").strip("/").encode()
+        with socket.create_connection(server.server_address[:2], 50) as connection:
+            answer = _exchange(connection, case.replace(b"HOST", host))
+        check(not answer or answer.startswith((b"HTTP/", b"{", b"<!")), f"{answer[:80]!r}")
+        check(not answer.startswith(b"HTTP/1.1 500"), f"status 500: {answer[-200:]!r}")
+        check(b"NaN" not in answer, "NaN in the answer")
+        status = answer[9:12].decode() if answer.startswith(b"HTTP/") else "none"
+        return RESULT if status == "200" else f"status {status}"
+
+    return run
+
+
+def _exchange(connection: socket.socket, request: bytes) -> bytes:
+    parts = []
+    with contextlib.suppress(OSError):  # The server may have seen enough.
+        connection.sendall(request)
+        connection.shutdown(socket.SHUT_WR)
+        while part := connection.recv(1 << 16):
+            parts.append(part)
+    return b"".join(parts)
+
+
+def _changed_request(random: Random, seeds: Sequence[bytes]) -> bytes:
+    """Returns a request with a changed body and the right length, or with any change."""
+    if random.random() < 0.5:
+        return mutated(seeds, (b"\r\n", b"Content-Length: ", b"HOST", b"/api/", b"/../"), random)
+    return _request(changed_json(random, [json.dumps(_QUESTION).encode()]))
+
+
+def _request(body: bytes) -> bytes:
+    head = "POST /api/neighbors HTTP/1.1\r\nHost: HOST\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def _rest(folder: Path) -> Run:
+    """Answers a REST client with the bytes of a case."""
+    from tests.export.serving.servers import http_server
+    from tf_charagram.export.serving.client import RestClient
+
+    answers = [b""]
+
+    def respond(handler: Any) -> None:
+        handler.rfile.read(int(handler.headers["Content-Length"]))
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(answers[0])))
+        handler.end_headers()
+        handler.wfile.write(answers[0])
+
+    url = contextlib.ExitStack().enter_context(http_server(respond))
+    client = RestClient(url, timeout_s=50)
+
+    def run(case: bytes) -> str:
+        answers[0] = case
+        check(client.embed(["a cat", "dogs"]).shape[0] == 2, "not two vectors")
+        return RESULT
+
+    return run
+
+
+_QUESTION = {"text": "cat", "edits": 1, "seed": 3}
+SERVERS = [
+    Target("server.demo", _demo, [_request(json.dumps(_QUESTION).encode())],
+           make=_changed_request),
+    Target("server.rest", _rest, [b'{"outputs": [[0.5, 1.0, -2e-3], [1, 2, 3]]}'],
+           in_message="/v1/models/words", make=changed_json),
+]  # fmt: skip
+
+#: Separates the texts of a batch; no text contains it.
+_SEPARATOR = b"\xff\xfe\xff\xfd"
+_SCRIPTS = tuple(
+    text.encode()
+    for text in (
+        "The quick brown fox can't jump over 1,000 lazy dogs' (AT&T) e-mails, U.S. $3.14!",
+        "Stra\xdfe \xc4rger \u0130stanbul na\xefve co\xf6perate \u1e9e \xfc\u0308",
+        "\u041c\u043e\u0441\u043a\u0432\u0430 \u0395\u03bb\u03bb\u03b7\u03bd\u03b9\u03ba\u03ac",
+        "\u4e2d\u6587\u5b57\u7b26 \u65e5\u672c\u8a9e \ud55c\uad6d\uc5b4 \u05e9\u05dc\u05d5\u05dd",
+        "\U0001f468\u200d\U0001f469 \U0001f600\U0001f3fd e\u0301\u0302 \u202e\u200b\ufeff\x85\xa0",
+    )
+)
+
+
+def _text_batch(random: Random, seeds: Sequence[bytes]) -> bytes:
+    """Returns a few kB of texts: changed ones of many scripts, random bytes, and nasty ones."""
+    texts = [mutated(seeds, seeds, random) for _ in range(random.choice((3, 30)))]
+    texts += [random.randbytes(random.choice((1, 50, 2000))) for _ in range(3)]
+    return _SEPARATOR.join([*texts, *random.sample([*map(to_bytes, NASTY.values())], 2)])
+
+
+def _vectorizer_target(name: str, make: Callable[[], Any], twin: Any = None) -> Target:
+    """Returns a target that turns texts into ids, and compares them with those of a slow twin."""
+
+    def prepare(folder: Path) -> Run:
+        import tensorflow as tf
+
+        vectorizer = make()
+        slow = twin(vectorizer) if twin else None
+        signature = [tf.TensorSpec([None], tf.string)]
+        fast = tf.function(vectorizer.call, input_signature=signature, autograph=False)
+
+        def run(case: bytes) -> str:
+            texts = case.split(_SEPARATOR)
+            ids = fast(tf.constant(texts))
+            values = ids.values.numpy()
+            check(ids.nrows() == len(texts), f"{ids.nrows()} rows for {len(texts)} texts")
+            check(((values >= 0) & (values < vectorizer.num_rows)).all(), "an id has no row")
+            for place in range(0, len(texts), 5):
+                row = ids[place].numpy().tolist()
+                alone = fast(tf.constant(texts[place : place + 1]))[0].numpy().tolist()
+                check(row == alone, f"other ids in another batch: {texts[place][:200]!r}")
+                if slow and len(texts[place]) <= 300:
+                    check(slow(texts[place]) == row, f"other ids than the twin: {texts[place]!r}")
+            return RESULT
+
+        return run
+
+    return Target(f"texts.{name}", prepare, _SCRIPTS, share=0.2, min_cases=5, make=_text_batch)
+
+
+def _ngrams(**options: Any) -> Any:
+    from tf_charagram.text.vectorizer import NgramVectorizer
+
+    return NgramVectorizer.from_texts([text.decode() for text in _SCRIPTS], **options)
+
+
+def _hashed() -> Any:
+    from tf_charagram.text.vectorizer import NgramVectorizer
+
+    return NgramVectorizer(hash_buckets=1000, rows_per_ngram=2)
+
+
+def _words() -> Any:
+    from tf_charagram.text.words import WordVectorizer
+
+    return WordVectorizer.from_texts([t.decode() for t in _SCRIPTS], ngram_orders=(2, 3))
+
+
+def _ngram_twin(vectorizer: Any) -> Callable[[bytes], Any]:
+    from tests.reference.text import ngrams
+
+    rows = {ngram: row for row, ngram in enumerate(vectorizer.vocabulary.ngrams())}
+    return lambda text: [rows[ngram] for ngram in ngrams(text, (1, 2, 3)) if ngram in rows]
+
+
+def _served(folder: Path) -> Run:
+    """Embeds texts by an exported model, in Python and in TensorFlow's C library."""
+    import tensorflow as tf
+
+    from tests.models.answers import parts
+    from tf_charagram.export.check.c_runtime import CRuntime
+    from tf_charagram.models.embedder import TextEmbedder
+
+    TextEmbedder(*parts()).export(folder / "saved_model")
+    serve = tf.saved_model.load(str(folder / "saved_model")).signatures["serving_default"]
+    runtime = CRuntime(folder / "saved_model")
+
+    def run(case: bytes) -> str:
+        texts = case.split(_SEPARATOR)
+        vectors = serve(texts=tf.constant(texts, tf.string))["embedding"].numpy()
+        check(np.isfinite(vectors).all(), "a vector is not finite")
+        for batch, expected in ((texts, vectors), (texts[:1], vectors[:1])):
+            found = runtime.run("serving_default", {"texts": batch})["embedding"]
+            check(np.allclose(found, expected, rtol=1e-4, atol=1e-5), "the C library differs")
+        return RESULT
+
+    return run
+
+
+VECTORIZERS = [
+    _vectorizer_target("ngrams", partial(_ngrams, orders=(1, 2, 3)), _ngram_twin),
+    _vectorizer_target("long-ngrams", partial(_ngrams, orders=(8,))),
+    _vectorizer_target("hashed", _hashed),
+    _vectorizer_target("words", _words),
+    Target("texts.saved-model", _served, _SCRIPTS, share=0.2, min_cases=5, make=_text_batch),
+]
+
+TARGETS = [*READERS, *SETTINGS, *FOLDERS, *SERVERS, *VECTORIZERS]
