@@ -88,6 +88,7 @@ setup(
             "data/starter/*.tsv",
             "demo/page/*",
             "pretrained/*/*",
+            "text/*.npz",
         ]
     },
     entry_points={"console_scripts": ["charagram = tf_charagram.cli:main"]},

@@ -29,9 +29,8 @@ import common
 import tensorflow as tf
 
 from tf_charagram.data.readers.lines import read_lines
-from tf_charagram.text.batches import bounded_batches, to_bytes
+from tf_charagram.text.batches import bounded_batches, in_threads, to_bytes
 from tf_charagram.text.keys import ngram_keys
-from tf_charagram.text.parallel import in_threads
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 

@@ -10,7 +10,7 @@ from tf_charagram.data.pipeline.corpus import Example
 from tf_charagram.data.pipeline.store import PairStore
 from tf_charagram.data.pipeline.stream import Stream
 from tf_charagram.data.readers.pairs import Pair
-from tf_charagram.text.ids import ids_function
+from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.step_model import StepModel
 
 

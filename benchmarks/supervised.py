@@ -28,8 +28,8 @@ from tf_charagram.tasks.features_trainer import FeatureModel
 from tf_charagram.tasks.labelled_reader import read_scored_pairs
 from tf_charagram.tasks.pairs.head import PairScoreHead
 from tf_charagram.tasks.supervised_trainer import SupervisedModel
-from tf_charagram.text.ids import ids_function
-from tf_charagram.text.registry import VECTORIZERS
+from tf_charagram.text import vectorizer_class
+from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.threads import limit_threads
@@ -84,7 +84,7 @@ def rates(
     """Times the epochs of one encoder."""
     texts = [*left, *right]
     encoder_type = encoder_class(name)
-    vectorizer = VECTORIZERS[encoder_type.vectorizer].from_texts(texts)
+    vectorizer = vectorizer_class(encoder_type.vectorizer).from_texts(texts)
     encoder = encoder_type(num_rows=vectorizer.num_rows, dim=DIM)
     encoder.trainable = False
     embedder = TextEmbedder(vectorizer, encoder)

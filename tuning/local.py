@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from tf_charagram.errors import RunError
-from tf_charagram.text.parallel import num_threads
+from tf_charagram.text.batches import num_threads
 from tf_charagram.tuning.chief import ID, IP, PORT, serving
 from tf_charagram.tuning.oracles import SafeOracle
 from tf_charagram.tuning.results import FAILED, Result, read_result

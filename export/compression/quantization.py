@@ -18,7 +18,7 @@ from tf_charagram.layers.base import Float32Layer
 from tf_charagram.layers.groups import grouped
 from tf_charagram.layers.ragged_sum import sum_rows
 from tf_charagram.models.weights import stored_table
-from tf_charagram.text.growing import settings_of
+from tf_charagram.text.base import settings_of
 
 _QUANTIZABLE = (Charagram, WordAverage, Projection, Dan)
 

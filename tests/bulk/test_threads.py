@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text import parallel as module
+from tf_charagram.text import batches as module
 
 
 @pytest.mark.parametrize(

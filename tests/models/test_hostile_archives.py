@@ -14,7 +14,7 @@ import pytest
 from tests.models.answers import parts
 from tests.models.hostile import code
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.assets import VOCABULARY, checksum
+from tf_charagram.text.base import VOCABULARY, checksum
 
 
 @pytest.fixture(scope="module")

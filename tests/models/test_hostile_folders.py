@@ -211,14 +211,14 @@ ARRAYS = {
         "`num_rows` of the encoder must be at least the number of ids of the vectorizer, 9998",
     ),
     "lengths": (VOCABULARY, lambda a: a.update(counts=a["counts"][1:]), "as many counts as keys"),
-    "negative keys": (VOCABULARY, lambda a: a.update(keys=-a["keys"]), "needs keys above 0"),
+    "negative keys": (VOCABULARY, lambda a: a.update(keys=-a["keys"]), "must have keys above 0"),
     "equal keys": (VOCABULARY, lambda a: a.update(keys=a["keys"] * 0 + 5), "is damaged"),
     "no keys": (VOCABULARY, lambda a: a.update(keys=a["keys"][:0], counts=a["counts"][:0]),
-                "needs keys above 0"),
+                "must have keys above 0"),
     "tables": (VOCABULARY, lambda a: a.update(keys=a["keys"][None], counts=a["counts"][None]),
                "where it needs lists"),
     "orders": (VOCABULARY, lambda a: a.update(orders=np.array([2, 99])), "orders must be integers"),
-    "characters": (VOCABULARY, lambda a: a.update(alphabet=np.array([2**30])), "no code points"),
+    "characters": (VOCABULARY, lambda a: a.update(alphabet=np.array([2**30])), "must consist of code points"),
     "negative characters": (VOCABULARY, lambda a: a.update(alphabet=np.array([-1])), "no code poi"),
     "many characters": (VOCABULARY, lambda a: a.update(alphabet=np.arange(10**6)), "too many for"),
     "floats": (VOCABULARY, lambda a: a.update(keys=a["keys"] * 0.5), "holds float64, no numbers"),
@@ -258,7 +258,7 @@ OFFSETS = {
 @pytest.mark.usefixtures("little_memory")
 def test_words_that_overlap(words, name):
     edit_arrays(words / VOCABULARY, OFFSETS[name])
-    assert_refused(words, "offsets of the words do not go from their first byte to their last")
+    assert_refused(words, "offsets of the words must ascend from their first byte to their last")
 
 
 def test_words_in_broken_utf8(words):

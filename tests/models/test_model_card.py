@@ -17,7 +17,7 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.parts import Parts
 from tf_charagram.models.prefix_sums import fold
 from tf_charagram.models.saved_model import model_card
-from tf_charagram.text.registry import VECTORIZERS
+from tf_charagram.text import vectorizer_class
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 TEXTS = ["the cat", "a dog"]
@@ -27,7 +27,7 @@ WHITESPACE = "TFText>WhitespaceTokenizeWithOffsetsV2"
 def exported(path, name, **options):
     """Exports an encoder; returns it with its vectorizer and its card."""
     cls = encoder_class(name)
-    vectorizer = VECTORIZERS[cls.vectorizer].from_texts(TEXTS, **options)
+    vectorizer = vectorizer_class(cls.vectorizer).from_texts(TEXTS, **options)
     encoder = cls(num_rows=vectorizer.num_rows, dim=6)
     TextEmbedder(vectorizer, encoder).export(path)
     return vectorizer, encoder, json.loads((path / "model_card.json").read_text())

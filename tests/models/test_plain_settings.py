@@ -13,7 +13,7 @@ from tf_charagram.models.plain_settings import plain_settings
 from tf_charagram.tasks.pairs.head import PairLabelHead, PairScoreHead
 from tf_charagram.tasks.sentiment.head import TextHead
 from tf_charagram.tasks.tagging.head import TaggingHead
-from tf_charagram.text.registry import VECTORIZERS
+from tf_charagram.text import VECTORIZERS, vectorizer_class
 
 HEADS = [
     PairLabelHead(dim=3, labels=["a", "b"]),
@@ -42,7 +42,7 @@ def test_heads(head):
 
 @pytest.mark.parametrize("name", VECTORIZERS)
 def test_vectorizers(name):
-    assert_kept(VECTORIZERS[name], VECTORIZERS[name].from_texts(["a cat"]).settings())
+    assert_kept(vectorizer_class(name), vectorizer_class(name).from_texts(["a cat"]).settings())
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
-"""Words that are read as others, against the slow reference."""
+"""Correction of misspelled words against the slow reference."""
 
 from __future__ import annotations
 
+import unicodedata
+
+import numpy as np
 import pytest
 import tensorflow as tf
 from hypothesis import given
@@ -15,11 +18,11 @@ from tf_charagram.text.correction import MAX_LETTERS
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
-from tf_charagram.text.word_characters import is_unspaced
+from tf_charagram.text.word_characters import LETTER, NUM_MARKED, OTHER, is_in_word, marked
 
 COUNTS = {"vehicles": 300, "road": 900, "the": 9000, "there": 2000, "three": 1800, "caf\u00e9": 20}
 
-# Few letters, so that many words are one error from each other.
+# Few letters, so that many words are one typo apart.
 some_words = st.text("aab\u00e9\U00010400", min_size=1, max_size=MAX_LETTERS + 2)
 dictionaries = st.dictionaries(some_words, st.integers(1, 40), min_size=1, max_size=12)
 between = st.sampled_from([" ", "-", "_", "1", "\x00"]) | st.text(TRICKY, max_size=2)
@@ -80,7 +83,8 @@ def test_words_are_told_apart_whatever_the_alphabet(num_characters):
     The Hangul syllables are at the end; most of what is before them is Chinese.
     """
     alphabet = [chr(code) for code in range(0xD7A4 - num_characters, 0xD7A4)]
-    letters = [char for char in alphabet if char.isalpha() and not is_unspaced(char)]
+    # Chinese has no spaces around words.
+    letters = [char for char in alphabet if char.isalpha() and not "\u3400" <= char <= "\u9fff"]
     first, last = letters[0], letters[-1]
     words = [word + last * 3 for word in letters] + [first * n + last for n in range(3, 16)]
     ngrams = NgramVocabulary.from_ngrams(alphabet)
@@ -114,6 +118,19 @@ def test_scripts_without_spaces_are_left_alone(known, text):
     assert read_as(hashing({known: 900, "road": 9}), text + " raod") == text + " road"
 
 
+@pytest.mark.skipif(unicodedata.unidata_version != "14.0.0", reason="another version of Unicode")
+def test_characters_are_those_of_unicode_14():
+    codes = np.arange(0x20000)
+    marks = marked(codes.astype(np.int32), codes) - codes
+    chars = [*map(chr, codes)]
+    in_word = np.array([c.isalnum() or unicodedata.category(c)[0] == "M" for c in chars])
+    assert [is_in_word(char) for char in chars] == in_word.tolist()
+    np.testing.assert_array_equal((marks > 0)[:NUM_MARKED], in_word[:NUM_MARKED])
+    letters = np.array([*map(str.isalpha, chars)])
+    assert not (marks[~letters] == LETTER).any()
+    assert set(marks[letters]) == {LETTER, OTHER}
+
+
 def test_longest_only_reads_the_same():
     vocabulary = NgramVocabulary.from_texts(["vehicles on the road"], orders=[2, 3, 4])
     parts = {"vocabulary": vocabulary, "dictionary": Dictionary(COUNTS)}
@@ -139,27 +156,9 @@ def test_cut_texts():
 def test_resources():
     vectorizer = hashing(COUNTS)
     known, patterns = vectorizer.resources
-    # Words of four letters and more; and an entry of its own, for no table may be empty.
+    # Words of four letters and more, and an entry because tables must not be empty.
     assert int(known.size()) == 1 + 5
     assert int(patterns.size()) == 1 + 6 + sum(map(len, COUNTS))
-
-
-def test_grown():
-    vocabulary = NgramVocabulary.from_texts(["a road"])
-    plain = NgramVectorizer(vocabulary=vocabulary)
-    taught = NgramVectorizer(vocabulary=vocabulary, dictionary=Dictionary({"road": 2}))
-    other = NgramVectorizer.from_texts(["roda"]).with_parts(vocabulary, Dictionary({"roda": 1}))
-    for first, second, words in (
-        (plain, taught, ["road"]), (taught, plain, ["road"]), (taught, other, ["road", "roda"]),
-    ):  # fmt: skip
-        grown, rows = first.grown(second)
-        assert grown.dictionary.words == words
-        assert rows.tolist() == [*range(len(vocabulary))]
-    assert plain.grown(plain)[0].dictionary is None
-    buckets = NgramVectorizer(hash_buckets=5)
-    assert buckets.grown(buckets)[0] is buckets
-    grown, _ = buckets.grown(buckets.with_parts(None, Dictionary({"road": 2})))
-    assert grown.dictionary.words == ["road"] and grown.hash_buckets == 5
 
 
 def test_adapting_keeps_the_dictionary():

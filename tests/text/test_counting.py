@@ -1,89 +1,130 @@
-"""Counters whose counts are added up: threads, processes and machines that share the texts."""
+"""Counts of keys against `collections.Counter`, in memory and on disk."""
 
 from __future__ import annotations
 
-import logging
-import pickle
+import tempfile
+from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reference import text as reference
-from tests.text.strategies import order_sets, slow_property_settings, text_lists
-from tests.text.test_vocabulary import CJK_126, assert_same
-from tf_charagram.errors import ConfigError
-from tf_charagram.text.counting import CountSettings, NgramCounter
+from tests.commands import full_disk
+from tests.text.strategies import property_settings
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.text import counting
+from tf_charagram.text.counting import CountStore, KeyCounts, count_keys, most_frequent
 from tf_charagram.text.vocabulary import NgramVocabulary
 
-
-def added_up(lists, orders, max_distinct=50):
-    """Counts each list by itself, and returns the vocabulary of the sum."""
-    settings = CountSettings(tuple(orders))
-    with NgramCounter(settings, max_distinct) as total:
-        for texts in lists:
-            with NgramCounter(pickle.loads(pickle.dumps(settings)), max_distinct) as counter:
-                counter.count(texts, num_threads=1)
-                for part in counter.parts():
-                    total.add(pickle.loads(pickle.dumps(part)))
-        return NgramVocabulary.from_counter(total, 1, None)
+key_lists = st.lists(st.integers(1, 9) | st.integers(1, 2**63 - 1), max_size=60)
 
 
-@slow_property_settings
-@given(st.lists(text_lists, min_size=2, max_size=4), order_sets)
-def test_counters_with_alphabets_of_their_own(lists, orders):
-    texts = ["a", *(text for some in lists for text in some)]
-    orders = {2, *orders}
-    expected = NgramVocabulary.from_texts(texts, orders=orders)
-    assert_same(added_up([["a"], *lists], orders), expected)
-    assert expected.ngrams() == reference.vocabulary(texts, orders)
+def pairs_of(counted):
+    return list(zip(counted.keys.tolist(), counted.counts.tolist(), strict=True))
 
 
-@pytest.mark.parametrize(
-    "lists",
-    [
-        [[CJK_126, "cat"], ["a cat"], [CJK_126]],
-        [["a cat"], [CJK_126, "cat"], ["hat"]],
-        # Exact each, and together one character too many.
-        [[CJK_126[:70], "cat"], ["a cat"], [CJK_126[60:]], ["hat"]],
-    ],
-    ids=["mixed first", "mixed later", "mixed by the sum"],
-)
-def test_one_is_mixed(lists, caplog):
-    texts = [text for some in lists for text in some]
-    expected = NgramVocabulary.from_texts(texts, orders=[1, 3, 8])
-    assert expected.alphabet is None
-    caplog.clear()
-    assert_same(added_up(lists, [1, 3, 8]), expected)
-    warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
-    assert "Using 64-bit mixed" in warnings[-1].getMessage()
+def random_keys(size, seed=0):
+    """Returns keys of which half are few and frequent, and the others rare."""
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random(size) < 0.5, rng.integers(1, 50, size), rng.integers(1, 2**62, size))
 
 
-@pytest.mark.parametrize("num_threads", [1, 2, 5])
-def test_any_number_of_threads_gives_the_same(num_threads):
-    """Which characters come first depends on the threads, and what is chosen does not."""
-    texts = [chr(0x61 + n % 26) * 3 + chr(0x3B1 + n % 20) + CJK_126[n % 100] for n in range(400)]
-    settings = {"orders": [2, 4], "chunk_size": 3, "max_distinct": 40}
-    found = NgramVocabulary.from_texts(texts, num_threads=num_threads, **settings)
-    assert found.ngrams() == reference.vocabulary(texts, [2, 4])
+@property_settings
+@given(key_lists)
+def test_counts_equal_a_counter(keys):
+    assert pairs_of(count_keys(np.array(keys, np.int64))) == sorted(Counter(keys).items())
 
 
-def test_an_error_of_the_texts_ends_counting():
+def test_more_keys_than_slots():
+    keys = random_keys(800_000)
+    expected = np.unique(keys, return_counts=True)
+    assert len(expected[0]) > 2**18
+    for found, wanted in zip(count_keys(keys), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+@property_settings
+@given(st.lists(key_lists, max_size=12), st.integers(1, 40))
+def test_a_store_equals_a_counter(batches, max_distinct):
+    store = CountStore(max_distinct)
+    for batch in (*batches, []):
+        store.add(count_keys(np.array(batch, np.int64)))
+    expected = Counter(key for batch in batches for key in batch)
+    for _ in range(2):  # It can be read again.
+        assert [p for chunk in store.chunks() for p in pairs_of(chunk)] == sorted(expected.items())
+    store.close()
+    assert list(store.chunks()) == []
+
+
+@property_settings
+@given(key_lists, st.integers(1, 3), st.none() | st.integers(1, 5), st.integers(1, 9))
+def test_most_frequent(keys, min_count, max_size, num_parts):
+    """Of equally frequent keys, the highest comes first here; parts may share a key."""
+    parts = [
+        count_keys(part) for part in np.array_split(np.sort(np.array(keys, np.int64)), num_parts)
+    ]
+    found = most_frequent(parts, min_count, max_size, np.negative)
+    counts = {-key: count for key, count in Counter(keys).items() if count >= min_count}
+    expected = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    assert pairs_of(found) == expected[:max_size]
+
+
+def test_memory_is_bounded(monkeypatch):
+    """At most as many keys as allowed, and those of a batch, are merged at a time."""
+    sizes, summed = [], counting._summed
+
+    def watched(parts):
+        sizes.append(sum(len(part.keys) for part in parts))
+        return summed(parts)
+
+    batches = [count_keys(random_keys(500, seed)) for seed in range(60)]
+    monkeypatch.setattr(counting, "_summed", watched)
+    store = CountStore(1000)
+    for counted in batches:
+        store.add(counted)
+    chunks = list(store.chunks())
+    assert sum(chunk.counts.sum() for chunk in chunks) == 60 * 500
+    assert sum(len(chunk.keys) for chunk in chunks) > 4000
+    assert 1000 < max(sizes) <= 1000 + max(len(counted.keys) for counted in batches)
+    store.close()
+
+
+def test_the_temporary_file_has_no_name(tmp_path, monkeypatch):
+    """So it vanishes with the process, however that ends."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    store = CountStore(1)
+    store.add(count_keys(np.arange(1, 100)))
+    assert list(tmp_path.iterdir()) == []
+    assert sum(len(chunk.keys) for chunk in store.chunks()) == 99
+    store.close()
+
+
+def test_a_full_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    store = CountStore(10)
+    with full_disk(1000), pytest.raises(RunError) as raised:
+        for start in range(1, 2000, 100):
+            store.add(count_keys(np.arange(start, start + 100)))
+    store.close()
+    assert str(raised.value) == (
+        f"Cannot write n-gram counts to {tmp_path}: File too large. Free some space there, or set "
+        "TMPDIR to a folder on a larger disk."
+    )
+
+
+def test_no_folder_for_the_temporary_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    with pytest.raises(RunError, match=r"Cannot write n-gram counts to .*none: No such file"):
+        CountStore(1).add(KeyCounts(np.array([1, 2]), np.array([1, 1])))
+
+
+def test_an_error_of_the_texts_ends_counting(monkeypatch):
+    monkeypatch.setattr(counting, "_BATCH_TEXTS", 2)
+
     def texts():
         yield from ["cat"] * 50
         raise ConfigError("no more")
 
     with pytest.raises(ConfigError, match="no more"):
-        NgramVocabulary.from_texts(texts(), chunk_size=2, max_distinct=1)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"unicode_form": "NFX"}, "`unicode_form` must be None, NFC, NFD, NFKC or NFKD"),
-        ({"max_chars": 0}, "`max_chars` must be at least 1 or None. Received: 0"),
-    ],
-)
-def test_settings_are_checked_before_texts_are_read(arguments, message):
-    with pytest.raises(ConfigError, match=message):
-        NgramVocabulary.from_texts(iter(lambda: pytest.fail("read"), None), **arguments)
+        NgramVocabulary.from_texts(texts(), max_distinct=1)

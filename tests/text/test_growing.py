@@ -1,41 +1,30 @@
-"""Vocabularies and vectorizers grown by new texts: all units are there, old ids are found again."""
+"""Vocabularies and vectorizers that grow by new texts: old ids are found again."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-import tensorflow as tf
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.reference import text as reference
-from tests.text.strategies import order_sets, slow_property_settings, text_lists
+from tests.text.kinds import KINDS
+from tests.text.strategies import CJK_126, ids_of, order_sets, slow_property_settings, text_lists
 from tests.texts import words
 from tf_charagram.errors import ConfigError
+from tf_charagram.text.base import settings_of
 from tf_charagram.text.characters import CharacterVectorizer
-from tf_charagram.text.growing import joined
+from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.keys import mixed_keys
-from tf_charagram.text.symbols import Alphabet
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 from tf_charagram.text.words import WordVectorizer
 
 # Keys of order 8 hold 125 characters: each half fits, both together do not.
 CJK = ["".join(map(chr, range(start, start + 100))) for start in (0x4E00, 0x4E50)]
-CJK_126 = "".join(map(chr, range(0x4E00, 0x4E00 + 126)))
 TEXTS = ["cat", "cats", "hot dog", "caf\u00e9", *words(20)]
 NEW_TEXTS = ["a wild cat", "na\u00efve dogs!", "\u4f60\u597d", *words(20, seed=1)]
 PROBES = [*TEXTS, *NEW_TEXTS, "", "zebra \u05d0", "hotcats"]
-
-
-def ids(vectorizer, texts):
-    return vectorizer(tf.constant([text.encode() for text in texts], tf.string)).to_list()
-
-
-def mixed(ngrams):
-    return [
-        int(mixed_keys(np.array([[ord(char) for char in ngram]], np.int32))[0]) for ngram in ngrams
-    ]
 
 
 def check_union(old, other, texts, new_texts, orders):
@@ -45,14 +34,15 @@ def check_union(old, other, texts, new_texts, orders):
     expected = dict.fromkeys(ngrams[0] + ngrams[1])
     counts = reference.count_ngrams([*texts, *new_texts], orders)
     assert grown.orders == old.orders
-    assert rows.dtype == np.int64
-    np.testing.assert_array_equal(rows, np.arange(len(old)))
+    np.testing.assert_array_equal(rows, np.arange(len(old)), strict=True)
     if grown.alphabet is not None:
         assert grown.ngrams() == list(expected)
         assert grown.counts.tolist() == [counts[ngram] for ngram in expected]
-    found = dict(zip(grown.keys.tolist(), grown.counts.tolist(), strict=True))
-    if grown.alphabet is None:
-        assert found == dict(zip(mixed(expected), (counts[n] for n in expected), strict=True))
+    else:
+        codes = [np.array([[*map(ord, ngram)]], np.int32) for ngram in expected]
+        keys = [mixed_keys(row).item() for row in codes]
+        found = dict(zip(grown.keys.tolist(), grown.counts.tolist(), strict=True))
+        assert found == dict(zip(keys, (counts[ngram] for ngram in expected), strict=True))
     return grown
 
 
@@ -74,10 +64,8 @@ def test_grown_is_the_union(texts, new_texts, orders):
     [(CJK[:1], CJK[1:]), ([CJK_126], TEXTS), (TEXTS, [CJK_126]), ([CJK_126, "a"], [CJK_126, "b"])],
     ids=["overflow", "old", "other", "both"],
 )
-@pytest.mark.parametrize(
-    "orders", [pytest.param((8,), marks=pytest.mark.variant), (1, 2, 8)], ids=str
-)
-def test_mixed_keys(texts, new_texts, orders, caplog):
+def test_mixed_keys(texts, new_texts, caplog):
+    orders = (1, 2, 8)
     one, other = (NgramVocabulary.from_texts(some, orders=orders) for some in (texts, new_texts))
     caplog.clear()
     grown = check_union(one, other, texts, new_texts, orders)
@@ -97,94 +85,54 @@ def test_characters_that_just_fit_stay_exact():
 
 
 def test_equal_mixed_keys_are_one_row():
-    keys, places = joined(np.array([5, 5, 7]), np.array([9, 7, 5, 1]))
-    assert keys.tolist() == [5, 7, 9, 1]
-    assert places.tolist() == [0, 0, 1, 2, 1, 0, 3]
+    one, other = (
+        NgramVocabulary([8], None, np.array(keys), np.ones(len(keys)))
+        for keys in ([5, 5, 7], [9, 7, 5, 1])
+    )
+    grown, rows = one.grown(other)
+    assert grown.keys.tolist() == [5, 7, 9, 1] and grown.counts.tolist() == [3, 2, 1, 1]
+    assert rows.tolist() == [0, 0, 1]
 
 
-def test_different_orders():
-    one, other = (NgramVocabulary.from_texts(["cat"], orders=n) for n in ([2, 3], [2, 4]))
-    with pytest.raises(ConfigError, match=r"Received: orders \[2, 3\] and \[2, 4\]"):
-        one.grown(other)
+def of_kind(kind, texts):
+    if kind == "overflow":
+        texts = [*texts, CJK[texts is NEW_TEXTS]]
+        return NgramVectorizer.from_texts(texts, orders=(2, 8))
+    return KINDS[kind](texts)
 
 
-def test_symbols_of_another_alphabet():
-    one = Alphabet(np.array([ord(char) for char in "bca"]))
-    other = Alphabet(np.array([ord(char) for char in "xab"]))
-    assert one.symbols_of(other).tolist() == [0, 1, 2, 2, 5, 3]
-    assert one.symbols_of(Alphabet()).tolist() == [0, 1, 2]
-    assert Alphabet().symbols_of(one).tolist() == [0, 1, 2, 2, 2, 2]
-
-
-VECTORIZERS = {
-    "exact": lambda texts: NgramVectorizer.from_texts(texts, orders=(1, 2, 3)),
-    "mixed": lambda texts: NgramVectorizer.from_texts([*texts, CJK_126], orders=(2, 8)),
-    "overflow": lambda texts: NgramVectorizer.from_texts(
-        [*texts, CJK[texts is NEW_TEXTS]], orders=(2, 8)
-    ),
-    "characters": CharacterVectorizer.from_texts,
-    "words": WordVectorizer.from_texts,
-}
-#: What is not known, by the kind of ids; n-grams that are not known have no id.
+#: Id of unknown units; unknown n-grams have no id.
 UNKNOWN = {"characters": 2, "words": 0}
 
 
-@pytest.mark.parametrize("kind", VECTORIZERS)
-class TestVectorizers:
-    def test_old_ids_are_found_again(self, kind):
-        old, other = (VECTORIZERS[kind](texts) for texts in (TEXTS, NEW_TEXTS))
-        grown, rows = old.grown(other)
-        assert rows.shape == (old.num_rows,) and rows.dtype == np.int64
-        assert grown.num_rows > max(old.num_rows, other.num_rows)
-        unknown = UNKNOWN.get(kind)
-        of_row = dict(zip(rows.tolist(), range(old.num_rows), strict=True))
-        assert len(of_row) == old.num_rows and (unknown is None or of_row[unknown] == unknown)
-        found = [[of_row.get(i, unknown) for i in row] for row in ids(grown, PROBES)]
-        found = [[i for i in row if i is not None] for row in found]
-        assert found == ids(old, PROBES)
-
-    def test_everything_of_both_is_known(self, kind):
-        old, other = (VECTORIZERS[kind](texts) for texts in (TEXTS, NEW_TEXTS))
-        grown, _ = old.grown(other)
-        for vectorizer, texts in ((old, TEXTS), (other, NEW_TEXTS)):
-            lengths = [len(row) for row in ids(vectorizer, texts)]
-            rows = ids(grown, texts)
-            assert all(len(row) >= n for row, n in zip(rows, lengths, strict=True))
-            assert not any(UNKNOWN.get(kind) in row for row in rows)
-        assert {i for row in ids(grown, TEXTS + NEW_TEXTS + CJK + [CJK_126]) for i in row} <= {
-            *range(grown.num_rows)
-        }
-
-    def test_by_itself_nothing_changes(self, kind):
-        old = VECTORIZERS[kind](TEXTS)
-        grown, rows = old.grown(VECTORIZERS[kind](TEXTS))
-        np.testing.assert_array_equal(rows, np.arange(old.num_rows))
-        assert grown.settings() == old.settings()
-        for name, array in old.state().items():
-            if name != "counts":
-                np.testing.assert_array_equal(grown.state()[name], array)
-        assert ids(grown, PROBES) == ids(old, PROBES)
-
-    def test_is_saved_and_grows_again(self, kind):
-        old, other = (VECTORIZERS[kind](texts) for texts in (TEXTS, NEW_TEXTS))
-        grown, _ = old.grown(other)
-        restored = type(grown).from_state(grown.settings(), grown.state())
-        assert ids(restored, PROBES) == ids(grown, PROBES)
-        again, rows = restored.grown(old)
+@pytest.mark.parametrize("kind", ["exact", "mixed", "overflow", "characters", "words"])
+def test_old_ids_are_found_again(kind):
+    old, other = (of_kind(kind, texts) for texts in (TEXTS, NEW_TEXTS))
+    grown, rows = old.grown(other)
+    assert rows.shape == (old.num_rows,) and rows.dtype == np.int64
+    assert grown.num_rows > max(old.num_rows, other.num_rows)
+    unknown = UNKNOWN.get(kind)
+    of_row = dict(zip(rows.tolist(), range(old.num_rows), strict=True))
+    assert len(of_row) == old.num_rows and (unknown is None or of_row[unknown] == unknown)
+    found = [[of_row.get(i, unknown) for i in row] for row in ids_of(grown, PROBES)]
+    assert [[i for i in row if i is not None] for row in found] == ids_of(old, PROBES)
+    for vectorizer, texts in ((old, TEXTS), (other, NEW_TEXTS)):
+        before, after = ids_of(vectorizer, texts), ids_of(grown, texts)
+        assert all(len(row) >= len(less) for row, less in zip(after, before, strict=True))
+        assert not any(unknown in row for row in after)
+    restored = type(grown).from_state(grown.settings(), grown.state())
+    for again, rows in (restored.grown(old), restored.grown(other)):
         np.testing.assert_array_equal(rows, np.arange(grown.num_rows))
-        assert ids(again, PROBES) == ids(grown, PROBES)
+        assert ids_of(again, PROBES) == ids_of(grown, PROBES)
 
 
 @slow_property_settings
 @given(text_lists, text_lists, text_lists, st.sampled_from(["exact", "characters", "words"]))
 def test_any_texts(texts, new_texts, probes, kind):
-    make = VECTORIZERS[kind]
-    old, other = (make([*some, "a"]) for some in (texts, new_texts))
+    old, other = (of_kind(kind, [*some, "a"]) for some in (texts, new_texts))
     grown, rows = old.grown(other)
     of_row = dict(zip(rows.tolist(), range(old.num_rows), strict=True))
-    # A lone surrogate is no text.
-    probes = [text.encode("utf-8", "replace").decode() for text in probes]
-    for before, after in zip(ids(old, probes), ids(grown, probes), strict=True):
+    for before, after in zip(ids_of(old, probes), ids_of(grown, probes), strict=True):
         found = [of_row.get(i, UNKNOWN.get(kind)) for i in after]
         assert [i for i in found if i is not None] == before
 
@@ -204,7 +152,7 @@ def test_words_are_appended():
 
 
 @pytest.mark.parametrize("texts", [["b b ab ad"], ["b b ab " + CJK_126]], ids=["exact", "mixed"])
-def test_ngrams_of_unknown_words_move_behind_the_new_words(texts):
+def test_ngrams_of_unknown_words_follow_the_new_words(texts):
     options = {"min_count": 2, "ngram_orders": (2, 8)}
     old = WordVectorizer.from_texts(texts, **options)
     other = WordVectorizer.from_texts(["x x y y ac"], **options)
@@ -214,11 +162,11 @@ def test_ngrams_of_unknown_words_move_behind_the_new_words(texts):
     assert rows.tolist() == [0, 1, *range(4, 4 + ngrams)]
     of_row = dict(zip(rows.tolist(), range(old.num_rows), strict=True))
     probes = ["b ab", "bad", "", "\u4e00 abc", *CJK]
-    found = [[of_row[i] for i in row if i in of_row] for row in ids(grown, probes)]
-    assert found == ids(old, probes)
-    assert ids(grown, ["x ac"]) != [[2, 0]] and ids(grown, ["x ac"])[0][:2] == [2, 0]
-    # Words alone add no n-grams.
-    again, rows = old.grown(WordVectorizer(words=["x"]))
+    found = [[of_row[i] for i in row if i in of_row] for row in ids_of(grown, probes)]
+    assert found == ids_of(old, probes)
+    assert ids_of(grown, ["x ac"]) != [[2, 0]] and ids_of(grown, ["x ac"])[0][:2] == [2, 0]
+    # Words without n-grams, as those of pretrained vectors.
+    again, rows = old.grown(WordVectorizer(**old.settings(), words=["x"]))
     assert again.num_rows == old.num_rows + 1
     assert rows.tolist() == [0, 1, *range(3, 3 + ngrams)]
     with pytest.raises(ConfigError, match="unknown_words='shared' and unknown_words='ngrams'"):
@@ -226,44 +174,54 @@ def test_ngrams_of_unknown_words_move_behind_the_new_words(texts):
 
 
 def test_hashed_ngrams_have_rows_already():
-    old, other = (NgramVectorizer(hash_buckets=50, rows_per_ngram=2) for _ in range(2))
-    grown, rows = old.grown(other)
-    assert ids(grown, PROBES) == ids(old, PROBES)
-    assert rows.tolist() == [*range(50)]
+    old = NgramVectorizer(hash_buckets=50, rows_per_ngram=2)
+    grown, rows = old.grown(NgramVectorizer(hash_buckets=50, rows_per_ngram=2))
+    assert grown is old and rows.tolist() == [*range(50)]
+    grown, _ = old.grown(old.with_parts(None, Dictionary({"road": 2})))
+    assert grown.dictionary.words == ["road"] and grown.hash_buckets == 50
+
+
+def test_dictionaries_are_merged():
+    vocabulary = NgramVocabulary.from_texts(["a road"])
+    plain, one, other = (
+        NgramVectorizer(vocabulary=vocabulary, dictionary=counts and Dictionary(counts))
+        for counts in (None, {"road": 2}, {"roda": 1})
+    )
+    for first, second, expected in (
+        (plain, one, ["road"]), (one, plain, ["road"]), (one, other, ["road", "roda"]),
+    ):  # fmt: skip
+        grown, rows = first.grown(second)
+        assert grown.dictionary.words == expected
+        assert rows.tolist() == [*range(len(vocabulary))]
+    assert plain.grown(plain)[0].dictionary is None
+
+
+NGRAMS = {"orders": (2, 3)}
 
 
 @pytest.mark.parametrize(
     ("old", "other", "message"),
     [
-        ({}, {"lowercase": False}, r"Received: lowercase=True and lowercase=False$"),
-        ({"unicode_form": "NFC"}, {}, r"Received: unicode_form='NFC' and unicode_form=None$"),
-        ({}, {"max_chars": 9}, r"Received: max_chars=\d+ and max_chars=9$"),
-        (
-            {"max_chars": 5, "lowercase": False},
-            {"max_chars": 9},
-            r"lowercase=False and lowercase=True; max_chars=5 and max_chars=9$",
-        ),
+        (WordVectorizer(words=["a"]), CharacterVectorizer.from_texts(["a"]),
+         "of its own class. Received: WordVectorizer and CharacterVectorizer"),
+        (WordVectorizer(words=["a"], max_chars=5, lowercase=False),
+         WordVectorizer(words=["a"], max_chars=9),
+         "lowercase=False and lowercase=True; max_chars=5 and max_chars=9$"),
+        (CharacterVectorizer.from_texts(["a"], unicode_form="NFC"),
+         CharacterVectorizer.from_texts(["a"]), "unicode_form='NFC' and unicode_form=None$"),
+        (NgramVectorizer.from_texts(["cat"], **NGRAMS), NgramVectorizer.from_texts(["cat"]),
+         r"orders=\[2, 3\] and orders=\[2, 3, 4\]$"),
+        (NgramVectorizer.from_texts(["cat"], **NGRAMS), NgramVectorizer(hash_buckets=5, **NGRAMS),
+         "hash_buckets=None and hash_buckets=5$"),
+        (NgramVocabulary.from_ngrams(["ab"]), NgramVocabulary.from_ngrams(["abc"]),
+         r"same n-gram orders. Received: orders \[2\] and \[3\]"),
     ],
-)
-@pytest.mark.parametrize("cls", [NgramVectorizer, CharacterVectorizer, WordVectorizer])
-def test_other_settings_are_refused(cls, old, other, message):
+)  # fmt: skip
+def test_errors(old, other, message):
     with pytest.raises(ConfigError, match=message):
-        cls.from_texts(["cat"], **old).grown(cls.from_texts(["cat"], **other))
+        old.grown(other)
 
 
-def test_other_settings_of_ngrams_are_refused():
-    counted = NgramVectorizer.from_texts(["cat"], orders=(2, 3))
-    hashed = NgramVectorizer(hash_buckets=50, orders=(2, 3), rows_per_ngram=2)
-    with pytest.raises(ConfigError, match=r"orders=\[2, 3\] and orders=\[2\]$"):
-        counted.grown(NgramVectorizer.from_texts(["cat"], orders=(2,)))
-    message = r"hash_buckets=None and hash_buckets=50; rows_per_ngram=1 and rows_per_ngram=2$"
-    with pytest.raises(ConfigError, match=message):
-        counted.grown(hashed)
-    with pytest.raises(ConfigError, match="hash_buckets=50 and hash_buckets=None"):
-        hashed.grown(counted)
-
-
-def test_another_class_is_refused():
-    message = "of its own class only. Received: WordVectorizer and CharacterVectorizer"
-    with pytest.raises(ConfigError, match=message):
-        WordVectorizer.from_texts(TEXTS).grown(CharacterVectorizer.from_texts(TEXTS))
+def test_settings_without_those_of_every_layer():
+    settings = settings_of(CharacterVectorizer(name="mine"))
+    assert settings == {"lowercase": True, "unicode_form": None, "max_chars": 1000}

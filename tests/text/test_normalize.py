@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import text as reference
-from tests.text.strategies import as_bytes, max_chars_or_none, property_settings, raw_lists
+from tests.text.strategies import encoded, max_chars_or_none, property_settings, raw_lists
 from tf_charagram.text.normalize import (
     SPACE,
     WHITE_SPACE,
@@ -27,8 +27,7 @@ from tf_charagram.text.normalize import (
 
 def normalize(raws, lowercase=True, max_chars=None, unicode_form=None):
     """Normalizes as the layers do; returns one string per text."""
-    texts = tf.constant([as_bytes(raw) for raw in raws], tf.string)
-    codes, boundaries = decode(texts, unicode_form)
+    codes, boundaries = decode(encoded(raws), unicode_form)
     table, codes = normalized_code_points(lowercase), codes.numpy()
     codes = np.where(codes < len(table), table[np.minimum(codes, len(table) - 1)], codes)
     return strings(collapse(tf.constant(codes), boundaries, SPACE, max_chars))
@@ -49,7 +48,7 @@ def test_equals_reference(raws, lowercase, max_chars):
 
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_every_code_point(lowercase):
-    """One text a code point, but for the surrogates, which UTF-8 cannot hold."""
+    """Except the surrogates, which UTF-8 cannot hold."""
     chars = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     raws = ["a" + "a".join(chars[i : i + 5000]) + "a" for i in range(0, len(chars), 5000)]
     expected = [reference.normalize(raw, lower=lowercase) for raw in raws]

@@ -1,83 +1,34 @@
-"""Texts to word ids: the words, the vocabulary, and malformed texts."""
+"""Texts to word ids: the vocabulary, and n-grams of unknown words against the slow reference."""
 
 from __future__ import annotations
-
-import json
 
 import numpy as np
 import pytest
 import tensorflow as tf
 from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.reference import text as reference
-from tests.text.strategies import raw_lists, slow_property_settings
-from tests.texts import NASTY
+from tests.reference import text as text_reference
+from tests.reference import words as reference
+from tests.text.strategies import (
+    encoded,
+    ids_of,
+    order_sets,
+    raw_lists,
+    slow_property_settings,
+    text_lists,
+)
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.splitting import split_words
 from tf_charagram.text.words import WordVectorizer
 
-# Of what `strategies` draws: control characters, the zero-width space, a mark of direction.
-INVISIBLE = {*range(0x20), *range(0x7F, 0xA0), 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F)}
-INVISIBLE |= {0x061C, 0x2060, *range(0x2066, 0x206A), 0xFEFF}
+# Words have no white space at their ends.
+AS_IT_IS = {"lower": False, "collapse": False, "strip": False}
 
 
-def as_bytes(raw):
-    return raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogatepass")
-
-
-def split(*texts, lowercase=True, unicode_form=None, max_chars=None):
-    raws = [as_bytes(text) for text in texts]
-    words = split_words(tf.constant(raws, tf.string), lowercase, unicode_form, max_chars)
+def words_of(texts, lowercase):
+    words = split_words(encoded(texts), lowercase, None, None)
     return [[word.decode() for word in row] for row in words.to_list()]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("The cat, (or dog)!", "the cat , ( or dog ) !"),
-        ("don't can't n't do n't", "do n't ca n't n't do n't"),
-        ("it's John\u2019s they're 's I'D", "it 's john 's they 're 's i 'd"),
-        ("o'clock rock'n'roll aujourd'hui dogs'", "o'clock rock'n'roll aujourd'hui dogs '"),
-        ("'quote' 'start", "' quote ' ' start"),
-        ("3.14 1,000 1999, $5 100% 2nd", "3.14 1,000 1999 , $ 5 100 % 2nd"),
-        ("x-ray a_b http://a.b ...", "x - ray a _ b http : / / a . b . . ."),
-        ("na\u00efve e\u0301t\u00e9\u2014", "na\u00efve e\u0301t\u00e9 \u2014"),
-        ("\u4f60\u597d\uff0c\u4e16 abc\u4f60", "\u4f60 \u597d \uff0c \u4e16 abc \u4f60"),
-        ("\u3068\u3066\u3082 \u30ab\u30bf", "\u3068\u3066\u3082 \u30ab\u30bf"),
-        ("\u05e9\u05dc\u05d5\u05dd. \u0645\u0631\u060c", "\u05e9\u05dc\u05d5\u05dd . \u0645\u0631 \u060c"),  # noqa: E501
-        ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"),  # noqa: E501
-        ("\u0939\u093f\u0928\u094d\u0926\u0940", "\u0939\u093f\u0928\u094d\u0926\u0940"),
-        ("hi\U0001f44d\U0001f3fd\U0001f600", "hi \U0001f44d\U0001f3fd \U0001f600"),
-        ("\U0001f468\u200d\U0001f469", "\U0001f468\u200d\U0001f469"),
-        ("a\u200bb\ufeffc\0d\u3000e\u00a0f", "a b c d e f"),
-        (b"caf\xe9 \xff\xfe", "caf \ufffd \ufffd\ufffd"),
-        (" \t\r\n", ""),
-    ],
-)  # fmt: skip
-def test_words(text, words):
-    assert split(text) == [words.split(" ") if words else []]
-
-
-def test_settings():
-    assert split("Don'T IT'S", lowercase=False) == [["Do", "n'T", "IT", "'S"]]
-    assert split("\uff21\ufb01", unicode_form="NFKC") == [["afi"]]
-    # The space between the words counts, the spaces before them do not.
-    assert split("  ab  cd", max_chars=4) == [["ab", "c"]]
-    assert split("ab", "cd ef", "", "gh", max_chars=3) == [["ab"], ["cd"], [], ["gh"]]
-
-
-@slow_property_settings
-@given(raw_lists)
-def test_splitting_loses_nothing_but_space(raws):
-    """And splits nothing twice, and keeps texts apart."""
-    rows = split(*raws)
-    assert rows == [split(raw)[0] for raw in raws]
-    for raw, words in zip(raws, rows, strict=True):
-        assert all(words)
-        assert split(" ".join(words)) == [words]
-        normalized = reference.normalize(raw).replace("\u2019", "'")
-        visible = [c for c in normalized if c != " " and ord(c) not in INVISIBLE]
-        assert "".join(words) == "".join(visible)
 
 
 def test_ids():
@@ -103,32 +54,43 @@ def test_vocabulary_is_counted_from_a_stream(monkeypatch):
     assert WordVectorizer.from_texts(["ab cd"], max_chars=2).words == ["ab"]
 
 
-def test_state_round_trip(tmp_path):
-    texts = [text for text in NASTY.values() if isinstance(text, str)]
-    vectorizer = WordVectorizer.from_texts(texts, max_chars=99, lowercase=False)
-    config = json.loads(json.dumps(vectorizer.settings()))
-    np.savez(tmp_path / "words.npz", **vectorizer.state())
-    with np.load(tmp_path / "words.npz", allow_pickle=False) as state:
-        restored = WordVectorizer.from_state(config, dict(state))
-    assert restored.get_config() == vectorizer.get_config()
-    assert restored.words == vectorizer.words
-    inputs = tf.constant([as_bytes(text) for text in NASTY.values()])
-    assert restored(inputs).to_list() == vectorizer(inputs).to_list()
+@slow_property_settings
+@given(text_lists, raw_lists, order_sets, st.integers(2, 3), st.booleans())
+def test_unknown_words_equal_reference(texts, raws, orders, min_count, lowercase):
+    texts = [*texts, "a a a rarelyseen"]
+    words = [word for row in words_of(texts, lowercase) for word in row]
+    counts = {word: words.count(word) for word in words}
+    rare = sorted(word for word, count in counts.items() if count < min_count)
+    ngrams = text_reference.vocabulary(rare, orders, **AS_IT_IS)
+    vectorizer = WordVectorizer.from_texts(
+        texts, min_count=min_count, ngram_orders=tuple(orders), lowercase=lowercase
+    )
+    assert vectorizer.ngrams.ngrams() == ngrams
+    assert vectorizer.num_words == len(counts) - len(rare)
+    assert vectorizer.num_rows == 1 + vectorizer.num_words + len(ngrams)
+    raws = [*texts, *raws]
+    expected = [
+        reference.ids_of_words(row, vectorizer.words, ngrams, orders)
+        for row in words_of(raws, lowercase)
+    ]
+    assert ids_of(vectorizer, raws) == expected
 
 
-@pytest.mark.parametrize("name", NASTY)
-def test_nasty_text_leaves_its_neighbours_alone(name):
-    vectorizer = WordVectorizer.from_texts(["cat dog"])
-    ids = vectorizer(tf.constant([b"dog", as_bytes(NASTY[name]), b"cat"]))
-    assert [ids[0].numpy().tolist(), ids[2].numpy().tolist()] == [[2], [1]]
+def test_unknown_words_by_hand():
+    """Known: a, the. The n-grams of rare "ab" and "b" are " a", " b", "ab" and "b ", which is first
+    as it comes twice; so of "abb" it has " a", "ab" and "b ", and "x" has none.
+    """
+    vectorizer = WordVectorizer.from_texts(["a the a the ab b"], min_count=2, ngram_orders=(2,))
+    assert vectorizer.words == ["a", "the"]
+    assert vectorizer.ngrams.ngrams() == ["b ", " a", " b", "ab"]
+    assert vectorizer.num_rows == 7
+    ids = ids_of(vectorizer, ["the abb a", "", "x"])
+    assert ids == [[2, 0, 4, 6, 3, 1], [], [0]]
 
 
-def test_runs_in_a_graph():
-    vectorizer = WordVectorizer.from_texts(["cat dog"])
-    graph = tf.function(vectorizer, input_signature=[tf.TensorSpec([None], tf.string)])
-    for batch in ([], [""], ["Dog's cat", "", "cat"]):
-        texts = tf.constant(batch, tf.string)
-        assert graph(texts).to_list() == vectorizer(texts).to_list()
+def test_words_beyond_max_words_provide_ngrams():
+    vectorizer = WordVectorizer.from_texts(["a a b"], max_words=1, ngram_orders=(2,))
+    assert vectorizer.words == ["a"] and vectorizer.ngrams.ngrams() == [" b", "b "]
 
 
 @pytest.mark.parametrize(
@@ -137,8 +99,6 @@ def test_runs_in_a_graph():
         ({"min_count": 0}, "`min_count` must be at least 1. Received: min_count=0"),
         ({"max_words": 0}, "`max_words` must be at least 1 or None. Received: 0"),
         ({"min_count": 3}, "no word that occurs 3 times or more. Lower `min_count`"),
-        ({"unicode_form": "NFX"}, "`unicode_form` must be None, NFC, NFD, NFKC or NFKD. .*'NFX'"),
-        ({"max_chars": 0}, "`max_chars` must be at least 1 or None. Received: 0"),
     ],
 )
 def test_errors(arguments, message):
@@ -163,11 +123,25 @@ def test_what_are_no_words(words, message):
 def test_offsets_that_do_not_fit(offsets):
     utf8 = np.frombuffer(b"abc", np.uint8)[: 0 if offsets == [0] else 3]
     state = {"utf8": utf8, "offsets": np.array(offsets, np.int64)}
-    with pytest.raises(ValueError, match="do not go from their first byte to their last"):
+    with pytest.raises(ValueError, match="must ascend from their first byte to their last"):
         WordVectorizer.from_state({}, state)
 
 
 @pytest.mark.parametrize("words", [[], ["a", "b", "a"]])
 def test_words_are_distinct(words):
-    with pytest.raises(ConfigError, match="at least one word, and none twice"):
+    with pytest.raises(ConfigError, match="at least one word, without duplicates"):
         WordVectorizer(words=words)
+
+
+@pytest.mark.parametrize(
+    ("texts", "arguments", "message"),
+    [
+        (["a b a"], {}, "no word of the texts occurs fewer than 1 times. .*--min-count 2"),
+        (["a a b b"], {"min_count": 2}, "occurs fewer than 2 times. .*--min-count 3"),
+        (["a a b"], {"min_count": 2, "ngram_orders": (0,)}, "integers from 1 to 8. Received: .0."),
+        (["a a b"], {"min_count": 2, "ngram_orders": (4,)}, r"no n-gram of orders \[4\]"),
+    ],
+)
+def test_errors_of_unknown_words(texts, arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        WordVectorizer.from_texts(texts, **{"ngram_orders": (2,), **arguments})

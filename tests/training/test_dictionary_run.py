@@ -168,8 +168,8 @@ def test_a_dictionary_that_changed_is_noticed(pairs, known, tmp_path, capsys):
 
 @pytest.mark.parametrize(("text", "message"), [
     ("road\t9\n" * 20 + "vehicles\n", "known.tsv:21: expected a word and its count"),
-    ("4x4\t9\n", "at least one word of letters alone"),
-    ("seldom\n", "at least one word of letters alone"),
+    ("4x4\t9\n", "at least one word of letters only"),
+    ("seldom\n", "at least one word of letters only"),
     (None, "known.tsv"),
 ])  # fmt: skip
 def test_bad_files(text, message, pairs, known, tmp_path, capsys):

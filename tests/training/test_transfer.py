@@ -18,7 +18,7 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.tasks.tagging.settings import TaggingConfig
-from tf_charagram.text.registry import VECTORIZERS
+from tf_charagram.text import vectorizer_class
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.training.inherited_settings import as_saved, check_init, with_settings_of
 from tf_charagram.training.transfer import grow_from, transfer
@@ -33,7 +33,7 @@ OTHERS = ["", "\u4f60\u597d", *(NASTY[name] for name in ("broken", "emoji", "nul
 
 
 def vectorizer_of(name, texts, **options):
-    return VECTORIZERS[encoder_class(name).vectorizer].from_texts(texts, **options)
+    return vectorizer_class(encoder_class(name).vectorizer).from_texts(texts, **options)
 
 
 def maker(name, seed=0, **options):

@@ -16,7 +16,7 @@ from tf_charagram.files.locks import FolderLock
 from tf_charagram.files.writing import sha256_of, whole_file
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import model_sha256
-from tf_charagram.text.parallel import in_threads
+from tf_charagram.text.batches import in_threads
 
 ENGINES = ("local", "ray")
 # While one shard is written to disk, the next one is embedded.

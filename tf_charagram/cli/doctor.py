@@ -21,7 +21,7 @@ from tf_charagram.data.download.fetch import cache_folder, cached
 from tf_charagram.data.download.sources import SOURCES
 from tf_charagram.models.locations import shipped_models
 from tf_charagram.reporting.console import make_table, table_console
-from tf_charagram.text.parallel import num_threads
+from tf_charagram.text.batches import num_threads
 
 
 def examine(packages: Sequence[Need]) -> dict[str, Any]:

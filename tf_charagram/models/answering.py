@@ -12,11 +12,10 @@ import tensorflow as tf
 from keras.layers import Layer
 from numpy.typing import NDArray
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, HeadedModel
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.encoding import distinct
-from tf_charagram.text.validation import check_batch_size
 
 
 class Classified(NamedTuple):
@@ -88,7 +87,7 @@ class AnsweringModel(HeadedModel):
         Raises:
             ConfigError: `batch_size` is not a positive integer.
         """
-        check_batch_size(batch_size)
+        check_positive(batch_size=batch_size)
         texts, row_indices = distinct(chain(*sides))
         vectors = self.embedder.encode(texts, batch_size=batch_size)
         rows = row_indices.reshape(len(sides), -1)

@@ -19,8 +19,7 @@ from tf_charagram.models.model_folder import load_model, save_model
 from tf_charagram.models.parts import Parts
 from tf_charagram.models.prefix_sums import fold, fold_into, foldable_prefixes
 from tf_charagram.models.saved_model import replaced_folder, write_saved_model
-from tf_charagram.text.base import TextVectorizer
-from tf_charagram.text.growing import settings_of
+from tf_charagram.text.base import TextVectorizer, settings_of
 
 #: Input signatures: a batch of texts, or of pairs of texts.
 TEXTS = [tf.TensorSpec([None], tf.string, name="texts")]

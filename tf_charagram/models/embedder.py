@@ -22,10 +22,8 @@ from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel, check_process
 from tf_charagram.models.encoding import encoded, in_halves
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.locations import EMBEDDER
-from tf_charagram.text.batches import bounded_batches
-from tf_charagram.text.parallel import in_threads, num_threads
+from tf_charagram.text.batches import bounded_batches, in_threads, num_threads
 from tf_charagram.text.tensors import decoded, paired_texts, string_tensor, texts_of
-from tf_charagram.text.validation import check_batch_size
 
 _BATCH = 1000
 _MAX_BATCH_CHARS = 4_000_000
@@ -148,7 +146,7 @@ class TextEmbedder(TextModel):
         check_process()
         if batch_size is None:
             batch_size = self._max_batch_size
-        check_batch_size(batch_size)
+        check_positive(batch_size=batch_size)
         return self._encode_batches(texts_of(texts, "texts"), batch_size)
 
     def _batch_size(self, num_texts: int) -> int:

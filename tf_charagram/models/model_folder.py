@@ -34,9 +34,9 @@ from tf_charagram.models.locations import (
 from tf_charagram.models.parts import Parts
 from tf_charagram.models.plain_settings import plain_settings
 from tf_charagram.models.weights import check_shapes, restore, weight_arrays
-from tf_charagram.text.assets import DAMAGES
+from tf_charagram.text import vectorizer_class
+from tf_charagram.text.base import DAMAGES
 from tf_charagram.text.dictionary import Dictionary, without_dictionary
-from tf_charagram.text.registry import VECTORIZERS
 
 # Format versions of float32 weights, of compressed tables, and of models with a dictionary.
 _PLAIN_VERSION, _SMALL_VERSION, _DICTIONARY_VERSION = 1, 2, FORMAT_VERSION
@@ -130,7 +130,7 @@ def _config_of(layer: keras.layers.Layer) -> dict[str, Any]:
 def _check_kinds(parts: Parts) -> None:
     """Checks that vectorizer and encoder match; raises as `save_model`."""
     encoder, vectorizer = parts.encoder, parts.vectorizer
-    needed = VECTORIZERS[encoder_class(encoder_name(encoder)).vectorizer]
+    needed = vectorizer_class(encoder_class(encoder_name(encoder)).vectorizer)
     if not isinstance(vectorizer, needed):
         raise ConfigError(
             f"{type(encoder).__name__} reads the ids of {needed.__name__}. "
@@ -200,11 +200,11 @@ def load_model(
                 check_shapes(Parts(None, *make_layers()).weights, weights)
             with unfilled_tables():
                 encoder, head = make_layers()
-            vectorizer_class = VECTORIZERS[encoder.vectorizer]
-            settings = plain_settings(vectorizer_class, config["vectorizer"])
+            vectorizer_type = vectorizer_class(encoder.vectorizer)
+            settings = plain_settings(vectorizer_type, config["vectorizer"])
             # Fill the look-up tables and the weights in parallel.
             with ThreadPoolExecutor(1) as other_thread:
-                vectorizer = other_thread.submit(vectorizer_class.from_state, settings, vocabulary)
+                vectorizer = other_thread.submit(vectorizer_type.from_state, settings, vocabulary)
                 for weight in Parts(None, encoder, head).weights:
                     restore(weight, weights)
             parts = Parts(vectorizer.result(), encoder, head)

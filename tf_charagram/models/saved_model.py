@@ -19,7 +19,7 @@ from tf_charagram.errors import RunError
 from tf_charagram.files.json_files import write_json
 from tf_charagram.files.writing import partial_folder, tensorflow_writing
 from tf_charagram.models.parts import Parts
-from tf_charagram.text.growing import settings_of
+from tf_charagram.text.base import settings_of
 
 #: Name of the card, which TensorFlow Serving ignores.
 MODEL_CARD = "model_card.json"

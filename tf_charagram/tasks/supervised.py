@@ -35,7 +35,7 @@ from tf_charagram.tasks.sentiment.classifier import TextClassifier
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.tasks.supervised_tables import classification_table, label_table
 from tf_charagram.tasks.supervised_trainer import SupervisedModel
-from tf_charagram.text.ids import ids_function
+from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.inherited_settings import check_as_saved

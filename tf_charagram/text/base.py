@@ -1,9 +1,11 @@
-"""The base of the vectorizers: layers that turn strings into ids."""
+"""The base class of vectorizers: Keras layers that turn strings into ids."""
 
 from __future__ import annotations
 
+import hashlib
 from abc import abstractmethod
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple, Self, TypedDict
 from weakref import WeakValueDictionary
 
@@ -12,22 +14,25 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.text.assets import (
-    DAMAGES,
-    checksum,
-    damaged,
-    read_vocabulary,
-    write_vocabulary,
-)
+from tf_charagram.files.arrays import read_arrays
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.reading import TextReader
 from tf_charagram.text.symbols import Alphabet
 from tf_charagram.text.tensors import check_shape, texts_of
 from tf_charagram.text.validation import check_text_options
 
+#: File name of the vocabulary, in a Keras archive as in a model folder.
+VOCABULARY = "vocabulary.npz"
+#: Exceptions raised by reading a damaged vocabulary, or making tables of it.
+DAMAGES = (KeyError, OSError, TypeError, ValueError, OverflowError, tf.errors.OpError)
+# Settings of every layer, which change no ids.
+_LAYER_SETTINGS = ("name", "trainable", "dtype", "frozen")
+# Key of `_Awaited` in the config of a vectorizer.
+_AWAITED = "saved_vocabulary"
+
 
 class TextOptions(TypedDict, total=False):
-    """The arguments of every vectorizer; `TextVectorizer` says what they mean."""
+    """The arguments that all vectorizers share, see `TextVectorizer`."""
 
     lowercase: bool
     unicode_form: str | None
@@ -35,45 +40,44 @@ class TextOptions(TypedDict, total=False):
 
 
 class _Awaited(NamedTuple):
-    """The vocabulary, or the known words alone, that is still to be read from an archive."""
+    """Checksum and size of a vocabulary that has yet to be read from an archive."""
 
     num_ids: int | None
     sha256: str
 
 
-#: In the config of a vectorizer: what is known of its vocabulary.
-_VOCABULARY = "saved_vocabulary"
-# Checksum -> a vectorizer with that vocabulary: what clones in this process take it from.
+# Checksum -> a vectorizer with that vocabulary, from which clones in this process copy it.
 _LIVE: WeakValueDictionary[str, TextVectorizer] = WeakValueDictionary()
 
 
 class TextVectorizer(keras.layers.Layer):
     """Maps texts to ragged ids; the same layer in training, in `encode` and in the SavedModel.
 
-    All operations run on the CPU (strings and tables have no GPU kernels) and contain no Python.
+    All operations run on the CPU, because strings and tables have no GPU kernels, and contain no
+    Python.
 
-    A vectorizer gets its vocabulary from `from_texts`, or is made without one and gets it by
-    `adapt`, before a model is built with it. A `.keras` archive holds the vocabulary as an asset.
+    `from_texts` makes a vectorizer with a vocabulary; `adapt` sets the vocabulary of one that was
+    made without, before a model is built with it. A `.keras` archive holds it as an asset.
 
     Args:
-        lowercase: Whether texts are lower-cased, character by character.
-        unicode_form: `None`, or the form that texts are normalized to first: `"NFC"`, `"NFD"`,
-            `"NFKC"` or `"NFKD"`. Needs tensorflow-text also where the exported model is served.
+        lowercase: Whether texts are lowercased, character by character.
+        unicode_form: Unicode normalization form, applied first: `"NFC"`, `"NFD"`, `"NFKC"`,
+            `"NFKD"` or `None`. Needs tensorflow-text, also to serve the exported model.
         max_chars: Texts are truncated after this many characters, so that one text cannot exhaust
             memory; `None` for no limit.
-        **kwargs: Name and type, as for every layer.
+        **kwargs: `name` and `dtype`, as for every layer.
 
     Call arguments:
         texts: String tensor `(batch,)`, UTF-8; broken bytes are read as U+FFFD.
 
     Returns:
-        `tf.RaggedTensor` int32 `(batch, None)`, ids in `[0, num_rows)`, in order of position.
+        `tf.RaggedTensor` int32 `(batch, None)`, ids in `[0, num_rows)`, ordered by position.
 
     Raises:
         ConfigError: An argument is out of range.
     """
 
-    #: Known words, which others are corrected to, if there are any.
+    #: The words that misspelled ones are corrected to, or `None`.
     dictionary: Dictionary | None = None
 
     def __init__(
@@ -85,22 +89,22 @@ class TextVectorizer(keras.layers.Layer):
         self.unicode_form = unicode_form
         self.max_chars = max_chars
         self._awaited: _Awaited | None = None
-        # XLA knows neither strings nor tables; with a GPU, Keras would try.
+        # XLA supports neither strings nor tables; with a GPU, Keras would try it.
         self.supports_jit = False
 
     @property
     def compute_dtype(self) -> str:
-        """What it takes, which is how a `keras.Sequential` finds out what its input is."""
+        """The dtype of the input, from which `keras.Sequential` infers that of the model."""
         return "string"
 
     @property
     def variable_dtype(self) -> str:
-        """The same; there are no variables."""
+        """The same as `compute_dtype`; there are no variables."""
         return "string"
 
     @property
     def num_rows(self) -> int:
-        """Number of distinct ids, the height of the embedding table.
+        """Number of ids, and so of rows of the embedding table.
 
         Raises:
             ConfigError: There is no vocabulary yet.
@@ -112,19 +116,19 @@ class TextVectorizer(keras.layers.Layer):
 
     @abstractmethod
     def _num_ids(self) -> int:
-        """Returns the number of ids of a vectorizer that has its vocabulary."""
+        """Returns the number of ids of an adapted vectorizer."""
 
     @property
     @abstractmethod
     def is_adapted(self) -> bool:
-        """Whether it has its vocabulary, or needs none."""
+        """Whether there is a vocabulary, if one is needed."""
 
     def check_adapted(self) -> None:
-        """Checks that texts can be vectorized.
+        """Checks that there is a vocabulary.
 
         Raises:
-            ConfigError: There is no vocabulary yet.
-            RunError: The archive that the layer was loaded from has no vocabulary.
+            ConfigError: There is none yet.
+            RunError: The archive that the layer was loaded from lacks it.
         """
         if self._awaited is not None:
             raise RunError(
@@ -138,23 +142,22 @@ class TextVectorizer(keras.layers.Layer):
             )
 
     def check_ready(self, texts: tf.Tensor) -> None:
-        """Checks that some texts can be vectorized; errors as `check_adapted` and `check_shape`."""
+        """Checks vocabulary and texts; raises as `check_adapted` and `check_shape`."""
         self.check_adapted()
         check_shape(texts)
 
     def adapt(self, data: Any, **counting: Any) -> None:
-        """Sets the vocabulary to that of texts; any earlier one is forgotten.
+        """Replaces the vocabulary by that of some texts.
 
-        To be called before a model is built with the layer, because the number of ids changes.
+        Call it before a model is built with the layer, because the number of ids changes.
 
         Args:
             data: The texts: a list or another iterable, an array or tensor of strings, or a
-                `tf.data.Dataset` of strings, in batches or not.
-            **counting: What `from_texts` takes besides the arguments of the class, such as
-                `min_count`.
+                `tf.data.Dataset` of strings, batched or not.
+            **counting: Arguments of `from_texts` that the class does not have, such as `min_count`.
 
         Raises:
-            ConfigError: `data` is a single string, or no text has anything to count.
+            ConfigError: `data` is a single string, or the texts have nothing to count.
         """
         options: dict[str, Any] = {
             "lowercase": self.lowercase, "unicode_form": self.unicode_form,
@@ -166,17 +169,17 @@ class TextVectorizer(keras.layers.Layer):
         self._awaited = None
 
     def compute_output_spec(self, texts: keras.KerasTensor) -> keras.KerasTensor:
-        """Returns symbolic ragged ids, int32 `(batch, None)`, for symbolic texts."""
+        """Returns symbolic ragged ids, int32 `(batch, None)`."""
         check_shape(texts)
         ids = keras.KerasTensor((texts.shape[0], None), "int32", ragged=True)
-        # Tells the encoder, if it comes next, how many rows it needs.
+        # An encoder that reads them checks that it has as many rows.
         ids.num_ids = self.num_rows
         return ids
 
     def _make_reader(
         self, alphabet: Alphabet | None, dictionary: Dictionary | None = None
     ) -> TextReader:
-        """Returns what reads texts by the settings of this vectorizer."""
+        """Returns a reader with the settings of this vectorizer."""
         return TextReader(
             alphabet,
             dictionary,
@@ -186,12 +189,12 @@ class TextVectorizer(keras.layers.Layer):
         )
 
     def as_written(self) -> TextVectorizer:
-        """Returns a vectorizer that gives the same ids, but reads every word as it is written."""
+        """Returns this vectorizer without correction of misspelled words."""
         return self
 
     @property
     def resources(self) -> list[Any]:
-        """Resources that a SavedModel holds besides the graph: the look-up tables, if any."""
+        """Lookup tables, which a SavedModel must track."""
         return []
 
     @abstractmethod
@@ -200,20 +203,20 @@ class TextVectorizer(keras.layers.Layer):
 
     @abstractmethod
     def grown(self, other: Self) -> tuple[Self, np.ndarray]:
-        """Returns this vectorizer with ids for the units of another that it does not have.
+        """Adds the units of another vectorizer that this one lacks.
 
         Args:
             other: A vectorizer with the same settings, built from new texts.
 
         Returns:
-            The grown vectorizer, and the id there of each id of this one, int64 `(num_rows,)`.
+            The grown vectorizer, and its id for each id of this one, int64 `(num_rows,)`.
 
         Raises:
             ConfigError: The settings differ.
         """
 
     def settings(self) -> dict[str, Any]:
-        """Returns the arguments without what `state` returns, which is stored as arrays."""
+        """Returns the constructor's arguments, except for those that `state` stores as arrays."""
         return {
             **super().get_config(),
             "lowercase": self.lowercase,
@@ -222,78 +225,116 @@ class TextVectorizer(keras.layers.Layer):
         }
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the settings, and the checksum of the vocabulary or known words, stored apart.
+        """Returns the settings and the checksum of the vocabulary, which is stored apart.
 
-        `from_config` finds the vocabulary by it among the vectorizers of this process, so that
-        a clone has it; elsewhere `load_assets` brings it.
+        With the checksum, `from_config` finds the vocabulary among the vectorizers of this process
+        (for clones); otherwise `load_assets` reads it.
         """
         state = self._stored()
         if not state:
             return self.settings()
         num_ids, sha256 = self.num_rows if self.is_adapted else None, checksum(state)
         _LIVE[sha256] = self
-        return {**self.settings(), _VOCABULARY: _Awaited(num_ids, sha256)._asdict()}
+        return {**self.settings(), _AWAITED: _Awaited(num_ids, sha256)._asdict()}
 
     def _stored(self) -> dict[str, np.ndarray]:
-        """Returns `state()`, or nothing where there is neither a vocabulary nor known words yet."""
+        """Returns `state()`, or an empty dict if there is neither vocabulary nor dictionary."""
         return self.state() if self.is_adapted or self.dictionary is not None else {}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
         """Restores a vectorizer from `get_config()`."""
-        settings = {name: value for name, value in config.items() if name != _VOCABULARY}
-        if config.get(_VOCABULARY) is None:
-            return cls(**settings)
-        awaited = _Awaited(**config[_VOCABULARY])
-        source = _LIVE.get(awaited.sha256)
-        # It may have been adapted again since.
-        if source is not None and checksum(state := source.state()) == awaited.sha256:
-            return cls.from_state(settings, state)
+        settings = {name: value for name, value in config.items() if name != _AWAITED}
         vectorizer = cls(**settings)
-        vectorizer._awaited = awaited
+        if config.get(_AWAITED) is not None:
+            awaited = _Awaited(**config[_AWAITED])
+            source = _LIVE.get(awaited.sha256)
+            # The source may have been adapted again since.
+            if source is not None and checksum(state := source.state()) == awaited.sha256:
+                vectorizer._take(state)
+            else:
+                vectorizer._awaited = awaited
         return vectorizer
 
     def save_assets(self, folder: str) -> None:
         """Writes the vocabulary into an archive; called by Keras."""
         if state := self._stored():
-            write_vocabulary(folder, state)
+            with open(Path(folder) / VOCABULARY, "wb") as file:
+                np.savez(file, **state)  # type: ignore[arg-type]
 
     def load_assets(self, folder: str | None) -> None:
         """Reads the vocabulary from an archive; called by Keras.
 
         Raises:
-            RunError: It is missing or damaged, or is not the one that the model was saved with.
+            RunError: It is missing or damaged, or not the one that the model was saved with.
         """
         if self._awaited is None:
             return
-        state = {} if folder is None else read_vocabulary(folder)
-        if checksum(state) != self._awaited.sha256:
-            raise RunError(
-                f"The archive holds another vocabulary than the layer '{self.name}' was saved "
-                "with, or none. Save the model again, or copy it again."
-            )
-        num_ids = self._awaited.num_ids
+        num_ids, sha256 = self._awaited
         try:
+            state = {} if folder is None else read_arrays(Path(folder) / VOCABULARY, "iu")
+            if checksum(state) != sha256:
+                raise ValueError(f"it is not the one that the layer '{self.name}' was saved with")
             self._take(state)
+            if num_ids is not None and self._num_ids() != num_ids:
+                raise ValueError(f"it has {self._num_ids()} ids, and the config says {num_ids}")
         except DAMAGES as problem:
-            raise damaged(problem) from problem
-        if num_ids is not None and self._num_ids() != num_ids:
             raise RunError(
-                f"The vocabulary of the layer '{self.name}' has {self._num_ids()} ids, where the "
-                f"archive announces {num_ids}. Save the model again, or copy it again."
-            )
-        # Only now: Keras tries once more after an error, without the assets.
+                f"{VOCABULARY} is damaged: {problem}. Save the model again, or copy it again."
+            ) from problem
+        # Last, because Keras tries again without the assets after an error.
         self._awaited = None
 
     @abstractmethod
     def _take(self, state: dict[str, np.ndarray]) -> None:
-        """Sets the vocabulary to what `state()` returned."""
+        """Sets the vocabulary to that of a `state()`."""
 
     @abstractmethod
     def state(self) -> dict[str, np.ndarray]:
-        """Returns what the settings leave out, as named arrays."""
+        """Returns the vocabulary as named arrays."""
 
     @classmethod
-    @abstractmethod
     def from_state(cls, config: dict[str, Any], state: dict[str, np.ndarray]) -> Self:
         """Restores a vectorizer from `settings()` and `state()`."""
+        vectorizer = cls(**config)
+        vectorizer._take(state)
+        return vectorizer
+
+
+def checksum(arrays: dict[str, np.ndarray]) -> str:
+    """Returns the SHA-256 of named arrays in hex, regardless of their order."""
+    digest = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def settings_of(layer: keras.layers.Layer) -> dict[str, Any]:
+    """Returns the settings that the class of a layer adds to those of every layer."""
+    config = layer.settings() if hasattr(layer, "settings") else layer.get_config()
+    return {name: value for name, value in config.items() if name not in _LAYER_SETTINGS}
+
+
+def check_growable(old: keras.layers.Layer, other: keras.layers.Layer) -> None:
+    """Checks that two vectorizers read texts in the same way.
+
+    Raises:
+        ConfigError: Their classes or settings differ; all differences are named.
+    """
+    if type(old) is not type(other):
+        raise ConfigError(
+            "A vectorizer can only grow by one of its own class. "
+            f"Received: {type(old).__name__} and {type(other).__name__}"
+        )
+    settings, other_settings = settings_of(old), settings_of(other)
+    differing = [
+        f"{name}={value!r} and {name}={other_settings[name]!r}"
+        for name, value in settings.items()
+        if other_settings[name] != value
+    ]
+    if differing:
+        raise ConfigError(
+            "A vectorizer can only grow by one with the same settings. "
+            f"Received: {'; '.join(differing)}"
+        )

@@ -1,20 +1,25 @@
-"""Texts in batches that are bounded in number and in length, and as bytes."""
+"""Streams of texts in bounded batches, several of them at work at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sized
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sized
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 T = TypeVar("T", bound=Sized)
+B = TypeVar("B")
+R = TypeVar("R")
 
 
 def bounded_batches(texts: Iterable[T], max_texts: int, max_chars: int) -> Iterator[list[T]]:
-    """Splits a stream of texts, in order.
+    """Splits a stream of texts into batches, in order.
 
     Args:
         texts: The texts, read as a stream.
-        max_texts: Most texts in a batch.
-        max_chars: Most characters in a batch, unless it is a single longer text.
+        max_texts: Maximum number of texts in a batch.
+        max_chars: Maximum number of characters in a batch, unless it is a single longer text.
     """
     if isinstance(texts, list) and max(map(len, texts), default=0) * max_texts <= max_chars:
         for start in range(0, len(texts), max_texts):
@@ -33,5 +38,51 @@ def bounded_batches(texts: Iterable[T], max_texts: int, max_chars: int) -> Itera
 
 
 def to_bytes(text: str | bytes) -> bytes:
-    """Returns a text as UTF-8; lone surrogates become bytes that read as U+FFFD."""
+    """Encodes a text as UTF-8; lone surrogates become bytes that decode to U+FFFD."""
     return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+
+
+def in_threads(
+    function: Callable[[B], R],
+    batches: Iterable[B],
+    number: int | None = None,
+    num_waiting: int | None = None,
+) -> Iterator[tuple[B, R]]:
+    """Applies a function to a stream of batches in threads.
+
+    Args:
+        function: Processes a batch; must release the GIL for most of its time.
+        batches: Read as a stream, a few batches ahead.
+        number: Number of threads. Default: `num_threads()`.
+        num_waiting: Maximum number of batches in progress or finished before one is taken.
+            Default: two per thread.
+
+    Yields:
+        Each batch and its result, in order. After an error, or once the caller stops, no further
+        batch is started.
+    """
+    number = number or num_threads()
+    num_waiting = 2 * number if num_waiting is None else num_waiting
+    with ThreadPoolExecutor(number) as pool:
+        pending: deque[tuple[B, Future[R]]] = deque()
+        try:
+            for batch in batches:
+                pending.append((batch, pool.submit(function, batch)))
+                if len(pending) > num_waiting:
+                    batch, future = pending.popleft()
+                    yield batch, future.result()
+            while pending:
+                batch, future = pending.popleft()
+                yield batch, future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def num_threads() -> int:
+    """Returns the number of cores this process may use, or `OMP_NUM_THREADS` if that is set."""
+    requested = os.environ.get("OMP_NUM_THREADS", "")
+    if requested.isdecimal() and int(requested):
+        return int(requested)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

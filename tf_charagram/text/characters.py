@@ -10,12 +10,12 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.base import TextOptions, TextVectorizer
+from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 from tf_charagram.text.batches import bounded_batches
-from tf_charagram.text.growing import check_growable
 from tf_charagram.text.normalize import FlatTexts
 from tf_charagram.text.symbols import Alphabet
 from tf_charagram.text.tensors import string_tensor, texts_of
+from tf_charagram.text.validation import check_type
 
 _CHUNK_TEXTS, _CHUNK_CHARS = 1_000, 2_000_000
 
@@ -24,17 +24,16 @@ _CHUNK_TEXTS, _CHUNK_CHARS = 1_000, 2_000_000
 class CharacterVectorizer(TextVectorizer):
     """Maps texts to the ids of their characters (Charagram, sections 3 and 4.1.2).
 
-    Texts are normalized as for n-grams: lower-cased, white space collapsed, one space put at both
-    ends. Id 0 names no character, 1 is the space, 2 any character outside the alphabet, and the
-    alphabet starts at 3. A text that normalizes to nothing has no ids.
+    Texts are normalized as for n-grams. Id 0 is unused, 1 is the space, 2 any character outside the
+    alphabet, and the alphabet starts at 3. A text that normalizes to nothing has no ids.
 
     Args:
-        alphabet: The characters that have an id of their own. Default: those of the texts given
-            to `adapt`.
-        lowercase: As for `TextVectorizer`, and so are the call arguments and the result.
+        alphabet: The characters that have their own id. Default: those of the texts given to
+            `adapt`.
+        lowercase: As for `TextVectorizer`, like the call arguments and the result.
         unicode_form: As for `TextVectorizer`.
-        max_chars: As for `TextVectorizer`, without the spaces around. One long text makes a padded
-            batch as wide as itself, so the default is lower than for n-grams.
+        max_chars: As for `TextVectorizer`. Lower than for n-grams by default, because batches are
+            padded to their longest text.
         **kwargs: As for `TextVectorizer`.
 
     Raises:
@@ -54,16 +53,15 @@ class CharacterVectorizer(TextVectorizer):
         self._use(alphabet)
 
     def _use(self, alphabet: Alphabet | None) -> None:
-        """Sets the alphabet, and the reader that follows from it."""
-        if alphabet is not None and not isinstance(alphabet, Alphabet):
-            raise ConfigError(f"`alphabet` must be an `Alphabet`. Received: {alphabet!r}")
+        """Sets the alphabet, and makes its reader."""
+        check_type("alphabet", alphabet, Alphabet, "Alphabet(code_points)")
         self._alphabet = alphabet
         if alphabet is not None:
             self._reader = self._make_reader(alphabet)
 
     @property
     def alphabet(self) -> Alphabet:
-        """The characters that have an id of their own.
+        """The characters that have their own id.
 
         Raises:
             ConfigError: There is no vocabulary yet.
@@ -73,26 +71,26 @@ class CharacterVectorizer(TextVectorizer):
 
     @property
     def is_adapted(self) -> bool:
-        """Whether it has its alphabet."""
+        """Whether there is an alphabet."""
         return self._alphabet is not None
 
     def _take(self, state: dict[str, np.ndarray]) -> None:
-        """Sets the alphabet to what `state()` returned."""
+        """Sets the alphabet to that of a `state()`."""
         self._use(Alphabet.from_array(state["alphabet"]))
 
     @classmethod
     def from_texts(
         cls, texts: Iterable[str], **options: Unpack[TextOptions]
     ) -> CharacterVectorizer:
-        """Builds a vectorizer whose alphabet is every character of the texts, by code point.
+        """Builds a vectorizer whose alphabet is that of texts, by code point.
 
         Args:
             texts: The texts, read once, as a stream.
             **options: `lowercase`, `unicode_form` and `max_chars`, as for the class.
 
         Raises:
-            ConfigError: An argument is out of range, `texts` is a single string, or the texts have
-                no character.
+            ConfigError: An argument is out of range, `texts` is a single string, or the texts are
+                empty.
         """
         texts = texts_of(texts, "texts")
         alphabet = Alphabet()
@@ -105,7 +103,7 @@ class CharacterVectorizer(TextVectorizer):
         return cls(alphabet=alphabet.sorted()[0], **options)
 
     def _num_ids(self) -> int:
-        """Returns the number of characters, and three."""
+        """Returns the number of characters plus three."""
         return 3 + len(self._alphabet)  # type: ignore[arg-type]
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
@@ -115,29 +113,19 @@ class CharacterVectorizer(TextVectorizer):
             return _rows(self._reader(texts))
 
     def grown(self, other: CharacterVectorizer) -> tuple[CharacterVectorizer, np.ndarray]:
-        """Merges in the characters of another vectorizer, in the order of code points.
-
-        As for `TextVectorizer`.
-        """
+        """Merges in the characters of another vectorizer, by code point."""
         check_growable(self, other)
         alphabet, rows = self.alphabet.extended(other.alphabet.characters).sorted()
         state = {"alphabet": alphabet.characters}
         return self.from_state(self.settings(), state), rows[: self.num_rows]
 
     def state(self) -> dict[str, np.ndarray]:
-        """Returns what the settings leave out, as named arrays: the alphabet."""
+        """Returns the alphabet as a named array."""
         return {"alphabet": self.alphabet.characters}
-
-    @classmethod
-    def from_state(
-        cls, config: dict[str, Any], state: dict[str, np.ndarray]
-    ) -> CharacterVectorizer:
-        """Restores a vectorizer from `settings()` and `state()`."""
-        return cls(**config, alphabet=Alphabet.from_array(state["alphabet"]))
 
 
 def _rows(flat: FlatTexts) -> tf.RaggedTensor:
-    """Returns the symbols of each text with its two spaces, of which neighbours may share one."""
+    """Returns the symbols of each text with the spaces at both ends."""
     stops = tf.where(flat.starts == flat.ends, flat.starts, flat.ends + 1)
     positions = tf.ragged.range(flat.starts, stops, row_splits_dtype=tf.int64)
     return positions.with_values(tf.gather(flat.symbols, positions.values))

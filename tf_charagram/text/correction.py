@@ -1,15 +1,14 @@
-"""Misspelled words become known ones, in the graph and without building a string.
+"""Corrects misspelled words in the graph, without building a string.
 
-A word that is not in the dictionary, and one typing error away from a word that is, is read as that
-word: a letter may be missing, too many or wrong, or two neighbours swapped. Of several such words
-the most probable one is taken, in the noisy channel model of spelling (Kernighan, Church & Gale
-1990): how often it occurs, times how often people make the error.
+A word that is not in the dictionary but one typo away from a word that is, is read as that word: a
+letter may be missing, extra or wrong, or two adjacent letters swapped. Among several candidates,
+the noisy channel model of spelling (Kernighan, Church & Gale 1990) chooses: the frequency of the
+word times that of the typo.
 
-Nearly all words are known, which a key of a few windows of letters tells. The others get a second
-key: a polynomial of the letters modulo 2^64, from which the key of what an error makes of a word
-follows by sums over its first letters. The table of these keys holds, beside each word, its
-patterns, in which any one letter is the wildcard: a wrong letter is found by putting the wildcard
-in its place, a missing one by putting it in between.
+Nearly all words are known; a key of a few windows of letters looks them up. The others get a second
+key: a polynomial of the letters modulo 2^64, so that prefix sums give the keys of all candidates.
+The table of these keys holds each word and its patterns, in which one letter is a wildcard: the
+wildcard in place of a letter finds a wrong one, between two letters a missing one.
 """
 
 from __future__ import annotations
@@ -20,18 +19,17 @@ import tensorflow as tf
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.lookup import LookupTable
 from tf_charagram.text.normalize import FlatTexts
-from tf_charagram.text.replacement import replaced
 from tf_charagram.text.word_characters import OTHER, SYMBOL
 
-#: Words of other lengths are left as they are: short ones have too many neighbours, and an error
-#: changes few of the n-grams of long ones.
+#: Only words of these lengths are corrected: short ones have too many neighbors, and a typo changes
+#: few of the n-grams of long ones.
 MIN_LETTERS, MAX_LETTERS = 4, 16
 
-#: Binary logarithms of how much more probable an error is than that a letter becomes one certain
-#: other letter: of 61,615 misspellings of codespell and typos that have one error, by the number of
-#: places where it could be. A letter is missing, too many, or too many and as the one before.
+#: Binary logarithms of the probability of a typo relative to that of a given wrong letter, per
+#: position, from the 61,615 misspellings of codespell and typos with a single typo. DOUBLED is an
+#: extra letter equal to the one before.
 WRONG, MISSING, ADDED, DOUBLED, SWAPPED = 0.0, 5.1, -0.2, 3.3, 5.0
-#: Added to these where the first letter is concerned.
+#: Added for typos of the first letter.
 FIRST_LETTER = -2.0
 
 _BASE = 0x5851F42D4C957F2D  # odd, so that it has an inverse
@@ -39,22 +37,21 @@ _SEED = 2016
 
 
 class WordCorrector:
-    """Replaces words of a batch that are one typing error away from a word of a dictionary.
+    """Replaces words of a batch that are one typo away from a word of a dictionary.
 
-    A word is a run of letters, digits and combining marks. It is left as it is if it is known, has
-    anything but letters or a character that no symbol stands for, fewer than 4 letters or more than
-    16, or a letter of a script without spaces. Nothing but the word itself decides what becomes of
-    it.
+    A word is a run of letters, digits and combining marks. It is unchanged if it is known, has a
+    digit, a mark or a character without a symbol, fewer than 4 letters or more than 16, or a letter
+    of a script without spaces. Context is ignored.
 
     Args:
-        dictionary: The known words; those with a letter that no symbol stands for are left out.
-        code_points: The code point of each symbol, `(num_symbols,)`; -1 for symbols that stand for
-            none or for several. Symbols from `num_symbols` on, such as emoji, are between words.
+        dictionary: The known words; those with a letter without a symbol are skipped.
+        code_points: The code point of each symbol, `(num_symbols,)`; -1 for symbols of no or
+            several code points. Symbols from `num_symbols` on, such as emoji, are between words.
     """
 
     def __init__(self, dictionary: Dictionary, code_points: np.ndarray) -> None:
         letters, splits, kept = _spelled(dictionary.words, code_points)
-        # The last symbol is that of all symbols past the end.
+        # All symbols past the end count as this one.
         self._last_symbol = len(code_points)
         self._bits = self._last_symbol.bit_length()
         self._width = MIN_LETTERS if MIN_LETTERS * self._bits < 64 else MIN_LETTERS // 2
@@ -79,15 +76,11 @@ class WordCorrector:
 
     @property
     def resources(self) -> list[LookupTable]:
-        """Resources that a SavedModel holds besides the graph: the look-up tables."""
+        """Lookup tables, which a SavedModel must track."""
         return [self._known, self._patterns]
 
     def __call__(self, texts: FlatTexts) -> FlatTexts:
-        """Returns the texts with words corrected.
-
-        Args:
-            texts: The batch, its symbols `marked`.
-        """
+        """Corrects the words of a batch whose symbols are `marked`."""
         marked = texts.symbols
         texts = texts._replace(symbols=tf.bitwise.bitwise_and(marked, SYMBOL))
         symbols = tf.minimum(texts.symbols, self._last_symbol)
@@ -101,10 +94,9 @@ class WordCorrector:
         )
 
     def _window_keys(self, symbols: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
-        """Returns keys that tell words apart, int64 `(num_words,)`.
+        """Returns a key for each word, int64 `(num_words,)`.
 
-        They are sums over windows of a few letters, one after the other; the last windows of a word
-        end where it does.
+        It is a sum over adjacent windows of a few letters; the last windows end with the word.
         """
         windows, width = symbols, 1
         while width < self._width:
@@ -126,8 +118,8 @@ class WordCorrector:
         """Returns the keys of words and of their patterns, and the rows of the words.
 
         Args:
-            values: Of the letters of all words, int64.
-            splits: Where each word begins, and the last one ends, int64 `(num_words + 1,)`.
+            values: Random values of the letters of all words, int64.
+            splits: Row splits of the words, int64 `(num_words + 1,)`.
         """
         lengths = np.diff(splits)
         powers = self._powers[np.arange(len(values)) - np.repeat(splits[:-1], lengths)]
@@ -137,22 +129,22 @@ class WordCorrector:
         keys = np.concatenate([words, patterns])
         rows = np.arange(len(lengths))
         rows = np.concatenate([rows, np.repeat(rows, lengths)])
-        # The lowest bits of a key make room for its row: numbers sort much faster than pairs.
+        # The row replaces the lowest bits of a key: integers sort much faster than pairs.
         keys = np.sort((keys & self._key_mask) | rows)
-        # Of words with the same pattern the first, which is the most frequent, stays.
+        # Of words with the same pattern, the first one is the most frequent.
         is_first = np.diff(keys & self._key_mask, prepend=0) != 0
         return keys[is_first] & self._key_mask, keys[is_first] & ~self._key_mask
 
     def _corrected(
         self, texts: FlatTexts, marked: tf.Tensor, symbols: tf.Tensor, words: tf.Tensor
     ) -> FlatTexts:
-        """Corrects those of some words that can be.
+        """Corrects unknown words.
 
         Args:
             texts: The batch.
             marked: Its symbols with marks.
-            symbols: Its symbols, all that are no letters of known words the same.
-            words: As `_words` returns them.
+            symbols: Its symbols, those past the end all equal.
+            words: The unknown words, see `_words`.
         """
         starts, ends = tf.unstack(words, axis=1)
         columns = np.arange(MAX_LETTERS + 1)
@@ -170,17 +162,17 @@ class WordCorrector:
         rows = tf.gather(tf.reshape(rows, shape), best, batch_dims=1)
         found = tf.where(is_word & (rows >= 0))[:, 0]
         right = tf.gather(self._letters, tf.gather(rows, found))
-        return replaced(texts, tf.gather(words, found), right)
+        return _replaced(texts, tf.gather(words, found), right)
 
     def _error_keys(self, values: tf.Tensor) -> tf.Tensor:
-        """Returns the keys of what words may have been before an error at each place.
+        """Returns the keys of the words that a typo at each position may stem from.
 
         Args:
-            values: Of the letters of the words, 0 behind the last, int64 `(num_words, width)`.
+            values: Values of the letters, 0 past the end, int64 `(num_words, width)`.
 
         Returns:
-            int64 `(num_words, 4, width)`: the letter there is wrong, one is missing before it, it
-            is too many, it is swapped with the next. Keys of no word where there is no letter.
+            int64 `(num_words, 4, width)`: the letter is wrong, one is missing before it, it is
+            extra, it is swapped with the next. Past the end, keys match no word.
         """
         powers = self._powers[: values.shape[1] + 1]
         terms, wildcards = values * powers[:-1], self._wildcard * powers[:-1]
@@ -201,7 +193,7 @@ class WordCorrector:
 
 
 def _error_weights(values: tf.Tensor) -> tf.Tensor:
-    """Returns the weight of each error, float32 `(num_words, 4, width)`; as `_error_keys`."""
+    """Returns the weight of each typo, float32 `(num_words, 4, width)`, see `_error_keys`."""
     is_doubled = values == tf.pad(values[:, :-1], [[0, 0], [1, 0]])
     added = tf.where(is_doubled, DOUBLED, ADDED)
     weights = [tf.fill(tf.shape(added), weight) for weight in (WRONG, MISSING, SWAPPED)]
@@ -212,14 +204,11 @@ def _error_weights(values: tf.Tensor) -> tf.Tensor:
 
 
 def _words(in_word: tf.Tensor) -> tf.Tensor:
-    """Returns where the words begin and end that are neither too short nor too long.
+    """Returns starts and ends of the words of a suitable length, int64 `(num_words, 2)`.
 
     Args:
-        in_word: Whether each symbol is a part of a word, `(num_symbols,)`; the first and the last
+        in_word: Whether each symbol is part of a word, `(num_symbols,)`; the first and the last
             are not.
-
-    Returns:
-        int64 `(num_words, 2)`.
     """
     edges = tf.where(in_word[1:] != in_word[:-1])[:, 0] + 1
     words = tf.reshape(edges, [-1, 2])
@@ -227,14 +216,41 @@ def _words(in_word: tf.Tensor) -> tf.Tensor:
     return tf.gather(words, tf.where((lengths >= MIN_LETTERS) & (lengths <= MAX_LETTERS))[:, 0])
 
 
+def _replaced(texts: FlatTexts, words: tf.Tensor, right: tf.RaggedTensor) -> FlatTexts:
+    """Replaces words of a batch.
+
+    Args:
+        texts: The batch.
+        words: Starts and ends of the words in its symbols, ascending, int64 `(num_words, 2)`.
+        right: The symbols of the replacements, int32 `(num_words, None)`.
+    """
+    starts, ends = tf.unstack(words, axis=1)
+    size, num_words = tf.size(texts.symbols, tf.int64), tf.size(starts)
+    # Pieces: the text before, in and after each word, then the replacements.
+    splits = [[0], tf.reshape(words, [-1]), [size], size + right.row_splits[1:]]
+    pieces = tf.RaggedTensor.from_row_splits(
+        tf.concat([texts.symbols, right.values], axis=0), tf.concat(splits, axis=0), validate=False
+    )
+    old, new = 2 * tf.range(num_words), 2 * num_words + 1 + tf.range(num_words)
+    order = tf.concat([tf.reshape(tf.stack([old, new], axis=1), [-1]), [2 * num_words]], axis=0)
+    growth = tf.cumsum(right.row_lengths() - (ends - starts))
+    growth = tf.cast(tf.concat([[0], growth], axis=0), tf.int32)
+
+    def moved(positions: tf.Tensor) -> tf.Tensor:
+        num_before = tf.searchsorted(starts, tf.cast(positions, tf.int64))
+        return positions + tf.gather(growth, num_before)
+
+    return FlatTexts(tf.gather(pieces, order).values, moved(texts.starts), moved(texts.ends))
+
+
 def _spelled(
     words: list[str], code_points: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns words as symbols.
+    """Spells words as symbols, except for those that no word can be corrected to.
 
     Returns:
-        The symbols of all words, int32; where each one begins and the last ends, int64; and which
-        words these are: those that others can be corrected to, and symbols stand for all letters.
+        The symbols of all kept words, int32; their row splits, int64; and the indices of the kept
+        words.
     """
     symbol_of = np.zeros(max(map(ord, set("".join(words)))) + 1, np.int32)
     symbols = np.flatnonzero((code_points >= 0) & (code_points < len(symbol_of)))
@@ -249,7 +265,7 @@ def _spelled(
 
 
 def _table(keys: tf.Tensor | np.ndarray, rows: np.ndarray) -> LookupTable:
-    # A table must not be empty.
+    # Tables must not be empty.
     keys = tf.concat([keys, [0]], axis=0)
     rows = tf.concat([tf.cast(rows, tf.int32), [-1]], axis=0)
     return LookupTable(keys, rows, -1)

@@ -1,17 +1,21 @@
-"""Counts of the n-grams of a stream of texts: exact, in bounded memory, in all cores."""
+"""Counts the n-grams of any amount of text: exactly, in bounded memory, on all cores.
+
+Threads count batches of texts, and their counts are merged in memory. Counts that do not fit are
+spilled to a temporary file as sorted runs, which are merged as a stream at the end.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import NamedTuple, Self
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import IO, NamedTuple, Self
 
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.batches import bounded_batches
-from tf_charagram.text.count_store import CountStore
-from tf_charagram.text.key_counts import KeyCounts, count_keys, sorted_counts
+from tf_charagram.errors import RunError
+from tf_charagram.text.batches import bounded_batches, in_threads
 from tf_charagram.text.keys import (
     exact_digits,
     mixed_keys,
@@ -23,118 +27,192 @@ from tf_charagram.text.keys import (
     warn_of_mixed_keys,
 )
 from tf_charagram.text.normalize import SPACE, collapse, decode, normalized_code_points
-from tf_charagram.text.parallel import in_threads
-from tf_charagram.text.selection import Selection
 from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
 from tf_charagram.text.tensors import string_tensor
-from tf_charagram.text.validation import check_orders, check_text_options
 
-#: Most keys held in memory, unless told otherwise.
+#: Default number of distinct keys held in memory.
 MAX_DISTINCT = 5_000_000
 _NUM_CODE_POINTS = 0x110000
-_BATCH_CHARS = 1_000_000
+_BATCH_TEXTS, _BATCH_CHARS = 10_000, 1_000_000
+# A table of 2 MB stays in the cache of a core.
+_MAX_SLOT_BITS = 18
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-@dataclass(frozen=True)
-class CountSettings:
-    """How texts are read and which n-grams are counted; as for `NgramVocabulary.from_texts`."""
-
-    orders: tuple[int, ...]
-    lowercase: bool = True
-    unicode_form: str | None = None
-    max_chars: int | None = 10_000
-
-    def __post_init__(self) -> None:
-        """Checks the values."""
-        object.__setattr__(self, "orders", check_orders(self.orders))
-        check_text_options(self.lowercase, self.unicode_form, self.max_chars)
-
-    @property
-    def max_order(self) -> int:
-        """The highest n-gram order."""
-        return self.orders[-1]
-
-    @property
-    def bits(self) -> int:
-        """Bits per symbol in exact keys."""
-        return symbol_bits(self.max_order)
-
-    def is_exact(self, alphabet: Alphabet) -> bool:
-        """Returns whether exact keys can hold all characters of an alphabet."""
-        return len(alphabet) <= Alphabet.capacity(self.bits)
-
-
-class NgramCounts(NamedTuple):
-    """Counts of n-grams.
+class KeyCounts(NamedTuple):
+    """Distinct keys and how often each occurs.
 
     Attributes:
-        alphabet: Their characters, and maybe others. Keys are exact if they can hold all of them,
-            and mixed otherwise.
-        order: The order of mixed keys. Exact ones are `padded_keys` of the highest order, which
-            tell the n-grams of all orders.
-        counted: The keys and their counts.
+        keys: Ascending, int64 `(size,)`.
+        counts: int64 `(size,)`.
     """
 
-    alphabet: Alphabet
-    order: int
-    counted: KeyCounts
+    keys: np.ndarray
+    counts: np.ndarray
+
+    def part(self, start: int | None, stop: int | None) -> KeyCounts:
+        """Returns a slice."""
+        return KeyCounts(self.keys[start:stop], self.counts[start:stop])
 
 
-def count_batch(
-    texts: list[str], settings: CountSettings, known: Alphabet
-) -> Iterable[NgramCounts]:
-    """Counts the n-grams of some texts.
+def count_keys(keys: np.ndarray) -> KeyCounts:
+    """Counts positive int64 keys in any order.
+
+    Most occurrences are of few keys. So each slot of a hash table belongs to one of the keys that
+    hash to it; those keys are counted without sorting, and only the others are sorted.
+    """
+    slot_bits = min(max(len(keys) // 4, 2).bit_length(), _MAX_SLOT_BITS)
+    slots = ((keys.view(np.uint64) * _MULTIPLIER) >> np.uint64(64 - slot_bits)).view(np.int64)
+    owners = np.zeros(1 << slot_bits, np.int64)
+    owners[slots] = keys
+    is_owner = owners[slots] == keys
+    slot_counts = np.bincount(slots[is_owner], minlength=len(owners))
+    used = np.flatnonzero(slot_counts)
+    others, other_counts = np.unique(keys[~is_owner], return_counts=True)
+    return _summed([KeyCounts(owners[used], slot_counts[used]), KeyCounts(others, other_counts)])
+
+
+def _summed(parts: Sequence[KeyCounts]) -> KeyCounts:
+    """Adds up counts whose keys are in any order."""
+    keys, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    # A stable sort merges sorted parts instead of sorting everything again.
+    order = np.argsort(keys, kind="stable")
+    keys, counts = keys[order], counts[order]
+    if not len(keys):
+        return KeyCounts(keys, counts)
+    firsts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    return KeyCounts(keys[firsts], np.add.reduceat(counts, firsts))
+
+
+class CountStore:
+    """Adds up counts exactly, in bounded memory.
+
+    Counts that do not fit are spilled to an unnamed temporary file, which vanishes with the
+    process, in the folder of `tempfile` (`TMPDIR`).
 
     Args:
-        texts: The texts.
-        settings: What is counted.
-        known: The alphabet begins with it; where that is too large for exact keys, characters are
-            not looked at.
+        max_distinct: Maximum number of keys held in memory: 16 bytes each, about 60 while merging.
     """
-    codes, boundaries = decode(string_tensor(texts), settings.unicode_form)
-    fold = normalized_code_points(settings.lowercase)
-    # Code points past the table are normalized already.
-    codes = codes.numpy()
-    codes = np.where(codes < len(fold), fold.take(codes, mode="clip"), codes)
-    alphabet = known
-    if settings.is_exact(known):
-        is_used = np.zeros(_NUM_CODE_POINTS, bool)
-        is_used[codes] = True
-        alphabet = known.extended(np.flatnonzero(is_used))
-    if not settings.is_exact(alphabet):
-        flat = collapse(tf.constant(codes), boundaries, SPACE, settings.max_chars)
-        columns = ngram_keys(flat, settings.orders, None)[0].numpy().T
-        # The last column is the unigrams of the spaces after the texts, where these are counted.
-        orders = (*settings.orders, 1)
-        return [
-            NgramCounts(alphabet, order, count_keys(column[column > 0]))
-            for order, column in zip(orders, columns, strict=False)
-        ]
-    symbols = alphabet.symbol_table(False).astype(np.int64)[codes]
-    flat = collapse(tf.constant(symbols), boundaries, SPACE_SYMBOL, settings.max_chars)
-    keys = padded_keys(flat, settings.max_order, settings.bits)[0].numpy()
-    keys = keys[keys > 0]
-    if 1 in settings.orders:
-        spaces = np.full(np.count_nonzero(flat.ends > flat.starts), SPACE_SYMBOL)
-        keys = np.append(keys, spaces << settings.bits * (settings.max_order - 1))
-    return [NgramCounts(alphabet, settings.max_order, count_keys(keys))]
+
+    def __init__(self, max_distinct: int) -> None:
+        self._max_distinct = max_distinct
+        self._held: list[KeyCounts] = []
+        self._num_held = 0
+        self._file: IO[bytes] | None = None
+        self._run_sizes: list[int] = []
+
+    def add(self, counted: KeyCounts) -> None:
+        """Adds counts.
+
+        Raises:
+            RunError: They cannot be spilled, for instance because the disk is full.
+        """
+        self._held.append(counted)
+        self._num_held += len(counted.keys)
+        if self._num_held > self._max_distinct:
+            self._merge()
+            # With less than half of the room left, the next counts would soon be merged again.
+            if self._num_held > self._max_distinct // 2:
+                self._spill()
+
+    def chunks(self) -> Iterator[KeyCounts]:
+        """Yields all counts, each key once, in ascending order.
+
+        Raises:
+            RunError: As for `add`.
+        """
+        self._merge()
+        if self._file is None:
+            yield from self._held
+            return
+        if self._held:
+            self._spill()
+        runs, start = [], 0
+        numbers = np.memmap(self._file, np.int64, "r").view(np.ndarray)
+        for size in self._run_sizes:
+            runs.append(KeyCounts(*numbers[start : start + 2 * size].reshape(2, size)))
+            start += 2 * size
+        at_a_time = max(1, self._max_distinct // len(runs))
+        while runs:
+            heads = [run.part(None, at_a_time) for run in runs]
+            # All keys up to this one have been read from every run.
+            last_key = min(head.keys[-1] for head in heads)
+            stops = [int(np.searchsorted(head.keys, last_key, side="right")) for head in heads]
+            yield _summed([run.part(None, stop) for run, stop in zip(runs, stops, strict=True)])
+            runs = [run.part(stop, None) for run, stop in zip(runs, stops, strict=True)]
+            runs = [run for run in runs if len(run.keys)]
+
+    def close(self) -> None:
+        """Discards all counts and the temporary file."""
+        self._held, self._num_held = [], 0
+        if self._file is not None:
+            self._file.close()
+            self._file, self._run_sizes = None, []
+
+    def _merge(self) -> None:
+        if len(self._held) > 1:
+            self._held = [_summed(self._held)]
+            self._num_held = len(self._held[0].keys)
+
+    def _spill(self) -> None:
+        """Writes a run: its keys, then their counts."""
+        [run], self._held, self._num_held = self._held, [], 0
+        if not len(run.keys):
+            return
+        try:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(prefix="charagram-counts-")
+            for array in run:
+                # Not np.tofile, which hides the reason of a failure.
+                self._file.write(np.ascontiguousarray(array, np.int64).data)
+            self._file.flush()
+        except OSError as error:
+            raise RunError(
+                f"Cannot write n-gram counts to {tempfile.gettempdir()}: "
+                f"{error.strerror or error}. Free some space there, or set TMPDIR to a folder on a "
+                "larger disk."
+            ) from error
+        self._run_sizes.append(len(run.keys))
+
+
+class _Batch(NamedTuple):
+    """Texts as normalized code points, see `decode`; `alphabet` is `None` for mixed keys."""
+
+    codes: np.ndarray
+    boundaries: tf.Tensor
+    alphabet: Alphabet | None
 
 
 class NgramCounter:
-    """Counts n-grams; to be closed, for it may hold a temporary file.
+    """Counts n-grams; to be used in a `with` statement, because it may hold a temporary file.
 
     The alphabet grows as characters appear. Once exact keys cannot hold it, all keys are mixed.
 
     Args:
-        settings: What is counted.
-        max_distinct: Most keys held in memory; see `CountStore`.
+        orders: Ascending n-gram orders.
+        lowercase: As for `NgramVocabulary.from_texts`, like the other arguments.
+        unicode_form: As there.
+        max_chars: As there.
+        max_distinct: As there.
     """
 
-    def __init__(self, settings: CountSettings, max_distinct: int = MAX_DISTINCT) -> None:
-        self.settings = settings
+    def __init__(
+        self,
+        orders: tuple[int, ...],
+        lowercase: bool,
+        unicode_form: str | None,
+        max_chars: int | None,
+        max_distinct: int,
+    ) -> None:
+        self._orders, self._max_order = orders, orders[-1]
+        self._bits = symbol_bits(self._max_order)
+        self._fold = normalized_code_points(lowercase)
+        self._unicode_form, self._max_chars = unicode_form, max_chars
         self._max_distinct = max_distinct
         self._alphabet = Alphabet()
-        self._stores = {settings.max_order: CountStore(max_distinct)}
+        self._is_exact = True
+        # Exact keys of the highest order hold the n-grams of all orders; mixed ones do not.
+        self._stores = {self._max_order: CountStore(max_distinct)}
 
     def __enter__(self) -> Self:
         return self
@@ -143,119 +221,158 @@ class NgramCounter:
         for store in self._stores.values():
             store.close()
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether keys are exact."""
-        return self.settings.is_exact(self._alphabet)
-
-    def count(
-        self, texts: Iterable[str], *, chunk_size: int = 10_000, num_threads: int | None = None
-    ) -> None:
-        """Counts the n-grams of a stream of texts.
-
-        Args:
-            texts: The texts, read once, in the thread of the caller.
-            chunk_size: Texts counted at a time.
-            num_threads: Threads that count; `None` for one per core.
+    def count(self, texts: Iterable[str]) -> None:
+        """Counts the n-grams of a stream of texts, which the calling thread reads.
 
         Raises:
             RunError: Counts that do not fit into memory cannot be written to disk.
         """
+        batches = map(self._decoded, bounded_batches(texts, _BATCH_TEXTS, _BATCH_CHARS))
+        for batch, parts in in_threads(self._counted, batches):
+            for order, counted in parts:
+                if batch.alphabet is not None and not self._is_exact:
+                    self._add_mixed(counted)
+                else:
+                    self._stores[order].add(counted)
 
-        def count(batch: list[str]) -> Iterable[NgramCounts]:
-            # An earlier alphabet would do, too: it is what the later ones begin with.
-            return count_batch(batch, self.settings, self._alphabet)
+    def _decoded(self, texts: list[str]) -> _Batch:
+        """Decodes texts, and adds their characters to the alphabet."""
+        codes, boundaries = decode(string_tensor(texts), self._unicode_form)
+        codes = codes.numpy()
+        # Code points past the table are normalized already.
+        codes = np.where(codes < len(self._fold), self._fold.take(codes, mode="clip"), codes)
+        if self._is_exact:
+            is_used = np.zeros(_NUM_CODE_POINTS, bool)
+            is_used[codes] = True
+            alphabet = self._alphabet.extended(np.flatnonzero(is_used))
+            if len(alphabet) <= Alphabet.capacity(self._bits):
+                self._alphabet = alphabet
+            else:
+                self._mix(len(alphabet))
+        return _Batch(codes, boundaries, self._alphabet if self._is_exact else None)
 
-        batches = bounded_batches(texts, chunk_size, _BATCH_CHARS)
-        for _, parts in in_threads(count, batches, num_threads):
-            for part in parts:
-                self.add(part)
+    def _counted(self, batch: _Batch) -> list[tuple[int, KeyCounts]]:
+        """Counts the n-grams of a batch; exact ones as those of the highest order."""
+        if batch.alphabet is None:
+            flat = collapse(tf.constant(batch.codes), batch.boundaries, SPACE, self._max_chars)
+            columns = ngram_keys(flat, self._orders, None)[0].numpy().T
+            # With unigrams, the last column is that of the spaces after the texts.
+            orders = (*self._orders, 1)
+            return [
+                (order, count_keys(column[column > 0]))
+                for order, column in zip(orders, columns, strict=False)
+            ]
+        symbols = batch.alphabet.symbol_table(False).astype(np.int64)[batch.codes]
+        flat = collapse(tf.constant(symbols), batch.boundaries, SPACE_SYMBOL, self._max_chars)
+        keys = padded_keys(flat, self._max_order, self._bits)[0].numpy()
+        keys = keys[keys > 0]
+        if 1 in self._orders:
+            spaces = np.full(np.count_nonzero(flat.ends > flat.starts), SPACE_SYMBOL)
+            keys = np.append(keys, spaces << self._bits * (self._max_order - 1))
+        return [(self._max_order, count_keys(keys))]
 
-    def add(self, part: NgramCounts) -> None:
-        """Adds counts, with the same settings and any alphabet.
-
-        Raises:
-            RunError: As for `count`.
-        """
-        settings = self.settings
-        if self.is_exact:
-            self._extend(part.alphabet)
-        if not settings.is_exact(part.alphabet):
-            self._stores[part.order].add(part.counted)
-        elif not self.is_exact:
-            self._add_mixed(part)
-        else:
-            symbols = self._alphabet.symbols_of(part.alphabet)
-            keys, counts = part.counted
-            if (symbols != np.arange(len(symbols))).any():
-                keys = renumbered_keys(keys, symbols, settings.bits, settings.max_order)
-                keys, counts = sorted_counts(keys, counts)
-            self._stores[part.order].add(KeyCounts(keys, counts))
-
-    def _extend(self, other: Alphabet) -> None:
-        """Adds characters to the alphabet, and mixes all keys when there are too many of them."""
-        before, self._alphabet = self._alphabet, self._alphabet.extended(other.characters)
-        if self.is_exact:
-            return
-        order = self.settings.max_order
-        warn_of_mixed_keys(len(self._alphabet), order)
-        exact = self._stores[order]
-        self._stores = {order: CountStore(self._max_distinct) for order in self.settings.orders}
+    def _mix(self, num_characters: int) -> None:
+        """Replaces all exact keys by mixed ones."""
+        warn_of_mixed_keys(num_characters, self._max_order)
+        exact = self._stores[self._max_order]
+        self._stores = {order: CountStore(self._max_distinct) for order in self._orders}
+        self._is_exact = False
         for counted in exact.chunks():
-            self._add_mixed(NgramCounts(before, order, counted))
+            self._add_mixed(counted)
         exact.close()
 
-    def _add_mixed(self, part: NgramCounts) -> None:
-        for order, (keys, counts) in self._by_order(part):
-            digits = exact_digits(keys, self.settings.bits, order)
-            mixed = mixed_keys(part.alphabet.code_points(digits))
-            self._stores[order].add(sorted_counts(mixed, counts))
+    def _add_mixed(self, counted: KeyCounts) -> None:
+        """Adds the counts of exact keys as mixed ones."""
+        for order in self._orders:
+            keys, counts = self._prefixes(counted, order)
+            digits = exact_digits(keys, self._bits, order)
+            mixed = mixed_keys(self._alphabet.code_points(digits))
+            self._stores[order].add(_summed([KeyCounts(mixed, counts)]))
 
-    def _by_order(self, part: NgramCounts) -> Iterator[tuple[int, KeyCounts]]:
-        """Yields orders and the exact keys of their n-grams, ascending and with repeats."""
-        bits, (keys, counts) = self.settings.bits, part.counted
-        for order in self.settings.orders:
-            prefixes = prefix_keys(keys, order, part.order, bits)
-            exists = prefixes > 0
-            yield order, KeyCounts(prefixes[exists], counts[exists])
-
-    def parts(self) -> Iterator[NgramCounts]:
-        """Yields all counts in parts that another counter can add."""
-        for order, store in self._stores.items():
-            for counted in store.chunks():
-                yield NgramCounts(self._alphabet, order, counted)
+    def _prefixes(self, counted: KeyCounts, order: int) -> KeyCounts:
+        """Returns the n-grams of an order that exact keys begin with, ascending with repeats."""
+        prefixes = prefix_keys(counted.keys, order, self._max_order, self._bits)
+        exists = prefixes > 0
+        return KeyCounts(prefixes[exists], counted.counts[exists])
 
     def chosen(
         self, min_count: int, max_per_order: int | None
     ) -> tuple[Alphabet | None, np.ndarray, np.ndarray]:
-        """Returns the n-grams that are frequent enough.
+        """Selects the n-grams that are frequent enough.
 
         Args:
-            min_count: Fewest occurrences an n-gram needs.
-            max_per_order: Most n-grams of each order; the most frequent ones are kept.
+            min_count: Minimum number of occurrences of an n-gram.
+            max_per_order: Maximum number of n-grams of each order; the most frequent ones are kept.
 
         Returns:
             The alphabet in code point order, or `None` for mixed keys; the keys and their counts,
             both int64 `(size,)`, in the order of `NgramVocabulary.keys`.
         """
-        bits, max_order = self.settings.bits, self.settings.max_order
-        # Not the symbols to come: the space is before other characters there, not in code points.
+        # Not the sorted symbols, because the space always comes first among these.
         ranks = self._alphabet.ranks()
 
         def ranks_of(keys: np.ndarray) -> np.ndarray:
-            return renumbered_keys(keys, ranks, bits, max_order) if self.is_exact else keys
+            return self._renumbered(keys, ranks) if self._is_exact else keys
 
-        selections = {
-            order: Selection(min_count, max_per_order, ranks_of) for order in self.settings.orders
-        }
-        for part in self.parts():
-            for order, counted in self._by_order(part) if self.is_exact else [part[1:]]:
-                selections[order].add(*counted)
-        chosen = [selections.pop(order).chosen() for order in self.settings.orders]
-        keys, counts = (np.concatenate(arrays) for arrays in zip(*chosen, strict=True))
-        if not self.is_exact:
+        parts = [
+            most_frequent(self._of_order(order), min_count, max_per_order, ranks_of)
+            for order in self._orders
+        ]
+        keys, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        if not self._is_exact:
             return None, keys, counts
         alphabet, renumbered = self._alphabet.sorted()
         symbols = np.empty_like(renumbered)
         symbols[ranks] = renumbered
-        return alphabet, renumbered_keys(keys, symbols, bits, max_order), counts
+        return alphabet, self._renumbered(keys, symbols), counts
+
+    def _renumbered(self, keys: np.ndarray, symbols: np.ndarray) -> np.ndarray:
+        return renumbered_keys(keys, symbols, self._bits, self._max_order)
+
+    def _of_order(self, order: int) -> Iterator[KeyCounts]:
+        """Yields the counts of an order; keys ascend, and equal ones may follow each other."""
+        if not self._is_exact:
+            yield from self._stores[order].chunks()
+            return
+        for counted in self._stores[self._max_order].chunks():
+            yield self._prefixes(counted, order)
+
+
+def most_frequent(
+    parts: Iterable[KeyCounts],
+    min_count: int,
+    max_size: int | None,
+    ranks_of: Callable[[np.ndarray], np.ndarray],
+) -> KeyCounts:
+    """Returns the ranks of the most frequent keys of a stream and their counts, by count.
+
+    Args:
+        parts: Counts; keys ascend from part to part, and the counts of equal ones are summed.
+        min_count: Minimum count of a key.
+        max_size: Maximum number of keys, or `None`.
+        ranks_of: Maps keys to distinct ranks; of two equally frequent keys, the one with the lower
+            rank comes first.
+    """
+    empty = np.zeros(0, np.int64)
+    best = last = KeyCounts(empty, empty)
+    kept: list[KeyCounts] = [best]
+    num_kept = 0
+
+    def sorted_best() -> KeyCounts:
+        ranks, counts = (np.concatenate(arrays) for arrays in zip(*kept, strict=True))
+        kept.clear()  # May be most of the memory.
+        order = np.lexsort((ranks, -counts))[:max_size]
+        return KeyCounts(ranks[order], counts[order])
+
+    for part in chain(parts, [None]):
+        # The next part may begin with the last key of this one.
+        summed = last if part is None else _summed([last, part])
+        complete = summed.part(None, None if part is None else -1)
+        last = summed.part(-1, None)
+        frequent = complete.counts >= min_count
+        kept.append(KeyCounts(ranks_of(complete.keys[frequent]), complete.counts[frequent]))
+        num_kept += np.count_nonzero(frequent)
+        if max_size is not None and num_kept > 2 * max_size:
+            kept.append(sorted_best())
+            num_kept = max_size
+    return sorted_best()

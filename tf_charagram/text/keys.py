@@ -1,7 +1,7 @@
-"""One int64 key per n-gram: exact where it fits, a 64-bit mix where it does not.
+"""One int64 key per n-gram: exact if it fits, otherwise a 64-bit mix.
 
 Exact keys are the n symbols shifted together, `bits` each. Symbols start at 1, so the highest digit
-of a key is never zero and n-grams of different orders never share a key.
+of a key is never zero, and n-grams of different orders never share a key.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _FINALIZERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 def symbol_bits(max_order: int) -> int:
-    """Returns how many bits a symbol may take so that `max_order` of them fit into 63 bits."""
+    """Returns the number of bits per symbol if `max_order` of them share 63 bits."""
     return 63 // max_order
 
 
 def mix64(values: tf.Tensor) -> tf.Tensor:
-    """Returns a uint64 whose bits all depend on all bits of `values`, uint64 of any shape.
+    """Mixes uint64 values of any shape, so that each bit depends on all bits of the value.
 
-    The finalizer of SplitMix64 (Steele, Lea & Flood 2014).
+    This is the finalizer of SplitMix64 (Steele, Lea & Flood 2014).
     """
     for shift, multiplier in zip((30, 27), _FINALIZERS, strict=True):
         values = (values ^ tf.bitwise.right_shift(values, np.uint64(shift))) * multiplier
@@ -47,9 +47,9 @@ def ngram_keys(
         bits: Bits per symbol of exact keys, or `None` for mixed keys.
 
     Returns:
-        Keys, int64 `(num_starts, columns)`, one row for each position an n-gram may start at and
-        `columns` at least `len(orders)`; 0 where there is no n-gram. And the row splits of the
-        texts over those rows, int32 `(batch + 1,)`.
+        Keys, int64 `(num_starts, columns)`: a row for each position where an n-gram may start, a
+        column for each order and, with order 1, one for the space after a text; 0 means no n-gram.
+        And the row splits of the texts over those rows, int32 `(batch + 1,)`.
     """
     remaining, splits = _remaining(texts)
     num_starts = tf.size(remaining)
@@ -60,7 +60,7 @@ def ngram_keys(
     for order in range(1, max(orders) + 1):
         state = _extend(state, padded[order - 1 : num_starts + order - 1], bits)
         if order in orders:
-            # The space after a text starts no longer n-gram, so it has no row of its own.
+            # The space after a text starts no longer n-gram, so it has no row.
             exists = remaining >= max(order, 2)
             columns.append(tf.where(exists, _finish(state, order, bits), np.int64(0)))
     if 1 in orders:
@@ -70,7 +70,7 @@ def ngram_keys(
 
 
 def padded_keys(texts: FlatTexts, order: int, bits: int) -> tuple[tf.Tensor, tf.Tensor]:
-    """Computes one exact key per position of a batch, which tells the n-grams of all orders there.
+    """Computes one exact key per position of a batch, a key of the n-grams of all orders there.
 
     Args:
         texts: The batch; symbols are positive integers.
@@ -79,9 +79,9 @@ def padded_keys(texts: FlatTexts, order: int, bits: int) -> tuple[tf.Tensor, tf.
 
     Returns:
         For each position, the key of the `order` symbols from there on, with zeros past the end of
-        the text, int64 `(num_starts,)`; 0 where no n-gram of two or more symbols starts. Its
-        highest `n` symbols are the n-gram of order `n`, or a key of none if the last of them is
-        zero. And the row splits of the texts, as of `ngram_keys`.
+        the text, int64 `(num_starts,)`; 0 if no n-gram of two or more symbols starts there. Its
+        highest `n` symbols are the n-gram of order `n`, if the last of them is not zero. And the
+        row splits of the texts, as for `ngram_keys`.
     """
     remaining, splits = _remaining(texts)
     keys = tf.cast(texts.symbols, tf.int64)
@@ -89,7 +89,7 @@ def padded_keys(texts: FlatTexts, order: int, bits: int) -> tuple[tf.Tensor, tf.
     width = 1
     while width < order:
         step = min(width, order - width)
-        # The symbols that both halves have fall on each other.
+        # Symbols in both halves coincide.
         keys = tf.bitwise.left_shift(keys[:-step], np.int64(step * bits)) | keys[step:]
         width += step
     # Shifted out and back, symbols past the end become zeros.
@@ -100,11 +100,11 @@ def padded_keys(texts: FlatTexts, order: int, bits: int) -> tuple[tf.Tensor, tf.
 
 
 def _remaining(texts: FlatTexts) -> tuple[tf.Tensor, tf.Tensor]:
-    """Counts the symbols from each position on to the end of its text.
+    """Counts the symbols from each position to the end of its text.
 
     Returns:
-        int32 `(num_starts,)`, not above 0 where the text was cut; and the row splits of the texts
-        over those positions, int32 `(batch + 1,)`.
+        int32 `(num_starts,)`, at most 0 past the end of a truncated text; and the row splits of
+        the texts over those positions, int32 `(batch + 1,)`.
     """
     symbols, starts, ends = texts
     splits = tf.concat([starts, [tf.shape(symbols)[0] - 1]], axis=0)
@@ -112,7 +112,7 @@ def _remaining(texts: FlatTexts) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def prefix_keys(keys: np.ndarray, order: int, max_order: int, bits: int) -> np.ndarray:
-    """Returns the keys of the n-grams that padded keys begin with, and 0 where there is none."""
+    """Returns the keys of the n-grams that padded keys begin with; 0 for no n-gram."""
     prefixes = keys >> bits * (max_order - order)
     return np.where(prefixes & ((1 << bits) - 1), prefixes, 0)
 
@@ -120,7 +120,7 @@ def prefix_keys(keys: np.ndarray, order: int, max_order: int, bits: int) -> np.n
 def renumbered_keys(
     keys: np.ndarray, symbols: np.ndarray, bits: int, num_digits: int
 ) -> np.ndarray:
-    """Returns exact keys with each symbol `s` replaced by `symbols[s]`, int64 `(num_keys,)`."""
+    """Replaces each symbol `s` of exact keys by `symbols[s]`; int64 `(num_keys,)`."""
     result = np.zeros_like(keys)
     for shift in range(0, bits * num_digits, bits):
         result |= symbols[keys >> shift & ((1 << bits) - 1)] << shift
@@ -128,13 +128,13 @@ def renumbered_keys(
 
 
 def exact_digits(keys: np.ndarray, bits: int, num_digits: int) -> np.ndarray:
-    """Returns the symbols of exact keys, `(num_keys, num_digits)`, zeros before shorter n-grams."""
+    """Splits exact keys into symbols, `(num_keys, num_digits)`; zeros precede shorter n-grams."""
     shifts = bits * np.arange(num_digits - 1, -1, -1, dtype=np.int64)
     return keys[:, np.newaxis] >> shifts & ((1 << bits) - 1)
 
 
 def join_digits(digits: np.ndarray, bits: int) -> np.ndarray:
-    """Returns the exact keys of symbols `(num_keys, num_digits)`, zeros before shorter n-grams."""
+    """Joins symbols `(num_keys, num_digits)` to exact keys, int64 `(num_keys,)`."""
     keys = np.zeros(len(digits), np.int64)
     for column in digits.T:
         keys = keys << bits | column

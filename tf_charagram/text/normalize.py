@@ -1,11 +1,11 @@
-"""Strings to normalized code points, with integer operations only.
+"""Normalizes strings to code points, with integer operations only.
 
-A text is lower-cased, its white space collapsed, and one space put before and after it
-(Charagram, section 4.1.2), so that the starts and ends of words are n-grams too.
+Texts are lowercased, white space is collapsed, and a space is added before and after each text
+(Charagram, section 4.1.2), so that n-grams also capture the starts and ends of words.
 
-All of it runs on one flat vector of code points for the whole batch. Each text is decoded with one
-space in front; in the concatenation the space in front of text `r + 1` is then also the space after
-text `r`, and collapsing every run of spaces over the whole vector normalizes all texts at once.
+Everything runs on one flat vector of code points for the whole batch. Each text is decoded with a
+space before it; after concatenation, the space before text `r + 1` is also the space after text
+`r`, and collapsing runs of spaces over the whole vector normalizes all texts at once.
 """
 
 from __future__ import annotations
@@ -24,20 +24,19 @@ WHITE_SPACE = (
 )  # fmt: skip
 SPACE = 0x20
 _FIRST_BEYOND_ASCII = 0x80
-# The only character whose lower-case form has two code points.
+# The only character whose lowercase form has two code points.
 _DOTTED_I = 0x130
 
 
 class FlatTexts(NamedTuple):
     """A batch of normalized texts in one vector.
 
-    Text `r` occupies `symbols[starts[r] : ends[r] + 1]`, with one space at each of the two ends.
-    Neighbouring texts may share the space between them. A text that normalizes to nothing has
-    `starts[r] == ends[r]`.
+    Text `r` is `symbols[starts[r] : ends[r] + 1]`, including a space at both ends. Adjacent texts
+    may share the space between them. A text that normalizes to nothing has `starts[r] == ends[r]`.
 
     Attributes:
         symbols: Integer symbols of all texts, `(num_symbols,)`.
-        starts: Position of the space before each text, int32 `(batch,)`, not decreasing.
+        starts: Position of the space before each text, int32 `(batch,)`, non-decreasing.
         ends: Position of the space after each text, int32 `(batch,)`.
     """
 
@@ -48,16 +47,16 @@ class FlatTexts(NamedTuple):
 
 @functools.cache
 def normalized_code_points(lowercase: bool = True) -> np.ndarray:
-    """Returns the code point each code point is normalized to, int32 `(table_size,)`.
+    """Returns a table from code points to normalized ones, int32 `(table_size,)`.
 
-    White space becomes U+0020. Lower-casing is one code point to one: a character whose lower-case
-    form has two (only U+0130) stays as it is, so lengths never change. Code points past the end of
-    the table stay as they are.
+    White space becomes U+0020. Lowercasing maps one code point to one: U+0130, the only character
+    whose lowercase form has two, is unchanged, so lengths never change. Code points past the end
+    of the table are unchanged.
     """
     table = np.arange(0x1E944, dtype=np.int32)
     if lowercase:
-        # All as one string, in a tenth of the time of a string each. The one sigma is followed by a
-        # letter, so it does not end a word.
+        # One string takes a tenth of the time of one per character. A letter follows the capital
+        # sigma, so it does not become a final one.
         codes = np.where(table == _DOTTED_I, SPACE, table).astype("<u4").tobytes()
         lowered = codes.decode("utf-32-le", "surrogatepass").lower()
         lowered_codes = np.frombuffer(lowered.encode("utf-32-le", "surrogatepass"), "<u4")
@@ -68,15 +67,15 @@ def normalized_code_points(lowercase: bool = True) -> np.ndarray:
 
 
 def decode(texts: tf.Tensor, unicode_form: str | None = None) -> tuple[tf.Tensor, tf.Tensor]:
-    """Decodes UTF-8 texts to code points, with a space before each text and one at the very end.
+    """Decodes UTF-8 texts to code points, with a space before each text and after the last.
 
     Args:
         texts: String tensor `(batch,)`. Bytes that are not UTF-8 become U+FFFD.
-        unicode_form: `None`, or a normalization form such as `"NFKC"`, applied by tensorflow-text.
+        unicode_form: Normalization form such as `"NFKC"`, applied by tensorflow-text, or `None`.
 
     Returns:
-        Code points, int32 `(num_symbols,)`, and the position of the space before each text followed
-        by that of the last space, int32 `(batch + 1,)`.
+        Code points, int32 `(num_symbols,)`, and the positions of those spaces, int32
+        `(batch + 1,)`.
     """
     if unicode_form is not None:
         texts = _tensorflow_text().normalize_utf8(
@@ -97,7 +96,7 @@ def decode(texts: tf.Tensor, unicode_form: str | None = None) -> tuple[tf.Tensor
 def _decode_beyond_ascii(
     texts: tf.Tensor, codes: tf.Tensor, boundaries: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Decodes those texts that are not ASCII; of the others the codes are known, and all bytes."""
+    """Decodes the texts that are not ASCII; `codes` holds the bytes of all texts."""
     positions = tf.where(codes >= _FIRST_BEYOND_ASCII)[:, 0]
     rows = tf.searchsorted(boundaries, tf.cast(positions, tf.int32), side="right") - 1
     rows, _ = tf.unique(rows)
@@ -106,7 +105,7 @@ def _decode_beyond_ascii(
         errors="replace", replacement_char=0xFFFD, replace_control_characters=False,
         Tsplits=tf.int32,
     )  # fmt: skip
-    # Behind the texts come the last space, which is as long as a text, and what was decoded.
+    # Rows: the texts as bytes, the last space, the decoded texts.
     num_texts, num_decoded = tf.size(texts), tf.size(rows)
     splits = tf.concat([boundaries, tf.size(codes) + decoded.row_splits], axis=0)
     every = tf.RaggedTensor.from_row_splits(
@@ -127,8 +126,8 @@ def collapse(
     Args:
         symbols: Symbols with a space before each text and one at the end, `(num_symbols,)`.
         boundaries: Positions of those spaces, int32 `(batch + 1,)`.
-        space: The symbol that stands for white space.
-        max_chars: Longest text that is kept, without the two spaces around it.
+        space: The symbol of white space.
+        max_chars: Maximum length of a text without the spaces around it.
     """
     is_space = tf.equal(symbols, tf.constant(space, symbols.dtype))
     after_space = tf.concat([[False], is_space[:-1]], axis=0)
@@ -136,7 +135,7 @@ def collapse(
     symbols, boundaries = tf.cond(
         tf.reduce_all(keep),
         lambda: (symbols, boundaries),
-        # A space that is dropped gets the position of the one before it that stays.
+        # A dropped space gets the position of the last kept one before it.
         lambda: _dropped(symbols, keep, boundaries),
     )
     starts, ends = boundaries[:-1], boundaries[1:]
@@ -163,15 +162,15 @@ def _dropped(
 def without_few(
     values: tf.Tensor, drop: tf.Tensor, positions: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Does what `masked` does, in half of the time if what is dropped is less than a fiftieth.
+    """Like `masked`, in half the time if less than a fiftieth of the values is dropped.
 
     Args:
         values: `(num_values,)`.
-        drop: Which of them go, bool `(num_values,)`.
-        positions: As for `masked`, and so are the results.
+        drop: The values to drop, bool `(num_values,)`.
+        positions: As for `masked`.
     """
     dropped = tf.where(drop)[:, 0]
-    # What is between them stays: every other one of these rows.
+    # Every other row holds the values between two dropped ones.
     edges = tf.reshape(tf.stack([dropped, dropped + 1], axis=1), [-1])
     splits = tf.concat([[0], edges, tf.shape(values, tf.int64)], axis=0)
     rows = tf.RaggedTensor.from_row_splits(values, splits, validate=False)
@@ -180,19 +179,19 @@ def without_few(
 
 
 def masked(values: tf.Tensor, keep: tf.Tensor, positions: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Drops values, and maps positions among them to positions among the rest.
+    """Drops values, and maps positions among them to positions among the kept ones.
 
     Args:
         values: `(num_values,)`.
-        keep: Which of them stay, bool `(num_values,)`.
+        keep: The values to keep, bool `(num_values,)`.
         positions: Ascending positions in `values`, int32 `(num_positions,)`.
 
     Returns:
-        The values that stay, and for each position how many stay before it, int32
+        The kept values, and the number of kept values before each position, int32
         `(num_positions,)`.
     """
     kept = tf.where(keep)[:, 0]
-    # A search for each position: a cumulative sum over all values takes ten times as long.
+    # A cumulative sum over all values takes ten times as long as searching.
     num_before = tf.searchsorted(kept, tf.cast(positions, tf.int64))
     return tf.gather(values, kept), num_before
 

@@ -1,4 +1,4 @@
-"""How texts are read before ids are given: normalized, and their words corrected."""
+"""Reads texts as symbols: normalizes them, and corrects misspelled words."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _TYPOGRAPHIC_APOSTROPHES = [0x2018, 0x2019]
 
 
 class TextReader:
-    """Turns texts into the symbols of an alphabet, or into code points.
+    """Turns texts into symbols of an alphabet, or into code points.
 
     Args:
         alphabet: The characters that have symbols; `None` for code points.
-        dictionary: Known words, which others are corrected to, or `None`. With one, typographic
-            apostrophes are read as that of ASCII.
-        lowercase: Lower-case the texts.
-        unicode_form: `None`, or a normalization form applied first.
-        max_chars: Longest text that is kept, in characters, or `None`.
+        dictionary: The words that misspelled ones are corrected to, or `None`. With a dictionary,
+            typographic apostrophes are read as ASCII ones.
+        lowercase: Whether texts are lowercased.
+        unicode_form: Unicode normalization form, applied first, or `None`.
+        max_chars: Maximum length of a text, or `None`.
 
     Call arguments:
         texts: String tensor `(batch,)`, UTF-8.
 
     Returns:
-        The texts, with one space at both ends.
+        The normalized texts, see `FlatTexts`.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class TextReader:
         else:
             symbols, self._space = alphabet.symbol_table(lowercase), SPACE_SYMBOL
             if dictionary is not None:
-                # The last one is that of all others, some of which are between words.
+                # The last entry applies to all others, some of which are between words.
                 symbols = np.pad(symbols, (0, max(0, NUM_MARKED + 1 - len(symbols))), mode="edge")
         self._corrector = None
         if dictionary is not None:
@@ -70,7 +70,7 @@ class TextReader:
         self._symbols = tf.constant(symbols)
 
     def __call__(self, texts: tf.Tensor) -> FlatTexts:
-        """Returns the texts as they are read."""
+        """Reads a batch of texts."""
         codes, boundaries = decode(texts, self._unicode_form)
         size = len(self._symbols)
         symbols = tf.gather(self._symbols, tf.minimum(codes, size - 1))
@@ -80,10 +80,10 @@ class TextReader:
         return flat if self._corrector is None else self._corrector(flat)
 
     def code_points(self, symbols: np.ndarray) -> np.ndarray:
-        """Returns the code point of each symbol."""
+        """Returns the code points of symbols."""
         return symbols if self._alphabet is None else self._alphabet.code_points(symbols)
 
     @property
     def resources(self) -> list[Any]:
-        """Resources that a SavedModel holds besides the graph: the look-up tables, if any."""
+        """Lookup tables, which a SavedModel must track."""
         return [] if self._corrector is None else self._corrector.resources

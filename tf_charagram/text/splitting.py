@@ -1,10 +1,10 @@
-"""Strings to words, inside the graph.
+"""Splits strings into words, inside the graph.
 
-Texts become words in two steps. On code points: lower-case, white space and invisible separators to
-single spaces, typographic apostrophes to ASCII ones. On strings: a space around every word and
-punctuation mark by a regular expression, then tensorflow-text's `WhitespaceTokenizer`. (Its
-`UnicodeScriptTokenizer` leaves "1999," one token, since digits and punctuation have the same
-script, and takes "don't" and a letter with a combining accent apart.)
+First, code points are folded: lowercased, white space and invisible separators to single spaces,
+typographic apostrophes to ASCII ones. Then a regular expression puts spaces around words and
+punctuation marks, at which tensorflow-text's `WhitespaceTokenizer` splits. (Its
+`UnicodeScriptTokenizer` keeps "1999," together, because digits and punctuation share a script, and
+splits "don't" and a letter with a combining accent.)
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import tensorflow as tf
 
+from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.normalize import SPACE, collapse, decode, normalized_code_points
 from tf_charagram.text.tensors import string_tensor
@@ -28,14 +29,13 @@ _SEPARATORS = (
     0x2060, *range(0x2066, 0x206A), 0xFEFF,
 )  # fmt: skip
 
-# RE2, first match from the left. It has no difference of classes, hence the negated one: letters,
-# marks and digits without Chinese characters.
+# Letters, marks and digits except Chinese characters. RE2 has no difference of classes.
 LETTER = r"[^\pP\pS\pZ\p{Cc}\p{Cf}\p{Han}]"
 TOKEN = "|".join(
     (
         r"\p{Nd}+(?:[.,]\p{Nd}+)+",  # 3.14 and 1,000
         r"\p{Han}\pM*",  # Chinese is written without spaces: each character is a word
-        # Joiners stand inside words of Persian and of India; an apostrophe in o'clock.
+        # Persian and Indic words contain joiners; o'clock contains an apostrophe.
         rf"{LETTER}(?:{LETTER}|\p{{Cf}}+{LETTER})*(?:'{LETTER}+)*",
         r"(?i:'(?:s|re|ve|ll|d|m))\b",
         r"\x{FFFD}+",
@@ -43,6 +43,35 @@ TOKEN = "|".join(
     )
 )
 CONTRACTION = rf"(?i)({LETTER})(n't|'(?:s|re|ve|ll|d|m))\b"
+
+# Contractions of the Penn Treebank, also those without an apostrophe.
+_PENN_SPLITS = (
+    CONTRACTION,
+    r"(?i)\b(can)(not)\b",
+    r"(?i)\b(gon|wan)(na)\b",
+    r"(?i)\b(got)(ta)\b",
+)
+# The first alternative that matches wins, so longer ones come first.
+_PENN_TOKEN = "|".join(
+    (
+        r"(?i:https?://|www\.)[^\s<>\"]*[\pL\pN/]",
+        # Bounded, because otherwise each letter of a long text would search for the @ to its end.
+        r"[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@[\pL\pN.-]*[\pL\pN]",
+        r"(?:\p{Nd}-)?(?:\p{Nd}{3}[.-]){1,2}\p{Nd}{4}\b",  # 713-555-0123
+        r"\p{Nd}+(?:[.,:/]\p{Nd}+)+",  # 3.14, 1,000, 10:30 and 9/11
+        r"(?:[A-Za-z]\.){2,}|[A-HJ-Z]\.",  # U.S., p.m. and J., but not I.
+        r"(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Inc|Ltd|Co|Corp|Prof|Gen|Sen|Rep|Gov|Lt|Ft|Jan|Feb|Aug|Sept|Oct"
+        r"|Nov|Dec|vs)\.",
+        r"\p{Lu}+&\p{Lu}+",  # AT&T
+        r"[:;=]'?-?[()DP]|\^_\^|<3",  # emoticons
+        r"\.{2,}|[!?]+|-{2,}|={2,}|\*{2,}|_{2,}|~{2,}|<{2,}|>{2,}",
+        # Prefixes belong to their words; other hyphens are tokens.
+        rf"(?i:e|anti|ex|mid|multi|non|post|pre|pro|re|semi)-{LETTER}+",
+        TOKEN,
+    )
+)
+#: Style -> expressions to split at first, and expression of a token.
+STYLES = {"words": ((CONTRACTION,), TOKEN), "penn": (_PENN_SPLITS, _PENN_TOKEN)}
 
 
 def split_words(
@@ -52,25 +81,76 @@ def split_words(
 
     Args:
         texts: String tensor `(batch,)`, UTF-8.
-        lowercase: Lower-case the texts.
-        unicode_form: `None`, or a normalization form applied first.
-        max_chars: Longest text that is kept, in characters, or `None`.
+        lowercase: Whether texts are lowercased.
+        unicode_form: Unicode normalization form, applied first, or `None`.
+        max_chars: Maximum length of a text, or `None`.
 
     Returns:
         `tf.RaggedTensor` of strings `(batch, None)`, int64 row splits.
     """
     codes, boundaries = decode(texts, unicode_form)
-    flat = collapse(fold(codes, lowercase), boundaries, SPACE, max_chars)
-    # Texts may overlap in a space, and truncated parts lie between them.
+    flat = collapse(_fold(codes, lowercase), boundaries, SPACE, max_chars)
+    # Texts may share a space, and truncated parts lie between them.
     inside = tf.ragged.range(flat.starts, flat.ends)
     inside = inside.with_row_splits_dtype(tf.int64)
-    return split_folded(inside.with_values(tf.gather(flat.symbols, inside.values)))
+    return _split_folded(inside.with_values(tf.gather(flat.symbols, inside.values)))
+
+
+def split_tokens(
+    texts: tf.Tensor, style: str = "words"
+) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
+    """Splits texts into tokens as they are written, with their offsets, as a tagger reads them.
+
+    Style `"words"` splits like `WordVectorizer`. `"penn"` is closer to English treebanks:
+    addresses, telephone numbers, times, abbreviations such as `U.S.` and `Dr.`, emoticons, runs
+    such as `...` and `?!`, and words with a prefix such as `e-mail` are one token, and `cannot` and
+    `gonna` are two. In both styles, `don't` gives `do n't`, and other hyphens are tokens.
+
+    All operations run on the CPU and contain no Python. Needs tensorflow-text, also to serve an
+    exported model.
+
+    Args:
+        texts: String tensor `(batch,)`, UTF-8; broken bytes are read as U+FFFD.
+        style: `"words"` or `"penn"`.
+
+    Returns:
+        Tokens, `tf.RaggedTensor` of strings `(batch, None)`; their starts and ends, both
+        `tf.RaggedTensor` int32 `(batch, None)`: `text[start:end]` is the token, in code points.
+        White space and control characters are in no token.
+
+    Raises:
+        ConfigError: `style` is unknown.
+    """
+    if style not in STYLES:
+        raise ConfigError(unknown_name("token style", style, STYLES))
+    with tf.device("CPU:0"):
+        codes, boundaries = decode(texts)
+        folded = _fold(codes, lowercase=False)
+        first, stop = boundaries[:-1] + 1, boundaries[1:]
+        inside = tf.ragged.range(first, stop).with_row_splits_dtype(tf.int64)
+        words = _split_folded(inside.with_values(tf.gather(folded, inside.values)), *STYLES[style])
+        # Folding maps code point to code point and splitting only adds spaces, so the characters of
+        # the tokens are, in order, the visible characters of the text.
+        visible = tf.cast(tf.where(tf.not_equal(folded, SPACE))[:, 0], tf.int32)
+        behind = tf.cumsum(tf.strings.length(words.values, unit="UTF8_CHAR"))
+        ends = tf.gather(visible, behind - 1) + 1
+        starts = tf.gather(visible, tf.concat([[0], behind], axis=0)[:-1])
+        positions = tf.ragged.range(starts, ends)
+        tokens = tf.strings.unicode_encode(
+            positions.with_values(tf.gather(codes, positions.values)), "UTF-8", errors="replace"
+        )
+        offset = tf.gather(first, words.value_rowids())
+        return (
+            words.with_values(tokens),
+            words.with_values(starts - offset),
+            words.with_values(ends - offset),
+        )
 
 
 def split_texts(
     texts: Iterable[str | bytes], *, lowercase: bool, max_chars: int | None = None
 ) -> Iterator[list[str]]:
-    """Yields the words of each of some texts, which are read as a stream.
+    """Yields the words of each text of a stream.
 
     Args:
         texts: The texts.
@@ -82,29 +162,22 @@ def split_texts(
             yield [word.decode() for word in words]
 
 
-def fold(codes: tf.Tensor, lowercase: bool) -> tf.Tensor:
-    """Maps code points to those that texts are split by, one to one.
-
-    White space and invisible separators become U+0020, apostrophes ASCII ones.
-
-    Args:
-        codes: int32, of any shape.
-        lowercase: Lower-case them.
-    """
+def _fold(codes: tf.Tensor, lowercase: bool) -> tf.Tensor:
+    """Folds code points, int32 of any shape, one to one; see `_folded_code_points`."""
     table = _folded_code_points(lowercase)
     folded = tf.gather(tf.constant(table), tf.minimum(codes, len(table) - 1))
     return tf.where(codes < len(table), folded, codes)
 
 
-def split_folded(
+def _split_folded(
     codes: tf.RaggedTensor, splits: Sequence[str] = (CONTRACTION,), token: str = TOKEN
 ) -> tf.RaggedTensor:
     """Splits folded texts; only spaces are lost.
 
     Args:
-        codes: Code points of each text as `fold` gives them, int32 `(batch, None)`.
-        splits: Expressions of two groups, between which a space is put; applied first, in order.
-        token: Expression of a token inside what stands between two spaces.
+        codes: Folded code points of each text, int32 `(batch, None)`.
+        splits: Expressions of two groups to insert a space between; applied first, in order.
+        token: Expression of a token in a string without spaces.
 
     Returns:
         `tf.RaggedTensor` of strings `(batch, None)`, int64 row splits.
@@ -118,6 +191,7 @@ def split_folded(
 
 @functools.cache
 def _folded_code_points(lowercase: bool) -> np.ndarray:
+    """White space and invisible separators become U+0020, apostrophes ASCII ones."""
     table = normalized_code_points(lowercase).copy()
     table[list(_SEPARATORS)] = SPACE
     table[list(_APOSTROPHES)] = ord("'")

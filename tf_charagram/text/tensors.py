@@ -1,8 +1,8 @@
-"""Texts of any kind: as tensors, and from tensors."""
+"""Conversion of texts to and from tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -16,11 +16,18 @@ from tf_charagram.text.validation import check_texts
 
 
 def string_tensor(texts: Sequence[str | bytes]) -> tf.Tensor:
-    """Returns texts as UTF-8, a string tensor `(num_texts,)`; surrogates are as in `to_bytes`."""
+    """Converts texts to a UTF-8 string tensor `(num_texts,)`; surrogates as in `to_bytes`."""
     try:
         return tf.constant(texts, tf.string)  # Takes a third of the time.
     except ValueError:  # A surrogate.
         return tf.constant([to_bytes(text) for text in texts], tf.string)
+
+
+def ids_function(vectorizer: keras.layers.Layer) -> Callable[[list[str]], tf.RaggedTensor]:
+    """Returns a compiled function from a list of texts to their ids, int32 `(num_texts, None)`."""
+    signature = [tf.TensorSpec([None], tf.string)]
+    function = tf.function(vectorizer.__call__, input_signature=signature, autograph=False)
+    return lambda texts: function(string_tensor(texts))
 
 
 def check_shape(texts: tf.Tensor | keras.KerasTensor) -> None:
@@ -38,15 +45,15 @@ def check_shape(texts: tf.Tensor | keras.KerasTensor) -> None:
 
 
 def decoded(text: str | bytes) -> str:
-    """Returns a text as a string; broken bytes become U+FFFD, as where texts are embedded."""
+    """Decodes a text from UTF-8; broken bytes become U+FFFD, as in the graph."""
     return text.decode(errors="replace") if isinstance(text, bytes) else text
 
 
 def paired_texts(left: Any, right: Any) -> tuple[list[str | bytes], list[str | bytes]]:
-    """Returns the texts of both sides of pairs, each as `texts_of`.
+    """Returns the texts of both sides of pairs.
 
     Raises:
-        ConfigError: As there; or the two differ in length.
+        ConfigError: As for `texts_of`, or the two differ in length.
     """
     lefts, rights = list(texts_of(left, "left")), list(texts_of(right, "right"))
     if len(lefts) != len(rights):
@@ -61,14 +68,14 @@ def texts_of(data: Any, name: str = "data") -> Iterable[Any]:
     """Returns the texts of a list, an array, a tensor or a `tf.data.Dataset`, in order.
 
     Args:
-        data: The texts; those of a tensor or a data set come as bytes.
-        name: What errors call it.
+        data: The texts; those of a tensor or a data set are returned as bytes.
+        name: Name of the argument in errors.
 
     Returns:
         A list, or a stream that is checked as it is read.
 
     Raises:
-        ConfigError: It is a single string, or nothing to iterate over, or one is no string.
+        ConfigError: `data` is a single string, is not iterable, or holds something else.
     """
     check_texts(data, name)
     if isinstance(data, tf.data.Dataset):

@@ -1,8 +1,8 @@
-"""The layer that turns strings into n-gram ids."""
+"""The layer that turns strings into n-gram ids, found by their keys in one of three ways."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Unpack
 
 import keras
@@ -10,41 +10,43 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, check_integers, check_switches
-from tf_charagram.text.base import TextOptions, TextVectorizer
-from tf_charagram.text.dictionary import Dictionary, check_dictionary
-from tf_charagram.text.growing import check_growable
-from tf_charagram.text.keys import ngram_keys
+from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
+from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.keys import mix64, ngram_keys, padded_keys
 from tf_charagram.text.lookup import LookupTable
-from tf_charagram.text.ngram_ids import hashed_ids, known_ids, longest_ids
+from tf_charagram.text.normalize import FlatTexts, masked, without_few
 from tf_charagram.text.tensors import string_tensor
-from tf_charagram.text.validation import check_orders
-from tf_charagram.text.vocabulary import NgramVocabulary, check_vocabulary
+from tf_charagram.text.validation import check_orders, check_type
+from tf_charagram.text.vocabulary import NgramVocabulary
+
+# Maps keys, int64 `(n,)`, to rows, int64 `(n,)`; negative without a row.
+_Lookup = Callable[[tf.Tensor], tf.Tensor]
+
+_ROW_STEP = 0xD1342543DE82EF95
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
 class NgramVectorizer(TextVectorizer):
     """Maps texts to the ids of their character n-grams (Charagram, sections 3 and 4.1.2).
 
-    Texts are lower-cased, white space collapsed, and one space put at both ends. With a vocabulary,
-    n-grams outside it are dropped. With `hash_buckets`, every n-gram has one or more rows and no
-    vocabulary is needed, at the price of collisions. An n-gram that occurs twice gives its id
-    twice.
+    Texts are lowercased, white space is collapsed, and a space is added at both ends. With a
+    vocabulary, n-grams outside it are dropped. With `hash_buckets`, every n-gram has one or more
+    rows and no vocabulary is needed, at the price of collisions. Repeated n-grams repeat their id.
 
     Args:
         orders: n-gram orders, 1 to 8 in any combination.
         vocabulary: The n-grams that have a row. Default: those of the texts given to `adapt`,
             unless `hash_buckets` is given.
         hash_buckets: Number of rows in hash mode.
-        rows_per_ngram: Rows each n-gram is hashed to; with several, collisions of one row are
-            told apart by the others (a Bloom embedding). Hash mode only.
-        lowercase: As for `TextVectorizer`, and so are the call arguments and the result.
+        rows_per_ngram: Number of rows that each n-gram is hashed to. With several, n-grams that
+            collide in one row differ in the others (a Bloom embedding). Hash mode only.
+        lowercase: As for `TextVectorizer`, like the call arguments and the result.
         unicode_form: As for `TextVectorizer`.
         max_chars: As for `TextVectorizer`.
-        longest_only: Of the n-grams of the vocabulary that start at one position, only the longest
-            gives its id; see `tf_charagram.models.prefix_sums`. Only with a vocabulary whose
-            keys are exact.
-        dictionary: Known words. A word that is not among them and one typing error away from one
-            that is, is read as that one; see `tf_charagram.text.correction`. Only with `lowercase`.
+        longest_only: Whether only the longest n-gram at each position gives its id; see
+            `tf_charagram.models.prefix_sums`. Only with a vocabulary with exact keys.
+        dictionary: Known words; other words that are one typo away from one are read as that one,
+            see `tf_charagram.text.correction`. Only with `lowercase`.
         **kwargs: As for `TextVectorizer`.
 
     Raises:
@@ -66,10 +68,7 @@ class NgramVectorizer(TextVectorizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(lowercase, unicode_form, max_chars, **kwargs)
-        _check_rows(vocabulary, hash_buckets, rows_per_ngram)
-        check_dictionary(dictionary)
-        if dictionary is not None and not lowercase:
-            raise ConfigError("`dictionary` needs `lowercase`: its words are in lower case.")
+        _check_rows(hash_buckets, rows_per_ngram)
         check_switches(longest_only=longest_only)
         if longest_only and hash_buckets is not None:
             raise ConfigError("`longest_only` needs a `vocabulary`.")
@@ -80,7 +79,14 @@ class NgramVectorizer(TextVectorizer):
         self._use(vocabulary, dictionary)
 
     def _use(self, vocabulary: NgramVocabulary | None, dictionary: Dictionary | None) -> None:
-        """Sets the vocabulary and the known words, and the tables that follow from them."""
+        """Sets vocabulary and dictionary, and makes their tables."""
+        example = "NgramVocabulary.from_ngrams(ngrams)"
+        check_type("vocabulary", vocabulary, NgramVocabulary, example)
+        check_type("dictionary", dictionary, Dictionary, "Dictionary.from_texts(texts)")
+        if vocabulary is not None and self.hash_buckets is not None:
+            raise ConfigError("Give only one of `vocabulary` and `hash_buckets`.")
+        if dictionary is not None and not self.lowercase:
+            raise ConfigError("`dictionary` needs `lowercase`: its words are lowercase.")
         if self.longest_only and vocabulary is not None and vocabulary.bits is None:
             raise ConfigError(
                 "`longest_only` needs a `vocabulary` with exact keys; this one has too many "
@@ -92,9 +98,8 @@ class NgramVectorizer(TextVectorizer):
             rows = tf.range(len(vocabulary), dtype=tf.int64)
             self._table = LookupTable(tf.constant(vocabulary.keys), rows, -1)
         alphabet = None if vocabulary is None else vocabulary.alphabet
-        #: Turns texts into symbols.
         self.reader = self._make_reader(alphabet, dictionary)
-        # Whoever exports a Keras model with this layer finds tables among its attributes alone.
+        # The export of a Keras model finds tables only among the attributes of its layers.
         self._tables = self.reader.resources
 
     @classmethod
@@ -107,17 +112,17 @@ class NgramVectorizer(TextVectorizer):
         max_per_order: int | None = None,
         **options: Unpack[TextOptions],
     ) -> NgramVectorizer:
-        """Builds a vectorizer whose vocabulary is counted from texts.
+        """Builds a vectorizer with the n-grams of texts; see `NgramVocabulary.from_texts`.
 
         Args:
-            texts: The texts, each counted as often as it comes; read once, as a stream.
+            texts: The texts, with repetitions; read once, as a stream.
             orders: n-gram orders, 1 to 8 in any combination.
-            min_count: Fewest occurrences an n-gram needs.
-            max_per_order: Keep only this many of each order, the most frequent ones.
+            min_count: Minimum number of occurrences of an n-gram.
+            max_per_order: Maximum number of n-grams of each order; the most frequent ones are kept.
             **options: `lowercase`, `unicode_form` and `max_chars`, as for the class.
 
         Raises:
-            ConfigError: An argument is out of range, or no n-gram is left.
+            ConfigError: An argument is out of range, or no n-gram is frequent enough.
         """
         vocabulary = NgramVocabulary.from_texts(
             texts, orders=orders, min_count=min_count, max_per_order=max_per_order, **options
@@ -126,14 +131,14 @@ class NgramVectorizer(TextVectorizer):
 
     @property
     def is_adapted(self) -> bool:
-        """Whether it has its vocabulary, or hashes n-grams."""
+        """Whether there is a vocabulary, or n-grams are hashed."""
         return self.vocabulary is not None or self.hash_buckets is not None
 
     def adapt(self, data: Any, **counting: Any) -> None:
-        """Sets the vocabulary to the n-grams of texts, as `TextVectorizer.adapt`; words stay known.
+        """Replaces the vocabulary, see `TextVectorizer.adapt`; keeps the dictionary.
 
         Raises:
-            ConfigError: As there; or n-grams are hashed, and there is nothing to set.
+            ConfigError: As there, or n-grams are hashed.
         """
         if self.hash_buckets is not None:
             raise ConfigError("`adapt` is for vocabularies; `hash_buckets` needs none.")
@@ -143,11 +148,13 @@ class NgramVectorizer(TextVectorizer):
             self._use(self.vocabulary, dictionary)
 
     def _take(self, state: dict[str, np.ndarray]) -> None:
-        """Sets vocabulary and known words to what `state()` returned."""
-        self._use(*_parts_of(state))
+        """Sets vocabulary and dictionary to those of a `state()`."""
+        has_ngrams = any(name in state for name in ("orders", "keys", "counts"))
+        vocabulary = NgramVocabulary.from_arrays(state) if has_ngrams else None
+        self._use(vocabulary, Dictionary.from_arrays(state))
 
     def _num_ids(self) -> int:
-        """Returns the number of n-grams, or of buckets."""
+        """Returns the number of n-grams or buckets."""
         return self.hash_buckets if self.vocabulary is None else len(self.vocabulary)  # type: ignore[return-value]
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
@@ -156,13 +163,13 @@ class NgramVectorizer(TextVectorizer):
         with tf.device("CPU:0"):
             flat = self.reader(texts)
             if self.vocabulary is None:
-                return hashed_ids(flat, self.orders, self.num_rows, self.rows_per_ngram)
-            ids = longest_ids if self.longest_only else known_ids
+                return _hashed_ids(flat, self.orders, self.num_rows, self.rows_per_ngram)
+            ids = _longest_ids if self.longest_only else _known_ids
             return ids(flat, self.orders, self.vocabulary.bits, self._table.lookup)  # type: ignore[arg-type]
 
     @property
     def resources(self) -> list[Any]:
-        """Resources that a SavedModel holds besides the graph: the look-up tables, if any."""
+        """Lookup tables, which a SavedModel must track."""
         own = [] if self.vocabulary is None else [self._table]
         return [*own, *self.reader.resources]
 
@@ -170,7 +177,7 @@ class NgramVectorizer(TextVectorizer):
         """Returns the n-grams of a text that have rows, in order, each with its ids.
 
         Raises:
-            ConfigError: With `longest_only`, not every n-gram gives its id.
+            ConfigError: With `longest_only`, because not every n-gram gives its id.
         """
         normalized, spans = self.spans(text)
         texts = string_tensor([text])
@@ -181,26 +188,22 @@ class NgramVectorizer(TextVectorizer):
         ]
 
     def spans(self, text: str) -> tuple[str, list[tuple[int, int]]]:
-        """Returns where the n-grams of a text are that have rows.
-
-        Args:
-            text: Any text.
+        """Returns the positions of the n-grams of a text that have rows.
 
         Returns:
-            The text as it is read, normalized and with a space at both ends, its words corrected if
-            there is a dictionary; and the first position of each n-gram in it and the one after its
-            last, in the order of `ngrams`.
+            The text as it is read: normalized, corrected if there is a dictionary, and with a space
+            at both ends; and start and end of each n-gram in it, in the order of `ngrams`.
 
         Raises:
-            ConfigError: With `longest_only`, not every n-gram gives its id.
+            ConfigError: As for `ngrams`.
         """
         if self.longest_only:
             raise ConfigError(
-                "The n-grams of a folded model (`longest_only`) cannot be told apart. Use the "
-                "model that is not folded."
+                "A folded model (`longest_only`) does not tell n-grams apart. Use the model that "
+                "is not folded."
             )
         texts = self.reader(string_tensor([text]))
-        # What was cut off is still there, behind the space at the end.
+        # Truncated parts follow the space at the end.
         codes = self.reader.code_points(texts.symbols[: texts.ends[0] + 1].numpy())
         bits = None if self.vocabulary is None else self.vocabulary.bits
         keys, _ = ngram_keys(texts, self.orders, bits)
@@ -208,17 +211,14 @@ class NgramVectorizer(TextVectorizer):
         if self.vocabulary is not None:
             has_row = self._table.lookup(keys).numpy()[starts, columns] >= 0
             starts, columns = starts[has_row], columns[has_row]
-        # The column after those of the orders is the unigram of the space after a text.
+        # The column after those of the orders holds the space after a text, a unigram.
         starts = starts + (columns == len(self.orders))
         lengths = np.array([*self.orders, 1])[columns]
         spans = zip(starts.tolist(), (starts + lengths).tolist(), strict=True)
         return "".join(map(chr, codes)), list(spans)
 
     def grown(self, other: NgramVectorizer) -> tuple[NgramVectorizer, np.ndarray]:
-        """Adds rows for the n-grams of another vectorizer; in hash mode all have rows already.
-
-        As for `TextVectorizer`. The words that either knows are known.
-        """
+        """Adds the n-grams and the words of another vectorizer, see `TextVectorizer.grown`."""
         check_growable(self, other)
         dictionary = other.dictionary
         if self.dictionary is not None:
@@ -233,15 +233,15 @@ class NgramVectorizer(TextVectorizer):
     def with_parts(
         self, vocabulary: NgramVocabulary | None, dictionary: Dictionary | None
     ) -> NgramVectorizer:
-        """Returns a vectorizer with the same settings, and other n-grams or known words."""
+        """Returns a vectorizer with the same settings and another vocabulary or dictionary."""
         return type(self)(**self.settings(), vocabulary=vocabulary, dictionary=dictionary)
 
     def as_written(self) -> NgramVectorizer:
-        """Returns this vectorizer without its dictionary, if it has one."""
+        """Returns this vectorizer without its dictionary."""
         return self if self.dictionary is None else self.with_parts(self.vocabulary, None)
 
     def settings(self) -> dict[str, Any]:
-        """Returns the arguments without the vocabulary, which is stored as arrays."""
+        """Returns the constructor's arguments except vocabulary and dictionary."""
         return {
             **super().settings(),
             "orders": list(self.orders),
@@ -251,30 +251,12 @@ class NgramVectorizer(TextVectorizer):
         }
 
     def state(self) -> dict[str, np.ndarray]:
-        """Returns what the settings leave out, as named arrays: the vocabulary, known words."""
+        """Returns vocabulary and dictionary as named arrays."""
         arrays = {} if self.vocabulary is None else self.vocabulary.to_arrays()
         return arrays if self.dictionary is None else {**arrays, **self.dictionary.to_arrays()}
 
-    @classmethod
-    def from_state(cls, config: dict[str, Any], state: dict[str, np.ndarray]) -> NgramVectorizer:
-        """Restores a vectorizer from `settings()` and `state()`."""
-        vocabulary, dictionary = _parts_of(state)
-        return cls(**config, vocabulary=vocabulary, dictionary=dictionary)
 
-
-def _parts_of(state: dict[str, np.ndarray]) -> tuple[NgramVocabulary | None, Dictionary | None]:
-    """Returns the vocabulary and the known words that arrays hold."""
-    has_ngrams = any(name in state for name in ("orders", "keys", "counts"))
-    vocabulary = NgramVocabulary.from_arrays(state) if has_ngrams else None
-    return vocabulary, Dictionary.from_arrays(state)
-
-
-def _check_rows(
-    vocabulary: NgramVocabulary | None, hash_buckets: int | None, rows_per_ngram: int
-) -> None:
-    check_vocabulary(vocabulary=vocabulary)
-    if vocabulary is not None and hash_buckets is not None:
-        raise ConfigError("Give only one of `vocabulary` and `hash_buckets`.")
+def _check_rows(hash_buckets: int | None, rows_per_ngram: int) -> None:
     check_integers(hash_buckets=hash_buckets, rows_per_ngram=rows_per_ngram)
     if hash_buckets is not None and not 1 <= hash_buckets < 2**31:
         raise ConfigError(f"`hash_buckets` must be in [1, 2^31). Received: {hash_buckets}")
@@ -283,3 +265,62 @@ def _check_rows(
             "`rows_per_ngram` must be at least 1, and above 1 only together with `hash_buckets`. "
             f"Received: rows_per_ngram={rows_per_ngram}"
         )
+
+
+def _known_ids(
+    texts: FlatTexts, orders: Sequence[int], bits: int | None, lookup: _Lookup
+) -> tf.RaggedTensor:
+    """Returns the ids of all n-grams that have a row, int32 `(batch, None)`."""
+    keys, splits = ngram_keys(texts, orders, bits)
+    num_columns = keys.shape[1]
+    # The table does not contain key 0, "no n-gram".
+    rows = tf.cast(lookup(tf.reshape(keys, [-1])), tf.int32)
+    return _ragged(*masked(rows, rows >= 0, splits * num_columns))
+
+
+def _longest_ids(
+    texts: FlatTexts, orders: Sequence[int], bits: int, lookup: _Lookup
+) -> tf.RaggedTensor:
+    """Returns the id of the longest n-gram with a row at each position, int32 `(batch, None)`."""
+    max_order = orders[-1]
+    keys, splits = padded_keys(texts, max_order, bits)
+    positions = tf.range(tf.size(keys))
+    places, found = [], []
+    for order in orders[::-1]:
+        shift = np.int64(bits * (max_order - order))
+        rows = lookup(tf.bitwise.right_shift(keys, shift))
+        places.append(positions)
+        found.append(rows)
+        unknown = tf.where(rows < 0)[:, 0]
+        keys, positions = tf.gather(keys, unknown), tf.gather(positions, unknown)
+    # The last row for a position wins. Scattered updates take twice as long.
+    rows = tf.cast(tf.dynamic_stitch(places, found), tf.int32)
+    if 1 in orders:
+        last_spaces = ngram_keys(texts, (1,), bits)[0][:, 1]
+        rows = tf.stack([rows, tf.cast(lookup(last_spaces), tf.int32)], axis=1)
+        rows, splits = tf.reshape(rows, [-1]), 2 * splits
+        return _ragged(*masked(rows, rows >= 0, splits))
+    # Most positions have a row, so few are dropped.
+    return _ragged(*without_few(rows, rows < 0, splits))
+
+
+def _hashed_ids(
+    texts: FlatTexts, orders: Sequence[int], num_rows: int, rows_per_ngram: int
+) -> tf.RaggedTensor:
+    """Returns `rows_per_ngram` ids in `[0, num_rows)` of each n-gram, int32 `(batch, None)`."""
+    keys, splits = ngram_keys(texts, orders, None)
+    num_columns = keys.shape[1] * rows_per_ngram
+    keys = tf.reshape(keys, [-1])
+    unsigned = tf.cast(keys, tf.uint64)
+    columns = [
+        tf.cast(mix64(unsigned ^ np.uint64(_ROW_STEP * j % 2**64)), tf.int64)
+        for j in range(rows_per_ngram)
+    ]
+    rows = tf.math.floormod(tf.stack(columns, axis=1), np.int64(num_rows))
+    exists = tf.repeat(keys > 0, rows_per_ngram)
+    rows = tf.cast(tf.reshape(rows, [-1]), tf.int32)
+    return _ragged(*masked(rows, exists, splits * num_columns))
+
+
+def _ragged(values: tf.Tensor, splits: tf.Tensor) -> tf.RaggedTensor:
+    return tf.RaggedTensor.from_row_splits(values, splits, validate=False)

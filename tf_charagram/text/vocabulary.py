@@ -1,25 +1,24 @@
-"""The n-gram vocabulary V: which n-grams have a row, and how it is counted from texts."""
+"""The n-gram vocabulary V: the n-grams that have a row, counted from texts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.counting import MAX_DISTINCT, CountSettings, NgramCounter
-from tf_charagram.text.growing import common_keys, joined
+from tf_charagram.text.counting import MAX_DISTINCT, NgramCounter
 from tf_charagram.text.keys import (
     exact_digits,
     join_digits,
     mixed_keys,
+    renumbered_keys,
     symbol_bits,
     warn_of_mixed_keys,
 )
 from tf_charagram.text.symbols import Alphabet
 from tf_charagram.text.tensors import decoded, texts_of
-from tf_charagram.text.validation import check_counting, check_orders
+from tf_charagram.text.validation import check_counting, check_orders, check_text_options
 
 
 class NgramVocabulary:
@@ -27,12 +26,11 @@ class NgramVocabulary:
 
     Attributes:
         orders: Ascending n-gram orders.
-        alphabet: Characters the keys are made of, or `None` when the texts have more characters
-            than exact keys can hold and keys are 64-bit mixes.
-        keys: int64 `(size,)`; row `i` belongs to `keys[i]`. By order, then most frequent first,
-            then in code point order (for mixed keys: by key). What a vocabulary has grown by comes
-            last, in the same order.
-        counts: How often each n-gram occurred in the texts, int64 `(size,)`.
+        alphabet: The characters that keys are made of, or `None` if exact keys cannot hold all
+            characters of the texts, and keys are 64-bit mixes.
+        keys: int64 `(size,)`; row `i` belongs to `keys[i]`. Sorted by order, then most frequent
+            first, then by code points (mixed keys: by key). Rows added by `grown` come last.
+        counts: Number of occurrences of each n-gram in the texts, int64 `(size,)`.
     """
 
     def __init__(
@@ -67,49 +65,35 @@ class NgramVocabulary:
         unicode_form: str | None = None,
         max_chars: int | None = 10_000,
         max_distinct: int = MAX_DISTINCT,
-        chunk_size: int = 10_000,
-        num_threads: int | None = None,
     ) -> NgramVocabulary:
         """Counts the n-grams of texts in one pass, exactly, in bounded memory.
 
-        What does not fit into memory is spilled to a temporary file in the folder of `tempfile`,
-        which `TMPDIR` sets. Memory grows only with the vocabulary that is chosen.
+        Counts that do not fit into memory are spilled to a temporary file in the folder of
+        `tempfile` (`TMPDIR`). Memory grows only with the size of the vocabulary.
 
         Args:
-            texts: The texts, each counted as often as it comes; read once, as a stream.
+            texts: The texts, with repetitions; read once, as a stream.
             orders: n-gram orders, 1 to 8 in any combination.
-            min_count: Fewest occurrences an n-gram needs.
-            max_per_order: Keep only this many of each order, the most frequent ones.
-            lowercase: Lower-case the texts.
-            unicode_form: `None`, or a form such as `"NFKC"` applied before all else.
+            min_count: Minimum number of occurrences of an n-gram.
+            max_per_order: Maximum number of n-grams of each order; the most frequent ones are kept.
+            lowercase: Whether texts are lowercased.
+            unicode_form: Unicode normalization form such as `"NFKC"`, applied first, or `None`.
             max_chars: Texts are truncated after this many characters.
-            max_distinct: Distinct n-grams of the highest order held in memory, about 60 bytes
-                each; more are spilled.
-            chunk_size: Texts counted at a time.
-            num_threads: Threads that count; `None` for one per core. The result is the same.
+            max_distinct: Number of distinct n-grams of the highest order held in memory, about 60
+                bytes each.
 
         Raises:
             ConfigError: An argument is out of range, `texts` is a single string, or no n-gram is
-                left.
+                frequent enough.
             RunError: Counts cannot be spilled, for instance because the disk is full.
         """
         texts = texts_of(texts, "texts")
-        check_counting(
-            min_count, max_per_order=max_per_order, max_distinct=max_distinct,
-            num_threads=num_threads, chunk_size=chunk_size,
-        )  # fmt: skip
-        settings = CountSettings(check_orders(orders), lowercase, unicode_form, max_chars)
-        with NgramCounter(settings, max_distinct) as counter:
-            counter.count(texts, chunk_size=chunk_size, num_threads=num_threads)
-            return cls.from_counter(counter, min_count, max_per_order)
-
-    @classmethod
-    def from_counter(
-        cls, counter: NgramCounter, min_count: int, max_per_order: int | None
-    ) -> NgramVocabulary:
-        """Chooses n-grams by what was counted; arguments and errors are those of `from_texts`."""
-        orders = counter.settings.orders
-        alphabet, keys, counts = counter.chosen(min_count, max_per_order)
+        check_counting(min_count, max_per_order=max_per_order, max_distinct=max_distinct)
+        orders = check_orders(orders)
+        check_text_options(lowercase, unicode_form, max_chars)
+        with NgramCounter(orders, lowercase, unicode_form, max_chars, max_distinct) as counter:
+            counter.count(texts)
+            alphabet, keys, counts = counter.chosen(min_count, max_per_order)
         if not len(keys):
             raise ConfigError(
                 f"The texts have no n-gram of orders {list(orders)} that occurs "
@@ -118,19 +102,15 @@ class NgramVocabulary:
         return cls(orders, alphabet, keys, counts)
 
     @classmethod
-    def from_ngrams(
-        cls, ngrams: Sequence[str], counts: Sequence[int] | None = None
-    ) -> NgramVocabulary:
-        """Makes a vocabulary of given n-grams, one row each in their order.
+    def from_ngrams(cls, ngrams: Sequence[str]) -> NgramVocabulary:
+        """Makes a vocabulary of given n-grams, one row each, in their order.
 
         Args:
-            ngrams: Distinct n-grams of 1 to 8 characters, normalized; a space stands for the
-                beginning or the end of a text, too.
-            counts: How often each occurs. Default: once.
+            ngrams: Distinct n-grams of 1 to 8 characters, normalized; a space also stands for the
+                start or the end of a text.
 
         Raises:
-            ConfigError: There is none, one is no string, too long or empty, or two are the same; or
-                `counts` are no integers, or not as many.
+            ConfigError: There are no n-grams, or one is not a string, empty, too long or repeated.
         """
         ngrams = [*map(decoded, texts_of(ngrams, "ngrams"))]
         if not ngrams:
@@ -149,24 +129,16 @@ class NgramVocabulary:
             keys = join_digits(np.where(codes >= 0, symbols, 0), bits)
         else:
             warn_of_mixed_keys(len(alphabet), orders[-1])
-            keys, lengths = np.zeros(len(ngrams), np.int64), np.count_nonzero(codes >= 0, axis=1)
-            for order in orders:
-                keys[lengths == order] = mixed_keys(codes[lengths == order, -order:])
+            keys = _mixed(codes, np.count_nonzero(codes >= 0, axis=1))
         distinct, first = np.unique(keys, return_index=True)
         if len(distinct) < len(keys):
             repeated = ngrams[int(np.setdiff1d(np.arange(len(keys)), first)[0])]
             raise ConfigError(
-                f"`ngrams` must be distinct. Received: {len(keys) - len(distinct)} that are there "
-                f"before, such as {repeated!r}"
+                f"`ngrams` must be distinct. Received: {len(keys) - len(distinct)} duplicates, "
+                f"such as {repeated!r}"
             )
-        counted = np.ones(len(keys), np.int64) if counts is None else np.asarray(counts)
-        is_counts = counted.shape == keys.shape and counted.dtype.kind in "iu"
-        if not is_counts or not 0 <= counted.min() <= counted.max() < 2**63:
-            raise ConfigError(
-                f"`counts` must be a number for each of the {len(keys)} n-grams: integers from 0 "
-                f"on. Received: {counted.dtype} of shape {counted.shape}"
-            )
-        return cls(orders, alphabet if is_exact else None, keys, counted)
+        counts = np.ones(len(keys), np.int64)
+        return cls(orders, alphabet if is_exact else None, keys, counts)
 
     def ngrams(self) -> list[str]:
         """Returns the n-gram of each row; mixed keys cannot be undone and give `"#<hex key>"`."""
@@ -177,35 +149,57 @@ class NgramVocabulary:
         return ["".join(map(chr, row[digit > 0])) for row, digit in zip(codes, digits, strict=True)]
 
     def grown(self, other: NgramVocabulary) -> tuple[NgramVocabulary, np.ndarray]:
-        """Returns this vocabulary followed by the n-grams of another that it does not have.
+        """Returns this vocabulary followed by the n-grams of another that it lacks.
 
-        Counts are summed. Where exact keys cannot hold the characters of both, all are mixed, and a
-        warning says so.
+        Counts are summed. If exact keys cannot hold the characters of both, all keys are mixed,
+        with a warning.
 
         Returns:
             The grown vocabulary, and the row in it of each row of this one, int64 `(size,)`: the
-            same, unless two n-grams have one mixed key, about once in 10^7 large vocabularies.
+            same, unless two n-grams share a mixed key, about once in 10^7 large vocabularies.
 
         Raises:
             ConfigError: The n-gram orders differ.
         """
         if self.orders != other.orders:
             raise ConfigError(
-                "A vocabulary grows by one of the same n-gram orders only. "
+                "A vocabulary can only grow by one with the same n-gram orders. "
                 f"Received: orders {list(self.orders)} and {list(other.orders)}"
             )
-        alphabet, keys, other_keys = common_keys(
-            self.orders[-1], self.keys, self.alphabet, other.keys, other.alphabet
+        max_order = self.orders[-1]
+        bits = symbol_bits(max_order)
+        alphabet = None
+        if self.alphabet is not None and other.alphabet is not None:
+            alphabet = self.alphabet.extended(other.alphabet.characters)
+            if len(alphabet) > Alphabet.capacity(bits):
+                warn_of_mixed_keys(len(alphabet), max_order)
+                alphabet = None
+        if alphabet is None:
+            together = [self._mixed_keys(), other._mixed_keys()]
+        else:
+            symbols = alphabet.symbols_of(other.alphabet)  # type: ignore[arg-type]
+            together = [self.keys, renumbered_keys(other.keys, symbols, bits, max_order)]
+        distinct, first, inverse = np.unique(
+            np.concatenate(together), return_index=True, return_inverse=True
         )
-        keys, rows = joined(keys, other_keys)
+        order = np.argsort(first)
+        rows = np.argsort(order)[inverse]
         counts = np.bincount(rows, np.concatenate([self.counts, other.counts])).astype(np.int64)
-        return NgramVocabulary(self.orders, alphabet, keys, counts), rows[: len(self)]
+        grown = NgramVocabulary(self.orders, alphabet, distinct[order], counts)
+        return grown, rows[: len(self)]
+
+    def _mixed_keys(self) -> np.ndarray:
+        """Returns the mixed key of each n-gram, int64 `(size,)`."""
+        if self.alphabet is None or self.bits is None:
+            return self.keys
+        digits = exact_digits(self.keys, self.bits, self.orders[-1])
+        return _mixed(self.alphabet.code_points(digits), np.count_nonzero(digits, axis=1))
 
     def prefixes(self) -> np.ndarray | None:
-        """Returns the row of the longest known n-gram that each one begins with, int64 `(size,)`.
+        """Returns the row of the longest known proper prefix of each n-gram, int64 `(size,)`.
 
-        The n-gram itself does not count; -1 where there is none. `None` for mixed keys, which do
-        not tell what an n-gram begins with.
+        It is -1 for an n-gram without one. Returns `None` for mixed keys, which do not tell the
+        prefixes of an n-gram.
         """
         if self.bits is None:
             return None
@@ -213,7 +207,7 @@ class NgramVocabulary:
         keys = self.keys[by_key]
         prefixes = np.full(len(self), -1)
         num_symbols = np.count_nonzero(exact_digits(self.keys, self.bits, self.orders[-1]), axis=1)
-        for order in self.orders:  # A longer one found later takes the place of a shorter.
+        for order in self.orders:  # Longer prefixes replace shorter ones.
             longer = np.flatnonzero(num_symbols > order)
             beginnings = self.keys[longer] >> self.bits * (num_symbols[longer] - order)
             positions = np.minimum(np.searchsorted(keys, beginnings), len(keys) - 1)
@@ -222,7 +216,7 @@ class NgramVocabulary:
         return prefixes
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Returns the vocabulary as named arrays; `from_arrays` is the way back."""
+        """Returns the vocabulary as named arrays, from which `from_arrays` restores it."""
         arrays = {"orders": np.array(self.orders), "keys": self.keys, "counts": self.counts}
         if self.alphabet is not None:
             arrays["alphabet"] = self.alphabet.characters
@@ -230,7 +224,7 @@ class NgramVocabulary:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> NgramVocabulary:
-        """Restores what `to_arrays` returned.
+        """Restores a vocabulary from `to_arrays()`.
 
         Raises:
             ConfigError: The orders are out of range.
@@ -241,27 +235,22 @@ class NgramVocabulary:
         orders, keys, counts = (arrays[name] for name in ("orders", "keys", "counts"))
         if orders.ndim != 1 or keys.ndim != 1 or keys.shape != counts.shape:
             raise ValueError(
-                f"the vocabulary has keys {keys.shape}, counts {counts.shape} and orders "
-                f"{orders.shape}, where it needs lists, as many counts as keys"
+                "the vocabulary must have a list of orders, and as many counts as keys. Received: "
+                f"orders {orders.shape}, keys {keys.shape}, counts {counts.shape}"
             )
-        # From 1 on: what n-grams begin with is found by making keys smaller.
+        # `prefixes` relies on positive keys.
         if not len(keys) or keys.min() < 1:
-            raise ValueError("the vocabulary needs keys above 0")
+            raise ValueError("the vocabulary must have keys above 0")
         vocabulary = cls(orders.tolist(), alphabet, keys, counts)
         if alphabet is not None and len(alphabet) > Alphabet.capacity(vocabulary.bits or 0):
             raise ValueError(f"the vocabulary has {len(alphabet):,} characters, too many for keys")
         return vocabulary
 
 
-def check_vocabulary(**values: Any) -> None:
-    """Checks that values, by name, are vocabularies or `None`.
-
-    Raises:
-        ConfigError: One is not.
-    """
-    for name, value in values.items():
-        if value is not None and not isinstance(value, NgramVocabulary):
-            raise ConfigError(
-                f"`{name}` must be an `NgramVocabulary`, such as "
-                f"`NgramVocabulary.from_ngrams(ngrams)`. Received: {type(value).__name__}"
-            )
+def _mixed(code_points: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Returns mixed keys of n-grams `(num_ngrams, max_order)` that end in the last column."""
+    keys = np.zeros(len(code_points), np.int64)
+    for order in np.unique(lengths).tolist():
+        of_order = lengths == order
+        keys[of_order] = mixed_keys(code_points[of_order, -order:])
+    return keys

@@ -1,21 +1,21 @@
-"""Which characters make words, and marks on symbols that say it."""
+"""The characters that words are made of, from Unicode 14.0 whatever the version of Python."""
 
 from __future__ import annotations
 
-import unicodedata
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
-#: Code points that are told apart as parts of words or not: up to the last emoji.
+#: Code points that are classified even outside the alphabet: up to the last emoji.
 NUM_MARKED = 0x1FB00
 
-#: What a symbol is, in the bits above those of symbols: nothing for what is between words.
+#: Marks in the bits above those of symbols; symbols between words have none.
 LETTER, OTHER = 1 << 24, 2 << 24
 SYMBOL = LETTER - 1
 
-# Thai and Lao; Burmese; Khmer; Japanese syllables, twice; Chinese characters, in four blocks; again
-# syllables, of half width; and the planes of rare Chinese characters.
+# Thai and Lao; Burmese; Khmer; Japanese syllabaries, twice; Chinese characters, four blocks;
+# halfwidth Japanese; and the planes of rare Chinese characters.
 _UNSPACED = (
     (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x31F0, 0x31FF),
     (0x2E80, 0x2FDF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0xFF66, 0xFF9F),
@@ -23,46 +23,42 @@ _UNSPACED = (
 )  # fmt: skip
 
 
+@cache
 def is_in_word(char: str) -> bool:
-    """Returns whether a character is a part of words: a letter, a digit, or a mark on one."""
-    return char.isalnum() or unicodedata.category(char).startswith("M")
-
-
-def is_unspaced(char: str) -> bool:
-    """Returns whether a letter is of a script that puts no spaces between words.
-
-    What is between two spaces is then no word but a clause, and a letter more or less another one.
-    """
-    return any(first <= ord(char) <= last for first, last in _UNSPACED)
+    """Returns whether a character belongs to words: a letter, a digit, or a combining mark."""
+    return bool(_is_in_ranges("in_word", np.array(ord(char))))
 
 
 def marked(symbols: np.ndarray, code_points: np.ndarray) -> np.ndarray:
-    """Returns the symbols of code points with a mark on each that says what it is, int32.
+    """Marks symbols of code points as letters, other parts of words, or neither; int32.
 
-    What is between words is so whatever else its symbol stands for, as far as the table goes, and
-    up to `NUM_MARKED`.
+    Letters of scripts that put no spaces between words are other parts: between two spaces is a
+    clause, not a word.
 
     Args:
         symbols: The symbol of each code point.
         code_points: As for `WordCorrector`.
     """
-    # The last symbol is that of all symbols past the end.
-    marks = _marks(code_points)[np.minimum(symbols, len(code_points))]
-    between = _between_words()[: len(symbols)]
-    marks[: len(between)][between] = 0
+    is_letter = _is_in_ranges("letters", code_points)
+    for first, last in _UNSPACED:
+        is_letter &= (code_points < first) | (code_points > last)
+    is_other = (code_points < 0) | _is_in_ranges("in_word", code_points)
+    # The last mark is that of symbols past the end.
+    marks = np.append(np.select([is_letter, is_other], [LETTER, OTHER], 0), 0).astype(np.int32)
+    marks = marks[np.minimum(symbols, len(code_points))]
+    # A symbol may stand for several characters, some of them between words.
+    is_between = ~_is_in_ranges("in_word", np.arange(min(len(symbols), NUM_MARKED)))
+    marks[: len(is_between)][is_between] = 0
     return symbols | marks
 
 
+def _is_in_ranges(name: str, code_points: np.ndarray) -> np.ndarray:
+    return np.searchsorted(_ranges()[name], code_points, side="right") % 2 == 1
+
+
 @cache
-def _between_words() -> np.ndarray:
-    """Returns which of the first code points are between words, bool `(NUM_MARKED,)`."""
-    return np.array([not is_in_word(char) for char in map(chr, range(NUM_MARKED))])
-
-
-def _marks(code_points: np.ndarray) -> np.ndarray:
-    """Returns the mark of each symbol, int32 `(num_symbols + 1,)`."""
-    chars = [chr(code) if code >= 0 else "" for code in code_points.tolist()]
-    is_letter = [char.isalpha() and not is_unspaced(char) for char in chars]
-    is_other = [not char or is_in_word(char) for char in chars]
-    marks = np.select([is_letter, is_other], [LETTER, OTHER], 0)
-    return np.append(marks, 0).astype(np.int32)
+def _ranges() -> dict[str, np.ndarray]:
+    """Returns the code points at which a class of characters starts and ends, by turns."""
+    # Made by `str.isalnum`, `str.isalpha` and `unicodedata.category` of Python 3.11.
+    with np.load(Path(__file__).with_name("unicode_14.npz")) as file:
+        return dict(file)

@@ -12,46 +12,52 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.base import TextVectorizer
+from tf_charagram.text.base import TextVectorizer, check_growable
 from tf_charagram.text.batches import bounded_batches
-from tf_charagram.text.growing import check_growable
 from tf_charagram.text.lookup import LookupTable
 from tf_charagram.text.splitting import split_words
 from tf_charagram.text.tensors import string_tensor, texts_of
-from tf_charagram.text.unknown_words import UnknownWords, from_state, ngrams_of_words, to_state
-from tf_charagram.text.validation import check_counting, check_text_options, check_texts
-from tf_charagram.text.vocabulary import NgramVocabulary, check_vocabulary
+from tf_charagram.text.validation import (
+    check_counting,
+    check_text_options,
+    check_texts,
+    check_type,
+)
+from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.vocabulary import NgramVocabulary
 
 UNKNOWN = 0
-_CHUNK_TEXTS = 10_000
-_CHUNK_CHARS = 2_000_000
+_CHUNK_TEXTS, _CHUNK_CHARS = 10_000, 2_000_000
+# Prefix of the names of the n-gram arrays in a state.
+_NGRAM = "ngram_"
+# The n-grams are those of words that are normalized already.
+_UNCHANGED: dict[str, Any] = {"lowercase": False, "unicode_form": None, "max_chars": None}
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
 class WordVectorizer(TextVectorizer):
     """Maps texts to the ids of their words.
 
-    Texts are lower-cased and split into words and single punctuation marks. English contractions
-    are split as the Penn Treebank does and pretrained vectors expect: `don't` gives `do n't`,
-    `it's` gives `it 's`; text already split so stays as it is. Other words keep an apostrophe
+    Texts are lowercased and split into words and single punctuation marks. English contractions
+    are split as in the Penn Treebank and as pretrained vectors expect: `don't` gives `do n't`,
+    `it's` gives `it 's`; text that is already split is unchanged. Other words keep an apostrophe
     inside. `3.14` is one word, `x-ray` three, every Chinese character one. A word that is not in
-    the vocabulary has id 0. With `ngrams`, the ids of its n-grams follow, those of the word with a
-    space before and after it; they are above `num_words`.
+    the vocabulary has id 0. With `ngrams`, it is followed by the ids of its n-grams, including a
+    space before and after the word; they are above `num_words`.
 
-    It needs tensorflow-text also where the exported model is served.
+    Needs tensorflow-text, also to serve the exported model.
 
     Args:
-        words: The words that have an id of their own, in the order of ids from 1; distinct.
-            Default: those of the texts given to `adapt`.
-        ngrams: The n-grams that other words are made of, in the order of ids from `num_words + 1`;
-            `None` for one id for all those words.
-        lowercase: As for `TextVectorizer`, and so are the call arguments and the result.
+        words: The words with ids from 1 on; distinct. Default: those of the texts given to `adapt`.
+        ngrams: The n-grams of unknown words, with ids from `num_words + 1` on; `None` for a single
+            id for all unknown words.
+        lowercase: As for `TextVectorizer`, like the call arguments and the result.
         unicode_form: As for `TextVectorizer`.
         max_chars: As for `TextVectorizer`.
         **kwargs: As for `TextVectorizer`.
 
     Raises:
-        ConfigError: An argument is out of range, a word occurs twice, or one is no text.
+        ConfigError: An argument is out of range, or a word is a duplicate or not a string.
     """
 
     def __init__(
@@ -65,7 +71,7 @@ class WordVectorizer(TextVectorizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(lowercase, unicode_form, max_chars, **kwargs)
-        check_vocabulary(ngrams=ngrams)
+        check_type("ngrams", ngrams, NgramVocabulary, "NgramVocabulary.from_ngrams(ngrams)")
         self.ngrams: NgramVocabulary | None = None
         self._utf8, self._offsets = np.zeros(0, np.uint8), np.zeros(0, np.int64)
         if words is not None:
@@ -74,7 +80,7 @@ class WordVectorizer(TextVectorizer):
             raise ConfigError("`ngrams` need `words`.")
 
     def _use(self, words: Sequence[str], ngrams: NgramVocabulary | None) -> None:
-        """Sets words and n-grams, and the tables that follow from them."""
+        """Sets words and n-grams, and makes their tables."""
         check_texts(words, "words")
         try:
             encoded = [word.encode() for word in words]
@@ -82,10 +88,10 @@ class WordVectorizer(TextVectorizer):
             raise ConfigError(f"`words` must be strings without surrogates: {error}") from error
         if not encoded or len(set(encoded)) < len(encoded):
             raise ConfigError(
-                f"`words` must hold at least one word, and none twice. Received {len(encoded)} "
-                f"words, {len(set(encoded))} of them distinct."
+                f"`words` must hold at least one word, without duplicates. Received "
+                f"{len(encoded)} words, {len(set(encoded))} of them distinct."
             )
-        # As arrays, because Keras would go through a list of words one by one.
+        # Arrays, because Keras would traverse a list word by word.
         self._utf8 = np.frombuffer(b"".join(encoded), np.uint8)
         self._offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         rows = tf.range(1, len(encoded) + 1, dtype=tf.int64)
@@ -93,7 +99,7 @@ class WordVectorizer(TextVectorizer):
         self.ngrams = ngrams
         self._unknown_words = None
         if ngrams is not None:
-            self._unknown_words = UnknownWords(ngrams, UNKNOWN, self.num_words + 1)
+            self._unknown_words = _UnknownWords(ngrams, self.num_words + 1)
 
     @classmethod
     def from_texts(
@@ -110,18 +116,18 @@ class WordVectorizer(TextVectorizer):
         """Builds a vectorizer from the words of texts: most frequent first, then by code point.
 
         Args:
-            texts: The texts, each counted as often as it comes; read once, as a stream.
-            min_count: Fewest occurrences a word needs.
-            max_words: Keep only this many, the most frequent ones.
-            ngram_orders: Orders of the n-grams that unknown words are made of; those of the words
-                that are not kept have ids. Default: unknown words have one id.
+            texts: The texts, with repetitions; read once, as a stream.
+            min_count: Minimum number of occurrences of a word.
+            max_words: Maximum number of words; the most frequent ones are kept.
+            ngram_orders: Orders of the n-grams of unknown words, which are those of the rare words
+                that get no id. Default: unknown words share a single id.
             lowercase: As for the class.
             unicode_form: As for the class.
             max_chars: As for the class.
 
         Raises:
-            ConfigError: An argument is out of range, `texts` is a single string, no word is left,
-                or none is left out to teach the n-grams.
+            ConfigError: An argument is out of range, `texts` is a single string, no word is
+                frequent enough, or no word is rare enough to provide n-grams.
         """
         texts = texts_of(texts, "texts")
         check_counting(min_count, max_words=max_words)
@@ -144,43 +150,46 @@ class WordVectorizer(TextVectorizer):
             rare = sorted({word.decode() for word in counts}.difference(words))
             if not rare:
                 raise ConfigError(
-                    "Rare words teach the n-grams of unknown words, and no word of the texts "
+                    "Rare words provide the n-grams of unknown words, and no word of the texts "
                     f"occurs fewer than {min_count} times. Raise `min_count`, for instance "
-                    f"--min-count {min_count + 1}, or give up `unknown_words=ngrams`."
+                    f"--min-count {min_count + 1}, or do without `unknown_words=ngrams`."
                 )
-            ngrams = ngrams_of_words(rare, ngram_orders)
-        text: dict[str, Any] = {
-            "lowercase": lowercase, "unicode_form": unicode_form, "max_chars": max_chars,
-        }  # fmt: skip
-        return cls(words=words, ngrams=ngrams, **text)
+            ngrams = NgramVocabulary.from_texts(rare, orders=ngram_orders, **_UNCHANGED)
+        return cls(
+            words=words, ngrams=ngrams, lowercase=lowercase, unicode_form=unicode_form,
+            max_chars=max_chars,
+        )  # fmt: skip
 
     @property
     def is_adapted(self) -> bool:
-        """Whether it has its words."""
+        """Whether there are words."""
         return len(self._offsets) > 0
 
     def _take(self, state: dict[str, np.ndarray]) -> None:
-        """Sets words and n-grams to what `state()` returned."""
-        self._use(_words_of(state["utf8"], state["offsets"]), from_state(state))
+        """Sets words and n-grams to those of a `state()`."""
+        names = [name for name in state if name.startswith(_NGRAM)]
+        ngrams = {name.removeprefix(_NGRAM): state[name] for name in names}
+        words = _words_of(state["utf8"], state["offsets"])
+        self._use(words, NgramVocabulary.from_arrays(ngrams) if ngrams else None)
 
     @property
     def words(self) -> list[str]:
-        """The words in the order of their ids; `words[i]` has id `i + 1`."""
+        """The words; `words[i]` has id `i + 1`."""
         return _words_of(self._utf8, self._offsets)
 
     def _num_ids(self) -> int:
-        """Returns the number of words, the unknown one among them, and of n-grams."""
+        """Returns the number of words, including the unknown one, and of n-grams."""
         return 1 + self.num_words + (0 if self.ngrams is None else len(self.ngrams))
 
     @property
     def num_words(self) -> int:
-        """Number of words with an id of their own."""
+        """Number of words with their own id."""
         return len(self._offsets) - 1
 
     @property
     def resources(self) -> list[Any]:
-        """Resources that a SavedModel holds besides the graph: the look-up tables."""
-        more = [] if self._unknown_words is None else self._unknown_words.resources
+        """Lookup tables, which a SavedModel must track."""
+        more = [] if self._unknown_words is None else self._unknown_words.ngrams.resources
         return [self._table, *more]
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
@@ -194,10 +203,7 @@ class WordVectorizer(TextVectorizer):
             return self._unknown_words(words, ids)
 
     def grown(self, other: WordVectorizer) -> tuple[WordVectorizer, np.ndarray]:
-        """Appends the words and the n-grams of another vectorizer.
-
-        As for `TextVectorizer`; `other` may lack n-grams.
-        """
+        """Appends the words and n-grams of another vectorizer, which may lack n-grams."""
         check_growable(self, other)
         words = list(dict.fromkeys([*self.words, *other.words]))
         rows, ngrams = np.arange(self.num_words + 1), self.ngrams
@@ -208,33 +214,61 @@ class WordVectorizer(TextVectorizer):
             rows = np.concatenate([rows, ngram_rows + len(words) + 1])
         elif other.ngrams is not None:
             raise ConfigError(
-                "A vectorizer grows by one with the same settings only. Received: "
+                "A vectorizer can only grow by one with the same settings. Received: "
                 "unknown_words='shared' and unknown_words='ngrams'"
             )
         return type(self)(**self.settings(), words=words, ngrams=ngrams), rows
 
     def state(self) -> dict[str, np.ndarray]:
-        """Returns named arrays: all words in UTF-8, where each one starts, and the n-grams."""
-        return {"utf8": self._utf8, "offsets": self._offsets, **to_state(self.ngrams)}
+        """Returns named arrays: all words in UTF-8, their offsets, and the n-grams."""
+        ngrams = {} if self.ngrams is None else self.ngrams.to_arrays()
+        prefixed = {_NGRAM + name: array for name, array in ngrams.items()}
+        return {"utf8": self._utf8, "offsets": self._offsets, **prefixed}
 
-    @classmethod
-    def from_state(cls, config: dict[str, Any], state: dict[str, np.ndarray]) -> WordVectorizer:
-        """Restores a vectorizer from `settings()` and `state()`."""
-        words = _words_of(state["utf8"], state["offsets"])
-        return cls(**config, words=words, ngrams=from_state(state))
+
+class _UnknownWords(tf.Module):
+    """Inserts the ids of the n-grams of each unknown word after its own id.
+
+    Args:
+        vocabulary: The n-grams that have an id.
+        first_id: The id of the first n-gram.
+
+    Call arguments:
+        words: String `tf.RaggedTensor` `(batch, None)`, normalized words.
+        ids: Their ids, int32 `(num_words,)`.
+
+    Returns:
+        `tf.RaggedTensor` int32 `(batch, None)`.
+    """
+
+    def __init__(self, vocabulary: NgramVocabulary, first_id: int) -> None:
+        super().__init__()
+        self.first_id = first_id
+        self.ngrams = NgramVectorizer(vocabulary=vocabulary, **_UNCHANGED)
+
+    def __call__(self, words: tf.RaggedTensor, ids: tf.Tensor) -> tf.RaggedTensor:
+        # The empty text has no n-grams.
+        parts = self.ngrams(tf.where(tf.equal(ids, UNKNOWN), words.values, ""))
+        num_words, num_parts = tf.size(ids), tf.size(parts.values)
+        # Positions of the words in the result, and its size.
+        begins = tf.cast(parts.row_splits, tf.int32) + tf.range(num_words + 1)
+        behind = tf.range(num_parts) + tf.cast(parts.value_rowids(), tf.int32) + 1
+        values = tf.dynamic_stitch([begins[:-1], behind], [ids, parts.values + self.first_id])
+        splits = tf.cast(tf.gather(begins, words.row_splits), tf.int64)
+        return tf.RaggedTensor.from_row_splits(values, splits, validate=False)
 
 
 def _words_of(utf8: np.ndarray, offsets: np.ndarray) -> list[str]:
     if utf8.ndim != 1 or utf8.dtype != np.uint8 or offsets.ndim != 1:
-        raise ValueError("the words are no bytes with a list of offsets")
+        raise ValueError("the words must be bytes with a list of offsets")
     offsets = offsets.astype(np.int64, copy=False)
-    # Words that overlap would take more memory than their file.
+    # Overlapping words would take more memory than their file.
     if (
         len(offsets) < 2
         or offsets[0] != 0
         or offsets[-1] != len(utf8)
         or (np.diff(offsets) < 0).any()
     ):
-        raise ValueError("the offsets of the words do not go from their first byte to their last")
+        raise ValueError("the offsets of the words must ascend from their first byte to their last")
     joined, ends = utf8.tobytes(), offsets.tolist()
     return [joined[i:j].decode() for i, j in pairwise(ends)]

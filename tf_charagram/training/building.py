@@ -18,8 +18,8 @@ from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.layers.cut_table import summed_tables
 from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.models.model_folder import read_dictionary
+from tf_charagram.text import vectorizer_class
 from tf_charagram.text.dictionary import Dictionary, counts_of_entries, normalized_words
-from tf_charagram.text.registry import VECTORIZERS
 from tf_charagram.text.words import WordVectorizer
 from tf_charagram.training.own_words import MIN_COUNT, WordCounts
 from tf_charagram.training.settings import RunConfig
@@ -196,7 +196,7 @@ def _vectorizer(config: RunConfig, texts: Iterable[str], lowercase: bool) -> Any
     if config.max_chars is not None:
         options["max_chars"] = config.max_chars
     if config.hash_buckets is not None:
-        return VECTORIZERS[kind](
+        return vectorizer_class(kind)(
             orders=config.ngrams,
             hash_buckets=config.hash_buckets,
             rows_per_ngram=config.rows_per_ngram,
@@ -208,5 +208,5 @@ def _vectorizer(config: RunConfig, texts: Iterable[str], lowercase: bool) -> Any
         options |= {"min_count": config.min_count}
     if kind == "words" and config.unknown_words == "ngrams":
         options |= {"ngram_orders": config.ngrams}
-    vectorizer = VECTORIZERS[kind].from_texts(texts, **options)
+    vectorizer = vectorizer_class(kind).from_texts(texts, **options)
     return add_vector_words(config, vectorizer) if config.vector_words else vectorizer

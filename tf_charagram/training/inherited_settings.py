@@ -14,7 +14,7 @@ from tf_charagram.encoders.options import options_of
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import read_config
-from tf_charagram.text.growing import settings_of
+from tf_charagram.text.base import settings_of
 from tf_charagram.text.words import WordVectorizer
 from tf_charagram.training.settings import RunConfig
 

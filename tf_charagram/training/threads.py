@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.base import is_padded
-from tf_charagram.text.parallel import num_threads
+from tf_charagram.text.batches import num_threads
 from tf_charagram.training.settings import RunConfig
 
 

@@ -24,7 +24,7 @@ from tf_charagram.data.pipeline.stream import (
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.ragged_rows import gather_ragged
 from tf_charagram.optimizers.exchange import ALONE, Exchange
-from tf_charagram.text.ids import ids_function
+from tf_charagram.text.tensors import ids_function
 
 
 class PairStream(Stream):

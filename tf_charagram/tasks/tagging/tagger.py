@@ -11,17 +11,15 @@ import numpy as np
 import tensorflow as tf
 from keras.layers import Layer
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.by_length import by_length
 from tf_charagram.layers.placement import read_in_place
 from tf_charagram.models.base import TEXTS, HeadedModel
 from tf_charagram.models.encoding import encoded
 from tf_charagram.tasks.tagging.capitals import has_capital
 from tf_charagram.tasks.tagging.head import TaggingHead
-from tf_charagram.text.batches import bounded_batches
-from tf_charagram.text.parallel import in_threads
-from tf_charagram.text.tokens import split_tokens
-from tf_charagram.text.validation import check_batch_size
+from tf_charagram.text.batches import bounded_batches, in_threads
+from tf_charagram.text.splitting import split_tokens
 
 _STYLE = "penn"
 # Most words of sentences that are padded at a time.
@@ -150,7 +148,7 @@ class Tagger(HeadedModel):
             raise ConfigError("`sentences` must be a list of sentences. Received a single string.")
         if not isinstance(sentences, Iterable):
             raise ConfigError(f"`sentences` must be a list of sentences. Received: {sentences!r}")
-        check_batch_size(batch_size)
+        check_positive(batch_size=batch_size)
         inputs = [_checked(sentence) for sentence in sentences]
         for weight in self.parts.weights:
             read_in_place(weight.value)

@@ -30,8 +30,7 @@ from tf_charagram.tasks.tagging.tables import tagging_tables
 from tf_charagram.tasks.tagging.tagger import Tagger
 from tf_charagram.tasks.tagging.trainer import TaggingModel
 from tf_charagram.tasks.tagging.treebank import is_treebank_split, read_treebank, treebank_files
-from tf_charagram.text.ids import ids_function
-from tf_charagram.text.tensors import string_tensor
+from tf_charagram.text.tensors import ids_function, string_tensor
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.task import Scoring
