@@ -62,7 +62,7 @@ def options_of(encoder: str) -> dict[str, Option]:
 
 @cache
 def vectorizer_of(encoder: str) -> str:
-    """Returns the name of the ids an encoder takes, see `text.VECTORIZERS`; errors as `options_of`."""
+    """Returns the kind of ids an encoder takes, a key of `text.VECTORIZERS`."""
     for cls in _source_of(encoder).lineage():
         vectorizer = cls.attribute("vectorizer")
         if vectorizer is not None:

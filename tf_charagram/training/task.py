@@ -130,8 +130,8 @@ class Task(ABC):
 
     @staticmethod
     def model_inputs(config: RunConfig) -> list[Path]:
-        """Returns the files the model starts from: vocabulary, word lists, those of `--init`."""
-        names = (config.vocabulary, config.word_vectors, *config.dictionary)
+        """Returns the files the model starts from: word lists, those of `--init`."""
+        names = (config.word_vectors, *config.dictionary)
         files = [Path(name) for name in names if name]
         return files if config.init is None else [*files, *model_files(config.init)]
 
