@@ -30,9 +30,8 @@ from tf_charagram.tasks.pairs.head import PairScoreHead
 from tf_charagram.tasks.supervised_trainer import SupervisedModel
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.tensors import ids_function
-from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
-from tf_charagram.training.threads import limit_threads
+from tf_charagram.training.processor import limit_threads
 
 DIM = 300
 NUM_CLASSES = 5
@@ -88,10 +87,10 @@ def rates(
     encoder = encoder_type(num_rows=vectorizer.num_rows, dim=DIM)
     encoder.trainable = False
     embedder = TextEmbedder(vectorizer, encoder)
-    matrix, positions = cached_vectors(embedder, texts)
-    cache_s = common.seconds(lambda: cached_vectors(embedder, texts))
+    known, positions = distinct(texts)
+    matrix = embedder.encode(known)
+    cache_s = common.seconds(lambda: embedder.encode(distinct(texts)[0]))
     vectors, rows = tf.constant(matrix), tf.constant(positions.reshape(2, -1))
-    known = distinct(texts)[0]
     ids, strings = ids_function(vectorizer)(known), tf.constant(known)
     examples = rows, tf.constant(scores, tf.float32), options.batch_size
     runs = {

@@ -45,7 +45,7 @@ def child(size: str, num_pairs: str, keras_steps: str, threads: str, data: str, 
     from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
     from tf_charagram.training.building import make_vectorizer
     from tf_charagram.training.loop import STEPS_PER_EXECUTION
-    from tf_charagram.training.threads import set_threads
+    from tf_charagram.training.processor import set_threads
 
     config = ParaphraseConfig(batch_size=int(size), threads=int(threads) or None)
     set_threads(config)

@@ -21,10 +21,9 @@ from pathlib import Path
 
 import common
 
-from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.evaluation.scores import score_names
-from tf_charagram.tasks import task_class
+from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.tuning.running import run_search
@@ -38,13 +37,13 @@ def measure_overhead(search: Search, folder: Path, rounds: int) -> dict:
     num_trials = search.num_trials or 0
 
     def alone() -> None:
-        task = task_class(search.config.task)(search.config, BadLines("error"))
+        task = make_task(search.config)
         task.read()
         for index in range(num_trials):
             out = folder / f"run-{next(numbers)}"
             config = search.trial_config(search.combination(index), out)
             with open(folder / "log.txt", "a", encoding="utf-8") as log, redirect_stderr(log):
-                run = TrainingRun(config, resume=False, overwrite=False, previous=task)
+                run = TrainingRun(make_task(config), resume=False, overwrite=False, previous=task)
                 run.run(resume=False, export=False)
             del run
             gc.collect()

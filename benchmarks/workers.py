@@ -3,8 +3,7 @@
     python benchmarks/workers.py [--data FILE ...] [--batch-size 500] [--encoder charagram]
 
 Trains on the same pairs as `charagram train` does, one after the other, in turn, and prints the
-time of a step, the ratio, the bytes that each worker sent per step, and the size of the rows of a
-batch.
+time of a step and the ratio.
 """
 
 from __future__ import annotations
@@ -16,12 +15,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
 
 import common
 
-from tf_charagram.training.workers.cluster import cluster_of
-from tf_charagram.training.workers.launcher import linked_clusters, start_worker
+from tf_charagram.training.workers import cluster_of, connect, local_clusters, start_worker
 
 _WARM_UP = 20
 
@@ -29,13 +26,11 @@ _WARM_UP = 20
 def work(arguments: argparse.Namespace) -> None:
     """Trains as one of the workers, and prints the measurements of the chief."""
     import fitting
-    import numpy as np
     import tensorflow as tf
 
-    from tf_charagram.tasks import settings_class
+    from tf_charagram.tasks import make_task, settings_class
+    from tf_charagram.training.processor import set_threads
     from tf_charagram.training.run import TrainingRun
-    from tf_charagram.training.threads import set_threads
-    from tf_charagram.training.workers.connection import connect
 
     with tempfile.TemporaryDirectory() as folder:
         config = settings_class("sentences").from_dict({
@@ -44,40 +39,35 @@ def work(arguments: argparse.Namespace) -> None:
             "out": f"{folder}/run",
         })  # fmt: skip
         set_threads(config, 2)
-        run = TrainingRun(config, resume=False, overwrite=False, exchange=connect(cluster_of()))
+        run = TrainingRun(
+            make_task(config), resume=False, overwrite=False, exchange=connect(cluster_of())
+        )
         run.stream.open()
         model = run.loop.model
         fitting.train(model, run.stream, _WARM_UP)
-        sent, times, busy = getattr(run.exchange, "num_bytes_sent", 0), [], []
+        times, busy = [], []
         for _ in range(arguments.rounds):
             start, used = time.perf_counter(), time.process_time()
             fitting.train(model, run.stream, arguments.steps)
             times.append((time.perf_counter() - start) / arguments.steps)
             busy.append((time.process_time() - used) / arguments.steps)
-        steps = arguments.rounds * arguments.steps
-        exchanged = (getattr(run.exchange, "num_bytes_sent", 0) - sent) / steps
-        segment = next(run.stream.segments(int(model.step.numpy()), 5))
-        touched = [len(np.unique(batch[0].values)) for batch in run.stream.dataset(segment)]
-        dim = model.encoder.dim
         run.exchange.wait()
         if run.exchange.is_chief:
             seconds = statistics.median(times)
-            rows = statistics.mean(touched) * run.exchange.size * dim * 4
             print(json.dumps({
                 "ms": 1000 * seconds, "busy_ms": 1000 * statistics.median(busy),
                 "pairs": arguments.batch_size / seconds,
-                "exchanged": exchanged, "rows": rows, "version": tf.__version__,
+                "version": tf.__version__,
             }))  # fmt: skip
 
 
 def measured(size: int) -> dict[str, float]:
     """Returns the measurements of the chief."""
     command = [sys.executable, __file__, *sys.argv[1:], "--worker"]
-    with ExitStack() as stack:
-        processes = [
-            start_worker(command, cluster, text=True, stdout=subprocess.PIPE)
-            for cluster in linked_clusters(size, stack)
-        ]
+    processes = [
+        start_worker(command, cluster, text=True, stdout=subprocess.PIPE)
+        for cluster in local_clusters(size)
+    ]
     outputs = [process.communicate()[0] for process in processes]
     return json.loads(outputs[0].splitlines()[-1])
 
@@ -103,8 +93,7 @@ def main() -> None:
         turns.append((one, two))
         print(
             f"1 worker {one['ms']:.1f} ms a step, 2 workers {two['ms']:.1f}: "
-            f"{two['pairs'] / one['pairs']:.2f}; exchanged {two['exchanged'] / 1e6:.2f} MB a step, "
-            f"the rows touched and back {2 * two['rows'] / 1e6:.1f}",
+            f"{two['pairs'] / one['pairs']:.2f}",
             flush=True,
         )
     one, two = (
@@ -114,7 +103,6 @@ def main() -> None:
     common.finish("workers", {
         "encoder": arguments.encoder, "batch_size": arguments.batch_size,
         "one": one, "two": two, "two/one": two.over(one),
-        "exchanged per step": common.Sample([turn[1]["exchanged"] / 1e6 for turn in turns], "MB"),
     }, arguments)  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from tf_charagram.cli.run_flags import add_run_flags, parse_run
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError, TrainingError
 from tf_charagram.reporting.progress import is_quiet, quiet
-from tf_charagram.tasks import TASKS, canonical_settings, task_class
+from tf_charagram.tasks import TASKS, make_task
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.tuning.config import TuneConfig
 from tf_charagram.tuning.making import make_search
@@ -73,7 +73,7 @@ def _tune(config: RunConfig, settings: TuneConfig, values: dict[str, Any], given
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     # One process trains many models, and TensorFlow warns of each that it traces.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
-    from tf_charagram.training.threads import set_threads
+    from tf_charagram.training.processor import set_threads
 
     set_threads(config)
     search = make_search(settings, config, given)
@@ -123,16 +123,15 @@ def _open(search: Search, out: str | None, resume: bool, overwrite: bool) -> Sea
 
 def _checked(search: Search, folder: SearchFolder) -> dict[str, Any]:
     """Returns what identifies a search, once the folder is known to have no other."""
-    from tf_charagram.data.bad_lines import BadLines
     from tf_charagram.training.run_folder import run_config
 
     config = search.config
-    task = task_class(config.task)(config, BadLines(config.on_bad_line))
+    task = make_task(config)
     task.find_sets()
     identity = run_config(
         search.settings(), task.input_files(config), task.checksum_of_set(config.select)
     )
-    folder.check_config(identity, canonical_settings)
+    folder.check_config(identity)
     return identity
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.tasks import task_class
+from tf_charagram.tasks import make_task, task_class
 from tf_charagram.tasks.distillation.settings import DistillConfig
-from tf_charagram.training.kept_model import LAST
+from tf_charagram.training.checkpoints import LAST
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.tuning.config import TuneConfig
 from tf_charagram.tuning.lengths import TrialLength, paper_length
@@ -31,8 +30,7 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
         DataError: Pairs or sets cannot be read, or are missing.
         RunError: There is no model in `config.init`.
     """
-    make_task = task_class(config.task)
-    config = make_task.prepared(config)
+    config = task_class(config.task).prepared(config)
     encoder_class(config.encoder)
     space = SPACES[settings.space](
         config.task,
@@ -41,7 +39,7 @@ def make_search(settings: TuneConfig, config: RunConfig, fixed: set[str]) -> Sea
         has_init=config.init is not None,
         freeze=getattr(config, "freeze", False),
     )
-    task = make_task(config, BadLines(config.on_bad_line))
+    task = make_task(config)
     names = task.find_sets()
     if not names:
         raise ConfigError("A search needs --eval-data, and the set of --select in it.")

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from rich.table import Table
 
+from tf_charagram.tasks import make_task
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.tuning.search import Search
@@ -82,7 +83,7 @@ def estimate(search: Search) -> Estimate:
         config = search.trial_config(search.combination(0), Path(place) / "run")
         with open(Path(place) / "log.txt", "w", encoding="utf-8") as log, redirect_stderr(log):
             start = time.perf_counter()
-            run = TrainingRun(config, resume=False, overwrite=False)
+            run = TrainingRun(make_task(config), resume=False, overwrite=False)
             run.stream.open()
             reading = time.perf_counter() - start
             # One stretch is an evaluation: two of them train about this many steps each.

@@ -6,7 +6,7 @@ import json
 
 from tf_charagram.errors import RunError
 from tf_charagram.files.json_files import read_json
-from tf_charagram.tasks import canonical_settings
+from tf_charagram.tasks import make_task
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
@@ -99,16 +99,16 @@ def train_winner(search: Search, folder: SearchFolder, winner: Result, epochs: f
     """
     config = search.final_config(winner.values, folder.winner, epochs)
     _check_earlier_winner(config, RunFolder(folder.winner), [*settings_of(winner.values), "epochs"])
-    TrainingRun(config, resume=True, overwrite=False).run(resume=True)
+    TrainingRun(make_task(config), resume=True, overwrite=False).run(resume=True)
 
 
 def _check_earlier_winner(config: RunConfig, earlier: RunFolder, names: list[str]) -> None:
     """Checks that the winner of an earlier call, if there is one, has the same settings."""
     try:
-        old = canonical_settings(read_json(earlier.config)["settings"])
+        old = read_json(earlier.config)["settings"]
     except (OSError, ValueError, LookupError, TypeError):
         return  # `TrainingRun` says what is wrong with it.
-    new = json.loads(json.dumps(canonical_settings(config.to_dict())))
+    new = json.loads(json.dumps(config.to_dict()))
     changed = [f"{n} was {old.get(n)}, is {new.get(n)}" for n in names if old.get(n) != new.get(n)]
     if changed:
         raise RunError(

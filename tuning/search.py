@@ -9,7 +9,7 @@ from typing import Any
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.files.json_files import read_json
 from tf_charagram.tasks import settings_class, task_class
-from tf_charagram.training.kept_model import LAST
+from tf_charagram.training.checkpoints import LAST
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.tuning.grids import Space

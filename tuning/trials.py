@@ -15,6 +15,7 @@ import tensorflow as tf
 from tf_charagram.errors import ConfigError, TrainingError
 from tf_charagram.files.json_files import read_json
 from tf_charagram.files.writing import writing
+from tf_charagram.tasks import make_task
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
@@ -122,7 +123,9 @@ class TrialRunner:
             folder.path.mkdir(parents=True, exist_ok=True)
             log = open(folder.path / "log.txt", "a", encoding="utf-8")
         with log, redirect_stderr(log):
-            run = TrainingRun(config, resume=True, overwrite=False, previous=self._previous)
+            run = TrainingRun(
+                make_task(config), resume=True, overwrite=False, previous=self._previous
+            )
             self._previous = run.task if run.task.shares_examples else None
             run.loop.checkpoint_at_end = False
             run.loop.folder = WatchedFolder(

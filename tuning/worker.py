@@ -13,7 +13,7 @@ from keras_tuner.src.distribute import oracle_client
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.errors import RunError
-from tf_charagram.training.threads import set_threads
+from tf_charagram.training.processor import set_threads
 from tf_charagram.tuning.chief import IP, PORT, Role, role
 from tf_charagram.tuning.oracles import make_oracle
 from tf_charagram.tuning.search import Search, SearchFolder

@@ -158,7 +158,7 @@ def _flags(folder: Path) -> Run:
 
 
 def _cluster(folder: Path) -> Run:
-    from tf_charagram.training.workers.cluster import cluster_of
+    from tf_charagram.training.workers import cluster_of
 
     def run(case: bytes) -> str:
         cluster = cluster_of({"TF_CONFIG": case.decode("utf-8", "surrogateescape")})

@@ -14,7 +14,7 @@ from tf_charagram.cli.train import make_parser
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import options_of
 from tf_charagram.errors import ConfigError
-from tf_charagram.tasks import TASKS, settings_class
+from tf_charagram.tasks import TASKS, make_task, settings_class
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.training.run import TrainingRun
@@ -57,7 +57,7 @@ def test_no_such_task():
     with pytest.raises(ConfigError, match=r"Unknown task 'tagging'\. Available: .*pos"):
         settings_class("tagging")
     with pytest.raises(ConfigError, match=r"'pos' needs a TaggingConfig\. Received: ParaphraseC"):
-        TrainingRun(ParaphraseConfig(task="pos"), resume=False, overwrite=False)
+        TrainingRun(make_task(ParaphraseConfig(task="pos")), resume=False, overwrite=False)
 
 
 class TestFlagsOfAnEncoder:

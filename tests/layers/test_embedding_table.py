@@ -9,7 +9,7 @@ import tensorflow as tf
 from numpy.testing import assert_array_equal
 
 from tests.contracts import ragged, row_sparse
-from tf_charagram.layers.embedding_table import tables_in, tables_on
+from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.layers.padding import PaddedEmbedding
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
 
@@ -31,7 +31,6 @@ def values(outputs):
 
 
 def test_starts_from_rounded_numbers():
-
     initializer = keras.initializers.RandomUniform(-0.05, 0.05, seed=3)
     options = {"num_rows": 6, "dim": 3, "initializer": initializer, "name": "sum"}
     layer = RaggedEmbeddingSum(**options)
@@ -42,16 +41,6 @@ def test_starts_from_rounded_numbers():
     assert RaggedEmbeddingSum(num_rows=6, dim=3).table.dtype == "float32"
     assert small.table.dtype == "bfloat16" and small.get_config() == layer.get_config()
     assert_array_equal(small.table.value, tf.cast(layer.table.value, tf.bfloat16))
-
-
-def test_on_a_device():
-    """Of a small type and on a device, it is also read there."""
-    with tables_on("CPU:0"), tables_in("bfloat16"):
-        layer = RaggedEmbeddingSum(num_rows=6, dim=3)
-    assert layer.table.dtype == "bfloat16" and layer.table.value.device.endswith("CPU:0")
-    graph = tf.function(layer).get_concrete_function(ragged(ROWS)).graph
-    devices = {op.device for op in graph.get_operations() if op.type in ("ResourceGather", "Cast")}
-    assert devices == {"/device:CPU:0"}
 
 
 def test_ends_after_an_error():

@@ -8,7 +8,7 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.reference import relatedness as reference
-from tests.trainers.gpu_kernels import problems
+from tests.training.gpu_kernels import problems
 from tf_charagram.errors import ConfigError
 from tf_charagram.losses.relatedness import expected_score, relatedness_loss, spread_scores
 

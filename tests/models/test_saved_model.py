@@ -21,6 +21,7 @@ from tests.texts import NASTY
 from tf_charagram.errors import RunError
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.models.saved_model import replaced_folder
+from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.training.run import TrainingRun
@@ -95,7 +96,7 @@ def models(tmp_path_factory, data):
             data=(str(data[0]),), eval_data=str(data[1]), dim=8, epochs=2, batch_size=10,
             evaluations_per_epoch=1, out=str(tmp_path_factory.mktemp("golden") / name), **settings,
         )  # fmt: skip
-        training = TrainingRun(config, resume=False, overwrite=False)
+        training = TrainingRun(make_task(config), resume=False, overwrite=False)
         training.run(resume=False)
         models[name] = training.loop.product, training.folder
     return models

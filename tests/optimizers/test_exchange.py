@@ -1,53 +1,44 @@
-"""What workers exchange, in two processes, and what they hear when one is gone."""
+"""Messages between workers, in two processes, and the error if one of them is gone."""
 
 import json
 import subprocess
 import sys
-from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import pytest
+import tensorflow as tf
 
 from tests.commands import environment
-from tf_charagram.errors import ConfigError
-from tf_charagram.optimizers.exchange import ALONE
-from tf_charagram.training.workers.cluster import VARIABLE, local_clusters
-from tf_charagram.training.workers.connection import connect
-from tf_charagram.training.workers.launcher import free_ports, linked_clusters
+from tf_charagram.optimizers.exchange import ALONE, Exchange
+from tf_charagram.training.workers import VARIABLE, local_clusters
 
 
-def started(clusters, command):
-    """Starts workers; returns the processes."""
+@pytest.fixture(scope="module")
+def results():
+    """The lines of JSON that each of two workers printed."""
+    script = Path(__file__).parent / "exchange_worker.py"
     root = str(Path(__file__).parents[2])
-    return [
+    processes = [
         subprocess.Popen(
-            [sys.executable, *command], text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, pass_fds=cluster.sockets,
+            [sys.executable, script], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             env=environment(PYTHONPATH=root, **{VARIABLE: cluster.to_json()}),
         )
-        for cluster in clusters
+        for cluster in local_clusters(2)
     ]  # fmt: skip
-
-
-@pytest.fixture(scope="module", params=["sockets", "addresses"])
-def results(request):
-    """What each of two workers printed, lines of JSON."""
-    with ExitStack() as stack:
-        if request.param == "sockets":
-            clusters = linked_clusters(2, stack)
-        else:
-            clusters = local_clusters(free_ports(2))
-        processes = started(clusters, [str(Path(__file__).parent / "workers.py")])
     outputs = [process.communicate(timeout=240)[0] for process in processes]
     return [[json.loads(line) for line in output.splitlines()] for output in outputs]
 
 
-def test_both_get_the_same(results):
+def test_all_workers_get_the_same(results):
     (first, _), (second,) = results
     assert first == second
     assert first["json"] == [{"rank": 0, "ü": ""}, {"rank": 1, "ü": "x" * 9}]
     assert (first["numbers"], first["any"], first["of_chief"]) == ([2, 1], [True, False], [3.5])
-    assert first["copied"] == [[[[0, 1], [2, 3], [4, 5]], 5]] * 6
+    assert first["copied"] == [[[[0, 1], [2, 3], [4, 5]], [5]]] * 6
+    # Row 1 is that of worker 1.
+    assert first["merged"] == [[[0, 1], [3, 4], [4, 5]], [5]]
     assert first["ragged"] == [[[1, 2], []], [[]]]
 
 
@@ -67,7 +58,7 @@ def test_texts_encoded_in_shares(results):
     ]
 
 
-def test_the_loss_of_a_worker_is_said(results):
+def test_a_lost_worker_is_an_error(results):
     message = results[0][1]
     assert message.startswith("Another worker was lost (")
     assert message.endswith("Go on from the last checkpoint with the same command and --resume.")
@@ -81,38 +72,15 @@ def test_alone():
     ALONE.wait()
 
 
-SEVERAL = """
-import json
-import tensorflow as tf
-from tf_charagram.training.workers.cluster import cluster_of
-from tf_charagram.training.workers.connection import connect
-
-tf.config.threading.set_inter_op_parallelism_threads(1)
-exchange = connect(cluster_of())
-large = tf.range(2_000_000, dtype=tf.float32) + exchange.rank  # more than sockets hold
-
-@tf.function
-def both():
-    # Neither needs the other, and all have to send them in the same order.
-    return exchange.sum(large), exchange.gather(tf.fill([2, 1], exchange.rank))
-
-for _ in range(3):
-    total, rows = both()
-    assert total[0] == 3 and total[-1] == 3 * 1_999_999 + 3
-print(json.dumps(rows[:, 0].numpy().tolist()))
-exchange.wait()
-"""
-
-
-@pytest.mark.long
-def test_large_messages_of_several():
-    with ExitStack() as stack:
-        processes = started(linked_clusters(3, stack), ["-c", SEVERAL])
-    outputs = [process.communicate(timeout=240)[0] for process in processes]
-    assert [json.loads(output) for output in outputs] == [[0, 0, 1, 1, 2, 2]] * 3
-
-
-def test_sockets_that_are_not_open():
-    (cluster, _) = local_clusters(free_ports(2), [[1000], [1000]])
-    with pytest.raises(ConfigError, match=r"Worker 0 has no socket to another one .*Leave it out"):
-        connect(cluster)
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_each_row_has_one_worker(size):
+    workers = [Exchange(rank, size) for rank in range(size)]
+    rows = [[4, 1, 1, 2], [], [7], [3, 6], [0, 5]]
+    ids = tf.ragged.constant(rows, tf.int32)
+    own = [worker.own_ids(ids).to_list() for worker in workers]
+    assert [sorted(chain(*parts)) for parts in zip(*own, strict=True)] == [*map(sorted, rows)]
+    assert {value % size for value in chain(*own[-1])} == {size - 1}
+    values = np.arange(16.0).reshape(8, 2)
+    parts = [worker.own_rows(tf.constant(values[3:]), 3).numpy() for worker in workers]
+    np.testing.assert_array_equal(sum(parts), values[3:])
+    assert not parts[0][[row for row in range(5) if (row + 3) % size]].any()

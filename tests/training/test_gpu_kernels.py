@@ -15,14 +15,13 @@ import tensorflow as tf
 
 from tests.contracts import some_now
 from tests.texts import write_pairs
-from tests.trainers.gpu_kernels import all_operations, problems
+from tests.training.gpu_kernels import all_operations, problems
 from tf_charagram import NgramVectorizer
 from tf_charagram.encoders import ENCODERS, encoder_class
-from tf_charagram.layers.cut_table import CutTable
 from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.losses.negatives import STRATEGIES, NegativeSampler
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
-from tf_charagram.tasks import TASKS, settings_class
+from tf_charagram.tasks import TASKS, make_task, settings_class
 from tf_charagram.tasks.distillation.model import DistillModel
 from tf_charagram.tasks.pairs.head import PairLabelHead, PairScoreHead
 from tf_charagram.tasks.paraphrase import text_pairs
@@ -73,7 +72,7 @@ def run_of(tmp_path_factory):
         config = settings_class(task)(
             task=task, data=(str(data),), out=str(folder / "run"), **settings
         )
-        run = TrainingRun(config, resume=False, overwrite=False)
+        run = TrainingRun(make_task(config), resume=False, overwrite=False)
         run.stream.open()
         return run
 
@@ -110,10 +109,8 @@ def test_step_of_each_task(task, run_of, specs_of):
     check(run_of(task).loop.model, specs_of(task))
 
 
-def paraphrase(name, optimizer="adam", options=None, num_parts=1, **settings):
+def paraphrase(name, optimizer="adam", options=None, **settings):
     model = ParaphraseModel(encoder_class(name)(num_rows=50, dim=6, **options or {}))
-    if num_parts > 1:
-        CutTable(model.encoder.sum, ["CPU:0"] * num_parts)
     model.compile(make_optimizer(optimizer, 0.01), **settings)
     return model
 
@@ -133,26 +130,21 @@ def test_step_with_masks(masks, specs_of):
     check(paraphrase("charagram", negatives=NegativeSampler(**masks)), specs_of("words"))
 
 
-@pytest.mark.parametrize("optimizer", some_now(OPTIMIZERS, "adam"))
-def test_step_with_a_cut_table(optimizer, specs_of):
-    check(paraphrase("charagram", optimizer, num_parts=2, l2=0.1, clip_norm=1.0), specs_of("words"))
-
-
 @pytest.mark.parametrize(
-    ("optimizer", "num_parts", "dense_l2"),
+    ("optimizer", "dense_l2"),
     some_now(
-        [*itertools.product(OPTIMIZERS, (1, 2), (False, True))],
-        ("adam", 2, True), ("adagrad", 1, False), ("sgd", 1, False),
+        [*itertools.product(OPTIMIZERS, (False, True))],
+        ("adam", True), ("adagrad", False), ("sgd", False),
     ),
 )  # fmt: skip
-def test_step_on_a_table_in_bfloat16(optimizer, num_parts, dense_l2, specs_of):
+def test_step_on_a_table_in_bfloat16(optimizer, dense_l2, specs_of):
     settings = {"l2": 0.1, "dense_l2": dense_l2, "clip_norm": 1.0}
     with tables_in("bfloat16"):
-        model = paraphrase("charagram", optimizer, num_parts=num_parts, **settings)
+        model = paraphrase("charagram", optimizer, **settings)
     graph = step_of(model, specs_of("words"))
     updates = [op for op in all_operations(graph) if op.type == "ResourceScatterUpdate"]
     # The table, and its moments: two in Adam, else one.
-    assert len(updates) == num_parts * (3 if optimizer == "adam" else 2)
+    assert len(updates) == (3 if optimizer == "adam" else 2)
     assert {op.get_attr("dtype") for op in updates} == {tf.bfloat16}
     assert not problems(graph)
 

@@ -20,12 +20,11 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers import OPTIMIZERS
-from tf_charagram.tasks import TASKS
+from tf_charagram.tasks import TASKS, make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
-from tf_charagram.training import precision
-from tf_charagram.training import run as training_run
-from tf_charagram.training.precision import has_instructions, products_in
+from tf_charagram.training import processor
+from tf_charagram.training.processor import has_bfloat16_instructions, products_in
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.transfer import transfer
 
@@ -102,7 +101,7 @@ def test_tables_and_moments_of_every_encoder(encoder, data, tmp_path):
         batch_size=10, encoder=encoder, precision="mixed_bfloat16", clip_norm=1.0, l2=0.01,
         encoder_options={"char_dim": 5} if encoder.startswith("char_") else {},
     )  # fmt: skip
-    run = TrainingRun(config, resume=False, overwrite=False)
+    run = TrainingRun(make_task(config), resume=False, overwrite=False)
     variables = run.loop.model.checkpoint_variables
     (table,) = (w for w in run.loop.model.all_weights if w.path.endswith("table"))
     large = [v for v in variables if tuple(v.shape) == tuple(table.shape)]
@@ -131,24 +130,6 @@ def test_goes_on_to_the_same_weights(words, whole, tmp_path, monkeypatch):
     monkeypatch.undo()
     assert call("train", *words, *MIXED, "--out", tmp_path / "run", "--resume") == 0
     assert_same_weights(tmp_path / "run", whole)
-
-
-@pytest.mark.long
-def test_goes_on_with_a_cut_table(words, tmp_path, monkeypatch):
-    """To the same weights with as many parts."""
-    whole, folder = tmp_path / "whole", tmp_path / "run"
-    arguments = (*words, *MIXED, "--table-devices", 2, "--out")
-    with pytest.MonkeyPatch.context() as patch:
-        # TensorFlow has begun to work here, so all parts are on the one device there is.
-        patch.setattr(training_run, "table_devices", lambda number: ["CPU:0"] * number)
-        assert call("train", *arguments, whole) == 0
-        interrupt_training_at(monkeypatch, 7)
-        assert call("train", *arguments, folder) == 130
-        monkeypatch.undo()
-        leave_out_export(monkeypatch)
-        assert call("train", *arguments, folder, "--resume") == 0
-    assert_same_weights(folder, whole)
-    assert is_bfloat16(saved_weights(folder)["ngrams/table"])
 
 
 @pytest.mark.long
@@ -217,9 +198,9 @@ def test_errors(config_class, settings, message):
 @pytest.mark.parametrize("has_them", [False, True])
 def test_products_are_in_bfloat16_only_inside(has_them, monkeypatch):
     """On a CPU with the instructions products are rounded; on others nothing changes."""
-    if has_them and (not has_instructions() or tf.config.list_physical_devices("GPU")):
+    if has_them and (not has_bfloat16_instructions() or tf.config.list_physical_devices("GPU")):
         pytest.skip("needs a CPU with instructions for bfloat16, and no GPU")
-    monkeypatch.setattr(precision, "has_instructions", lambda: has_them)
+    monkeypatch.setattr(processor, "has_bfloat16_instructions", lambda: has_them)
     rng = np.random.default_rng(0)
     a, b = (tf.constant(rng.normal(size=(64, 64)), tf.float32) for _ in range(2))
     product = tf.function(lambda a, b: tf.nn.relu(tf.matmul(tf.nn.relu(a + b), b)))

@@ -7,15 +7,17 @@ import fcntl
 import io
 import os
 import pty
+import signal
 import subprocess
 import sys
 import termios
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tests.commands import call, environment, interrupt_training_at, process
-from tf_charagram.training.interrupt import Interrupt
+from tf_charagram.training.progress import Interrupt
 
 QUICK = ("--dim", 4, "--epochs", 2, "--evaluations-per-epoch", 1, "--batch-size", 20)
 
@@ -85,14 +87,60 @@ def test_quiet_still_says_what_is_wrong(train, capsys):
     assert "Unknown set to select by 'nothing'" in capsys.readouterr().err
 
 
-def test_what_an_interrupt_says():
-    said = []
+def press(number=signal.SIGINT):
+    os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt(number):
+    """It is announced, raised by `check` only, and the handler of Python comes back."""
+    default, said = signal.getsignal(number), []
     with Interrupt() as interrupt:
         interrupt.announce = lambda: said.append("stopping")
-        interrupt._remember(2, None)
+        interrupt.check()
+        press(number)
         assert said == ["stopping"] and interrupt.is_wanted
         with pytest.raises(KeyboardInterrupt):
             interrupt.check()
+        assert signal.getsignal(number) is default
+    assert signal.getsignal(number) is default
+
+
+def test_an_interrupt_is_not_lost_in_a_destructor():
+    class Fragile:
+        def __del__(self):
+            press()
+
+    with Interrupt() as interrupt:
+        fragile = Fragile()
+        del fragile
+        assert interrupt.is_wanted
+
+
+def test_a_second_interrupt_is_raised_at_once():
+    with Interrupt():
+        press()
+        with pytest.raises(KeyboardInterrupt):
+            press()
+
+
+def test_an_ignored_signal_stays_ignored():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Interrupt() as interrupt:
+            press()
+            assert not interrupt.is_wanted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_interrupt_has_no_effect_in_another_thread():
+    def handler() -> object:
+        with Interrupt():
+            return signal.getsignal(signal.SIGINT)
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(handler).result() is signal.default_int_handler
 
 
 @pytest.mark.long

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from tests.commands import (
     call,
@@ -26,9 +25,9 @@ from tf_charagram.cli.run_record import read_run
 from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
-from tf_charagram.training.checkpoints import Checkpoints
 from tf_charagram.training.run import TrainingRun
 
 # 60 pairs in batches of 2 are 30 steps per epoch, with 2 checkpoints each.
@@ -215,7 +214,6 @@ class TestDamagedCheckpoints:
         (checkpoints / "ckpt-50_temp").mkdir()
         (checkpoints / "ckpt-50_temp" / "part-00000-of-00001.data-00000-of-00001").write_text("x")
         (checkpoints / "ckpt-50.data-00000-of-00001").write_text("x")
-        (checkpoints / "checkpoint").write_text("the list that TensorFlow kept before")
         (checkpoints / "notes.txt").write_text("of somebody else")
         assert call("train", *arguments, "--out", stopped, "--resume") == 0
         names = {path.name for path in checkpoints.iterdir()}
@@ -229,22 +227,6 @@ class TestDamagedCheckpoints:
         assert call("train", *arguments, "--out", folder, "--resume") == 0
         assert not list(folder.glob("checkpoints/ckpt-7*"))
         assert_same_run(folder, whole)
-
-    def test_newer_ones_that_cannot_be_read_do_not_push_out_what_is_written(self, tmp_path):
-        """One is fallen back to, and the next is written, while two newer ones are damaged."""
-        for step in (3, 6, 9):
-            Checkpoints(tmp_path, [tf.Variable(float(step))], keep=3).save(step)
-        for step in (6, 9):
-            (tmp_path / f"ckpt-{step}.index").write_bytes(b"")
-        value = tf.Variable(0.0)
-        checkpoints = Checkpoints(tmp_path, [value])
-        assert checkpoints.restore_latest() == str(tmp_path / "ckpt-3")
-        assert len(list(tmp_path.glob("*.index"))) == 3
-        checkpoints.save(4)
-        value.assign(0.0)
-        assert checkpoints.restore_latest() == str(tmp_path / "ckpt-4")
-        assert value.numpy() == 3.0
-        assert {path.stem for path in tmp_path.iterdir()} == {"ckpt-3", "ckpt-4"}
 
     def test_none_can_be_read(self, arguments, stopped, capsys):
         self.cut(stopped, "ckpt-*")
@@ -270,37 +252,6 @@ def test_full_disk(arguments, whole, tmp_path, bytes_allowed, capsys):
     assert not (folder / "metrics.json").exists()
     assert call("train", *arguments, "--out", folder, "--resume") == 0
     assert_same_run(folder, whole)
-
-
-def test_a_checkpoint_that_the_disk_has_no_room_for_is_not_there(tmp_path):
-    """TensorFlow opens the index, and may then find no room for what is to be in it."""
-    value = tf.Variable(np.zeros(1000))
-    for allowed in range(0, 12_000, 400):
-        folder = tmp_path / str(allowed)
-        checkpoints = Checkpoints(folder, [value])
-        try:
-            with full_disk(allowed):
-                checkpoints.save(1)
-        except RunError as error:
-            assert str(error).startswith("Cannot ")
-            assert checkpoints.restore_latest() is None
-            assert not list(folder.iterdir())
-        else:
-            assert checkpoints.restore_latest() is not None
-            break
-    assert 8000 < allowed
-
-
-@pytest.mark.parametrize("leads_to", ["elsewhere", "nowhere"])
-def test_a_link_that_is_named_like_an_old_checkpoint_is_deleted(leads_to, tmp_path):
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere" / "file").touch()
-    folder = tmp_path / "checkpoints"
-    folder.mkdir()
-    (folder / "ckpt-1.part").symlink_to(tmp_path / leads_to)
-    Checkpoints(folder, [tf.Variable(1.0)], keep=1).save(2)
-    assert sorted({path.name.split(".")[0] for path in folder.iterdir()}) == ["ckpt-2"]
-    assert (tmp_path / "elsewhere" / "file").is_file()
 
 
 @pytest.mark.usefixtures("unexported")
@@ -331,8 +282,8 @@ def test_a_loss_that_is_not_finite(data, tmp_path):
         data=(str(data[0]),), eval_data=str(data[1]), out=str(tmp_path / "run"), dim=8, epochs=1,
         batch_size=10, evaluations_per_epoch=1,
     )  # fmt: skip
-    training = TrainingRun(config, resume=False, overwrite=False)
-    bias = training.loop.product.encoder.bias
+    training = TrainingRun(make_task(config), resume=False, overwrite=False)
+    bias = training.model.encoder.bias
     bias.assign(np.full(bias.shape, np.nan))
     with pytest.raises(TrainingError, match=r"not finite at step 0\..*smaller --learning-rate"):
         training.run(resume=False)
@@ -363,10 +314,10 @@ def test_data_that_select_compares_by(data, tmp_path, task, select):
     config = config.replace(select=select, dim=8, out=str(tmp_path / "run"))
     scored.write_text(rows)
     for _ in range(2):
-        TrainingRun(config, resume=True, overwrite=False).folder.lock.release()
+        TrainingRun(make_task(config), resume=True, overwrite=False).folder.lock.release()
     scored.write_text(rows * 2)
     if select == "last":
-        TrainingRun(config, resume=True, overwrite=False).folder.lock.release()
+        TrainingRun(make_task(config), resume=True, overwrite=False).folder.lock.release()
     else:
         with pytest.raises(RunError, match="other settings: the data of --select scored have"):
-            TrainingRun(config, resume=True, overwrite=False)
+            TrainingRun(make_task(config), resume=True, overwrite=False)

@@ -1,39 +1,22 @@
-"""Settings as plain values: of this version and of the one before, which held all options."""
+"""Settings as plain values."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 
 import pytest
 
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.options import options_of
-from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.tasks import canonical_settings
+from tf_charagram.errors import ConfigError
 from tf_charagram.tasks.distillation.settings import DistillConfig
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.tasks.tagging.settings import TaggingConfig
-from tf_charagram.training.run_folder import RunFolder
-
-#: What every file of settings held of the options of encoders, up to version 0.1.
-OLD_OPTIONS = {
-    "word_dropout": 0.0, "activation": None, "num_layers": 1, "filters": None, "dense": None,
-    "dropout": None, "char_dim": None, "use_output_gate": True, "use_peepholes": True,
-    "word_dim": None,
-}  # fmt: skip
 
 
 def through_json(settings):
     return json.loads(json.dumps(settings))
-
-
-def old_settings(config, **options):
-    """Returns the settings as the version before would have written them."""
-    own = options_of(config.encoder)
-    fields = {name: value for name, value in config.to_dict().items() if name not in own}
-    return through_json({**fields, **OLD_OPTIONS, **options})
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
@@ -44,12 +27,6 @@ def test_settings_come_back_from_json(encoder, init):
     assert ParaphraseConfig.from_dict(settings) == config
     assert ParaphraseConfig.from_dict({**settings, "json": True, "search.tuner": "grid"}) == config
     assert (set(config.encoder_options) == set(options_of(encoder))) == (init is None)
-
-
-@pytest.mark.parametrize("encoder", ENCODERS)
-def test_settings_of_the_version_before(encoder):
-    config = ParaphraseConfig(encoder=encoder)
-    assert ParaphraseConfig.from_dict(old_settings(config)) == config
 
 
 def test_options_lie_flat_beside_the_other_settings():
@@ -132,50 +109,6 @@ def test_numbers_that_no_step_survives(config, name, value, message):
         config(**{name: value})
     assert str(raised.value).startswith(f"`{name}` {message}")
     assert str(raised.value).endswith(f"Received: {name}={value}")
-
-
-class TestResume:
-    """A run folder compares settings with those of the run in it, whatever version wrote them."""
-
-    @pytest.fixture
-    def check(self, tmp_path):
-        def check(old, new):
-            saved = {"settings": through_json(old), "versions": {}, "data_files": {}}
-            (tmp_path / "config.json").write_text(json.dumps(saved))
-            RunFolder(tmp_path).check_config(
-                {"settings": new, "data_files": {}}, canonical_settings
-            )
-
-        return check
-
-    @pytest.mark.parametrize("encoder", ENCODERS)
-    def test_a_run_of_the_version_before(self, check, encoder):
-        config = ParaphraseConfig(encoder=encoder)
-        check(old_settings(config), config.to_dict())
-        check(config.to_dict(), config.to_dict())
-
-    def test_what_the_task_filled_in(self, check):
-        config = ParaphraseConfig(task="sentences")
-        check(old_settings(config, activation="tanh"), config.to_dict())
-        tagger = TaggingConfig(encoder="char_lstm")
-        check(old_settings(tagger, char_dim=50), tagger.to_dict())
-
-    def test_a_run_from_a_model(self, check):
-        """What the model has was written by name if it was open, else it was at its default."""
-        config = ParaphraseConfig(init="runs/one", encoder="dan", encoder_options={"num_layers": 1})
-        filled = config.replace(activation="relu", word_dim=300, word_dropout=0.0)
-        check(old_settings(filled, activation="relu", word_dim=300), filled.to_dict())
-
-    def test_other_options(self, check):
-        config = ParaphraseConfig(encoder="dan")
-        changed = config.replace(num_layers=2, margin=0.5)
-        message = "margin was 0.4, is 0.5, num_layers was 1, is 2. Resume with the same"
-        with pytest.raises(RunError, match=message):
-            check(old_settings(config), changed.to_dict())
-        widths = ParaphraseConfig(encoder="cse", encoder_options={"widths": [1, 2]})
-        check(widths.to_dict(), dataclasses.replace(widths, threads=3).to_dict())
-        with pytest.raises(RunError, match=r"widths was \[1, 2, 3\], is \[1, 2\]"):
-            check(old_settings(ParaphraseConfig(encoder="cse")), widths.to_dict())
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.tasks.tagging.settings import TaggingConfig
-from tf_charagram.training.threads import default_threads
+from tf_charagram.training.processor import default_threads
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_set(tmp_path):
     script = """
 import tensorflow as tf
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.training.threads import set_threads
+from tf_charagram.training.processor import set_threads
 for threads, expected in ((None, 1), (3, 3)):
     set_threads(ParaphraseConfig(threads=threads))
     assert tf.config.threading.get_intra_op_parallelism_threads() == expected

@@ -8,7 +8,6 @@ import json
 import pytest
 
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.tasks import canonical_settings
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import label, wide_space
@@ -95,9 +94,7 @@ def test_a_changed_search_is_refused_with_what_changed(search, folder):
         max_trials=3,
     )
     with pytest.raises(RunError) as error:
-        folder.check_config(
-            {"settings": changed.settings(), "data_files": {"pairs": "ab"}}, canonical_settings
-        )
+        folder.check_config({"settings": changed.settings(), "data_files": {"pairs": "ab"}})
     assert "margin was 0.4, is 0.5" in str(error.value)
     assert "pairs was None, is ab" in str(error.value)
     assert "search.objective was max, is final" in str(error.value)

@@ -36,7 +36,7 @@ def demo(arguments: Sequence[str]) -> int:
     from tf_charagram.demo.answers import Answers, load_embedder
     from tf_charagram.demo.server import DemoServer
     from tf_charagram.search.texts import read_vocabulary
-    from tf_charagram.training.threads import limit_threads
+    from tf_charagram.training.processor import limit_threads
 
     limit_threads(values.threads)
     embedder = load_embedder(values.model)

@@ -87,7 +87,7 @@ def _embed(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]
 
 def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]) -> None:
     from tf_charagram.bulk.run import EmbedJob, embed_files
-    from tf_charagram.training.threads import limit_threads
+    from tf_charagram.training.processor import limit_threads
 
     limit_threads(_THREADS)
     options = {name: given.pop(name) for name in _JOB_FLAGS if name in given}
@@ -101,7 +101,7 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.encoders.base import is_padded
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.models.locations import read_config
-    from tf_charagram.training.threads import limit_threads
+    from tf_charagram.training.processor import limit_threads
 
     limit_threads(_THREADS)
     # Before anything is waited for.

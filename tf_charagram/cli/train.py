@@ -19,10 +19,9 @@ from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.reporting.console import table_console
 from tf_charagram.reporting.history_table import history_table
 from tf_charagram.reporting.progress import is_quiet, quiet
-from tf_charagram.tasks import TASKS
+from tf_charagram.tasks import TASKS, make_task
 from tf_charagram.training.settings import RunConfig
-from tf_charagram.training.workers.cluster import VARIABLE, Cluster, cluster_of
-from tf_charagram.training.workers.launcher import Launcher
+from tf_charagram.training.workers import VARIABLE, Cluster, Launcher, cluster_of, connect
 
 if TYPE_CHECKING:
     from tf_charagram.training.run import TrainingRun
@@ -63,7 +62,7 @@ def train(arguments: Sequence[str]) -> int:
         if cluster is None:
             command = [sys.executable, "-m", "tf_charagram.train", *arguments]
             return Launcher(command, num_workers).run()
-        if not cluster.num_local:
+        if not cluster.launcher:
             raise ConfigError(
                 f"`workers` are processes of this machine, and {VARIABLE} says that this process "
                 f"is one of {cluster.size} already. Leave out one of the two."
@@ -76,19 +75,17 @@ def train(arguments: Sequence[str]) -> int:
 def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -> int:
     """Trains in this process, one of the workers or alone, and says how it went."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-    from tf_charagram.training.devices import table_devices
+    from tf_charagram.training.processor import set_threads
     from tf_charagram.training.run import TrainingRun
-    from tf_charagram.training.threads import set_threads
-    from tf_charagram.training.workers.connection import connect
 
-    set_threads(config, 1 if cluster is None else max(1, cluster.num_local))
-    if cluster is not None and config.table_devices > 1:
-        # With the first message TensorFlow begins to work, and takes no more devices.
-        table_devices(config.table_devices)
+    set_threads(config, 1 if cluster is None else cluster.num_local)
     exchange = connect(cluster)
     console = table_console(stderr=values["json"])
     run = TrainingRun(
-        config, resume=values["resume"], overwrite=values["overwrite"], exchange=exchange
+        make_task(config),
+        resume=values["resume"],
+        overwrite=values["overwrite"],
+        exchange=exchange,
     )
     if not is_quiet():
         _introduce(run, console)

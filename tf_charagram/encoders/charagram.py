@@ -42,8 +42,6 @@ class Charagram(Encoder, ConfiguredLayer):
     """
 
     vectorizer = "ngrams"
-    #: Nothing of the ids but the sum of their rows is used, so that they may come in parts.
-    is_sum = True
 
     def __init__(
         self,

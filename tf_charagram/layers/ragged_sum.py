@@ -8,16 +8,13 @@ two cores, for 200 texts of 160 ids and 300 dimensions, the product takes half t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram.layers.embedding_table import EmbeddingTable
-
-if TYPE_CHECKING:
-    from tf_charagram.layers.cut_table import CutTable
 
 # A number above the place of a value in its row, and below the row.
 _ROW_BITS = np.int64(32)
@@ -145,7 +142,8 @@ class RaggedEmbeddingSum(EmbeddingTable):
     only the rows that a batch names are read. Arguments and errors are those of `EmbeddingTable`.
 
     Attributes:
-        cut_table: What sums the rows while training in the table's place, if it is cut.
+        exchange: Workers that share the training of the table: each sums and trains its own rows.
+            `None` if this process trains alone. See `tf_charagram.optimizers.exchange`.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
@@ -155,18 +153,18 @@ class RaggedEmbeddingSum(EmbeddingTable):
         float32 `(batch, dim)`; zeros for an empty row.
     """
 
-    cut_table: CutTable | None = None
+    exchange: Any = None
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the sums of the rows of each text."""
-        if training and self.cut_table is not None:
-            return self.cut_table.sums(ids)
+        if training and self.exchange is not None:
+            own = self.exchange.own_ids(ids)
+            return self.exchange.total(sum_rows(*self.touched_rows(own)))
         if training and self._has_sparse_gradient():
             return sum_rows(*self.touched_rows(ids))
-        with self.beside_table():
-            if self.table.dtype == "float32":
-                return sum_rows(tf.convert_to_tensor(self.table.value), ids)
-            return sum_rows(*self.touched_rows(ids, training))
+        if self.table.dtype == "float32":
+            return sum_rows(tf.convert_to_tensor(self.table.value), ids)
+        return sum_rows(*self.touched_rows(ids, training))
 
     def compute_output_spec(self, ids: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
         """Returns a symbolic float32 `(batch, dim)` for symbolic ids."""

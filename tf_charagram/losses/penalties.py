@@ -10,9 +10,7 @@ import tensorflow as tf
 
 from tf_charagram.checks import check_penalty
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.cut_table import trained_variables
 from tf_charagram.layers.embedding_table import Gradient
-from tf_charagram.layers.placement import beside
 
 
 class _Term(NamedTuple):
@@ -83,7 +81,7 @@ class L2Penalties:
             self.initial_words = self._copy(table, "initial_words")
         fixed = encoder.pull_back_targets() if hasattr(encoder, "pull_back_targets") else {}
         self._terms: list[list[_Term]] = []
-        for variable in trained_variables(encoder):
+        for variable in encoder.trainable_variables:
             if variable is table:
                 pull = _Term(l2_words, self.initial_words)
             elif pull_back and l2_composition:
@@ -97,15 +95,9 @@ class L2Penalties:
 
     def _copy(self, variable: keras.Variable, name: str) -> tf.Variable:
         """Returns what a weight is now, which becomes part of `targets`."""
-        with beside(variable.value):
-            copy = tf.Variable(variable.value, trainable=False, name=name)
+        copy = tf.Variable(variable.value, trainable=False, name=name)
         self.targets.append(copy)
         return copy
-
-    def target_of(self, position: int) -> tf.Variable | None:
-        """Returns what the weight at a position is pulled to, if that is among `targets`."""
-        pulls = (term.target for term in self._terms[position])
-        return next((target for target in pulls if isinstance(target, tf.Variable)), None)
 
     def add_gradients(
         self, gradients: Sequence[Gradient], variables: Sequence[tf.Variable]
@@ -118,11 +110,8 @@ class L2Penalties:
         """
         added = []
         for gradient, variable, terms in zip(gradients, variables, self._terms, strict=True):
-            with beside(gradient):
-                for strength, target in terms:
-                    gradient = add_l2_gradient(
-                        gradient, variable, strength, target, dense=self.dense
-                    )
+            for strength, target in terms:
+                gradient = add_l2_gradient(gradient, variable, strength, target, dense=self.dense)
             added.append(gradient)
         return added
 

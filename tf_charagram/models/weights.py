@@ -13,7 +13,6 @@ from tf_charagram.errors import ConfigError, RunError, unknown_name
 from tf_charagram.files.arrays import ArrayFile
 from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.layers.huge_pages import aligned_empty, shared_tensor
-from tf_charagram.layers.placement import beside
 
 #: Types of tables in model folders.
 TABLE_DTYPES = ("float32", "float16", "int8", "int4")
@@ -209,8 +208,7 @@ def restore(weight: keras.Variable, stored: ArrayFile) -> None:
         for first in range(0, len(rows), _BLOCK_ROWS):
             block = slice(first, first + _BLOCK_ROWS)
             table[block] = StoredTable(rows[block], scales[block]).restored(weight.shape[-1])
-    with beside(weight.value):
-        weight.assign(shared_tensor(table))
+    weight.assign(shared_tensor(table))
 
 
 def _read(name: str, stored: ArrayFile) -> StoredTable:
@@ -234,5 +232,4 @@ def _largest(numbers: np.ndarray) -> float:
 
 def _view(weight: keras.Variable) -> np.ndarray:
     """Returns the values of a weight, float32, without the copy of `numpy()`."""
-    with beside(weight.value):
-        return np.asarray(memoryview(tf.cast(tf.convert_to_tensor(weight), tf.float32)))
+    return np.asarray(memoryview(tf.cast(tf.convert_to_tensor(weight), tf.float32)))

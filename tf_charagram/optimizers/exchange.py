@@ -1,10 +1,10 @@
-"""What the workers of a training give each other, by TensorFlow's collective operations."""
+"""Messages between the workers of a training run, by TensorFlow's collective operations."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,27 +12,38 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import LostWorkerError
+from tf_charagram.layers.embedding_table import Gradient
+from tf_charagram.optimizers.gradients import sum_equal_rows
 
-# The groups of TensorFlow's own strategies are numbered from 1.
-_GROUP = 7_001
-# Numbers of rows that are told apart; so many are exchanged at once nowhere.
-_SIZES = 2**20
-# Sparse gradients are padded to a multiple of this: few sizes, for each is made known by messages.
-_ROWS = 1024
-# Numbers of a variable that are exchanged at a time.
-_PIECE = 4_000_000
-# What TensorFlow raises depends on who waits for whom.
-_SIGNS_OF_LOSS = (
+# TensorFlow's own strategies number their groups from 1.
+_GROUP_KEY = 7_001
+# More rows than any exchange has at once.
+_MAX_ROWS = 2**20
+# Sparse gradients are padded to a multiple of this, because each new size costs a message.
+_ROWS_MULTIPLE = 1024
+_PIECE_NUMBERS = 4_000_000
+# Which of these TensorFlow raises depends on who waits for whom.
+_LOST_WORKER_ERRORS = (
     tf.errors.UnavailableError, tf.errors.AbortedError, tf.errors.CancelledError,
     tf.errors.InternalError, tf.errors.DeadlineExceededError, tf.errors.UnknownError,
 )  # fmt: skip
 
 
 class Exchange:
-    """The other workers of a training, as one of them sees them.
+    """The other workers of a training run, as seen by one of them.
 
-    All workers call the same methods in the same order; each waits for the others. Tensors are of
-    equal shape on all workers. Alone, every method gives back what it got.
+    All workers call the same methods in the same order, with tensors of equal shape unless a method
+    says otherwise; each call waits for the others. With a single worker, every method returns its
+    input.
+
+    All workers have the whole batch and compute its loss from the vectors of all texts. The work of
+    the encoder is divided in one of two ways:
+
+    * By rows, for tables whose rows are summed: worker `i` of `n` sums and trains the rows `r` with
+      `r % n == i`, and only the partial sums are exchanged (`own_ids`, `total`). `merge_rows`
+      brings the whole table up to date.
+    * By texts, for all other encoders: each worker encodes its share of the texts; the vectors are
+      gathered (`encode_share`), and the gradients of the weights summed (`sum_gradients`).
 
     Args:
         rank: Number of this worker; 0 is the chief, which evaluates and writes.
@@ -41,6 +52,8 @@ class Exchange:
 
     def __init__(self, rank: int = 0, size: int = 1) -> None:
         self.rank, self.size = rank, size
+        #: The strategy that connects the workers, and whose health checks end with it.
+        self.strategy: tf.distribute.Strategy | None = None
         self._num_places = 0
         self._functions: dict[tuple[str, tf.DType, int], Callable[[tf.Tensor], tf.Tensor]] = {}
 
@@ -51,13 +64,13 @@ class Exchange:
 
     @property
     def is_chief(self) -> bool:
-        """Whether this one evaluates and writes."""
+        """Whether this worker evaluates and writes."""
         return self.rank == 0
 
-    # In a step.
+    # Within a step.
 
     def sum(self, values: tf.Tensor) -> tf.Tensor:
-        """Returns the sum over the workers, bit for bit the same on all; without a gradient."""
+        """Returns the sum over the workers, identical to the bit on all; without a gradient."""
         if self.is_alone:
             return values
         return tf.raw_ops.CollectiveReduceV2(
@@ -65,26 +78,26 @@ class Exchange:
         )
 
     def gather(self, values: tf.Tensor) -> tf.Tensor:
-        """Returns the rows of all workers, in their order, `(size * n, ...)`; no gradient."""
+        """Returns the rows of all workers by rank, `(size * n, ...)`; without a gradient."""
         if self.is_alone:
             return values
         return tf.raw_ops.CollectiveGatherV2(input=values, **self._group(values))
 
     def _group(self, values: tf.Tensor) -> dict[str, Any]:
-        # Functions are traced in the same order on all workers, so equal numbers meet. To
-        # TensorFlow a number has one shape for ever, and batches differ in size.
+        # All workers trace functions in the same order, so equal numbers meet. TensorFlow ties a
+        # number to one shape, and batches differ in size.
         self._num_places += 1
-        size = tf.shape(values)[0] % _SIZES if values.shape.rank else 0
+        num_rows = tf.shape(values)[0] % _MAX_ROWS if values.shape.rank else 0
         return {
-            "group_size": self.size, "group_key": _GROUP, "ordering_token": [],
-            "instance_key": self._num_places * _SIZES + size, "communication_hint": "ring",
+            "group_size": self.size, "group_key": _GROUP_KEY, "ordering_token": [],
+            "instance_key": self._num_places * _MAX_ROWS + num_rows, "communication_hint": "ring",
         }  # fmt: skip
 
     def total(self, part: tf.Tensor) -> tf.Tensor:
-        """Returns the sum of a tensor of which each worker has a part.
+        """Returns the sum of the workers' parts of a tensor.
 
-        What follows is computed by all workers alike, so the gradient of the sum is known to each,
-        and is that of its part.
+        All workers compute the same from the sum, so each knows its gradient, which is also the
+        gradient of each part.
         """
         if self.is_alone:
             return part
@@ -95,21 +108,36 @@ class Exchange:
 
         return summed(part)
 
+    def own_ids(self, ids: tf.RaggedTensor) -> tf.RaggedTensor:
+        """Returns the ids of the table rows that this worker trains, `(batch, None)`."""
+        kept = tf.squeeze(tf.where(tf.equal(ids.values % self.size, self.rank)), axis=1)
+        splits = tf.searchsorted(kept, tf.cast(ids.row_splits, tf.int64), out_type=tf.int64)
+        return tf.RaggedTensor.from_row_splits(tf.gather(ids.values, kept), splits, validate=False)
+
+    def own_rows(self, values: tf.Tensor, first: int = 0) -> tf.Tensor:
+        """Sets the rows of a table that other workers train to zero.
+
+        Args:
+            values: `(n, ...)`.
+            first: Row of the table that the first of them is.
+        """
+        rows = tf.range(first, first + tf.shape(values)[0])
+        is_own = tf.reshape(rows % self.size == self.rank, [-1, *[1] * (values.shape.rank - 1)])
+        return tf.where(is_own, values, tf.zeros([], values.dtype))
+
     def share(self, size: int | tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns first and last (exclusive) of the rows of this worker, of `size` rows."""
-        most = self.most(size)
-        first = tf.minimum(self.rank * most, size)
-        return first, tf.minimum(first + most, size)
+        max_rows = self._max_share(size)
+        first = tf.minimum(self.rank * max_rows, size)
+        return first, tf.minimum(first + max_rows, size)
 
-    def most(self, size: int | tf.Tensor) -> Any:
-        """Returns the number of rows of the workers that have most, of `size` rows."""
+    def _max_share(self, size: int | tf.Tensor) -> Any:
         return (size + self.size - 1) // self.size
 
     def all_rows(self, own: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
-        """Returns all rows, of which each worker has its share.
+        """Returns all rows, `(size, dim)`, of which each worker has its share.
 
-        As for `total`, the gradient of all rows is known to each worker; each takes that of its
-        own.
+        Each worker knows the gradient of all rows, as in `total`, and takes that of its own.
 
         Args:
             own: The share of this worker, `(n, dim)`.
@@ -117,28 +145,58 @@ class Exchange:
         """
         if self.is_alone:
             return own
-        most = self.most(tf.cast(size, tf.int64))
+        max_rows = self._max_share(tf.cast(size, tf.int64))
 
         @tf.custom_gradient
         def gathered(padded: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
-            first = self.rank * most
-            return self.gather(padded), lambda upstream: upstream[first : first + most]
+            first = self.rank * max_rows
+            return self.gather(padded), lambda upstream: upstream[first : first + max_rows]
 
-        padded = tf.pad(own, [[0, most - tf.shape(own, tf.int64)[0]], [0, 0]])
+        padded = tf.pad(own, [[0, max_rows - tf.shape(own, tf.int64)[0]], [0, 0]])
         return gathered(padded)[:size]
 
-    def all_slices(self, gradient: tf.IndexedSlices) -> tf.IndexedSlices:
-        """Returns the rows of the sparse gradients of all workers; one may occur several times."""
+    def encode_share(
+        self, encoder: Callable[..., tf.Tensor], ids: tf.RaggedTensor, training: bool
+    ) -> tf.Tensor:
+        """Returns the vectors of all texts, of which each worker computes its share.
+
+        Args:
+            encoder: Keras layer from ragged ids to `(batch, dim)`.
+            ids: Ids of all texts, int32 `(batch, None)`.
+            training: Passed to the encoder.
+
+        Returns:
+            float32 `(batch, dim)`. The gradient reaches the weights through the share alone.
+        """
+        num_texts = tf.shape(ids.row_splits)[0] - 1
+        first, last = self.share(num_texts)
+        splits = ids.row_splits[first : last + 1]
+        own = tf.RaggedTensor.from_row_splits(
+            ids.values[splits[0] : splits[-1]], splits - splits[0], validate=False
+        )
+        return self.all_rows(encoder(own, training=training), num_texts)
+
+    def sum_gradients(self, gradients: Sequence[Gradient]) -> list[Gradient]:
+        """Returns the sums of gradients over the workers; sparse ones have distinct rows."""
+        return [
+            sum_equal_rows(self._all_slices(gradient))
+            if isinstance(gradient, tf.IndexedSlices)
+            else self.sum(gradient)
+            for gradient in gradients
+        ]
+
+    def _all_slices(self, gradient: tf.IndexedSlices) -> tf.IndexedSlices:
+        """Returns the rows of the sparse gradients of all workers; a row may occur repeatedly."""
         if self.is_alone:
             return gradient
-        number = tf.shape(gradient.indices)[:1]
-        numbers = self.gather(number)
-        most = -(-tf.reduce_max(numbers) // _ROWS) * _ROWS
-        missing = most - number[0]
+        num_rows = tf.shape(gradient.indices)[:1]
+        all_nums = self.gather(num_rows)
+        max_rows = -(-tf.reduce_max(all_nums) // _ROWS_MULTIPLE) * _ROWS_MULTIPLE
+        missing = max_rows - num_rows[0]
         indices = self.gather(tf.pad(gradient.indices, [[0, missing]]))
         values = self.gather(tf.pad(gradient.values, [[0, missing], [0, 0]]))
-        is_there = tf.reshape(tf.sequence_mask(numbers, most), [-1])
-        kept = tf.reshape(tf.where(is_there), [-1])
+        is_real = tf.reshape(tf.sequence_mask(all_nums, max_rows), [-1])
+        kept = tf.reshape(tf.where(is_real), [-1])
         return tf.IndexedSlices(
             tf.gather(values, kept), tf.gather(indices, kept), gradient.dense_shape
         )
@@ -146,18 +204,17 @@ class Exchange:
     # Between steps.
 
     def any(self, is_true: bool) -> bool:
-        """Returns whether something is true for one of the workers."""
+        """Returns whether `is_true` holds on any worker."""
         return is_true if self.is_alone else self.numbers(float(is_true))[0] > 0
 
     def numbers(self, *values: float) -> list[float]:
         """Returns the sums of numbers over the workers."""
         if self.is_alone:
             return list(values)
-        with self.watched():
-            return self._run("sum", tf.constant(values, tf.float64)).numpy().tolist()
+        return self._run("sum", tf.constant(values, tf.float64)).numpy().tolist()
 
     def of_chief(self, *values: float) -> list[float]:
-        """Returns the numbers of the chief."""
+        """Returns the chief's numbers."""
         return self.numbers(*(value if self.is_chief else 0.0 for value in values))
 
     def wait(self) -> None:
@@ -165,25 +222,27 @@ class Exchange:
         self.numbers(0.0)
 
     def json(self, value: Any) -> list[Any]:
-        """Returns a value of each worker, in their order."""
+        """Returns the values of all workers, by rank."""
         if self.is_alone:
             return [value]
         data = json.dumps(value).encode()
-        with self.watched():
-            most = int(self._run("gather", tf.constant([len(data)])).numpy().max())
-            padded = tf.constant(list(data.ljust(most)), tf.int32)
-            texts = self._run("gather", padded).numpy().reshape(self.size, most)
+        max_bytes = int(self._run("gather", tf.constant([len(data)])).numpy().max())
+        padded = tf.constant(list(data.ljust(max_bytes)), tf.int32)
+        texts = self._run("gather", padded).numpy().reshape(self.size, max_bytes)
         return [json.loads(bytes(row.astype("uint8"))) for row in texts]
 
     def ragged(self, ids: tf.RaggedTensor) -> list[tf.RaggedTensor]:
-        """Returns the ragged tensor of each worker, in their order, int32 `(num_rows, None)`."""
+        """Returns the ragged tensors of all workers, by rank; shapes may differ.
+
+        Args:
+            ids: int32 `(num_rows, None)`.
+        """
         if self.is_alone:
             return [ids]
         lengths = tf.cast(ids.row_lengths(), tf.int64)
         own = tf.stack([tf.shape(lengths)[0], tf.shape(ids.values)[0]])
-        with self.watched():
-            sizes = self._run("gather", own).numpy().reshape(self.size, 2)
-            columns = [self._padded(lengths, sizes[:, 0]), self._padded(ids.values, sizes[:, 1])]
+        sizes = self._run("gather", own).numpy().reshape(self.size, 2)
+        columns = [self._padded(lengths, sizes[:, 0]), self._padded(ids.values, sizes[:, 1])]
         return [
             tf.RaggedTensor.from_row_lengths(
                 values[:num_values], row_lengths[:num_rows], validate=False
@@ -192,31 +251,30 @@ class Exchange:
         ]
 
     def _padded(self, values: tf.Tensor, sizes: np.ndarray) -> tf.Tensor:
-        """Returns a row for each worker with what it has, padded to the same length."""
-        most = -(-int(sizes.max()) // _ROWS) * _ROWS
-        padded = tf.pad(values, [[0, most - sizes[self.rank]]])
-        return tf.reshape(self._run("gather", padded), [self.size, most])
+        """Returns the values of each worker, padded to equal length, `(size, max_length)`."""
+        max_rows = -(-int(sizes.max()) // _ROWS_MULTIPLE) * _ROWS_MULTIPLE
+        padded = tf.pad(values, [[0, max_rows - sizes[self.rank]]])
+        return tf.reshape(self._run("gather", padded), [self.size, max_rows])
 
     def copy_from_chief(self, variables: Iterable[tf.Variable]) -> None:
-        """Gives variables the values that they have on the chief."""
+        """Assigns the chief's values to variables."""
         for variable in variables:
-            self.add_up(variable, lambda piece, _: piece if self.is_chief else tf.zeros_like(piece))
+            self._add_up(variable, lambda piece, _: piece * int(self.is_chief))
 
-    def add_up(self, variable: tf.Variable, own: Callable[[tf.Tensor, slice], tf.Tensor]) -> None:
-        """Gives a variable the sum of what the workers have of it, piece by piece.
+    def merge_rows(self, variables: Iterable[tf.Variable]) -> None:
+        """Takes over the rows of variables that other workers train."""
+        for variable in variables:
+            self._add_up(variable, self.own_rows)
 
-        Args:
-            variable: The variable.
-            own: Returns of some rows, and of which these are, what this worker adds.
-        """
+    def _add_up(self, variable: tf.Variable, own: Callable[[tf.Tensor, int], tf.Tensor]) -> None:
+        """Assigns the sum of `own(rows, first)` over the workers, some rows at a time."""
         if self.is_alone:
             return
         for rows in _pieces(variable):
             piece = variable[rows] if variable.shape.rank else variable.read_value()
-            # Collective operations know no unsigned numbers.
+            # Collective operations support no unsigned types.
             numbers = tf.cast(piece, tf.int64) if piece.dtype.is_integer else piece
-            with self.watched():
-                total = tf.cast(self._run("sum", own(numbers, rows)), piece.dtype)
+            total = tf.cast(self._run("sum", own(numbers, rows.start)), piece.dtype)
             (variable[rows] if variable.shape.rank else variable).assign(total)
 
     def _run(self, name: str, values: tf.Tensor) -> tf.Tensor:
@@ -226,18 +284,19 @@ class Exchange:
             spec = tf.TensorSpec([None] * values.shape.rank, values.dtype)
             function = tf.function(getattr(self, name), autograph=False)
             self._functions[key] = function.get_concrete_function(spec)
-        return self._functions[key](values)
+        with self.watched():
+            return self._functions[key](values)
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Says what it means if a collective operation fails.
+        """Translates errors of collective operations.
 
         Raises:
             LostWorkerError: Another worker is gone.
         """
         try:
             yield
-        except _SIGNS_OF_LOSS as error:
+        except _LOST_WORKER_ERRORS as error:
             if self.is_alone:
                 raise
             lines = [line for line in str(error.message).split("\n") if ":" in line[:-1]]
@@ -249,12 +308,12 @@ class Exchange:
 
 
 def _pieces(variable: tf.Variable) -> list[slice]:
-    """Returns the ranges of rows in which a variable is exchanged; a scalar is one piece."""
+    """Returns the row ranges in which a variable is exchanged; a scalar is one piece."""
     if not variable.shape.rank:
         return [slice(0, 1)]
     # A variable may have no fixed shape.
     num_rows, *others = tf.shape(variable).numpy().tolist()
-    rows = max(1, _PIECE // max(1, math.prod(others)))
+    rows = max(1, _PIECE_NUMBERS // max(1, math.prod(others)))
     return [slice(first, min(first + rows, num_rows)) for first in range(0, num_rows, rows)]
 
 

@@ -10,7 +10,6 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.layers.placement import beside
 from tf_charagram.optimizers.row_sparse import RowSparseOptimizer
 from tf_charagram.optimizers.sgd import MomentumSgd
 
@@ -48,15 +47,13 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
         self._scratch: list[list[tf.Variable]] = []
 
     def build(self, variables: list[keras.Variable]) -> None:
-        """Creates the moments, and room for the rows of one batch on the device of each table."""
+        """Creates the moments, and room for the rows of one batch, by the width of the tables."""
         super().build(variables)
-        shared: dict[tuple[Any, ...], list[tf.Variable]] = {}
-        for variable in variables:
-            place = (variable.value.device, *variable.shape[1:])
-            if len(variable.shape) == 2 and place not in shared:
-                with beside(variable.value):
-                    shared[place] = [_empty(variable.shape[1]) for _ in range(3)]
-            self._scratch.append(shared.get(place, []))
+        widths = {variable.shape[1] for variable in variables if len(variable.shape) == 2}
+        shared = {width: [_empty(width) for _ in range(3)] for width in sorted(widths)}
+        self._scratch = [
+            shared[variable.shape[1]] if len(variable.shape) == 2 else [] for variable in variables
+        ]
 
     def update_all(
         self, gradient: tf.Tensor, variable: tf.Variable, learning_rate: tf.Tensor
@@ -84,7 +81,7 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
         self, tables: list[tf.Variable], gradient: tf.Tensor, learning_rate: tf.Tensor
     ) -> None:
         """Runs the fused kernel on weights and both moments, which it changes in place."""
-        # Not a variable where Keras accumulates gradients over several calls.
+        # Keras has no variable here if it accumulates gradients over several calls.
         dtype = tables[0].dtype
         step = tf.cast(tf.convert_to_tensor(self.iterations) + 1, dtype)
         powers = [tf.pow(tf.constant(beta, dtype), step) for beta in (self.beta_1, self.beta_2)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tf_charagram.encoders.options import encoders_with, options_of
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.tasks.distillation.settings import DistillConfig
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
@@ -63,17 +63,16 @@ def task_class(name: str) -> type[Task]:
     return getattr(import_module(f"{__name__}.{entry.module}"), entry.class_name)
 
 
-def canonical_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    """Returns settings in the form that they share with equal ones of any version.
+def make_task(config: RunConfig) -> Task:
+    """Returns the task that settings name, for a `TrainingRun`.
 
-    Options that say nothing are left out: those of other encoders, and those at their default of a
-    run that starts from a model. What is not a setting of the task stays.
+    Raises:
+        ConfigError: There is no such task, or it has settings of another class.
     """
-    config = settings_class(settings["task"]).from_dict(settings)
-    own = config.to_dict()
-    if config.init is not None:
-        for name, option in options_of(config.encoder).items():
-            if own.get(name) == option.default:
-                own.pop(name, None)
-    names = [name for name in settings if name not in own and not encoders_with(name)]
-    return {**{name: settings[name] for name in names}, **own}
+    settings = settings_class(config.task)
+    if not isinstance(config, settings):
+        raise ConfigError(
+            f"The task '{config.task}' needs a {settings.__name__}. "
+            f"Received: {type(config).__name__}"
+        )
+    return task_class(config.task)(config, BadLines(config.on_bad_line))

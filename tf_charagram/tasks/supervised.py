@@ -37,7 +37,6 @@ from tf_charagram.tasks.supervised_tables import classification_table, label_tab
 from tf_charagram.tasks.supervised_trainer import SupervisedModel
 from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.building import make_vectorizer
-from tf_charagram.training.features import cached_vectors
 from tf_charagram.training.inherited_settings import check_as_saved
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
@@ -108,8 +107,8 @@ class SupervisedTask(LabelledTask):
         )
         lengths = None
         if self.config.freeze:
-            matrix, positions = cached_vectors(model.embedder, chain(*self._texts))
-            vectors = tf.constant(matrix)
+            texts, positions = distinct(chain(*self._texts))
+            vectors = tf.constant(model.embedder.encode(texts, batch_size=1000))
             take = lambda rows: tf.gather(vectors, rows)  # noqa: E731
             self._sample = vectors[:_NUM_ADAPTED]
         else:

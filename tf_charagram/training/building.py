@@ -15,7 +15,6 @@ from tf_charagram.data.readers.word_counts import WordsOf, read_word_counts
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.options import options_of, vectorizer_of
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.layers.cut_table import summed_tables
 from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.models.model_folder import read_dictionary
 from tf_charagram.text import vectorizer_class
@@ -47,22 +46,7 @@ def check_options(config: RunConfig) -> None:
             )
     _check_word_options(config)
     # A small one shows what else is wrong, before the texts are read.
-    encoder = make_encoder(config, num_rows=1)
-    if config.table_devices > 1:
-        _check_can_be_cut(config, encoder)
-
-
-def _check_can_be_cut(config: RunConfig, encoder: keras.layers.Layer) -> None:
-    if encoder.vectorizer != "ngrams" or not summed_tables(encoder):
-        raise ConfigError(
-            "`table_devices` is for encoders that sum n-gram vectors, such as 'charagram'. "
-            f"Received: table_devices={config.table_devices} for the encoder '{config.encoder}'"
-        )
-    if getattr(config, "freeze", False):
-        raise ConfigError(
-            "`table_devices` is for tables that are trained, not for `freeze`. Leave one of them "
-            f"out. Received: table_devices={config.table_devices}"
-        )
+    make_encoder(config, num_rows=1)
 
 
 def _check_word_options(config: RunConfig) -> None:

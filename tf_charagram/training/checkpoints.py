@@ -1,92 +1,87 @@
-"""Checkpoints that a killed run resumes from, to the same weights."""
+"""Weights that a run writes: checkpoints to resume from, and the model that is kept."""
 
 from __future__ import annotations
 
 import logging
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 import tensorflow as tf
 
 from tf_charagram.errors import RunError
 from tf_charagram.files.writing import partial_folder, remove, tensorflow_writing, writing
+from tf_charagram.training.run_folder import RunFolder
 
 logger = logging.getLogger(__name__)
 
+#: Value of `select` that keeps the last weights.
+LAST = "last"
 _PREFIX = "ckpt-"
-# What TensorFlow kept beside the checkpoints of earlier versions.
-_OLD_LIST = "checkpoint"
-# What TensorFlow raises for a file that was cut short depends on where it was cut.
+# Which of these TensorFlow raises for a truncated file depends on where it ends.
 _UNREADABLE = (tf.errors.OpError, AssertionError, LookupError, ValueError, OSError, RuntimeError)
 
 
 class Checkpoints:
-    """Keeps the last checkpoints of some variables in a folder.
+    """Keeps the last two checkpoints of some variables in a folder.
 
-    Batches and draws are functions of the step, so weights, optimizer state and step are all there
-    is to keep.
+    Batches and draws are functions of the step, so weights, optimizer state and step are enough to
+    resume exactly.
 
     Args:
-        folder: Where they are kept.
+        folder: The folder.
         variables: Everything that training changes, in a fixed order.
-        keep: How many to keep; older ones are deleted.
     """
 
-    def __init__(self, folder: Path, variables: Sequence[tf.Variable], keep: int = 2) -> None:
+    def __init__(self, folder: Path, variables: Sequence[tf.Variable]) -> None:
         self._checkpoint = tf.train.Checkpoint(variables=list(variables))
         self._folder = folder
-        self._keep = keep
 
     def save(self, step: int) -> None:
         """Writes a checkpoint.
 
         Raises:
-            RunError: It cannot be written; the ones before are untouched.
+            RunError: It cannot be written; earlier ones are untouched.
         """
         name = f"{_PREFIX}{step}"
         path = self._folder / name
         with tensorflow_writing(path), writing(path):
-            # Not a `CheckpointManager`: if the clock was set back, that keeps all there are. And
-            # TensorFlow opens the index under its name before there is anything in it.
+            # Not a `CheckpointManager`, which keeps all checkpoints if the clock was set back. And
+            # TensorFlow opens the index under its name before it has any content.
             with partial_folder(path) as partial:
                 self._checkpoint.write(str(partial / name))
-                # A checkpoint is there if its index is. One of the same step is replaced.
+                # A checkpoint exists if its index does. One of the same step is replaced.
                 (self._folder / f"{name}.index").unlink(missing_ok=True)
                 for file in sorted(partial.glob(f"{name}.*")):
                     os.replace(file, self._folder / file.name)
             self._delete_all_but(step)
 
     def restore_latest(self) -> str | None:
-        """Restores the newest checkpoint that can be read.
-
-        Returns:
-            Its path, or `None` if there is none.
+        """Restores the newest readable checkpoint; returns its path, or `None` without any.
 
         Raises:
             RunError: There are checkpoints, but none can be read.
         """
-        paths = self._newest_first()
-        for path in paths:
+        steps = self._steps()
+        for step in steps:
+            path = str(self._folder / f"{_PREFIX}{step}")
             try:
                 self._checkpoint.read(path).assert_existing_objects_matched()
             except _UNREADABLE as error:
                 reason = str(error).split("\n", 1)[0][:200]
                 logger.warning("checkpoint %s cannot be read (%s); trying an older", path, reason)
                 continue
-            if path == paths[0]:
-                self._delete_all_but(self._steps()[0])
+            if step == steps[0]:
+                self._delete_all_but(step)
             return path
-        if paths:
+        if steps:
             raise RunError(
-                f"None of the {len(paths)} checkpoints in {self._folder} can be read. "
+                f"None of the {len(steps)} checkpoints in {self._folder} can be read. "
                 "Start again with --overwrite."
             )
         return None
-
-    def _newest_first(self) -> list[str]:
-        """Returns the paths of the checkpoints in the folder, as TensorFlow names them."""
-        return [str(self._folder / f"{_PREFIX}{step}") for step in self._steps()]
 
     def _steps(self) -> list[int]:
         """Returns the steps of the checkpoints in the folder, the last first."""
@@ -95,15 +90,56 @@ class Checkpoints:
         return sorted((int(number) for number in numbers if number.isdigit()), reverse=True)
 
     def _delete_all_but(self, step: int) -> None:
-        """Deletes all but the checkpoint of a step and those before it that are kept.
-
-        What is newer could not be read. Of others there may be parts that a killed process left.
-        """
-        steps = [earlier for earlier in self._steps() if earlier <= step][: self._keep]
-        kept = {f"{_PREFIX}{earlier}" for earlier in steps}
+        """Deletes all but the checkpoint of a step and the one before, also partial files."""
+        kept = {f"{_PREFIX}{earlier}" for earlier in [s for s in self._steps() if s <= step][:2]}
         for path in self._folder.iterdir():
             name = path.name.removeprefix(".")
-            is_ours = name.startswith(_PREFIX) or name == _OLD_LIST
-            if not is_ours or name.split(".")[0] in kept:
-                continue
-            remove(path)
+            if name.startswith(_PREFIX) and name.split(".")[0] not in kept:
+                remove(path)
+
+
+class Savable(Protocol):
+    """The model that is trained, as a user will hold it."""
+
+    def save(self, path: Any) -> None:
+        """Writes its folder."""
+
+
+@dataclass
+class KeptModel:
+    """Writes the weights with the best score, or the last ones.
+
+    Attributes:
+        product: The model to save.
+        folder: The run folder.
+        select: Set whose score decides, or `"last"`.
+    """
+
+    product: Savable
+    folder: RunFolder
+    select: str
+
+    def update(self, scores: dict[str, float | None], is_last: bool) -> None:
+        """Saves the model if it is the last, or the best so far, whichever is wanted.
+
+        Args:
+            scores: Scores of its weights, which the history does not have yet.
+            is_last: Whether no other evaluation follows.
+        """
+        if self.select == LAST:
+            if is_last:
+                self.product.save(self.folder.model)
+            return
+        history = [record["scores"][self.select] for record in self.folder.read_history()]
+        score = scores[self.select]
+        best = max((each for each in history if each is not None), default=None)
+        is_best = best is None or (score is not None and score > best)
+        if is_best or not self.folder.model.is_dir():
+            self.product.save(self.folder.model)
+        if is_last and score is None and best is None:
+            logger.warning("`%s` never had a score; the last weights are kept", self.select)
+
+    def end_early(self) -> None:
+        """Saves the last weights of a run that ends between two evaluations."""
+        if self.select == LAST or not self.folder.model.is_dir():
+            self.product.save(self.folder.model)

@@ -1,4 +1,4 @@
-"""The training loop: stretches of `fit`, and between them evaluation, selection, checkpoint."""
+"""The training loop: stretches of `fit`, with evaluation, selection and checkpoints in between."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import tensorflow as tf
@@ -15,22 +14,20 @@ import tensorflow as tf
 from tf_charagram.data.pipeline.stream import Segment, Stream
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.optimizers.exchange import ALONE, Exchange
-from tf_charagram.training.checkpoints import Checkpoints
-from tf_charagram.training.interrupt import Interrupt
-from tf_charagram.training.kept_model import KeptModel, Savable
-from tf_charagram.training.precision import products_in
-from tf_charagram.training.progress import TrainingProgress
+from tf_charagram.training.checkpoints import Checkpoints, KeptModel, Savable
+from tf_charagram.training.processor import products_in
+from tf_charagram.training.progress import Interrupt, TrainingProgress
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.training.step_model import StepModel
 from tf_charagram.training.tensorboard import Scalars
 
-#: Steps run without going back to Python; the bar moves, and Ctrl-C is heard, this often.
+#: Steps run without returning to Python; progress and Ctrl-C are handled this often.
 STEPS_PER_EXECUTION = 50
-# Sums of weights are squared for a cosine; single precision ends at 3.4e38.
-_LARGEST_WEIGHT = 1e15
+# A cosine squares sums of weights; single precision ends at 3.4e38.
+_MAX_WEIGHT = 1e15
 
-#: Score of each set by its name; `None` where there is none.
+#: Score of each set by name; `None` if a set has no score.
 Scores: TypeAlias = dict[str, float | None]
 
 
@@ -39,47 +36,31 @@ def total_steps(stream: Stream, epochs: float) -> int:
     return max(1, round(epochs * stream.steps_per_epoch))
 
 
-@dataclass
 class TrainingLoop:
-    """Trains a model on a stream of batches and leaves the chosen weights in the run folder.
+    """Trains a model on a stream of batches and leaves the selected weights in the run folder.
+
+    All workers run the loop, step by step together; only the chief scores the weights and writes
+    what is kept.
+
+    Args:
+        config: Settings of the run.
+        product: The model that is saved.
+        model: The compiled model that trains the layers of `product`.
+        stream: The batches.
+        score: Scores the current weights; calls its argument often, which raises an error to stop
+            the run.
+        folder: The run folder.
+        exchange: The other workers.
 
     Attributes:
-        product: What is trained, as it is saved.
-        model: The model around its layers, compiled.
-        stream: The batches.
-        score: Scores the weights as they are now; calls its argument often, which raises an error
-            if the run is to stop.
-        folder: Where everything is written.
-        epochs: Passes over the pairs.
+        epochs: Passes over the examples.
         evaluations_per_epoch: Evaluations per epoch.
-        select: Set whose best score decides which weights are kept, or `"last"`.
-        checkpoint_every_s: Seconds between checkpoints, which are written after evaluations; one
-            holds the table three times, so writing it can take longer than the training between.
         max_minutes: Training time after which the run ends early, or `None`.
-        dtype: What steps compute in where that is faster; see `products_in`.
-        checkpoint_at_end: Whether to write one at the end in any case, from which a longer run can
-            go on.
-        exchange: The other workers. All run the loop, step by step together; the chief alone
-            scores the weights and writes what is to stay.
+        checkpoint_at_end: Whether the end writes a checkpoint, from which a longer run can go on.
     """
 
-    product: Savable
-    model: StepModel
-    stream: Stream
-    score: Callable[[Callable[[], None]], Scores]
-    folder: RunFolder
-    epochs: float
-    evaluations_per_epoch: int
-    select: str
-    checkpoint_every_s: float
-    max_minutes: float | None = None
-    dtype: str = "float32"
-    checkpoint_at_end: bool = True
-    exchange: Exchange = ALONE
-
-    @classmethod
-    def from_config(
-        cls,
+    def __init__(
+        self,
         config: RunConfig,
         product: Savable,
         model: StepModel,
@@ -87,21 +68,23 @@ class TrainingLoop:
         score: Callable[[Callable[[], None]], Scores],
         folder: RunFolder,
         exchange: Exchange = ALONE,
-    ) -> Self:
-        """Returns the loop for the settings of a run; arguments as the attributes."""
-        return cls(
-            product, model, stream, score, folder, config.epochs, config.evaluations_per_epoch,
-            config.select, config.checkpoint_every_s, config.max_minutes, config.dtype,
-            exchange=exchange,
-        )  # fmt: skip
-
-    def __post_init__(self) -> None:
-        """Collects what a checkpoint holds."""
+    ) -> None:
+        self.model, self.stream = model, stream
+        self.folder, self.exchange = folder, exchange
+        self.epochs = config.epochs
+        self.evaluations_per_epoch = config.evaluations_per_epoch
+        self.max_minutes = config.max_minutes
+        self.checkpoint_at_end = True
+        self._score = score
+        self._kept = KeptModel(product, folder, config.select)
+        self._dtype = config.dtype
+        # Checkpoints follow evaluations. With Adam, one holds the table three times, so writing it
+        # may take longer than the training in between.
+        self._checkpoint_every_s = config.checkpoint_every_s
         self._interrupt = Interrupt()
-        self._kept = KeptModel(self.product, self.folder, self.select)
         self._seconds = tf.Variable(0.0, dtype=tf.float64, trainable=False)
-        state = [*self.model.checkpoint_variables, self._seconds]
-        self.checkpoints = Checkpoints(self.folder.checkpoints, state)
+        state = [*model.checkpoint_variables, self._seconds]
+        self.checkpoints = Checkpoints(folder.checkpoints, state)
 
     @property
     def step(self) -> int:
@@ -117,15 +100,15 @@ class TrainingLoop:
         """Restores the newest checkpoint; returns whether there was one."""
         is_chief = self.exchange.is_chief
         has_checkpoint = is_chief and self.checkpoints.restore_latest() is not None
-        if is_chief and not has_checkpoint and self._has_ended():
+        has_ended = self.checkpoint_at_end and self.folder.metrics.is_file()
+        if is_chief and has_ended and not has_checkpoint:
             raise RunError(
                 f"The run in {self.folder.path} has ended, and its checkpoints are gone, so it "
                 "cannot go on. Start again with --overwrite, or go on from its model with --init."
             )
         is_restored = self.exchange.any(has_checkpoint)
         if is_restored:
-            self.model.take_over_state()
-            self.exchange.copy_from_chief([self._seconds])
+            self.exchange.copy_from_chief([*self.model.checkpoint_variables, self._seconds])
         self.folder.trim_history(self.step)
         (recorded,) = self.exchange.of_chief(self._recorded_step())
         if recorded and not is_chief:
@@ -157,10 +140,10 @@ class TrainingLoop:
                 is_last = self.step >= self.total_steps or progress.is_out_of_time
                 record = self._record(loss, progress.seconds)
                 if self.exchange.is_chief:
-                    self._kept.update(record, is_last)
+                    self._kept.update(record["scores"], is_last)
                 self.folder.append_history(record)
                 (waited,) = self.exchange.of_chief(time.monotonic() - saved)
-                is_due = waited >= self.checkpoint_every_s
+                is_due = waited >= self._checkpoint_every_s
                 if is_due or (is_last and self.checkpoint_at_end):
                     self._save(progress)
                     saved = time.monotonic()
@@ -171,20 +154,15 @@ class TrainingLoop:
                     break
         return progress
 
-    def _has_ended(self) -> bool:
-        """Returns whether the folder holds a finished run, which leaves a checkpoint of its end."""
-        return self.checkpoint_at_end and self.folder.metrics.is_file()
-
     def release(self) -> None:
-        """Frees the memory of the optimizer, for Adam that of two tables; no step can follow."""
-        parts = [part for table in self.model.cut_tables for part in table.parts]
-        for variable in [*self.model.optimizer.variables, *parts]:
+        """Frees the memory of the moments, two tables with Adam; no step can follow."""
+        for variable in self.model.optimizer.variables:
             if len(variable.shape) > 1:
                 nothing = tf.zeros([0], variable.dtype)
                 tf.raw_ops.AssignVariableOp(resource=variable.value.handle, value=nothing)
 
     def _record(self, loss: float, seconds: float) -> dict[str, Any]:
-        """Returns one line of the history."""
+        """Evaluates the weights; returns a line of the history."""
         return {
             "step": self.step,
             "epoch": round(self.step / self.stream.steps_per_epoch, 4),
@@ -195,11 +173,11 @@ class TrainingLoop:
         }
 
     def evaluate(self) -> Scores:
-        """Scores the weights as they are now; the other workers wait for the chief."""
+        """Scores the current weights; the other workers wait for the chief."""
         scores: Scores = {}
         if self.exchange.is_chief:
             try:
-                scores = self.score(self._interrupt.check)
+                scores = self._score(self._interrupt.check)
             except KeyboardInterrupt:
                 if self.exchange.is_alone:
                     raise
@@ -214,9 +192,9 @@ class TrainingLoop:
 
     def _save(self, progress: TrainingProgress) -> None:
         self._seconds.assign(progress.seconds)
-        with self.model.assembled_state():
-            if self.exchange.is_chief:
-                self.checkpoints.save(self.step)
+        self.model.merge_state()
+        if self.exchange.is_chief:
+            self.checkpoints.save(self.step)
 
     @contextmanager
     def _saved_on_interrupt(self, progress: TrainingProgress) -> Iterator[None]:
@@ -227,7 +205,7 @@ class TrainingLoop:
             raise
 
     def _stops(self) -> Iterator[int]:
-        """Yields the steps at which to evaluate: all that the history has no record of.
+        """Yields the steps at which to evaluate, without those in the history.
 
         The first may be the current step, if the run was interrupted before its evaluation.
         """
@@ -252,7 +230,7 @@ class TrainingLoop:
             if not progress.is_out_of_time:
                 self._fit(segment, progress)
                 self._check_interrupt()
-        self.model.assemble()
+        self.model.merge_weights()
         self._check_weights()
         return float(tracker.result())
 
@@ -263,7 +241,7 @@ class TrainingLoop:
         before = [variable.numpy() for variable in variables]
         self.model.loss_tracker.reset_state()
         try:
-            with products_in(self.dtype), self.exchange.watched():
+            with products_in(self._dtype), self.exchange.watched():
                 self.model.train_on(self.stream, segment, [progress])
         except tf.errors.InvalidArgumentError as error:
             if "not finite" not in str(error):
@@ -278,15 +256,15 @@ class TrainingLoop:
                 variable.assign_add(value)
 
     def _check_weights(self) -> None:
-        """Raises `TrainingError` if the last update, which no loss has seen, spoilt the weights."""
-        # Not the maximum of `tf.abs`, which would be another table.
+        """Raises `TrainingError` if the last update, which no loss has seen, has diverged."""
+        # The maximum of `tf.abs` would need memory for another table.
         ends = [
             float(end)
             for weight in self.model.all_weights
             for end in (tf.reduce_max(weight.value), -tf.reduce_min(weight.value))
         ]
         largest = np.nan if np.isnan(ends).any() else max(ends)
-        if not largest <= _LARGEST_WEIGHT:
+        if not largest <= _MAX_WEIGHT:
             raise TrainingError(
                 f"The weights have grown up to {largest:.3g} at step {self.step}, too large to "
                 "compute with. Try a smaller --learning-rate, or --clip-norm 1."

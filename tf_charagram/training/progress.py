@@ -1,9 +1,14 @@
-"""What the user sees while a model trains."""
+"""Progress on the terminal while a model trains, and Ctrl-C between two steps."""
 
 from __future__ import annotations
 
 import math
+import os
+import signal
+import threading
 import time
+from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import keras
@@ -11,26 +16,85 @@ import keras
 from tf_charagram.data.pipeline.stream import Stream
 from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.reporting.progress import ProgressLine
-from tf_charagram.training.interrupt import Interrupt
 
 _STOPPING = "stopping; Ctrl-C again stops at once"
+_DEFAULT_HANDLERS: dict[int, Any] = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+}
+
+
+def _write_message() -> None:
+    # Not through `sys.stderr`, which may be in the middle of a write.
+    os.write(2, b"\nStopping after this step; Ctrl-C again stops at once.\n")
+
+
+class Interrupt:
+    """Context manager that records Ctrl-C and SIGTERM, so that training stops between two steps.
+
+    A `KeyboardInterrupt` raised inside a destructor or a C++ callback is dropped, and one raised
+    while a file is written leaves half of it. A second signal is raised at once. Has no effect
+    outside the main thread, the only one that gets signals.
+
+    Attributes:
+        is_wanted: Whether Ctrl-C was pressed.
+        announce: Called when Ctrl-C is pressed. Default: writes a line to standard error.
+    """
+
+    def __init__(self) -> None:
+        self.is_wanted = False
+        self.announce: Callable[[], object] = _write_message
+        self._handled: list[int] = []
+
+    def __enter__(self) -> Interrupt:
+        # A handler of another program stays, and so does an ignored signal, as under `nohup`.
+        if threading.current_thread() is threading.main_thread():
+            for number, default in _DEFAULT_HANDLERS.items():
+                if signal.getsignal(number) == default:
+                    signal.signal(number, self._record)
+                    self._handled.append(number)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._leave()
+
+    def check(self) -> None:
+        """Raises `KeyboardInterrupt` if Ctrl-C was pressed."""
+        if self.is_wanted:
+            self._leave()
+            raise KeyboardInterrupt
+
+    def is_wanted_by(self, exchange: Exchange) -> bool:
+        """Returns whether Ctrl-C was pressed in any worker; all workers must call it."""
+        self.is_wanted = exchange.any(self.is_wanted)
+        return self.is_wanted
+
+    def _record(self, number: int, frame: FrameType | None) -> None:
+        if self.is_wanted:
+            raise KeyboardInterrupt
+        self.is_wanted = True
+        self.announce()
+
+    def _leave(self) -> None:
+        while self._handled:
+            number = self._handled.pop()
+            signal.signal(number, _DEFAULT_HANDLERS[number])
 
 
 class TrainingProgress(keras.callbacks.Callback):
-    """One moving line with epoch, speed, time left and score; in a log, one line per evaluation.
+    """Shows one moving line with epoch, speed and score; in a log, one line per evaluation.
 
     Args:
-        stream: The batches that are trained on.
-        first_step: Steps done before, by the run that is resumed.
+        stream: The batches.
+        first_step: Steps done before, if the run is resumed.
         total_steps: Steps of the whole run.
-        seconds: Seconds of training before, by the run that is resumed.
-        max_seconds: Seconds of training after which it is stopped.
-        interrupt: Stops it as well.
+        seconds: Seconds of training before, if the run is resumed.
+        max_seconds: Seconds of training after which the run is stopped.
+        interrupt: Also stops the run.
         exchange: The other workers; all stop after the same step.
 
     Attributes:
-        seconds: Seconds spent in training, those before included; for all workers those of the
-            chief.
+        seconds: Seconds of training of the whole run, as measured by the chief.
     """
 
     def __init__(
@@ -54,7 +118,7 @@ class TrainingProgress(keras.callbacks.Callback):
 
     @property
     def examples_per_second(self) -> float:
-        """Speed of training since this process began, without evaluations and checkpoints."""
+        """Speed of training in this process, without evaluations and checkpoints."""
         before, now = map(self._stream.num_examples, (self._first_step, self._step))
         return (now - before) / max(self.seconds - self._first_seconds, 1e-9)
 
@@ -74,11 +138,11 @@ class TrainingProgress(keras.callbacks.Callback):
         self._line.__exit__(*error)
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
-        """Starts the clock of one stretch of training."""
+        """Starts the clock of a stretch of training."""
         self._clock = time.perf_counter()
 
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
-        """Moves the line."""
+        """Moves the line, and stops training if it is interrupted or out of time."""
         now = time.perf_counter()
         (self.seconds,) = self._exchange.of_chief(self.seconds + now - self._clock)
         self._clock = now
@@ -90,14 +154,14 @@ class TrainingProgress(keras.callbacks.Callback):
         self._show()
 
     def report(self, record: dict[str, Any]) -> None:
-        """Shows an evaluation: on the moving line, or else on one of its own."""
+        """Shows an evaluation: on the moving line, or else on a line of its own."""
         self._scores = record["scores"]
         self._show()
         if self._line.is_shown:
             return
         facts = [f"epoch {record['epoch']:.2f}", f"loss {record['loss']:.4f}"]
         facts += [_scored(*item) for item in self._scores.items()]
-        # A run that was stopped before an evaluation begins with it, and has no speed yet.
+        # A run that was stopped before an evaluation starts with it, and has no speed yet.
         if self._step > self._first_step:
             facts += [self._speed(), f"{self._seconds_left():,.0f} s left"]
         self._line.say("  ".join(facts))
@@ -106,7 +170,7 @@ class TrainingProgress(keras.callbacks.Callback):
         examples = self._stream.num_examples
         examples_left = examples(self._total_steps) - examples(self._step)
         left = examples_left / max(self.examples_per_second, 1e-9)
-        # Time is checked between steps, so a run ends a little late.
+        # The time is checked between steps, so a run ends a little late.
         return max(0.0, min(left, self._max_seconds - self.seconds))
 
     def _show(self) -> None:
@@ -115,11 +179,10 @@ class TrainingProgress(keras.callbacks.Callback):
             return
         epochs = self._total_steps / self._stream.steps_per_epoch
         head = f"epoch {self._step / self._stream.steps_per_epoch:.2f} of {epochs:g}"
-        facts = [] if self._loss is None else [self._speed()]
-        facts += [_scored(*item) for item in list(self._scores.items())[:1]]
-        facts += [] if self._loss is None else [f"loss {self._loss:.4f}"]
-        facts += [_scored(*item) for item in list(self._scores.items())[1:]]
-        self._line.update(head, facts, completed=self._step)
+        scores = [_scored(*item) for item in self._scores.items()]
+        speed = [] if self._loss is None else [self._speed()]
+        loss = [] if self._loss is None else [f"loss {self._loss:.4f}"]
+        self._line.update(head, [*speed, *scores[:1], *loss, *scores[1:]], completed=self._step)
 
     def _speed(self) -> str:
         return f"{self.examples_per_second:,.0f} {self._stream.unit}/s"

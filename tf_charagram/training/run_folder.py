@@ -1,14 +1,14 @@
-"""A run folder: what a training run was told, where it is, and what came of it."""
+"""The run folder: settings, progress and results of a training run."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-from collections.abc import Callable, Iterable
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterable
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 from tf_charagram._version import __version__
 from tf_charagram.errors import DataError, RunError
@@ -23,29 +23,21 @@ from tf_charagram.files.locks import FolderLock
 from tf_charagram.files.writing import check_local, remove, sha256_of, whole_file, writing
 from tf_charagram.models.locations import is_run_file
 
-#: Settings that a resumed run may change: they change no weights, except for rounding on a machine
-#: with another number of cores. A run can be moved, too.
-_MAY_CHANGE_ON_RESUME = (
-    "out", "checkpoint_every_s", "max_minutes", "threads", "table_devices", "teacher_cache",
-)  # fmt: skip
-
-# What may be in the folder of a run before it begins: the log of a trial.
+# Settings that a resumed run may change, because they change no weights; but a bfloat16 run on
+# another number of threads may round differently. A run folder may be moved.
+_MAY_CHANGE_ON_RESUME = ("out", "checkpoint_every_s", "max_minutes", "threads", "teacher_cache")
+# Files that may be in a run folder before the run starts: the log of a trial.
 _BEFORE_A_RUN = ("log.txt",)
-
-# Name of the checksum of the set by whose scores weights are chosen.
-_SELECTING = "selecting_set"
-
-Canonical: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class RunFolder:
-    """The files of one training run.
+    """The files of a training run.
 
     Args:
         path: The folder.
 
     Attributes:
-        own_names: What a run leaves in its folder, and what is deleted where it is overwritten.
+        own_names: Names of the files and folders of a run, which overwriting deletes.
     """
 
     own_names: ClassVar[tuple[str, ...]] = (
@@ -67,18 +59,18 @@ class RunFolder:
         self.problem = self.path / "problem.txt"
         self.lock = FolderLock(self.path)
         self._replaces = False
-        self._goes_on = False
+        self._resumes = False
 
     @classmethod
     def open(
         cls, path: str | Path | None, default_name: str, *, resume: bool, overwrite: bool
     ) -> RunFolder:
-        """Returns the folder of a new run, or of one to go on with; nothing is written yet.
+        """Returns the folder of a new or a resumed run; nothing is written yet.
 
         Args:
             path: The folder, or `None` for `runs/<default_name>-<N>` with the next free N.
             default_name: See `path`.
-            resume: Go on with the run in the folder; a folder without one starts a new run.
+            resume: Resume the run in the folder; a folder without a run starts a new one.
             overwrite: Let `begin` delete the run in the folder.
 
         Raises:
@@ -112,32 +104,28 @@ class RunFolder:
             folder._replaces = True
         if resume and not folder.config.is_file() and folder._holds_other_files():
             raise RunError(f"{folder.path} is not a run folder, so no run goes on in it.")
-        folder._goes_on = resume
+        folder._resumes = resume
         if folder.path.is_dir():
-            # Reading and building may take long, so the user hears of it now.
+            # Reading and building may take long, so the user hears of another process now.
             with folder.lock:
                 pass
         return folder
 
     def _is_own(self, name: str) -> bool:
-        """Returns whether a run has a file or folder of a name, or left one half written."""
+        """Returns whether a file or folder is of a run, whole or half written."""
         whole = name.removeprefix(".").split(".part")[0]
         is_half = name.startswith(".") and name.endswith(".part")
         return name in self.own_names or (is_half and whole.startswith(self.own_names))
 
     def _holds_other_files(self) -> bool:
-        """Returns whether there are files that a run does not begin with."""
         names = {path.name for path in self.path.iterdir()} if self.path.is_dir() else set()
         return any(not name.startswith(".") and name not in _BEFORE_A_RUN for name in names)
 
-    def check_config(self, config: dict[str, Any], canonical: Canonical) -> None:
-        """Compares what `run_config` returned with that of the run to go on with, if any.
-
-        The place of the folder may differ: a run can be moved.
+    def check_config(self, identity: dict[str, Any]) -> None:
+        """Compares the identity of a resumed run with that in the folder, if any.
 
         Args:
-            config: What identifies the run that is to go on.
-            canonical: Brings settings into the form that they share with equal ones of any version.
+            identity: As returned by `run_config`.
 
         Raises:
             RunError: The folder holds a run with other settings or other data.
@@ -146,7 +134,7 @@ class RunFolder:
             return
         try:
             old = read_json(self.config)
-            changed = _changes(old, config, canonical)
+            changed = _changes(old, json.loads(json.dumps(identity)))
         except (ValueError, KeyError, TypeError) as error:
             raise RunError(f"{self.config} is damaged: {error!r}.") from error
         if changed:
@@ -157,8 +145,8 @@ class RunFolder:
                 f"Resume with the same, or give another --out.{hint}"
             )
 
-    def begin(self, config: dict[str, Any]) -> None:
-        """Makes the folder and writes the configuration; a run to be overwritten is deleted.
+    def begin(self, identity: dict[str, Any]) -> None:
+        """Makes the folder and writes `config.json`; a run to be overwritten is deleted.
 
         Other files in the folder stay. Other processes are kept out until `lock` is released.
 
@@ -168,20 +156,20 @@ class RunFolder:
         """
         with writing(self.path):
             self.lock.acquire()
-            if self.config.is_file() and not (self._replaces or self._goes_on):
+            if self.config.is_file() and not (self._replaces or self._resumes):
                 self.lock.release()
                 raise RunError(
                     f"Another run began in {self.path} meanwhile. Start again, or give another "
                     "--out."
                 )
-            # The settings last: without them, what a killed process left would not be a run folder.
+            # The settings last, because a folder without them is not a run folder.
             own = [path for path in self.path.iterdir() if self._is_own(path.name)]
             names = sorted(own, key=lambda path: path == self.config)
             for path in names if self._replaces else ():
                 remove(path)
         self._replaces = False
         if not self.config.is_file():
-            write_json(self.config, config)
+            write_json(self.config, identity)
 
     def note_problem(self, problem: object) -> None:
         """Writes down why training cannot go on."""
@@ -189,7 +177,7 @@ class RunFolder:
             file.write(f"{problem}\n")
 
     def append_history(self, record: dict[str, Any]) -> None:
-        """Adds one line to the history.
+        """Adds a line to the history.
 
         Raises:
             RunError: It cannot be written, for instance because the disk is full.
@@ -197,7 +185,7 @@ class RunFolder:
         append_json_line(self.history, record)
 
     def read_history(self) -> list[dict[str, Any]]:
-        """Returns the records of the history; a line that was cut short is left out."""
+        """Returns the records of the history; a truncated line is left out."""
         return [
             record
             for record in read_json_lines(self.history)
@@ -205,35 +193,42 @@ class RunFolder:
         ]
 
     def trim_history(self, step: int) -> None:
-        """Drops what was recorded after `step`."""
+        """Drops the records after `step`."""
         records = [record for record in self.read_history() if record["step"] <= step]
         with whole_file(self.history, "w") as file:
             file.write(to_json_lines(records))
 
 
 def run_config(
-    settings: dict[str, Any], data_files: Iterable[Path], selecting: str | None = None
+    settings: dict[str, Any], data_files: Iterable[Path], selecting_set: str | None = None
 ) -> dict[str, Any]:
-    """Returns what identifies a run: settings, versions, and the checksums of its data.
+    """Returns the identity of a run: settings, versions, and the checksums of its data.
 
     Args:
         settings: The settings, as plain values.
         data_files: The files that the weights depend on.
-        selecting: Checksum of the set by whose scores weights are chosen, if there is one.
+        selecting_set: Checksum of the set whose score selects the weights, if there is one.
 
     Raises:
         DataError: A data file cannot be read.
     """
+    packages = {name: version(name) for name in ("tensorflow", "keras", "numpy")}
     return {
         "settings": settings,
-        "versions": _versions(),
+        "versions": {
+            "tf_charagram": __version__,
+            "python": platform.python_version(),
+            **packages,
+            "platform": platform.platform(),
+            "cpus": str(os.cpu_count()),
+        },
         "data_files": checksums(data_files),
-        _SELECTING: selecting,
+        "selecting_set": selecting_set,
     }
 
 
 def checksums(files: Iterable[Path]) -> dict[str, str]:
-    """Returns the checksums of files by their paths.
+    """Returns path -> checksum.
 
     Raises:
         DataError: A file cannot be read.
@@ -247,37 +242,13 @@ def checksums(files: Iterable[Path]) -> dict[str, str]:
     return sums
 
 
-def _changes(old: dict[str, Any], config: dict[str, Any], canonical: Canonical) -> list[str]:
-    before, now = _comparable(old, canonical), _comparable(config, canonical)
+def _changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    before, now = ({**each["settings"], **each["data_files"]} for each in (old, new))
     changed = [
         f"{name} was {before.get(name)}, is {now.get(name)}"
         for name in sorted({*before, *now})
         if name not in _MAY_CHANGE_ON_RESUME and before.get(name) != now.get(name)
     ]
-    # Runs of earlier versions have no checksum of that set.
-    if not changed and old.get(_SELECTING) not in (None, config.get(_SELECTING)):
+    if not changed and old.get("selecting_set") != new.get("selecting_set"):
         return [f"the data of --select {now.get('select')} have changed"]
     return changed
-
-
-def _comparable(config: dict[str, Any], canonical: Canonical) -> dict[str, Any]:
-    """Returns settings and checksums in the form they have in a file, whatever version wrote it."""
-    settings = {name: _spelled(value) for name, value in canonical(config["settings"]).items()}
-    return json.loads(json.dumps({**settings, **config["data_files"]}))
-
-
-def _spelled(value: Any) -> Any:
-    """Returns names of files in one of their spellings, `./a` as `a`; other values unchanged."""
-    if isinstance(value, list | tuple):
-        return [_spelled(each) for each in value]
-    return os.path.normpath(value) if isinstance(value, str) and os.sep in value else value
-
-
-def _versions() -> dict[str, str]:
-    versions = {"tf_charagram": __version__, "python": platform.python_version()}
-    for package in ("tensorflow", "keras", "numpy"):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "unknown"
-    return {**versions, "platform": platform.platform(), "cpus": str(os.cpu_count())}

@@ -17,7 +17,7 @@ from tf_charagram.training.text_ids import check_text_ids
 
 _AT_LEAST = {
     "epochs": 1e-6, "batch_size": 1, "dim": 1, "evaluations_per_epoch": 1,
-    "checkpoint_every_s": 0, "seed": 0, "table_devices": 1,
+    "checkpoint_every_s": 0, "seed": 0,
 }  # fmt: skip
 _PENALTIES = ("l2", "l2_words", "l2_composition")
 _DECAYS = ("none", "linear")
@@ -161,11 +161,6 @@ class RunConfig:
     on_bad_line: str = option("error", "error or skip", "data", choices=("error", "skip"))
     threads: int | None = option(
         None, "threads of one operation [1 for words and word averages, else one per core]", "run"
-    )
-    table_devices: int = option(
-        1,
-        "GPUs over which to cut the n-gram table by rows; CPU devices where there is no GPU",
-        "run",
     )
     seed: int = option(0, "seed of weights, order and random choices", "run")
     encoder_options: Mapping[str, Any] = field(default_factory=dict, hash=False)

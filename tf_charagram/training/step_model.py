@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 import keras
@@ -12,15 +11,12 @@ import tensorflow as tf
 from tf_charagram.checks import check_clip_norm
 from tf_charagram.data.pipeline.device import from_parts
 from tf_charagram.errors import ConfigError, check_switches
-from tf_charagram.layers.cut_table import CutTable, cut_tables, trained_variables
 from tf_charagram.layers.embedding_table import Gradient
 from tf_charagram.layers.huge_pages import use_huge_pages
-from tf_charagram.layers.placement import beside
+from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
 from tf_charagram.losses.penalties import L2Penalties
 from tf_charagram.optimizers.exchange import ALONE, Exchange
-from tf_charagram.optimizers.row_sparse import clip_by_global_norm, scaled
-from tf_charagram.training.division import encode_share, summed_gradients
-from tf_charagram.training.whole_state import WholeState, slots_of
+from tf_charagram.optimizers.gradients import clip_by_global_norm, scaled, values_of
 
 
 class StepModel(keras.Model):
@@ -32,7 +28,7 @@ class StepModel(keras.Model):
     Attributes:
         step: Number of batches trained on.
         loss_tracker: The mean loss since its last reset.
-        exchange: The other workers that train the same; see `trainers.division`.
+        exchange: The other workers of the run; set by `share_work`.
 
     Args:
         layers: The trained layers: the encoder, and the head on top of it if there is one. Their
@@ -43,6 +39,7 @@ class StepModel(keras.Model):
         super().__init__(**kwargs)
         self._parts = list(layers)
         self.exchange: Exchange = ALONE
+        self._divided_tables: list[keras.Variable] = []
         self.step = tf.Variable(
             0,
             dtype=tf.int64,
@@ -111,16 +108,17 @@ class StepModel(keras.Model):
         self.penalties = penalties
         self.clip_norm = clip_norm
         optimizer.build(self.trained_variables)
-        tables = self.cut_tables
-        self._whole_state = WholeState(tables, [self._siblings(table) for table in tables])
 
-    def _siblings(self, table: CutTable) -> list[list[tf.Variable]]:
-        """Returns what is cut as a table is: moments, and what a penalty pulls its parts to."""
-        first = [id(variable) for variable in self.trained_variables].index(id(table.parts[0]))
-        positions = range(first, first + len(table.parts))
-        targets = [self.penalties.target_of(position) for position in positions]
-        pulled = [target for target in targets if target is not None]
-        return [*slots_of(self.optimizer, table.parts), *([pulled] if pulled else [])]
+    def share_work(self, exchange: Exchange) -> None:
+        """Shares the work of the encoder with other workers; see `Exchange`."""
+        self.exchange = exchange
+        encoder = self._parts[0]
+        if exchange.is_alone or getattr(encoder, "word_dropout", False):
+            return
+        for layer in vars(encoder).values():
+            if isinstance(layer, RaggedEmbeddingSum) and layer.table.trainable:
+                layer.exchange = exchange
+                self._divided_tables.append(layer.table)
 
     def get_config(self) -> dict[str, Any]:
         """Raises an error: an archive would lack how the model was compiled, and its step.
@@ -141,29 +139,23 @@ class StepModel(keras.Model):
 
     @property
     def trained_variables(self) -> list[keras.Variable]:
-        """The weights that steps change; the parts of a cut table in its place."""
-        return [variable for part in self._parts for variable in trained_variables(part)]
+        """The weights that steps change."""
+        return [variable for part in self._parts for variable in part.trainable_variables]
 
-    @property
-    def cut_tables(self) -> list[CutTable]:
-        """The tables that are cut, whose parts are trained."""
-        return [table for part in self._parts for table in cut_tables(part)]
+    def merge_weights(self) -> None:
+        """Brings `all_weights` up to date with the rows that other workers have trained."""
+        self.exchange.merge_rows(table.value for table in self._divided_tables)
 
-    def assemble(self) -> None:
-        """Brings `all_weights` up to date, for cut tables are trained in their parts."""
-        for table in self.cut_tables:
-            table.assemble()
+    def merge_state(self) -> None:
+        """Brings all `checkpoint_variables` up to date."""
+        shapes = {tuple(table.shape) for table in self._divided_tables}
+        self.exchange.merge_rows(
+            variable for variable in self.checkpoint_variables if tuple(variable.shape) in shapes
+        )
 
-    def assembled_state(self) -> AbstractContextManager[None]:
-        """Returns a context in which all `checkpoint_variables` are up to date and may be saved."""
-        return self._whole_state.assembled()
-
-    def take_over_state(self) -> None:
-        """Goes on from what a checkpoint has restored `checkpoint_variables` to on the chief."""
-        if not self.exchange.is_chief:
-            self._whole_state.allocate()
+    def copy_state(self) -> None:
+        """Takes over the `checkpoint_variables` of the chief."""
         self.exchange.copy_from_chief(self.checkpoint_variables)
-        self._whole_state.cut()
 
     @property
     def all_weights(self) -> list[keras.Variable]:
@@ -180,14 +172,14 @@ class StepModel(keras.Model):
 
     @property
     def checkpoint_variables(self) -> list[tf.Variable]:
-        """Everything that steps change, and `state`, in a fixed order, however tables are cut."""
+        """All that steps change, and `state`, in a fixed order."""
         variables = [
             # Not `weights`, which leaves out the state of the seeds of dropout.
             *(variable for part in self._parts for variable in part.variables),
             *self.optimizer.variables,
             *self.loss_tracker.variables,
         ]
-        return self._whole_state.of([*(variable.value for variable in variables), *self.state])
+        return [*(variable.value for variable in variables), *self.state]
 
     @property
     def metrics(self) -> list[keras.metrics.Metric]:
@@ -203,7 +195,7 @@ class StepModel(keras.Model):
         To be overridden where the loss has seen to that already.
         """
         # A sum is finite only if all its terms are.
-        total = tf.add_n([loss, *(_sum(gradient) for gradient in gradients)])
+        total = tf.add_n([loss, *(tf.reduce_sum(values_of(gradient)) for gradient in gradients)])
         total = tf.debugging.check_numerics(total, "The loss or its gradient is not finite")
         with tf.control_dependencies([total]):
             return tf.identity(loss)
@@ -241,13 +233,13 @@ class StepModel(keras.Model):
 
     @property
     def _divides_texts(self) -> bool:
-        """Whether workers encode a share of the texts each; where tables are cut, all do all."""
-        return not (self.exchange.is_alone or self.cut_tables)
+        """Whether each worker encodes a share of the texts, because no table is divided."""
+        return not (self.exchange.is_alone or self._divided_tables)
 
     def encode(self, ids: tf.RaggedTensor, training: bool) -> tf.Tensor:
         """Returns the vectors of all texts of a batch, by the encoders of all workers."""
         if training and self._divides_texts:
-            return encode_share(self._parts[0], ids, training, self.exchange)
+            return self.exchange.encode_share(self._parts[0], ids, training)
         return self._parts[0](ids, training=training)
 
     def update(self, loss_of_batch: Callable[[], tf.Tensor]) -> tf.Tensor:
@@ -255,17 +247,26 @@ class StepModel(keras.Model):
         variables = [variable.value for variable in self.trained_variables]
         with tf.GradientTape() as tape:
             loss = loss_of_batch()
-        gradients = [_in_float32(gradient) for gradient in tape.gradient(loss, variables)]
+        # Those of bfloat16 tables come in that type.
+        gradients = [tf.cast(each, tf.float32) for each in tape.gradient(loss, variables)]
         if self._divides_texts:
             num_shared = len(self._parts[0].trainable_variables)
-            shared = summed_gradients(gradients[:num_shared], self.exchange)
+            shared = self.exchange.sum_gradients(gradients[:num_shared])
             gradients = [*shared, *gradients[num_shared:]]
         loss = self.assert_finite(loss, gradients)
         gradients = self.penalties.add_gradients(gradients, variables)
+        divided = {id(table) for table in self._divided_tables}
+        is_part = [id(variable) in divided for variable in self.trained_variables]
+        if self.penalties.dense and divided:
+            gradients = [
+                self.exchange.own_rows(gradient)
+                if belongs and isinstance(gradient, tf.Tensor)
+                else gradient
+                for gradient, belongs in zip(gradients, is_part, strict=True)
+            ]
         if self.clip_norm is not None:
-            parts = {id(part) for table in self.cut_tables for part in table.parts}
-            is_part = [id(variable) in parts for variable in self.trained_variables]
-            gradients = clip_by_global_norm(gradients, self.clip_norm, is_part, self.exchange)
+            total = self.exchange.sum
+            gradients = clip_by_global_norm(gradients, self.clip_norm, is_part, total)
         # The optimizer adds up what the replicas give it.
         gradients = scaled(gradients, 1.0 / self.distribute_strategy.num_replicas_in_sync)
         rate = tf.convert_to_tensor(self.optimizer.learning_rate)
@@ -280,15 +281,3 @@ class StepModel(keras.Model):
         """Returns the mean loss without training."""
         self.loss_tracker.update_state(self.loss_of(*from_parts(data), training=False))
         return {metric.name: metric.result() for metric in self.metrics}
-
-
-def _in_float32(gradient: Gradient) -> Gradient:
-    """Returns a gradient in float32; those of tables in bfloat16 come in that type."""
-    with beside(gradient):
-        return tf.cast(gradient, tf.float32)
-
-
-def _sum(gradient: Gradient) -> tf.Tensor:
-    with beside(gradient):
-        values = gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
-        return tf.reduce_sum(values)

@@ -14,7 +14,6 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import embedding_tables
-from tf_charagram.layers.placement import beside
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.training.inherited_settings import check_same_settings
@@ -85,8 +84,7 @@ def transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray)
         source = sources[weight.path].value
         if weight.path in new_tables:
             # In place: a table may take most of the memory.
-            with beside(weight.value):
-                source = tf.cast(source, weight.dtype)
+            source = tf.cast(source, weight.dtype)
             weight.value.scatter_update(tf.IndexedSlices(source, tf.constant(rows)))
         else:
             weight.assign(source)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tf_charagram.tasks import make_task
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.training.run import TrainingRun
@@ -29,7 +30,7 @@ def lengths_of(task):
 
 def mean_spread(config, out):
     """Returns how much the lengths of a batch differ, on average."""
-    run = TrainingRun(config.replace(out=str(out)), resume=False, overwrite=False)
+    run = TrainingRun(make_task(config.replace(out=str(out))), resume=False, overwrite=False)
     lengths = lengths_of(run.task)
     return np.mean([np.ptp(lengths[batch]) for batch in run.stream.epoch(0)])
 

@@ -13,6 +13,7 @@ from tests.contracts import some_now
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tasks.paraphrase.task import Sentences
 from tf_charagram.training.run import TrainingRun
@@ -185,7 +186,7 @@ def test_weights_and_typos_change_the_number_of_pairs(files, tmp_path):
         task="sentences", data=(first, second), eval_data=sets, dim=4, out=str(tmp_path / "run"),
         data_weights=(2.0, 0.5), augment_typos=0.5,
     )  # fmt: skip
-    number = TrainingRun(config, resume=False, overwrite=False).task.facts()["num_pairs"]
+    number = TrainingRun(make_task(config), resume=False, overwrite=False).task.facts()["num_pairs"]
     assert 100 + 11 * 0.1 + 25 * 0.3 < number < 100 + 22 * 0.9 + 72 * 0.8
 
 
@@ -267,7 +268,7 @@ def test_the_learning_rate_falls_to_zero(files, tmp_path, epochs, pools, batches
         epochs=epochs, evaluations_per_epoch=1, decay="linear", mega_batches=2, learning_rate=0.01,
         out=str(tmp_path / "run"),
     )  # fmt: skip
-    training = TrainingRun(config, resume=False, overwrite=False)
+    training = TrainingRun(make_task(config), resume=False, overwrite=False)
     optimizer = training.loop.model.optimizer
     assert float(optimizer.learning_rate) == pytest.approx(0.01)
     training.run(resume=False, export=False)

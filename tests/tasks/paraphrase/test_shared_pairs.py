@@ -9,7 +9,7 @@ import pytest
 
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.pipeline.corpus import PairCorpus
-from tf_charagram.tasks import task_class
+from tf_charagram.tasks import make_task, task_class
 from tf_charagram.tasks.paraphrase import task as paraphrase
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.run import TrainingRun
@@ -32,7 +32,7 @@ def shared(config):
 
 def trained(config, out, previous=None):
     config = config.replace(out=str(out))
-    run = TrainingRun(config, resume=False, overwrite=False, previous=previous)
+    run = TrainingRun(make_task(config), resume=False, overwrite=False, previous=previous)
     run.run(resume=False, export=False)
     return run
 
@@ -67,7 +67,7 @@ def test_what_does_not_fit_is_read_anew(config, tmp_path, settings):
     other = config.replace(**settings)
     assert not first.fits(other)
     other = other.replace(out=str(tmp_path / "other"))
-    run = TrainingRun(other, resume=False, overwrite=False, previous=first)
+    run = TrainingRun(make_task(other), resume=False, overwrite=False, previous=first)
     assert run.task.pairs is not first.pairs
 
 
@@ -88,7 +88,7 @@ def test_every_setting_is_known():
 )
 def test_batches_are_by_length_where_the_encoder_pads(config, encoder, flag, expected):
     config = config.replace(encoder=encoder, dim=6, batches_by_length=flag)
-    run = TrainingRun(config, resume=False, overwrite=False)
+    run = TrainingRun(make_task(config), resume=False, overwrite=False)
     assert run.stream.bucket_by_length is expected
 
 

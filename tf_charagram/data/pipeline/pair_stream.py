@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.data.pipeline.corpus import PairCorpus
-from tf_charagram.data.pipeline.store import IdFilter, PairStore
+from tf_charagram.data.pipeline.store import PairStore
 from tf_charagram.data.pipeline.stream import (
     BUCKET_BATCHES,
     Segment,
@@ -197,7 +197,6 @@ class TrainingPairs:
         file_order_first: bool = False,
         bucket_by_length: bool = False,
         exchange: Exchange = ALONE,
-        keep: IdFilter | None = None,
     ) -> PairStream:
         """Returns the batches of a run; their ids are computed by `open`.
 
@@ -212,7 +211,6 @@ class TrainingPairs:
             file_order_first: As for `PairStream`.
             bucket_by_length: As for `PairStream`.
             exchange: As for `PairStore.fill`.
-            keep: As for `PairStore.fill`.
         """
         store = self._shared
         if store is None or vectorizer is not self.vectorizer:
@@ -229,7 +227,7 @@ class TrainingPairs:
             )
         return PairStream(
             store,
-            fill=lambda: self._fill(store, vectorizer, exchange, keep),
+            fill=lambda: self._fill(store, vectorizer, exchange),
             batch_size=batch_size,
             mega_batches=mega_batches,
             seed=seed,
@@ -242,11 +240,10 @@ class TrainingPairs:
         store: PairStore,
         vectorizer: keras.layers.Layer,
         exchange: Exchange,
-        keep: IdFilter | None,
     ) -> None:
         """Fills the store of a stream, unless it is shared and full."""
         if store is self._shared:
             return
-        store.fill(self.corpus, ids_function(vectorizer), exchange, keep)
+        store.fill(self.corpus, ids_function(vectorizer), exchange)
         if store.num_blocks == 1 and vectorizer is self.vectorizer:
             self._shared = store

@@ -22,7 +22,6 @@ _CHUNK_CHARS = 2_000_000
 _NUM_KEYS = 2**62
 
 ToIds = Callable[[list[str]], tf.RaggedTensor]
-IdFilter = Callable[[tf.RaggedTensor], tf.RaggedTensor]
 
 
 class PairBlock(NamedTuple):
@@ -83,13 +82,7 @@ class PairStore:
         """Returns the number of pairs in a block."""
         return min(self.block_size, self.num_pairs - block * self.block_size)
 
-    def fill(
-        self,
-        examples: Iterable[Example],
-        to_ids: ToIds,
-        exchange: Exchange = ALONE,
-        keep: IdFilter | None = None,
-    ) -> None:
+    def fill(self, examples: Iterable[Example], to_ids: ToIds, exchange: Exchange = ALONE) -> None:
         """Computes the ids of all pairs.
 
         Args:
@@ -97,12 +90,11 @@ class PairStore:
             to_ids: Computes the ids of texts, int32 `(num_texts, None)`.
             exchange: Workers that fill a store with the same pairs: each computes the ids of its
                 share.
-            keep: Filters the ids to store. Default: all.
 
         Raises:
             RunError: The folder cannot be written, for instance because the disk is full.
         """
-        self.fill_from(_vectorized(examples, to_ids, exchange, keep or (lambda ids: ids)))
+        self.fill_from(_vectorized(examples, to_ids, exchange))
 
     def fill_from(self, parts: Iterable[PairBlock]) -> None:
         """Stores the ids of `num_pairs` pairs, part by part; see `fill`."""
@@ -194,14 +186,14 @@ class PairStore:
 
 
 def _vectorized(
-    examples: Iterable[Example], to_ids: ToIds, exchange: Exchange, keep: IdFilter
+    examples: Iterable[Example], to_ids: ToIds, exchange: Exchange
 ) -> Iterator[PairBlock]:
     """Yields the pairs in small blocks; workers take turns computing their ids."""
     chunks = _chunks(examples)
     while chunks_of_all := list(islice(chunks, exchange.size)):
         own = chunks_of_all[exchange.rank][0] if exchange.rank < len(chunks_of_all) else []
         for ids, (_, originals) in zip(exchange.ragged(to_ids(own)), chunks_of_all, strict=False):
-            yield PairBlock(keep(ids), text_keys(originals))
+            yield PairBlock(ids, text_keys(originals))
 
 
 def _chunks(examples: Iterable[Example]) -> Iterator[tuple[list[str], list[str]]]:

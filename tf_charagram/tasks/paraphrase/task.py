@@ -12,10 +12,8 @@ from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.pipeline.pair_stream import PairStream, TrainingPairs
 from tf_charagram.data.pipeline.sources import pair_corpus
-from tf_charagram.data.pipeline.store import IdFilter
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.base import is_padded
-from tf_charagram.layers.cut_table import cut_tables
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks.embedder import EmbedderTask, negative_sampler
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
@@ -34,7 +32,6 @@ _NOT_IN_IDS = (
     "optimizer", "learning_rate", "momentum", "initial_accumulator", "decay", "clip_norm",
     "precision", "freeze_words", "dim",
     "encoder_options", "evaluations_per_epoch", "checkpoint_every_s", "select", "threads",
-    "table_devices",
 )  # fmt: skip
 
 
@@ -114,16 +111,7 @@ class ParaphraseTask(EmbedderTask):
             file_order_first=config.file_order_first,
             bucket_by_length=config.batches_by_length and is_padded(model.encoder),
             exchange=self.exchange,
-            keep=self._own_ids(model.encoder),
         )
-
-    def _own_ids(self, encoder: keras.layers.Layer) -> IdFilter | None:
-        """Returns a filter for ids of rows that this worker holds; `None` if it needs others."""
-        tables = cut_tables(encoder)
-        if self.exchange.is_alone or not tables or not getattr(encoder, "is_sum", False):
-            return None
-        (table,) = tables
-        return table.take_own_ids() if len(table.parts) == 1 else None
 
     def make_trainer(
         self, model: TextEmbedder, optimizer: keras.optimizers.Optimizer

@@ -12,10 +12,7 @@ from numpy.testing import assert_array_equal
 
 from tests.optimizers.test_lazy import every_row, slices
 from tests.reference.rounding import neighbours
-from tf_charagram.layers.cut_table import CutTable
-from tf_charagram.layers.embedding_table import tables_in
-from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
-from tf_charagram.optimizers import OPTIMIZERS, MomentumSgd, make_optimizer, table_rows
+from tf_charagram.optimizers import OPTIMIZERS, MomentumSgd, make_optimizer, row_sparse
 
 SHAPE = (6, 3)
 optimizers = pytest.mark.parametrize("name", OPTIMIZERS)
@@ -42,7 +39,7 @@ def numbers(variables):
 @pytest.mark.parametrize("in_graph", [False, True])
 def test_a_step_goes_to_a_neighbour_of_that_in_float32(name, kind, in_graph, monkeypatch):
     """Also in blocks of 4 rows; the moments are rounded, too."""
-    monkeypatch.setattr(table_rows, "_BLOCK_ROWS", 4)
+    monkeypatch.setattr(row_sparse, "_BLOCK_ROWS", 4)
     rng = np.random.default_rng(0)
     start = tf.cast(tf.cast(rng.normal(size=SHAPE), tf.bfloat16), tf.float32)
     gradient = slices(*every_row(rng, False))
@@ -100,7 +97,7 @@ def test_blocks_and_order_change_nothing(name, monkeypatch):
     """Draws belong to rows: a dense gradient in blocks, and a sparse one in any order, agree."""
     found = []
     for block_rows, order in ((2, None), (4096, None), (3, [3, 0, 5, 1, 4, 2])):
-        monkeypatch.setattr(table_rows, "_BLOCK_ROWS", block_rows)
+        monkeypatch.setattr(row_sparse, "_BLOCK_ROWS", block_rows)
         rng = np.random.default_rng(0)
         optimizer, table = built(name, rng.normal(size=SHAPE), "bfloat16", rounding_seed=7)
         for _ in range(3):
@@ -111,36 +108,6 @@ def test_blocks_and_order_change_nothing(name, monkeypatch):
     for first, *others in zip(*found, strict=True):
         for other in others:
             assert_array_equal(other, first)
-
-
-@optimizers
-@pytest.mark.parametrize("kind", ["sparse", "dense"])
-def test_parts_are_rounded_as_the_whole_table(name, kind):
-    """Of two tables the second is cut: part 0 is of one process, parts 1 and 2 are of another."""
-    with tables_in("bfloat16"):
-        layers = [RaggedEmbeddingSum(num_rows=7, dim=40) for _ in range(2)]
-    first, second = (layer.table for layer in layers)
-    held = [
-        CutTable(layers[1], ["CPU:0"], num_parts=3),
-        CutTable(layers[1], ["CPU:0", "CPU:0"], num_parts=3, first_part=1),
-    ]
-    gradient = np.random.default_rng(0).normal(size=(7, 40))
-
-    def train(variables, numbers):
-        optimizer = make_optimizer(name, 0.1)
-        optimizer.build([first, *variables])
-        given = [tf.constant(gradient[rows], tf.float32) for rows in (slice(None), *numbers)]
-        if kind == "sparse":
-            given = [slices(range(len(one)), one) for one in given]
-        for _ in range(3):
-            optimizer.apply(given, [first, *variables])
-
-    for cut in held:
-        train(cut.parts, [slice(number, None, 3) for number in cut.rows.held])
-    train([second], [slice(None)])
-    for cut in held:
-        for number, part in zip(cut.rows.held, cut.parts, strict=True):
-            assert_array_equal(part.value, second.value[number::3])
 
 
 @optimizers

@@ -8,9 +8,7 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.reference import optimizers as reference
-from tf_charagram.optimizers.exchange import Exchange
-from tf_charagram.optimizers.row_sparse import clip_by_global_norm
-from tf_charagram.optimizers.table_rows import sum_equal_rows
+from tf_charagram.optimizers.gradients import clip_by_global_norm, sum_equal_rows
 
 
 def slices(rows, gradients, num_rows=6):
@@ -39,15 +37,13 @@ def test_clip_by_hand():
     assert clipped[1].indices.numpy().tolist() == [2]
 
 
-def test_clip_of_a_table_that_is_cut():
-    """Of (3, 0) all workers have the same; theirs of the table, (4) here, has squares 160 in all.
+def test_clip_of_a_divided_table():
+    """All workers have (3, 0); the rows of the table, (4) here, have squares 160 in all.
 
     The norm is sqrt(9 + 160) = 13.
     """
-    workers = Exchange(0, 2)
-    workers.sum = lambda values: 10 * values
     gradients = [tf.constant([3.0, 0.0]), slices([2], [[4.0]])]
-    clipped = clip_by_global_norm(gradients, 1.3, [False, True], workers)
+    clipped = clip_by_global_norm(gradients, 1.3, [False, True], lambda values: 10 * values)
     assert_allclose(clipped[0], [0.3, 0.0], rtol=1e-6)
     assert_allclose(clipped[1].values, [[0.4]], rtol=1e-6)
 
