@@ -1,1 +1,1 @@
-"""The papers again: tables, figures, analyses, baselines; the package never imports it."""
+"""Reproduces the papers: tables, figures, analyses and baselines. The package never imports it."""

@@ -1,4 +1,4 @@
-"""The tables of the papers, as they are printed: `numbers/PAPER-N.tsv` is table N."""
+"""The tables of the papers as printed: `numbers/PAPER-N.tsv` is table N."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-#: A number, a text, or `None` where the table has a dash.
+#: A number, a text, or `None` for a dash.
 Cell: TypeAlias = float | int | str | None
 
 _FOLDER = Path(__file__).parent / "numbers"
@@ -16,20 +16,20 @@ class PaperTable(NamedTuple):
     """A table of a paper.
 
     Attributes:
-        columns: Names of the columns; the first is of the rows' labels.
-        rows: Cells, as many a row as columns.
+        columns: Names of the columns; the first holds the labels of the rows.
+        rows: Cells, one per column.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
     def column(self, name: str) -> dict[str, Cell]:
-        """Returns the cells of a column by the labels of their rows."""
+        """Returns the cells of a column by row label."""
         index = self.columns.index(name)
         return {str(row[0]): row[index] for row in self.rows}
 
     def numbers(self, name: str) -> dict[str, float]:
-        """Returns the numbers of a column by the labels of their rows, but for dashes."""
+        """Returns the numbers of a column by row label, without dashes."""
         return {
             label: float(cell)
             for label, cell in self.column(name).items()
@@ -37,7 +37,7 @@ class PaperTable(NamedTuple):
         }
 
     def row_numbers(self, label: str) -> dict[str, float]:
-        """Returns the numbers of a row by their columns, but for dashes; none if it is missing."""
+        """Returns the numbers of a row by column, without dashes; empty if the row is missing."""
         columns = {name: self.numbers(name) for name in self.columns[1:]}
         return {name: numbers[label] for name, numbers in columns.items() if label in numbers}
 

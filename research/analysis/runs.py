@@ -1,4 +1,4 @@
-"""How runs went, from their folders alone (Charagram and Universal, figures 1)."""
+"""The course of training runs, read from their folders (Charagram and Universal, figures 1)."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ from collections.abc import Mapping
 from typing import Any
 
 from research.analysis.table import Curves, Table
+from research.paper_numbers import with_means
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.json_files import read_json
 from tf_charagram.training.run_folder import RunFolder
 
 # The history has 4 digits of an epoch.
-_LEAST_EPOCH = 5e-5
+_MIN_EPOCH = 5e-5
 
 
 def convergence(runs: Mapping[str, RunFolder], score: str, unit: str = "epoch") -> Table:
-    """Compares how runs get better while they train.
+    """Compares the scores of runs during training.
 
     Args:
         runs: Name -> run.
-        score: The score to follow, as the history has it: a set such as `SL999`.
-        unit: What the horizontal axis has: `"epoch"`, `"examples"` or `"seconds"`.
+        score: A set of the history, such as `SL999`, or a mean of a paper.
+        unit: Unit of the horizontal axis: `"epoch"`, `"examples"` or `"seconds"`.
 
     Returns:
-        One row per run: epochs, examples, best score and where it was, last score; and one curve
+        One row per run: epochs, examples, best score and its epoch, last score; and one curve
         per run.
 
     Raises:
-        ConfigError: `unit` is unknown, or a run has no such score; the message names those it has.
+        ConfigError: `unit` is unknown, or a run lacks the score; the message names its scores.
     """
     if unit not in ("epoch", "examples", "seconds"):
         raise ConfigError(f"`unit` must be epoch, examples or seconds. Received: unit={unit!r}")
@@ -46,17 +47,17 @@ def convergence(runs: Mapping[str, RunFolder], score: str, unit: str = "epoch") 
 
 
 def score_by_amount(runs: Mapping[str, RunFolder], score: str) -> Table:
-    """Compares the last score of runs with how many pairs they were trained on.
+    """Compares the last scores of runs with their numbers of training pairs.
 
     Args:
-        runs: Name -> run; a name like `random-3` is of the line `random`.
+        runs: Name -> run; a name such as `random-3` belongs to the line `random`.
         score: As for `convergence`.
 
     Returns:
         One row per run, fewest pairs first; and one curve per line.
 
     Raises:
-        ConfigError: A run has no such score.
+        ConfigError: A run lacks the score.
     """
     rows = []
     lines: dict[str, list[tuple[float, float]]] = {}
@@ -73,9 +74,9 @@ def score_by_amount(runs: Mapping[str, RunFolder], score: str) -> Table:
 
 
 def _num_pairs(run: RunFolder, last: dict[str, Any]) -> int:
-    """Returns how many pairs, or other examples, an epoch of a run has.
+    """Returns the number of examples in an epoch of a run.
 
-    A run that was not finished says it in its history only, whose epochs are rounded.
+    For an unfinished run, it is computed from the history, whose epochs are rounded.
     """
     try:
         metrics = read_json(run.metrics)
@@ -84,13 +85,13 @@ def _num_pairs(run: RunFolder, last: dict[str, Any]) -> int:
     # With a teacher, examples are texts.
     if "num_pairs" in metrics and "num_texts" not in metrics:
         return int(metrics["num_pairs"])
-    steps_per_epoch = max(1, round(last["step"] / max(last["epoch"], _LEAST_EPOCH)))
+    steps_per_epoch = max(1, round(last["step"] / max(last["epoch"], _MIN_EPOCH)))
     return round(last["examples"] / last["step"] * steps_per_epoch)
 
 
 def _records(run: RunFolder, score: str) -> list[dict[str, Any]]:
     """Returns the evaluations of a run that have a score."""
-    history = run.read_history()
+    history = scored_history(run)
     records = [record for record in history if record.get("scores", {}).get(score) is not None]
     if not records:
         names = sorted({name for record in history for name in record.get("scores", {})})
@@ -98,3 +99,10 @@ def _records(run: RunFolder, score: str) -> list[dict[str, Any]]:
             f"{run.path} has no score {score!r} in its history. It has: {', '.join(names) or '-'}."
         )
     return records
+
+
+def scored_history(run: RunFolder) -> list[dict[str, Any]]:
+    """Reads the evaluations during a run, and adds the papers' means to their scores."""
+    return [
+        {**record, "scores": with_means(record.get("scores", {}))} for record in run.read_history()
+    ]

@@ -1,4 +1,4 @@
-"""How often words occur: from a list of counts, from a corpus, or by Zipf's law."""
+"""Word frequencies: from a list of counts, from a corpus, or by Zipf's law."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tf_charagram.text.splitting import split_texts
 
 
 class WordFrequencies:
-    """Relative frequencies of words, whatever their case.
+    """Relative frequencies of words, ignoring case.
 
     Args:
-        counts: How often each word occurs; those of words that differ in case only are summed.
+        counts: Count of each word; words that differ only in case are summed.
 
     Raises:
         ValueError: No word has a count above 0.
@@ -42,7 +42,7 @@ class WordFrequencies:
             path: As for `read_word_counts`.
 
         Raises:
-            DataError: The file cannot be read, has no word, or a line of a list has no count.
+            DataError: The file cannot be read, has no words, or a line of a list has no count.
         """
         counts = read_word_counts(path, words_of)
         try:
@@ -53,14 +53,14 @@ class WordFrequencies:
     def probabilities(self, words: Sequence[str]) -> NDArray[np.float64]:
         """Returns the share of each word in all words, `(len(words),)`.
 
-        A word that never occurs counts as one that occurs once.
+        A word that never occurs counts as if it occurred once.
         """
         counts = [max(1, self._counts.get(word.lower(), 0)) for word in words]
         return np.array(counts, np.float64) / self._total
 
 
 def zipf(ranks: NDArray[np.integer], num_words: int) -> NDArray[np.float64]:
-    """Returns what Zipf's law says of the frequency of words: 1 / rank, over their sum.
+    """Returns word frequencies by Zipf's law: 1 / rank, divided by the sum over all ranks.
 
     Args:
         ranks: From 1, `(num_ranks,)`.
@@ -70,5 +70,5 @@ def zipf(ranks: NDArray[np.integer], num_words: int) -> NDArray[np.float64]:
 
 
 def words_of(texts: Iterable[str]) -> Iterator[str]:
-    """Yields the words of texts as they are written, split as by the word encoders."""
+    """Yields the words of texts as written, split as by the word encoders."""
     return chain.from_iterable(split_texts(texts, lowercase=False))

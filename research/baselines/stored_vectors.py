@@ -1,4 +1,4 @@
-"""Vectors of texts that another program made, from a file."""
+"""Vectors of texts from another program, read from a file."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
 
 _NUM_SHOWN = 3
-_LONGEST = 60
+_MAX_SHOWN_CHARS = 60
 
 
 class StoredVectors:
-    """Looks up the vectors of texts; differences in white space do not matter.
+    """Looks up the vectors of texts, ignoring differences in white space.
 
     Args:
-        texts: The texts. Of equal texts the first counts.
+        texts: The texts; the first of equal texts counts.
         vectors: `(len(texts), dim)`.
-        path: The file that messages name.
+        path: The file, for messages.
 
     Raises:
-        ConfigError: There are not as many texts as vectors.
+        ConfigError: The numbers of texts and vectors differ.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class StoredVectors:
 
     @classmethod
     def load(cls, path: str | Path, *, on_bad_line: str | BadLines = "error") -> Self:
-        """Reads a file; see `read_text_vectors` for formats, arguments and errors."""
+        """Reads a file; formats, arguments and errors as for `read_text_vectors`."""
         return cls(*read_text_vectors(path, on_bad_line=on_bad_line), path)
 
     def fit(self, texts: Sequence[str]) -> None:
@@ -54,22 +54,18 @@ class StoredVectors:
         """Returns the vectors of texts, float32 `(num_texts, dim)`.
 
         Raises:
-            DataError: Some have no vector; says how many, and the first three.
+            DataError: Some texts have no vector; the message names the first three.
         """
         rows = [self._rows.get(_key(text)) for text in texts]
         missing = [text for text, row in zip(texts, rows, strict=True) if row is None]
         if missing:
-            shown = ", ".join(repr(text[:_LONGEST]) for text in missing[:_NUM_SHOWN])
+            shown = ", ".join(repr(text[:_MAX_SHOWN_CHARS]) for text in missing[:_NUM_SHOWN])
             raise DataError(
                 self._path,
                 f"lacks the vectors of {len(missing):,} of {len(texts):,} texts: {shown}. "
                 "--save-pairs of another model writes all texts that are scored.",
             )
         return np.asarray(self._vectors[np.array(rows, np.intp)], np.float32)
-
-    def notes(self) -> list[str]:
-        """Returns nothing: there is nothing to say."""
-        return []
 
 
 def _key(text: str) -> str:

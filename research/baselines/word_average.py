@@ -1,4 +1,4 @@
-"""Averages of word vectors, as they are or weighted by how rare the words are."""
+"""Averages of word vectors, plain or weighted by the rarity of the words."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ Weighting = Literal["none", "inverse-frequency", "sif"]
 
 
 class WordAverage:
-    """The mean of the vectors of the words of a text that have one.
+    """Averages the vectors of the known words of a text.
 
-    With p the share of a word in all words, its vector is multiplied by
+    The vector of a word of frequency p (its share in all words) is multiplied by
 
     * `"none"`: 1;
     * `"inverse-frequency"`: 1 / p (Universal, section 6);
     * `"sif"`: a / (a + p), and the direction that the texts given to `fit` have most in common is
       removed (Arora, Liang & Ma 2017, algorithm 1).
 
-    Without frequencies p is 1 / rank by Zipf's law, which takes the words of the file to be in the
-    order of their frequency, as in the files of word2vec, GloVe and fastText.
+    Without frequencies, p follows Zipf's law: the words of the file must be in the order of their
+    frequency, as in the files of word2vec, GloVe and fastText.
 
     Args:
         table: The vectors.
-        weighting: How words are weighted.
-        frequencies: Where p is from. Default: Zipf's law.
-        smoothing: a of SIF.
+        weighting: Weighting of the words.
+        frequencies: Source of p. Defaults to Zipf's law.
+        smoothing: The constant a of SIF.
 
     Raises:
         ConfigError: `weighting` is unknown, or `smoothing` is not above 0.
@@ -81,7 +81,7 @@ class WordAverage:
                 wrote.
             weighting: As for the class.
             frequencies: As for the class.
-            texts: Texts to be encoded: other words are not loaded. Defaults to all words.
+            texts: Texts to be encoded; other words are not loaded. Defaults to all words.
             on_bad_line: `"error"`, `"skip"`, or a `BadLines`; of a file of text only.
 
         Raises:
@@ -92,20 +92,20 @@ class WordAverage:
         return cls(table, weighting=weighting, frequencies=frequencies)
 
     def fit(self, texts: Sequence[str]) -> None:
-        """Finds what the texts have in common, for SIF; otherwise does nothing."""
+        """Finds the common direction of the texts, for SIF."""
         if self.weighting == "sif":
             means = self._means(texts).astype(np.float64)
             # Not centred: the first right singular vector of the matrix of all texts.
             self._common = np.linalg.eigh(means.T @ means).eigenvectors[:, -1].astype(np.float32)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embeds texts; one without a known word has a vector of zeros.
+        """Embeds texts; a text without a known word has a vector of zeros.
 
         Returns:
             float32 `(num_texts, dim)`.
 
         Raises:
-            ConfigError: With SIF, nothing was fitted.
+            ConfigError: With SIF, `fit` was not called.
         """
         if self.weighting == "sif" and self._common is None:
             raise ConfigError("SIF removes what texts have in common: `fit` it on them first.")
@@ -115,14 +115,14 @@ class WordAverage:
         return means - np.outer(means @ self._common, self._common)
 
     def notes(self) -> list[str]:
-        """Returns how many of the words seen so far have no vector, if any has none."""
+        """Returns a note on the words so far without a vector, if any."""
         if not self._unknown:
             return []
         examples = ", ".join(sorted(self._unknown)[:3])
         return [f"{len(self._unknown):,} of {len(self._seen):,} words have no vector: {examples}"]
 
     def _means(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Returns the weighted means, `(num_texts, dim)`; the divisor is the number of words."""
+        """Returns the weighted means, `(num_texts, dim)`; divided by the number of known words."""
         rows: dict[str, int] = {}
         numbers = [
             [rows.setdefault(word, len(rows)) for word in words]

@@ -1,4 +1,4 @@
-"""Vectors of words in memory, with what is known of the frequency of each."""
+"""Word vectors in memory, with the frequency rank of each word."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class LookedUp(NamedTuple):
     Attributes:
         vectors: float32 `(num_words, dim)`; zeros for a word without a vector.
         is_known: bool `(num_words,)`, whether there is a vector.
-        ranks: int64 `(num_words,)`: the place in the file, from 1; of a word that is not in the
-            file, one more than the last.
+        ranks: Positions in the file from 1, int64 `(num_words,)`; for words not in the file, one
+            more than the last.
     """
 
     vectors: NDArray[np.float32]
@@ -41,11 +41,11 @@ class WordTable(Protocol):
     num_words: int
 
     def look_up(self, words: Sequence[str]) -> LookedUp:
-        """Returns the vectors of words: as they are written, or else in lower case."""
+        """Returns the vectors of words, as written or else in lowercase."""
 
 
 class StoredTable:
-    """Vectors of words from a file: those of some words, or of all.
+    """Word vectors from a file: of some words, or of all.
 
     Args:
         words: The words, each once.
@@ -77,11 +77,11 @@ class StoredTable:
         *,
         on_bad_line: str | BadLines = "error",
     ) -> Self:
-        """Loads the vectors of some words; memory is that of these.
+        """Loads the vectors of some words; takes memory only for these.
 
         Args:
-            path: The file, see `scan_vectors`. Of a word that comes twice the first counts.
-            words: The words, which are also looked for in lower case. Defaults to all.
+            path: The file, see `scan_vectors`. The first vector of a repeated word counts.
+            words: The words, which are also searched in lowercase. Defaults to all.
             on_bad_line: As for `scan_vectors`.
 
         Raises:
@@ -114,9 +114,9 @@ class StoredTable:
 
 
 class FastTextTable:
-    """Vectors of words by a model of fastText, which makes those of unknown words of n-grams.
+    """Word vectors of a fastText model, which builds those of unknown words from n-grams.
 
-    Where no word of the model has a capital, words are read in lower case.
+    If the vocabulary of the model is lowercase, words are lowercased.
 
     Args:
         model: The model, see `load_fasttext`.

@@ -1,4 +1,4 @@
-"""What the tables are made from: trained runs, their scores and models, and the data."""
+"""The sources of the tables: trained runs, their scores and models, and the data."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from research.analysis.inputs import unit_embeds
+from research.analysis.runs import scored_history
 from research.analysis.words import count_words
 from research.paper_numbers import PAPER_SETS
 from research.papers.runs import Run, Subset
@@ -27,7 +28,7 @@ class Context:
 
     Attributes:
         folder: The folder with all data.
-        sources: What was found in it.
+        sources: The data found there, by role.
         out: The folder of all runs.
     """
 
@@ -36,30 +37,30 @@ class Context:
     out: Path
 
     def is_trained(self, run: str) -> bool:
-        """Returns whether a run has ended."""
+        """Returns whether a run has finished."""
         return is_trained(self.out, run)
 
     def metrics(self, run: str) -> dict[str, Any] | None:
-        """Returns what `metrics.json` of a run has; `None` if it was not trained."""
+        """Returns `metrics.json` of a run; `None` if it was not trained."""
         if not self.is_trained(run):
             return None
         return read_json(run_folder(self.out, run).metrics)
 
     def scores(self, run: str) -> dict[str, Any]:
-        """Returns the scores of a run by set; none if it was not trained."""
+        """Returns the scores of a run by set; empty if it was not trained."""
         return (self.metrics(run) or {"scores": {}})["scores"]
 
     def details(self, run: str, name: str) -> dict[str, Any]:
-        """Returns all that is known of a score of a run; nothing if it was not trained."""
+        """Returns the details of a score of a run; empty if it was not trained."""
         details = (self.metrics(run) or {"details": []})["details"]
         return next((detail for detail in details if detail["name"] == name), {})
 
     def history(self, run: str) -> list[dict[str, Any]]:
-        """Returns the evaluations of a run while it trained, in order; none if it has not ended."""
-        return run_folder(self.out, run).read_history() if self.is_trained(run) else []
+        """Returns the evaluations during a run, in order; empty if it has not finished."""
+        return scored_history(run_folder(self.out, run)) if self.is_trained(run) else []
 
     def embedders(self, runs: dict[str, str]) -> dict[str, TextEmbedder]:
-        """Returns the models of those runs that were trained.
+        """Loads the models of the runs that were trained.
 
         Args:
             runs: Label -> run.
@@ -70,17 +71,17 @@ class Context:
         }  # fmt: skip
 
     def embeds(self, runs: dict[str, str]) -> dict[str, Embed]:
-        """Returns functions to vectors of unit length, as `embedders` returns models."""
+        """Returns functions to unit-length vectors of the runs that were trained."""
         return unit_embeds(self.embedders(runs))
 
     @cached_property
     def all_sts_sets(self) -> list[ScoredPairs]:
-        """The sets of STS, SICK and Twitter that are there."""
+        """The available sets of STS, SICK and Twitter."""
         return evaluation_sets(self.folder, kinds=("sts",), on_bad_line="skip")
 
     @cached_property
     def sts_sets(self) -> list[ScoredPairs]:
-        """Those of STS 2012 to 2015, which the papers pool; scores are all from 0 to 5."""
+        """The sets of STS 2012 to 2015, which the papers pool; all scores are from 0 to 5."""
         return [
             pairs
             for pairs in self.all_sts_sets
@@ -88,23 +89,23 @@ class Context:
         ]
 
     def set_name(self, role: str) -> str:
-        """Returns what the scores of runs call the set of a role; nothing if it is not there."""
+        """Returns the name of the set of a role; empty if it is missing."""
         source = self.sources.get(role)
         return set_name(source.names[0]) if source else ""
 
     def pairs(self, role: str) -> list[tuple[str, str]]:
-        """Returns the training pairs of a role, but for those with an empty side."""
+        """Returns the training pairs of a role, without those with an empty side."""
         return _pairs(self.sources[role])
 
     def is_needed(self, run: Run) -> bool:
-        """Returns whether a run has pairs: of few, there are not as many halves."""
+        """Returns whether a run has any pairs: few pairs cannot be halved often."""
         subset = run.data
         if not isinstance(subset, Subset) or subset.role not in self.sources:
             return True
         return subset.size(_num_pairs(self.sources[subset.role])) > 0
 
     def word_counts(self, role: str) -> Counter[str]:
-        """Returns how often each word occurs in the training pairs of a role."""
+        """Counts the words of the training pairs of a role."""
         return _word_counts(self.sources[role])
 
 

@@ -1,4 +1,4 @@
-"""Makes tables: trains what is missing, puts our numbers beside the paper's, saves the result."""
+"""Makes tables: trains missing runs, puts the paper's numbers next to ours, saves the result."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tf_charagram.errors import RunError
 from tf_charagram.files.json_files import read_json, write_json
 
 
-def result_file(out: Path, name: str) -> Path:
+def result_file(results: Path, name: str) -> Path:
     """Returns the file with the result of a table or figure."""
-    return out / "results" / f"{name.replace('/', '-')}.json"
+    return results / f"{name.replace('/', '-')}.json"
 
 
 def read_result(path: Path) -> Result:
-    """Returns a saved result.
+    """Reads a saved result.
 
     Raises:
         RunError: The file is missing or damaged.
@@ -38,21 +38,22 @@ def read_result(path: Path) -> Result:
     except OSError as error:
         raise RunError(f"Cannot read {path}: {error.strerror or error}.") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise RunError(f"{path} is damaged: {error!r}. Make it again: charagram papers.") from error
+        raise RunError(f"{path} is damaged: {error!r}. Make it again.") from error
 
 
 def make(
-    entry: Entry, context: Context, *, limits: Limits = UNLIMITED, trained_only: bool = False,
-    say: Callable[[str], None] = lambda text: None,
+    entry: Entry, context: Context, results: Path, *, limits: Limits = UNLIMITED,
+    trained_only: bool = False, say: Callable[[str], object] = lambda text: None,
 ) -> Result:  # fmt: skip
-    """Makes a table or figure and saves it.
+    """Makes a table or figure, and saves it unless it quotes evaluation sets.
 
     Args:
-        entry: Which.
+        entry: The table or figure.
         context: Runs and data.
-        limits: What keeps runs short that are not trained yet.
-        trained_only: Train nothing; cells of runs that are not there stay empty.
-        say: Is told each command before it runs.
+        results: Folder to save it in.
+        limits: Limits of the runs that are not trained yet.
+        trained_only: Train nothing; cells of missing runs stay empty.
+        say: Is called with each command before it runs.
 
     Raises:
         DataError: Data is missing; the message names the run that needs it.
@@ -65,7 +66,7 @@ def make(
     there = [run for run in runs if context.is_trained(run.name)]
     if entry.runs and not any(map(context.is_trained, entry.runs)):
         raise RunError(f"No run of {entry.name} is trained yet. Leave out --trained-only.")
-    # First of all, as it says which data are missing.
+    # Before the table: this reports missing data.
     commands = tuple(_command(context, run) for run in there)
     made = entry.make(context)
     result = Result(
@@ -76,12 +77,13 @@ def make(
         commands=commands,
         missing=tuple(run.name for run in runs if run not in there),
     )
-    write_json(result_file(context.out, entry.name), result.to_dict())
+    if not entry.quotes_data:
+        write_json(result_file(results, entry.name), result.to_dict())
     return result
 
 
 def _differences(context: Context, runs: Sequence[Run]) -> list[str]:
-    """Returns what data stands in for the paper's, and which runs were shorter than asked for."""
+    """Returns notes on substitutes for the papers' data, and on runs that ended early."""
     roles = dict.fromkeys(role for run in runs for role in roles_of(run))
     notes = [
         f"{ROLES[role][0].what} was not at hand; instead: {context.sources[role].alternative.what}."
@@ -99,7 +101,7 @@ def _differences(context: Context, runs: Sequence[Run]) -> list[str]:
 
 
 def _command(context: Context, run: Run) -> str:
-    """Returns the command of a run as one would type it, with the names of files alone."""
+    """Returns the command of a run as one would type it, without folders."""
     words = train_command(run, context.folder, context.sources, context.out)
     shown = [Path(word).name if Path(word).is_absolute() else word for word in words[:-2]]
     return " ".join(["charagram", *shown])

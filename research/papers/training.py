@@ -1,4 +1,4 @@
-"""Trains the runs that tables need, each by `charagram train` in a process of its own."""
+"""Trains the runs of the tables, each by `charagram train` in its own process."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _SCORED_ON = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What keeps runs shorter than the papers'.
+    """Limits that make runs shorter than the papers'.
 
     Attributes:
-        max_epochs: Most epochs.
-        max_minutes: Most minutes of training.
+        max_epochs: Maximum number of epochs.
+        max_minutes: Maximum minutes of training.
 
     Raises:
         ConfigError: A limit is not above 0.
@@ -52,7 +52,7 @@ class Limits:
                 raise ConfigError(f"`{name}` must be above 0. Received: {name}={value}")
 
     def epochs(self, run: Run) -> float:
-        """Returns the passes over the data of a run."""
+        """Returns the number of epochs of a run."""
         return run.epochs if self.max_epochs is None else min(run.epochs, self.max_epochs)
 
     def flags(self, run: Run) -> list[str]:
@@ -69,7 +69,7 @@ UNLIMITED = Limits()
 
 
 def run_order(names: Sequence[str]) -> list[Run]:
-    """Returns some runs, each after the one it starts from."""
+    """Returns runs, each after the one it starts from."""
     ordered: dict[str, Run] = {}
     for name in names:
         chain = [RUNS[name]]
@@ -80,18 +80,18 @@ def run_order(names: Sequence[str]) -> list[Run]:
 
 
 def roles_of(run: Run) -> tuple[str, ...]:
-    """Returns the roles of all data a run needs, to train and to be scored on."""
+    """Returns the roles of the training and evaluation data of a run."""
     trained_on = (run.data.role,) if isinstance(run.data, Subset) else run.data
     return (*trained_on, *_SCORED_ON.get(run.task, ()))
 
 
 def run_folder(out: Path, name: str) -> RunFolder:
-    """Returns the folder of a run below the folder of all."""
+    """Returns the folder of a run."""
     return RunFolder(out / "runs" / name)
 
 
 def is_trained(out: Path, name: str) -> bool:
-    """Returns whether a run has ended: its scores are there."""
+    """Returns whether a run has finished and has scores."""
     return run_folder(out, name).metrics.is_file()
 
 
@@ -105,7 +105,7 @@ def train_command(
         folder: The folder with all data.
         sources: What was found in it.
         out: The folder of all runs.
-        limits: What keeps the run short.
+        limits: Limits of the run.
 
     Raises:
         DataError: The data of the run is not there.
@@ -129,24 +129,24 @@ def train_command(
 
 def train(
     run: Run, folder: Path, sources: dict[str, Source], out: Path, limits: Limits,
-    say: Callable[[str], None],
+    say: Callable[[str], object],
 ) -> None:  # fmt: skip
-    """Trains a run, or goes on with it; one that has ended is left alone.
+    """Trains a run or resumes it, unless it has finished.
 
-    What no table reads is deleted afterwards: checkpoints, SavedModel, TensorBoard's files.
+    Afterwards deletes the files that no table reads: checkpoints, SavedModel, TensorBoard's.
 
     Args:
         run: The run.
         folder: The folder with all data.
         sources: What was found in it.
         out: The folder of all runs.
-        limits: What keeps it short.
-        say: Is told the command.
+        limits: Limits of the run.
+        say: Is called with the command.
 
     Raises:
         DataError: The data of the run is not there.
-        RunError: The run was begun for other epochs. Or the command failed; its own message is on
-            standard error.
+        RunError: The run was started with other epochs, or the command failed; its own message
+            is on standard error.
     """
     if is_trained(out, run.name):
         return
@@ -154,16 +154,16 @@ def train(
     old, new = _epochs_of(begun), f"{limits.epochs(run):g}"
     if old not in (None, new):
         raise RunError(
-            f"The run {run.name} was begun for {old} epochs, not {new}. Give the --max-epochs of "
-            f"before, or delete {begun.path} to begin it again."
+            f"The run {run.name} was started with {old} epochs, not {new}. Give the same "
+            f"--max-epochs, or delete {begun.path} to start it again."
         )
     command = train_command(run, folder, sources, out, limits)
     if begun.config.is_file():
         command.append("--resume")
     say("charagram " + " ".join(command))
-    if status := _run([sys.executable, "-m", "tf_charagram.cli", *command]):
+    if status := _run([sys.executable, "-m", "research", "charagram", *command]):
         raise RunError(
-            f"The run {run.name} ended with status {status}. The same command goes on with it."
+            f"The run {run.name} ended with status {status}. The same command resumes it."
         )
     trained = run_folder(out, run.name)
     for path in (trained.checkpoints, trained.saved_model.parent, trained.tensorboard):
@@ -171,20 +171,20 @@ def train(
 
 
 def _epochs_of(folder: RunFolder) -> str | None:
-    """Returns the epochs that a run was begun for; `None` where its folder does not say."""
+    """Returns the number of epochs in the settings of a run; `None` if unknown."""
     try:
         return f"{read_json(folder.config)['settings']['epochs']:g}"
     except (OSError, ValueError, LookupError, TypeError):
-        return None  # What is wrong with it, `charagram train` says.
+        return None  # `charagram train` will report what is wrong.
 
 
 def _run(command: Sequence[str]) -> int:
-    """Runs a command to its end; returns its exit status."""
+    """Runs a command; returns its exit status."""
     with subprocess.Popen(command) as child:
         try:
             return child.wait()
         except KeyboardInterrupt:
-            # Ctrl-C reached it, too: it ends by itself, once it has saved what it has.
+            # Ctrl-C reached it, too: it exits once it has saved a checkpoint.
             child.wait()
             raise
 
@@ -221,6 +221,6 @@ def _subset_file(subset: Subset, sources: dict[str, Source], out: Path) -> Path:
 
 
 def _digest(source: Source) -> str:
-    """Returns what tells the files of a source from others, and from what they were before."""
+    """Returns a checksum of the files of a source."""
     hashes = [sha256_of(file) for name in source.names for file in pairs_files(name)]
     return hashlib.sha256("".join(hashes).encode()).hexdigest()[:8]

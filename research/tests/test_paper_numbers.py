@@ -1,26 +1,41 @@
-"""The papers' numbers: whose they are, and that they have the means that the papers state."""
+"""The papers' numbers are whole, and have the means that the papers state."""
 
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
+
 import pytest
 
+import research.paper_tables
 from research.paper_numbers import (
     CSE_MEAN,
     CSE_SETS,
+    MEANS,
     PAPER_MEAN,
     PAPER_SETS,
-    paper_number,
     paper_scores,
+    with_means,
 )
-from tf_charagram.data.readers.scored import ScoredPairs
+from research.paper_tables import paper_table
 from tf_charagram.encoders import ENCODERS
-from tf_charagram.evaluation.scores import score_names, score_sets
+
+NAMES = sorted(
+    path.stem for path in (Path(research.paper_tables.__file__).parent / "numbers").iterdir()
+)
 
 
 def test_the_sets():
     assert len(PAPER_SETS) == 22 and len(CSE_SETS) == 20
     assert set(PAPER_SETS) - set(CSE_SETS) == {"STS2013.SMT", "Twitter"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tables_are_whole(name):
+    table = paper_table(name)
+    assert table.rows and len(set(table.columns)) == len(table.columns)
+    labels = [row[0] for row in table.rows]
+    assert all(len(row) == len(table.columns) for row in table.rows)
+    assert len(set(labels)) == len(labels)
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
@@ -31,19 +46,16 @@ def test_sets_have_the_means_the_papers_say(encoder):
         names = [name for name in paper.scores if name.startswith(f"STS{year}.")]
         if f"STS{year}" in paper.scores:
             assert paper.mean_over(names) == pytest.approx(paper.scores[f"STS{year}"], abs=0.11)
-    assert set(paper.sets) <= paper.scores.keys()
-    if paper.mean in paper.scores:
-        assert paper.mean_over(paper.sets) == pytest.approx(paper.scores[paper.mean], abs=0.06)
+    for mean, sets in MEANS.items():
+        if mean in paper.scores:
+            assert paper.mean_over(sets) == pytest.approx(paper.scores[mean], abs=0.06)
     assert paper.mean_over(["SICK.test", "mine"]) is None
 
 
 @pytest.mark.parametrize(
     ("encoder", "expected"),
     [
-        (
-            "charagram",
-            {"SL999": 63.33, "WS353": 53.87, "RW": 47.1, PAPER_MEAN: 68.7, "STS2014": 74.7},
-        ),
+        ("charagram", {"SL999": 63.33, "WS353": 53.87, "RW": 47.1, PAPER_MEAN: 68.7}),
         ("char_cnn", {"SL999": 30.64, "WS353": 26.31, PAPER_MEAN: 59.2}),
         ("char_lstm", {"WS353": 48.27, PAPER_MEAN: 41.9, "Twitter": 39.9}),
         ("word_average", {PAPER_MEAN: 66.2, "STS2012": 58.5, "pavlick": 60.3}),
@@ -62,68 +74,17 @@ def test_numbers(encoder, expected):
     assert paper.source.startswith(f"{encoder}: ")
 
 
-def test_an_lstm_without_output_gate():
+def test_options_and_encoders_without_numbers():
     paper = paper_scores("lstm", {"use_output_gate": False})
     assert paper.scores["STS2012.MSRpar"] == 16.1
     assert paper.source.startswith("lstm without output gate: Universal (2016)")
-
-
-def test_no_paper_has_it():
     assert paper_scores("ngram_mean", {}) is None
-    # The paper has it as a tagger alone.
+    # The paper has it only as a tagger.
     assert paper_scores("charagram", {"num_layers": 2}) is None
-    assert paper_number("pos", "wsj:test", "ngram_mean", {}) is None
 
 
-@pytest.mark.parametrize(
-    ("task", "name", "encoder", "options", "value"),
-    [
-        ("pos", "wsj:test", "charagram", {}, 96.99),
-        ("pos", "wsj:test", "charagram", {"num_layers": 2}, 97.10),
-        ("similarity", "SICK.test", "word_average", {}, 86.40),
-        ("similarity", "SICK_test_annotated", "cse", {}, 85.58),
-        ("entailment", "SICK.test", "lstm", {"use_output_gate": False}, 83.2),
-        ("sentiment", "sst.binary.test", "lstm", {}, 89.2),
-        # Another set, another task, another part of the set.
-        ("pos", "en_ewt-ud-test", "charagram", {}, None),
-        ("sentiment", "SICK.test", "lstm", {}, None),
-        ("similarity", "SICK.trial", "word_average", {}, None),
-        ("words", "SICK.test", "word_average", {}, None),
-        ("similarity", "SICK.test", "charagram", {}, None),
-    ],
-)
-def test_numbers_of_labelled_tasks(task, name, encoder, options, value):
-    number = paper_number(task, name, encoder, options)
-    assert number is None if value is None else number.value == value
-
-
-def make_sets():
-    texts = ["a", "b", "c"]
-    names = ("STS2013.FNWN", "STS2013.SMT", "SICK.test")
-    return [
-        ScoredPairs(name, texts, texts[::-1], np.arange(3.0), "pearson", name.partition(".")[0])
-        for name in names
-    ]
-
-
-def embed(texts):
-    random = np.random.default_rng(0)
-    return random.normal(size=(len(texts), 4))
-
-
-def test_means_over_the_sets_of_each_paper():
-    """S leaves SMT out, so its number for 2013 is not over the same sets as ours."""
-    sets = make_sets()
-    paper = paper_scores("cse", {})
-    scores = {score.name: score for score in score_sets(embed, sets, paper=paper)}
-    assert list(scores) == score_names(sets, paper)
-    assert list(scores)[-2:] == [PAPER_MEAN, CSE_MEAN]
-    assert scores[CSE_MEAN].paper == round((29.8 + 71.9) / 2, 2)
-    assert scores[CSE_MEAN].sets == ("STS2013.FNWN", "SICK.test")
-    assert scores["STS2013"].paper is None and scores[PAPER_MEAN].paper is None
-    assert "Twitter" in scores[PAPER_MEAN].missing and "Twitter" not in scores[CSE_MEAN].missing
-
-
-def test_without_a_paper():
-    scores = score_sets(embed, make_sets())
-    assert {(score.paper, score.paper_source) for score in scores} == {(None, None)}
+def test_means_are_over_the_sets_that_are_there():
+    """CSE leaves SMT and Twitter out."""
+    scores = {"STS2013.FNWN": 10.0, "STS2013.SMT": 20.0, "SICK.test": 60.0, "STS2013.OnWN": None}
+    assert with_means(scores) == {**scores, PAPER_MEAN: 30.0, CSE_MEAN: 35.0}
+    assert with_means({"SL999": 1.0}) == {"SL999": 1.0}

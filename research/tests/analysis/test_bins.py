@@ -8,7 +8,7 @@ import pytest
 from research.analysis.length import scores_by_length
 from research.analysis.pairs import judge
 from research.analysis.unknown import scores_by_unknown_ngrams, scores_by_unknown_words
-from tests.analysis.judges import embed_by, graded, sets_of
+from research.tests.analysis.judges import embed_by, graded, sets_of
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.vectorizer import NgramVectorizer
 

@@ -12,7 +12,7 @@ from research.analysis.disagreements import disagreements
 from research.analysis.margins import training_margins
 from research.analysis.runs import convergence, score_by_amount
 from research.analysis.undertrained import THIRD_QUARTILE, scores_by_seldom_words
-from tests.analysis.judges import embed_by, sets_of
+from research.tests.analysis.judges import embed_by, sets_of
 from tf_charagram.data.readers.sts import STS_SETS
 from tf_charagram.errors import ConfigError
 from tf_charagram.training.run_folder import RunFolder

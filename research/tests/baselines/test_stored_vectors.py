@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from research.baselines import StoredVectors
+from research.baselines.stored_vectors import StoredVectors
 from research.readers.text_vectors import read_text_vectors
 from tf_charagram.errors import ConfigError, DataError
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from research.baselines import WordAverage
 from research.baselines.frequencies import WordFrequencies, zipf
+from research.baselines.word_average import WordAverage
 from research.baselines.word_tables import FastTextTable, StoredTable
-from tests.baselines.files import FORMATS, VECTORS, WORDS
 from tf_charagram.errors import ConfigError, DataError
 
+WORDS = ["the", "cat", "Ann", "dog"]
+VECTORS = np.array([[1, 0.25, 0], [0, 1, -0.5], [0.5, 0, 3], [-1, 2, 0.125]], np.float32)
 THE, CAT, ANN, DOG = VECTORS
 TEXTS = ["The cat", "the dog, the dog", "Ann", "xyz", ""]
 
@@ -21,16 +22,33 @@ def table():
     return StoredTable(WORDS, VECTORS)
 
 
+@pytest.fixture
+def file(tmp_path):
+    """Returns a file of these vectors."""
+    rows = (" ".join([word, *map(str, row)]) for word, row in zip(WORDS, VECTORS, strict=True))
+    (tmp_path / "vectors").write_text("\n".join(["4 3", *rows, ""]))
+    return tmp_path / "vectors"
+
+
 class TestMean:
     @pytest.mark.parametrize("texts", [None, TEXTS], ids=["all words", "some words"])
-    @pytest.mark.parametrize("name", ["text", "binary.gz", "kv"])
-    def test_by_hand(self, tmp_path, name, texts):
+    def test_by_hand(self, file, texts):
         """Words that the file lacks, the comma too, are no part of the mean."""
-        (tmp_path / "v").write_bytes(FORMATS[name]())
-        found = WordAverage.load(tmp_path / "v", texts=texts).encode(TEXTS)
+        found = WordAverage.load(file, texts=texts).encode(TEXTS)
         assert found.dtype == np.float32
         zeros = np.zeros(3)
         assert_allclose(found, [(THE + CAT) / 2, (THE + DOG) / 2, ANN, zeros, zeros], rtol=1e-6)
+
+    @pytest.mark.parametrize("name", ["v.bin", "v.kv"])
+    def test_files_of_gensim(self, tmp_path, name):
+        keyed_vectors = pytest.importorskip("gensim.models").KeyedVectors(3)
+        keyed_vectors.add_vectors(WORDS, VECTORS)
+        if name == "v.bin":
+            keyed_vectors.save_word2vec_format(str(tmp_path / name), binary=True)
+        else:
+            keyed_vectors.save(str(tmp_path / name))
+        found = WordAverage.load(tmp_path / name, texts=["dog"]).encode(["dog", "the"])
+        assert_allclose(found, [DOG, np.zeros(3)])
 
     def test_notes(self, table):
         average = WordAverage(table)
@@ -43,7 +61,7 @@ class TestMean:
         assert WordAverage(table).encode([]).shape == (0, 3)
         assert_allclose(WordAverage(table).encode(["", "x"]), np.zeros((2, 3)))
 
-    def test_errors(self, table, tmp_path):
+    def test_errors(self, table, file, tmp_path):
         with pytest.raises(ConfigError, match=r"Unknown weighting 'sff'\. Did you mean 'sif'\?"):
             WordAverage(table, weighting="sff")
         with pytest.raises(
@@ -55,9 +73,8 @@ class TestMean:
         (tmp_path / "empty").touch()
         with pytest.raises(DataError, match="expected vectors of words, found none among 0 words"):
             WordAverage.load(tmp_path / "empty")
-        (tmp_path / "v").write_bytes(FORMATS["text"]())
         with pytest.raises(DataError, match="words in the texts, found none among 4 words"):
-            WordAverage.load(tmp_path / "v", texts=["xyz"])
+            WordAverage.load(file, texts=["xyz"])
 
 
 class TestWeightings:
@@ -77,10 +94,9 @@ class TestWeightings:
             average.encode(["the dog"]), [(25 / 12 * THE + 25 / 3 * DOG) / 2], rtol=1e-5
         )
 
-    def test_ranks_are_those_of_the_file(self, tmp_path):
-        (tmp_path / "v").write_bytes(FORMATS["text"]())
+    def test_ranks_are_those_of_the_file(self, file):
         whole, part = (
-            WordAverage.load(tmp_path / "v", weighting="inverse-frequency", texts=texts)
+            WordAverage.load(file, weighting="inverse-frequency", texts=texts)
             for texts in (None, ["dog"])
         )
         assert_allclose(part.encode(["dog"]), whole.encode(["dog"]))
@@ -154,16 +170,3 @@ class TestFastText:
         assert_allclose(found.vectors[:, 0], expected)
         assert found.is_known.all()
         assert found.ranks.tolist()[::3] == [1, 3]
-
-    def test_a_model(self, tmp_path):
-        fasttext = pytest.importorskip("fasttext")
-        (tmp_path / "lines").write_text("the cat saw the dog\n" * 9)
-        model = fasttext.train_unsupervised(
-            str(tmp_path / "lines"), dim=4, minCount=1, epoch=1, thread=1, verbose=0
-        )
-        model.save_model(str(tmp_path / "m.bin"))
-        # Of n-grams that were not seen, some vectors are zero.
-        new = next(word for word in ("catt", "doggy", "xyzzy") if model.get_word_vector(word).any())
-        found = WordAverage.load(tmp_path / "m.bin").encode([f"the {new}", ""])
-        expected = (model.get_word_vector("the") + model.get_word_vector(new)) / 2
-        assert_allclose(found, [expected, np.zeros(4)], rtol=1e-5)

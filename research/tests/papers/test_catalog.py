@@ -117,13 +117,6 @@ def test_halves_until_there_are_fewer_than_ten(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("wrong", [{"max_epochs": 0}, {"max_minutes": -1.0}])
-def test_limits_are_above_0(wrong):
-    (name,) = wrong
-    with pytest.raises(ValueError, match=f"`{name}` must be above 0. Received: {name}="):
-        Limits(**wrong)
-
-
 def test_aligned_files_and_treebanks(tmp_path):
     for name, text in (("normal.aligned", "A\t1\ta cat\n"), ("simple.aligned", "A\t1\tcats\n")):
         (tmp_path / name).write_text(text)

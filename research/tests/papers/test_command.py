@@ -1,10 +1,9 @@
-"""`charagram papers`: tables from trained runs, with what is missing, and the report."""
+"""`python -m research papers`: tables from trained runs, and missing runs and data."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -13,12 +12,20 @@ import time
 
 import pytest
 
+from research.__main__ import main
 from research.papers import training
 from research.papers.making import result_file
 from tests.commands import call, environment
 from tests.texts import write_pairs, write_scored
 
-PAPERS = "papers.command"
+
+def papers(place, *arguments):
+    """Runs the command with its runs and results in a folder; returns its exit status."""
+    flags = ["--runs", place, "--results", place / "results", "--page", place / "papers.md"]
+    try:
+        return main(["papers", *map(str, (*arguments, *flags))])
+    except SystemExit as end:
+        return end.code
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +46,7 @@ def in_process(monkeypatch):
     def run(words):
         commands.append(words)
         small = ["--dim", "4", "--evaluations-per-epoch", "1"]
-        return call("train", *words[4:], *small)
+        return call("train", *words[5:], *small)
 
     monkeypatch.setattr(training, "_run", run)
     return commands
@@ -57,7 +64,7 @@ def fake_run(out, name, scores, history=None):
 
 def test_the_list(tmp_path, capsys):
     fake_run(tmp_path, "words/charagram", {"SL999": 50.0})
-    assert call(PAPERS, "--runs", tmp_path) == 0
+    assert papers(tmp_path, "--list") == 0
     lines = capsys.readouterr().out.splitlines()
     (line,) = [line for line in lines if "charagram/table-2 " in line]
     cells = [cell.strip() for cell in line.strip("│").split("│")]
@@ -72,29 +79,29 @@ def test_a_table_from_runs_that_were_trained(data, tmp_path, capsys):
     fake_run(tmp_path, "words/charagram", {"SL999": 58.0}, history)
     fake_run(tmp_path, "words/char_lstm", {"SL999": 30.0},
              [{**history[0], "epoch": 2.0, "scores": {"SL999": 30.0, "WS353": 20.0}}])  # fmt: skip
-    arguments = ["charagram/table-1", "--data", data, "--runs", tmp_path, "--trained-only"]
-    assert call(PAPERS, *arguments) == 0
+    arguments = ["charagram/table-1", "--data", data, "--trained-only"]
+    assert papers(tmp_path, *arguments) == 0
     printed = capsys.readouterr().out
     assert "60.0 (63.3)" in printed and "45.0 (58.4)" in printed and "(30.6)" in printed
     assert "Could not be told: charagram is above char_lstm and char_cnn" in printed
     assert "words/char_lstm: 2 of 50 epochs." in printed
     assert "PPDB XXL, lexical was not at hand; instead: PPDB XL, lexical." in printed
-    saved = json.loads(result_file(tmp_path, "charagram/table-1").read_text())
+    saved = json.loads(result_file(tmp_path / "results", "charagram/table-1").read_text())
     assert saved["missing"] == ["words/char_cnn"] and len(saved["commands"]) == 2
     assert str(data) not in json.dumps(saved)
 
 
 @pytest.mark.long
 def test_runs_are_trained_once_and_kept_small(data, tmp_path, in_process, capsys):
-    arguments = ["charagram/table-2", "--data", data, "--runs", tmp_path, "--max-epochs", "1"]
-    assert call(PAPERS, *arguments) == 0
+    arguments = ["charagram/table-2", "--data", data, "--max-epochs", "1"]
+    assert papers(tmp_path, *arguments) == 0
     printed = capsys.readouterr()
     assert "charagram train --task words" in printed.err and "1 of 25 epochs" in printed.out
     assert [words[-1].rsplit("/", 1)[1] for words in in_process] == ["charagram-large", "charagram"]
     run = tmp_path / "runs" / "words" / "charagram"
     assert (run / "model").is_dir() and (run / "metrics.json").is_file()
     assert not any((run / name).exists() for name in ("checkpoints", "saved_model", "tensorboard"))
-    assert call(PAPERS, *arguments) == 0 and len(in_process) == 2
+    assert papers(tmp_path, *arguments) == 0 and len(in_process) == 2
 
 
 def test_a_stopped_run_goes_on(data, tmp_path, monkeypatch, capsys):
@@ -102,14 +109,14 @@ def test_a_stopped_run_goes_on(data, tmp_path, monkeypatch, capsys):
     run.mkdir(parents=True)
     seen = []
     monkeypatch.setattr(training, "_run", lambda words: seen.append(words) or 130)
-    arguments = ["charagram/table-2", "--data", data, "--runs", tmp_path]
+    arguments = ["charagram/table-2", "--data", data]
     for number, settings in enumerate(({}, {"settings": {"epochs": 25}}), start=1):
         (run / "config.json").write_text(json.dumps(settings))
-        assert call(PAPERS, *arguments) == 1
+        assert papers(tmp_path, *arguments) == 1
         assert (len(seen), seen[-1][-1]) == (number, "--resume")
         assert "words/charagram-large ended with status 130" in capsys.readouterr().err
-    assert call(PAPERS, *arguments, "--max-epochs", 2) == 1
-    said = "words/charagram-large was begun for 25 epochs, not 2. Give the --max-epochs of before"
+    assert papers(tmp_path, *arguments, "--max-epochs", 2) == 1
+    said = "words/charagram-large was started with 25 epochs, not 2. Give the same --max-epochs"
     assert len(seen) == 2 and said in capsys.readouterr().err
 
 
@@ -157,16 +164,11 @@ def test_ctrl_c_lets_a_run_save_what_it_has(tmp_path):
             ["charagram/table-1", "--data", "DATA", "--max-epochs", "0"],
             "`max_epochs` must be above",
         ),
-        (["report"], "has no results"),
-        (["report", "--data", "DATA"], "--data is for making tables. Leave it out."),
-        (["--max-epochs", "1"], "--max-epochs is for making tables. Leave it out."),
-        (["all", "--out", "x"], "--out is for `charagram papers report`. Leave it out."),
-        (["report", "charagram/table-1"], "Give `report` and `all` alone"),
     ],
 )
 def test_errors(arguments, message, data, tmp_path, capsys):
     words = [data if word == "DATA" else word for word in arguments]
-    assert call(PAPERS, *words, "--runs", tmp_path) == 1
+    assert papers(tmp_path, *words) == 1
     assert message in capsys.readouterr().err
 
 
@@ -183,69 +185,29 @@ def test_sets_that_were_not_scored(name, run, printed, data, tmp_path, capsys):
         shutil.copy(data / "ppdb-xl-lexical.tsv", tmp_path / other)
     shutil.copy(data / "ppdb-xl-lexical.tsv", tmp_path)
     fake_run(tmp_path, run, {"SL999": 50.0})
-    assert call(PAPERS, name, "--data", tmp_path, "--runs", tmp_path, "--trained-only") == 0
+    assert papers(tmp_path, name, "--data", tmp_path, "--trained-only") == 0
     assert printed in capsys.readouterr().out
 
 
 def test_data_that_are_gone(tmp_path, capsys):
     fake_run(tmp_path, "words/charagram", {"SL999": 50.0, "WS353": 40.0})
-    flags = ["--data", tmp_path, "--runs", tmp_path, "--trained-only"]
-    assert call(PAPERS, "charagram/table-1", *flags) == 1
+    flags = ["--data", tmp_path, "--trained-only"]
+    assert papers(tmp_path, "charagram/table-1", *flags) == 1
     assert "has no data for words, which the run words/charagram" in capsys.readouterr().err
 
 
 def test_all_names_what_cannot_be_made_and_goes_on(data, tmp_path, capsys):
     fake_run(tmp_path, "words/charagram", {"SL999": 50.0, "WS353": 40.0})
     fake_run(tmp_path, "words/charagram-large", {"SL999": 55.0, "WS353": 41.0})
-    assert call(PAPERS, "all", "--data", data, "--runs", tmp_path, "--trained-only") == 1
+    assert papers(tmp_path, "all", "--data", data, "--trained-only") == 1
     printed = capsys.readouterr()
     assert "55.0 (70.6)" in printed.out and "Holds here: more n-grams are better" in printed.out
     assert "cse/table-5: No run of cse/table-5 is trained yet" in printed.err
 
 
-def test_the_report_is_equal_byte_for_byte(data, tmp_path, capsys):
-    for extra in ("jinja2", "matplotlib"):
-        pytest.importorskip(extra, reason="needs the extra report")
+def test_pictures(data, tmp_path):
+    pytest.importorskip("matplotlib", reason="needs the extra plots")
     fake_run(tmp_path, "words/charagram", {"SL999": 50.0, "WS353": 40.0})
-    for name in ("charagram/table-1", "charagram/figure-1"):
-        assert call(PAPERS, name, "--data", data, "--runs", tmp_path, "--trained-only") == 0
-    pages = []
-    for folder in ("first", "second"):
-        assert call(PAPERS, "report", "--runs", tmp_path, "--out", tmp_path / folder) == 0
-        pages.append([(tmp_path / folder / n).read_bytes() for n in ("index.html", "papers.md")])
-    assert pages[0] == pages[1]
-    html, text = (page.decode() for page in pages[0])
-    # The names of SVG are no addresses that a browser asks.
-    addresses = set(re.findall(r"https?://[^\"<\s]+", html))
-    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
-    assert "<script" not in html
-    assert "<svg" in html and "50.0 (63.3)" in html
-    assert "50.0 (63.3)" in text and "### charagram/table-3" in text and "Not made yet." in text
-
-
-def test_a_damaged_result(tmp_path, capsys):
-    path = result_file(tmp_path, "charagram/table-1")
-    path.parent.mkdir()
-    path.write_text("{")
-    assert call(PAPERS, "report", "--runs", tmp_path) == 1
-    assert f"{path} is damaged" in capsys.readouterr().err
-
-
-@pytest.fixture
-def quoting(tmp_path):
-    """Returns a folder with a result that quotes a text."""
-    pytest.importorskip("jinja2", reason="needs the extra report")
-    path = result_file(tmp_path, "cse/table-6")
-    path.parent.mkdir()
-    table = {"title": "T", "columns": ["set"], "rows": [["a <script>text</script>"]], "notes": []}
-    empty = {"paper": None, "claims": {}, "differences": [], "commands": [], "missing": []}
-    path.write_text(json.dumps({"ours": table, **empty}))
-    return tmp_path
-
-
-def test_texts_of_evaluation_sets_are_no_markup_and_stay_here(quoting, capsys):
-    assert call(PAPERS, "report", "--runs", quoting, "--out", quoting / "report") == 0
-    html = (quoting / "report" / "index.html").read_text()
-    assert "a &lt;script&gt;text" in html and "<script" not in html
-    text = (quoting / "report" / "papers.md").read_text()
-    assert "script" not in text and "only its command shows it" in text
+    assert papers(tmp_path, "charagram/figure-1", "--data", data, "--trained-only") == 0
+    assert papers(tmp_path, "--pictures", tmp_path / "pictures") == 0
+    assert "<svg" in (tmp_path / "pictures" / "charagram-figure-1.svg").read_text()

@@ -1,0 +1,45 @@
+"""`python -m research NAME ...`: reproduces the papers; `NAME --help` explains its flags."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from tf_charagram.errors import CharagramError, unknown_name
+from tf_charagram.reporting.quiet_tensorflow import quiet_tensorflow
+
+#: Command, the module whose `run` runs it, and its purpose.
+COMMANDS = {
+    "papers": ("research.papers.command", "make the tables and figures of three papers"),
+    "analyze": ("research.analysis.command", "show what models learned, as the papers do"),
+    "evaluate": ("research.evaluate", "score models next to baselines and the papers' numbers"),
+    "charagram": ("research.readers", "run a command of the package on the sets of papers, too"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command; returns its exit status."""
+    name, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if name in ("-h", "--help"):
+        lines = [f"  {name:10} {purpose}" for name, (_, purpose) in COMMANDS.items()]
+        sys.stdout.write("\n".join(["usage: python -m research COMMAND ...", "", *lines, ""]))
+        return 0
+    if name not in COMMANDS:
+        sys.stderr.write(f"error: {unknown_name('command', name, COMMANDS)}\n")
+        return 2
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    quiet_tensorflow()
+    try:
+        return int(import_module(COMMANDS[name][0]).run(rest))
+    except CharagramError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted.\n")
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
