@@ -11,7 +11,6 @@ README = Path("README.md")
 EXTRAS = {
     "serving": ["tensorflow-serving-api>=2.21,<2.22"],
     "search": ["faiss-cpu>=1.11"],
-    "fasttext": ["fasttext>=0.9.3"],
     "spelling": ["rapidfuzz>=3.10"],
     "sklearn": ["scikit-learn>=1.6"],
     "hub": ["huggingface_hub>=1.0"],
@@ -21,7 +20,6 @@ EXTRAS = {
     "mteb": ["mteb>=2.26,<3"],
     "bayesian": ["scikit-learn>=1.6"],
     "plots": ["matplotlib>=3.9"],
-    "report": ["jinja2>=3.1", "matplotlib>=3.9"],
     "completion": ["argcomplete>=3.5"],
 }
 TEST = [
@@ -43,7 +41,7 @@ TEST = [
             "sklearn",
             "hub",
             "parquet",
-            "report",
+            "plots",
             "completion",
         )
         for requirement in EXTRAS[name]
@@ -55,7 +53,8 @@ BENCH = [
     "torch",
     "model2vec[distill]>=0.6",
     "gensim>=4.4",
-    *(requirement for name in ("fasttext", "sklearn", "teacher") for requirement in EXTRAS[name]),
+    "fasttext>=0.9.3",
+    *(requirement for name in ("sklearn", "teacher") for requirement in EXTRAS[name]),
 ]
 
 setup(

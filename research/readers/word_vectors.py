@@ -83,7 +83,7 @@ def load_fasttext(path: str | Path) -> Any:
         ConfigError: fastText is not installed.
         DataError: The file cannot be read.
     """
-    fasttext = extra_module("fasttext", "fasttext")
+    fasttext = extra_module("fasttext", "bench")
     try:
         return fasttext.load_model(str(path))
     except ValueError as error:
