@@ -93,22 +93,16 @@ def _list(data_dir: str | None, *, every: bool, as_json: bool) -> int:
 
 
 def _get(names: Sequence[str], data_dir: str | None) -> int:
-    from tf_charagram.data.download.fetch import fetch, known_checksum
+    from tf_charagram.data.download.fetch import fetch
     from tf_charagram.data.download.sources import ON_REQUEST, SOURCES
 
     for name in names:
         if name in ON_REQUEST:
             raise ConfigError(f"{name} is only available from its owners: {ON_REQUEST[name]}.")
-    checksums = {name: known_checksum(name, cache_dir=data_dir) for name in names}
-    for name, was_known in checksums.items():
+    for name in names:
         path = fetch(name, cache_dir=data_dir, progress=sys.stderr.isatty())
         sys.stdout.write(f"{name} -> {path}\n")
         sys.stderr.write(f"{name}: licence: {SOURCES[name].licence}\n")
-        if not was_known:
-            sys.stderr.write(
-                f"{name}: no checksum was published; that of this download is recorded, and later "
-                "ones are checked against it.\n"
-            )
     return 0
 
 

@@ -59,11 +59,6 @@ class BadLines:
         if self.count <= _NUM_KEPT_MESSAGES:
             self.messages.append(str(DataError(path, message, line)))
 
-    def add(self, other: BadLines) -> None:
-        """Adds the bad lines that another process skipped."""
-        self.count += other.count
-        self.messages = (self.messages + other.messages)[:_NUM_KEPT_MESSAGES]
-
     def summary(self) -> str:
         """Returns one sentence, such as `skipped 3 bad lines; first: ...`."""
         if not self.count:

@@ -42,7 +42,7 @@ def open_vector_writer(path: str | Path, dim: int) -> Iterator[VectorWriter]:
     """
     check_vector_file(path)
     if str(path) == "-":
-        yield _TsvWriter(sys.stdout)
+        yield _LineWriter(sys.stdout, _to_tsv)
         return
     suffix = Path(path).suffix
     if suffix == ".npy":
@@ -50,7 +50,7 @@ def open_vector_writer(path: str | Path, dim: int) -> Iterator[VectorWriter]:
             yield writer
     else:
         with whole_file(path, "w") as file:
-            yield _TsvWriter(file) if suffix == ".tsv" else _JsonlWriter(file)
+            yield _LineWriter(file, _to_tsv if suffix == ".tsv" else _to_json_line)
 
 
 def check_vector_file(path: str | Path) -> None:
@@ -66,26 +66,24 @@ def check_vector_file(path: str | Path) -> None:
         )
 
 
-class _TsvWriter:
-    def __init__(self, file: IO[str]) -> None:
+class _LineWriter:
+    """Writes a line per text, made by `to_line`."""
+
+    def __init__(self, file: IO[str], to_line: Callable[[str, list[str]], str]) -> None:
         self._file = file
+        self._to_line = to_line
 
     def write(self, texts: Sequence[str], vectors: np.ndarray) -> None:
         for text, vector in zip(texts, vectors.tolist(), strict=True):
-            cells = [_one_line(text), *(f"{value:.6g}" for value in vector)]
-            self._file.write("\t".join(cells) + "\n")
+            self._file.write(self._to_line(text, [f"{value:.6g}" for value in vector]))
 
 
-class _JsonlWriter:
-    def __init__(self, file: IO[str]) -> None:
-        self._file = file
+def _to_tsv(text: str, numbers: list[str]) -> str:
+    return "\t".join([_one_line(text), *numbers]) + "\n"
 
-    def write(self, texts: Sequence[str], vectors: np.ndarray) -> None:
-        rows = (
-            {"text": text, "embedding": [float(f"{value:.6g}") for value in vector]}
-            for text, vector in zip(texts, vectors, strict=True)
-        )
-        self._file.write(to_json_lines(rows))
+
+def _to_json_line(text: str, numbers: list[str]) -> str:
+    return to_json_lines([{"text": text, "embedding": list(map(float, numbers))}])
 
 
 class _NpyWriter:

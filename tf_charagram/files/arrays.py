@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -39,25 +39,9 @@ class ArrayFile:
         infos: Headers of the arrays by name.
     """
 
-    def __init__(self, archive: np.lib.npyio.NpzFile, kinds: str) -> None:
-        self._archive = archive
-        self.infos: dict[str, ArrayInfo] = {}
-        for entry in archive.zip.infolist():
-            name = entry.filename.removesuffix(".npy")
-            if name in self.infos:
-                raise ValueError(f"the array '{name}' is there twice")
-            with archive.zip.open(entry) as file:
-                info, offset = _header(file), file.tell()
-            if info.dtype.kind not in kinds:
-                raise ValueError(f"the array '{name}' holds {info.dtype}, expected numbers")
-            # Python integers, which do not overflow.
-            announced = info.dtype.itemsize * int(np.prod([1, *info.shape], dtype=object))
-            if announced != entry.file_size - offset:
-                raise ValueError(
-                    f"the array '{name}' announces {announced:,} bytes and has "
-                    f"{entry.file_size - offset:,}"
-                )
-            self.infos[name] = info
+    def __init__(self, arrays: Mapping[str, np.ndarray], infos: dict[str, ArrayInfo]) -> None:
+        self._arrays = arrays
+        self.infos = infos
 
     def read(self, name: str) -> np.ndarray:
         """Returns an array.
@@ -67,7 +51,7 @@ class ArrayFile:
             ValueError: It is damaged.
         """
         with _damage():
-            return self._archive[name]
+            return self._arrays[name]
 
 
 @contextmanager
@@ -88,20 +72,41 @@ def open_arrays(path: Path, kinds: str = NUMBERS) -> Iterator[ArrayFile]:
         raise OSError(f"{path} is not a regular file")
     with _damage(), ZipFile(path) as archive:
         announced = sum(entry.file_size for entry in archive.infolist())
-    if announced > _MAX_RATIO * status.st_size + _MAX_EXTRA_BYTES:
-        raise ValueError(
-            f"its arrays would take {announced:,} bytes, but the file has only {status.st_size:,}"
-        )
-    with np.load(path, allow_pickle=False) as archive:
-        with _damage():
-            file = ArrayFile(archive, kinds)
-        yield file
+        if announced > _MAX_RATIO * status.st_size + _MAX_EXTRA_BYTES:
+            raise ValueError(
+                f"its arrays would take {announced:,} bytes, but the file has only "
+                f"{status.st_size:,}"
+            )
+        infos = _read_infos(archive, kinds)
+    with np.load(path, allow_pickle=False) as arrays:
+        yield ArrayFile(arrays, infos)
 
 
 def read_arrays(path: Path, kinds: str = NUMBERS) -> dict[str, np.ndarray]:
     """Returns all arrays of an `.npz` file; arguments and errors are those of `open_arrays`."""
     with open_arrays(path, kinds) as file:
         return {name: file.read(name) for name in file.infos}
+
+
+def _read_infos(archive: ZipFile, kinds: str) -> dict[str, ArrayInfo]:
+    infos: dict[str, ArrayInfo] = {}
+    for entry in archive.infolist():
+        name = entry.filename.removesuffix(".npy")
+        if name in infos:
+            raise ValueError(f"the array '{name}' is there twice")
+        with archive.open(entry) as file:
+            info, offset = _read_header(file), file.tell()
+        if info.dtype.kind not in kinds:
+            raise ValueError(f"the array '{name}' holds {info.dtype}, expected numbers")
+        # Python integers, which do not overflow.
+        announced = info.dtype.itemsize * int(np.prod([1, *info.shape], dtype=object))
+        if announced != entry.file_size - offset:
+            raise ValueError(
+                f"the array '{name}' announces {announced:,} bytes and has "
+                f"{entry.file_size - offset:,}"
+            )
+        infos[name] = info
+    return infos
 
 
 @contextmanager
@@ -115,7 +120,7 @@ def _damage() -> Iterator[None]:
         raise ValueError(str(error) or repr(error)) from error
 
 
-def _header(file: IO[bytes]) -> ArrayInfo:
+def _read_header(file: IO[bytes]) -> ArrayInfo:
     version = npy.read_magic(file)
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     with warnings.catch_warnings():

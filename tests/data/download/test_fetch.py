@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import io
-import json
 import tarfile
 import zipfile
 
@@ -58,31 +57,20 @@ def test_table():
         assert not (source.members and source.is_folder)
 
 
-def test_first_download_records_its_checksum_and_is_not_repeated(server, cache, get):
+def test_a_download_is_not_repeated(server, cache, get):
     path = get(PPDB)
     assert path == cache / PPDB_FILE
     assert list(read_pairs(path)) == [("car", "auto")]
-    recorded = json.loads((cache / "checksums.json").read_text())
-    assert recorded == {PPDB_FILE: f"sha256:{hashlib.sha256(PPDB_CONTENT).hexdigest()}"}
     assert get(PPDB) == path
     assert server.num_requests == 1
-    assert sorted(file.name for file in cache.iterdir()) == ["checksums.json", PPDB_FILE]
+    assert list(cache.iterdir()) == [path]
 
 
-def test_damaged_file_in_the_cache_is_replaced(server, cache, get):
+def test_a_damaged_file_in_the_cache_is_replaced(monkeypatch, server, cache, get):
+    serve(monkeypatch, server, PPDB, PPDB_CONTENT)
     get(PPDB).write_bytes(b"damaged")
     assert get(PPDB).read_bytes() == PPDB_CONTENT
     assert server.num_requests == 2
-
-
-def test_recorded_checksum_is_checked_later(server, cache, get):
-    get(PPDB).unlink()
-    (server.folder / PPDB_FILE).write_bytes(b"something else")
-    sums = [hashlib.sha256(content).hexdigest() for content in (PPDB_CONTENT, b"something else")]
-    message = rf"{PPDB_FILE}: wrong checksum .*{sums[0]} but got {sums[1]}.*delete its line in "
-    with pytest.raises(DataError, match=message):
-        get(PPDB)
-    assert [file.name for file in cache.iterdir()] == ["checksums.json"]
 
 
 def test_wrong_published_checksum(server, cache, get):
@@ -164,7 +152,6 @@ def test_a_page_in_place_of_data_is_not_kept(server, cache, get, name, file, con
         get(name)
     (server.folder / file).write_bytes(content)
     assert get(name).exists()
-    assert list(json.loads((cache / "checksums.json").read_text())) == [file]
 
 
 def test_network_errors_say_the_address_and_the_way_out(monkeypatch, server, cache, get):
@@ -205,11 +192,3 @@ def test_wrong_arguments(monkeypatch, get):
         monkeypatch.setenv("TF_CHARAGRAM_BASE_URL", base_url)
         with pytest.raises(ConfigError, match=r"BASE_URL` must be an http:// or https:// address"):
             get(PPDB)
-
-
-@pytest.mark.parametrize("content", ["{", "[]", "\xff"])
-def test_broken_checksums_file(get, cache, content):
-    cache.mkdir()
-    (cache / "checksums.json").write_bytes(content.encode("latin-1"))
-    with pytest.raises(DataError, match=r"checksums\.json: expected .*JSON.*Delete it"):
-        get(PPDB)

@@ -17,15 +17,13 @@ from urllib.parse import urlsplit
 from tf_charagram.data.download.sources import SOURCES, USES, Kind, Source
 from tf_charagram.data.readers.lines import GZIP_MAGIC
 from tf_charagram.errors import ConfigError, DataError, unknown_name
-from tf_charagram.files.json_files import read_json, write_json
-from tf_charagram.files.writing import partial_folder, sha256_of, whole_file
+from tf_charagram.files.writing import partial_folder, whole_file
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 CACHE_VARIABLE = "TF_CHARAGRAM_CACHE"
 BASE_URL_VARIABLE = "TF_CHARAGRAM_BASE_URL"
-CHECKSUMS_FILE = "checksums.json"
 _TIMEOUT_S = 30
 _CHUNK_BYTES = 1 << 16
 
@@ -33,9 +31,9 @@ _CHUNK_BYTES = 1 << 16
 def fetch(name: str, *, cache_dir: str | Path | None = None, progress: bool = True) -> Path:
     """Returns the file of a data set, downloaded unless it is cached.
 
-    A cached download is checked again at each call, and replaced if it is damaged. If no checksum
-    was published, that of the first download is kept in `checksums.json`. The environment variable
-    `TF_CHARAGRAM_BASE_URL` names a mirror, with files at `{base URL}/{file name}`.
+    If a checksum was published, cached downloads are checked at each call, and replaced if they are
+    damaged. The environment variable `TF_CHARAGRAM_BASE_URL` names a mirror, with files at
+    `{base URL}/{file name}`.
 
     Args:
         name: Name in `SOURCES`. `WS353` is the union of its two halves, each row once.
@@ -57,20 +55,16 @@ def fetch(name: str, *, cache_dir: str | Path | None = None, progress: bool = Tr
     download = folder / _file_name(source.url)
     target = _target(name, source, folder)
     try:
-        known = known_checksum(name, cache_dir=cache_dir)
-        _download(url, download, known, progress)
+        _download(url, download, source.checksum, progress)
         try:
             if target == download:
                 _check_gzip(download)
             elif not target.exists():
                 _unpack(download, source, target)
         except DataError:
-            if known is None:
+            if source.checksum is None:
                 download.unlink()  # It may be an HTML page with an error message.
             raise
-        if known is None:
-            recorded = _read_checksums(folder) | {download.name: f"sha256:{sha256_of(download)}"}
-            write_json(folder / CHECKSUMS_FILE, dict(sorted(recorded.items())))
     except OSError as error:  # includes every network error of requests
         message = (
             f"could not be fetched from {url} ({error}). Try again, or download it by hand and "
@@ -92,22 +86,6 @@ def cached(name: str, *, cache_dir: str | Path | None = None) -> Path | None:
     """
     target = _target(name, _source(name), cache_folder(cache_dir))
     return target if target.exists() else None
-
-
-def known_checksum(name: str, *, cache_dir: str | Path | None = None) -> str | None:
-    """Returns the checksum of a download, published or recorded at the first download.
-
-    Args:
-        name: Name in `SOURCES`.
-        cache_dir: As for `fetch`.
-
-    Raises:
-        ConfigError: The name is unknown.
-        DataError: The file of recorded checksums is damaged.
-    """
-    source = _source(name)
-    recorded = _read_checksums(cache_folder(cache_dir))
-    return source.checksum or recorded.get(_file_name(source.url))
 
 
 @dataclass(frozen=True)
@@ -207,8 +185,7 @@ def _download(url: str, path: Path, checksum: str | None, progress: bool) -> Non
     except ValueError as error:  # pooch has deleted the file; the message has both checksums
         message = (
             f"wrong checksum from {url}. {error} Try again; if you trust the new file, download it "
-            f"by hand and pass its path, or delete its line in {path.parent / CHECKSUMS_FILE} if "
-            "it has one."
+            "by hand and pass its path."
         )
         raise DataError(path, message) from error
 
@@ -236,19 +213,6 @@ class _Bar:
 
     def close(self) -> None:
         """Does nothing; `Progress` is closed by its `with`."""
-
-
-def _read_checksums(folder: Path) -> dict[str, str]:
-    path = folder / CHECKSUMS_FILE
-    try:
-        recorded = read_json(path)
-    except FileNotFoundError:
-        return {}
-    except ValueError as error:
-        raise DataError(path, f"expected JSON ({error}). Delete it to start again.") from error
-    if not isinstance(recorded, dict):
-        raise DataError(path, "expected a JSON object. Delete it to start again.")
-    return recorded
 
 
 def _check_gzip(path: Path) -> None:

@@ -29,8 +29,7 @@ class Source:
         licence: Licence as its authors state it.
         members: File names inside the archive, without folders; empty if `url` is the data
             file itself. Several are joined, and repeated lines dropped.
-        checksum: `"sha1:..."` or `"sha256:..."` of the file at `url`. If unknown, the checksum of
-            the first download is recorded, and later downloads are checked against it.
+        checksum: `"sha1:..."` or `"sha256:..."` of the file at `url`, if known.
         is_folder: Whether to unpack all files of the archive into a folder named like the set.
         num_bytes: Approximate size of the file at `url`, if known.
     """

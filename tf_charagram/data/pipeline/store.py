@@ -78,10 +78,6 @@ class PairStore:
         store._loaded = (store._name(0, False), block)
         return store
 
-    def size_of(self, block: int) -> int:
-        """Returns the number of pairs in a block."""
-        return min(self.block_size, self.num_pairs - block * self.block_size)
-
     def fill(self, examples: Iterable[Example], to_ids: ToIds, exchange: Exchange = ALONE) -> None:
         """Computes the ids of all pairs.
 
@@ -156,7 +152,8 @@ class PairStore:
         name = self._name(block, in_order)
         if self._loaded is None or self._loaded[0] != name:
             self._loaded = None
-            self._loaded = (name, self._read(name, 2 * self.size_of(block)))
+            size = min(self.block_size, self.num_pairs - block * self.block_size)
+            self._loaded = (name, self._read(name, 2 * size))
         return self._loaded[1]
 
     def _read(self, name: str, num_texts: int) -> PairBlock:
