@@ -513,5 +513,5 @@ class TestLoadErrors:
 
     def test_no_pickles(self, saved):
         np.savez(saved / "weights.npz", **{"charagram/bias": np.array([{}], object)})
-        with pytest.raises(RunError, match=r"is damaged: .* holds object, no numbers"):
+        with pytest.raises(RunError, match=r"is damaged: .* holds object, expected numbers"):
             TextEmbedder.load(saved)
