@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.field_flags import add_fields, from_flags
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser
+from tf_charagram.cli.flags import MODEL_HELP, SettingsParser, add_flags, settings_flags
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.files.writing import check_local
+from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
+from tf_charagram.settings import types_of
 
 if TYPE_CHECKING:
     from tf_charagram.models.base import TextModel
@@ -23,20 +24,18 @@ _MAX_TEXTS = 1000
 _OTHER_BYTES = 50_000
 
 
-def make_parser() -> FlagParser:
-    """Returns the command line."""
-    parser = FlagParser(prog="charagram export", description=__doc__)
-    parser.add_argument("model", type=str, metavar="RUN", help=MODEL_HELP)
-    parser.add_argument("--to", type=str, required=True, help="folder of the model: models/NAME")
+def make_parser() -> SettingsParser:
+    """Returns the parser."""
+    parser = SettingsParser(prog="charagram export", description=__doc__)
+    parser.add_argument("model", metavar="RUN", help=MODEL_HELP)
+    parser.add_argument("--to", required=True, help="folder of the model: models/NAME")
     parser.add_argument(
-        "--texts", type=str | None, default=None,
+        "--texts", type=str,
         help="file of texts for warm-up requests and golden answers, one per line "
         "[texts an embedder was trained on, or the starter set]",
     )  # fmt: skip
-    parser.add_argument(
-        "--keep", type=int | None, default=None, help="delete all but the last versions [none]"
-    )
-    add_fields(parser, ShrinkOptions)
+    parser.add_argument("--keep", type=int, help="delete all but the last versions [none]")
+    add_flags(parser, settings_flags(ShrinkOptions))
     return parser
 
 
@@ -46,7 +45,8 @@ def export(arguments: Sequence[str]) -> int:
     if values.keep is not None and values.keep < 1:
         raise ConfigError(f"`keep` must be at least 1 or None. Received: keep={values.keep}")
     check_local(values.to)
-    options = from_flags(ShrinkOptions, values.as_dict())
+    options = ShrinkOptions(**{name: values[name] for name in types_of(ShrinkOptions)})
+    load_tensorflow()
     from tf_charagram.export.serving.card import about_run
     from tf_charagram.export.serving.config import lists_models, write_serving_files
     from tf_charagram.export.serving.folder import ServingFolder

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser
+from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError, DataError, unknown_name
@@ -204,20 +204,20 @@ def model_from_table(
     return TextEmbedder(vectorizer, encoder)
 
 
-def make_parser() -> FlagParser:
+def make_parser() -> Parser:
     """Returns the command line."""
-    parser = FlagParser(prog="charagram convert", description=__doc__)
-    parser.add_argument("model", type=str | None, nargs="?", help=f"to word2vec: {MODEL_HELP}")
+    parser = Parser(prog="charagram convert", description=__doc__)
+    parser.add_argument("model", nargs="?", help=f"to word2vec: {MODEL_HELP}")
     parser.add_argument(
-        "--texts", type=str | None, default=None,
+        "--texts", 
         help="to word2vec: file of words, one per line; - is stdin [those the run was trained on]",
     )  # fmt: skip
     parser.add_argument(
-        "--ngrams", type=str | None, default=None,
+        "--ngrams", 
         help="from a table: file of n-grams, one per line, or with counts as the authors write it",
     )  # fmt: skip
     parser.add_argument(
-        "--table", type=str | None, default=None,
+        "--table", 
         help="its vectors: FILE.npy, FILE.npz with an optional bias, or text, one row per line",
     )  # fmt: skip
     parser.add_argument("--min-count", type=float, default=0.0, help="the authors' cutoff")

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import FlagParser
+from tf_charagram.cli.flags import Parser
 from tf_charagram.errors import ConfigError
 
 
-def make_parser() -> FlagParser:
-    """Returns the command line."""
-    parser = FlagParser(prog="python recipes/average.py", description=__doc__)
-    parser.add_argument("out", type=str, help="model folder to write")
+def make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="python recipes/average.py", description=__doc__)
+    parser.add_argument("out", help="model folder to write")
     parser.add_argument("models", nargs="+", help="run folders or model folders of embedders")
     return parser
 

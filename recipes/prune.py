@@ -9,14 +9,14 @@ import sys
 from collections.abc import Sequence
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import FlagParser
+from tf_charagram.cli.flags import Parser
 
 
-def make_parser() -> FlagParser:
-    """Returns the command line."""
-    parser = FlagParser(prog="python recipes/prune.py", description=__doc__)
-    parser.add_argument("model", type=str, help="run folder or model folder of an embedder")
-    parser.add_argument("out", type=str, help="model folder to write")
+def make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="python recipes/prune.py", description=__doc__)
+    parser.add_argument("model", help="run folder or model folder of an embedder")
+    parser.add_argument("out", help="model folder to write")
     parser.add_argument("--max-ngrams", type=int, required=True, help="keep this many")
     parser.add_argument(
         "--count-power", type=float, default=1.0,

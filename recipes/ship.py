@@ -20,7 +20,7 @@ import yaml
 
 from tf_charagram._version import __version__
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import FlagParser
+from tf_charagram.cli.flags import Parser
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.files.json_files import write_json
@@ -192,36 +192,30 @@ def _training_facts(model: str) -> dict[str, Any]:
     return {"training": {**kept, "data_files": files}}
 
 
-def make_parser() -> FlagParser:
-    """Returns the command line."""
-    parser = FlagParser(prog="python recipes/ship.py", description=__doc__)
-    parser.add_argument("model", type=str, help="run folder or model folder")
-    parser.add_argument("name", type=str, help="name of the model")
+def make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="python recipes/ship.py", description=__doc__)
+    parser.add_argument("model", help="run folder or model folder")
+    parser.add_argument("name", help="name of the model")
+    parser.add_argument("--words", help="words to search, most frequent first")
     parser.add_argument(
-        "--words", type=str | None, default=None, help="words to search, most frequent first"
-    )
-    parser.add_argument(
-        "--dictionary", type=str | None, default=None,
+        "--dictionary", 
         help="in the place of --words: words and their counts; misspelled ones are read as these",
     )  # fmt: skip
-    parser.add_argument("--facts", type=str, required=True, help="YAML or JSON file, see above")
-    parser.add_argument("--max-words", type=int | None, default=None, help="keep the first [all]")
-    parser.add_argument(
-        "--max-ngrams", type=int | None, default=None, help="keep those that matter most [all]"
-    )
+    parser.add_argument("--facts", required=True, help="YAML or JSON file, see above")
+    parser.add_argument("--max-words", type=int, help="keep the first [all]")
+    parser.add_argument("--max-ngrams", type=int, help="keep those that matter most [all]")
     parser.add_argument(
         "--count-power", type=float, default=1.0,
         help="n-grams matter by count to this power, times norm [1]",
     )  # fmt: skip
-    parser.add_argument("--dim", type=int | None, default=None, help="project to this width [no]")
+    parser.add_argument("--dim", type=int, help="project to this width [no]")
+    parser.add_argument("--table-dtype", default="int8", help="float16, int8 or int4 [int8]")
     parser.add_argument(
-        "--table-dtype", type=str, default="int8", help="float16, int8 or int4 [int8]"
-    )
-    parser.add_argument(
-        "--texts", type=str | None, default=None,
+        "--texts", 
         help="round the table for these, one per line [to the nearest]",
     )  # fmt: skip
-    parser.add_argument("--to", type=str, default=str(PRETRAINED), help="folder of all models")
+    parser.add_argument("--to", default=str(PRETRAINED), help="folder of all models")
     return parser
 
 

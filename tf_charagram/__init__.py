@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tf_charagram._version import __version__
 from tf_charagram.encoders import CLASSES
@@ -53,8 +53,19 @@ __all__ = [
     "__version__",
 ]
 
-# TensorFlow takes seconds to import; `--help` and a wrong flag should not.
-__getattr__ = lazy_names(
+_lazy = lazy_names(
     __name__, {**_MODELS, **_OTHERS, **{name: f"{__name__}.{name}" for name in _MODULES}}
 )
-register_with_keras({**_MODELS, **_TRAINING, **LAYERS, **CLASSES})
+
+
+def _register() -> None:
+    register_with_keras(__name__, {**_MODELS, **_TRAINING, **LAYERS, **CLASSES})
+
+
+def __getattr__(name: str) -> Any:
+    value = _lazy(name)
+    _register()
+    return value
+
+
+_register()

@@ -5,34 +5,40 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.settings import choices_of, types_of
 
 # A run stops at weights of 1e15: the square of their penalty's gradient is still finite in float32.
-_LARGEST_PENALTY = 1e3
+MAX_PENALTY = 1e3
 # The smallest float32 that is not taken for 0 anywhere, and the largest one.
-_SMALLEST, _LARGEST = 2.0**-126, (2.0 - 2.0**-23) * 2.0**127
+_MIN_NORM, _MAX_NORM = 2.0**-126, (2.0 - 2.0**-23) * 2.0**127
 
 
 def check_values(config: Any) -> None:
-    """Checks that all settings have values, except those that may be `None`.
+    """Checks that only optional settings are `None`, and that choices are among those of the type.
 
     Raises:
-        ConfigError: One has none.
+        ConfigError: A value is missing or unknown.
     """
-    for name, kind in get_type_hints(type(config)).items():
-        if getattr(config, name, 0) is None and not _may_be_none(kind):
-            raise ConfigError(f"`{name}` must have a value. Received: {name}=None")
+    for name, kind in types_of(type(config)).items():
+        value = getattr(config, name)
+        if value is None:
+            if type(None) not in (kind, *get_args(kind)):
+                raise ConfigError(f"`{name}` must have a value. Received: {name}=None")
+            continue
+        choices = choices_of(kind)
+        if choices and not any(value == c and isinstance(value, type(c)) for c in choices):
+            if isinstance(choices[0], str):
+                raise ConfigError(unknown_name(name, value, choices))
+            named = " or ".join(map(str, choices))
+            raise ConfigError(f"`{name}` must be {named}. Received: {name}={value!r}")
 
 
 def changed(config: Any, names: Iterable[str]) -> list[str]:
-    """Returns which of some settings differ from their defaults."""
+    """Returns the names of the settings that differ from their defaults."""
     return [name for name in names if getattr(config, name) != getattr(type(config), name)]
-
-
-def _may_be_none(kind: Any) -> bool:
-    return kind is Any or type(None) in (kind, *get_args(kind))
 
 
 def check_at_least(config: Any, least: Mapping[str, float], hint: str = "") -> None:
@@ -59,10 +65,8 @@ def check_penalty(name: str, strength: float) -> None:
         raise ConfigError(f"`{name}` must be a finite number. Received: {name}={strength}")
     if strength < 0.0:
         raise ConfigError(f"`{name}` must not be negative. Received: {name}={strength}")
-    if strength > _LARGEST_PENALTY:
-        raise ConfigError(
-            f"`{name}` must be at most {_LARGEST_PENALTY:g}. Received: {name}={strength}"
-        )
+    if strength > MAX_PENALTY:
+        raise ConfigError(f"`{name}` must be at most {MAX_PENALTY:g}. Received: {name}={strength}")
 
 
 def check_clip_norm(clip_norm: float | None) -> None:
@@ -71,7 +75,7 @@ def check_clip_norm(clip_norm: float | None) -> None:
     Raises:
         ConfigError: It is neither `None` nor such a norm.
     """
-    if clip_norm is not None and not _SMALLEST <= clip_norm <= _LARGEST:
+    if clip_norm is not None and not _MIN_NORM <= clip_norm <= _MAX_NORM:
         raise ConfigError(
             "`clip_norm` must be above 0 and finite in float32, or None. "
             f"Received: clip_norm={clip_norm}"

@@ -1,4 +1,4 @@
-"""The exceptions of the package, and what is checked, or said, in one way everywhere."""
+"""The exceptions of the package, and checks and texts that they share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-_MOST_NAMES = 25
+_MAX_NAMES = 25
 
 
 class CharagramError(Exception):
@@ -47,10 +47,6 @@ class LostWorkerError(CharagramError, RuntimeError):
     """One of the processes that train together is gone, and its part of the state with it."""
 
 
-class InstallationError(CharagramError, ImportError):
-    """A package that this one builds on is missing, or there in a version that does not serve."""
-
-
 def unknown_name(kind: str, name: str, available: Iterable[str]) -> str:
     """Returns the text of the error for a name that does not exist, with a suggestion.
 
@@ -69,8 +65,8 @@ def unknown_name(kind: str, name: str, available: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean '{close[0]}'?" if close else ""
     shown = names
-    if len(names) > _MOST_NAMES:
-        shown = difflib.get_close_matches(name, names, n=_MOST_NAMES, cutoff=0.0)
+    if len(names) > _MAX_NAMES:
+        shown = difflib.get_close_matches(name, names, n=_MAX_NAMES, cutoff=0.0)
         shown = [*sorted(shown), f"and {len(names) - len(shown)} more"]
     return f"Unknown {kind} '{name}'.{hint} Available: {', '.join(shown)}."
 

@@ -1,10 +1,13 @@
-"""Fields of settings: what each says of itself, from which flags and their help are made."""
+"""Fields of settings with their help text, from which the command line makes flags."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, is_dataclass
-from typing import Any, Literal, get_args, get_origin
+from functools import cache
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from tf_charagram.errors import ConfigError
 
 #: What settings are about, in the order of `--help-all`.
 Group = Literal[
@@ -13,30 +16,25 @@ Group = Literal[
 
 
 def option(
-    default: Any,
-    text: str,
-    group: Group | None = None,
-    *,
-    is_common: bool = False,
-    choices: Sequence[str] = (),
+    default: Any, text: str, group: Group | None = None, *, is_repeatable: bool = False
 ) -> Any:
-    """Returns a field of settings, with what its flag is made of, see `described`.
+    """Returns a field of settings that has a flag.
 
     Args:
-        default: Its default.
-        text: What `--help` says of it.
-        group: What it is about. Default: as the base class has it.
-        is_common: Whether most users need it, so that `--help` explains it and not only names it.
-        choices: The values it may have, for shell completion; others are refused elsewhere.
+        default: Default of the setting.
+        text: Help text of the flag.
+        group: Group of the flag in `--help-all`. Default: that of the base class's field.
+        is_repeatable: Whether the flag can be given several times, each with one element of the
+            tuple. The flags of other tuples take comma-separated lists.
     """
-    told = {"help": text, "group": group, "is_common": is_common, "choices": tuple(choices)}
+    told = {"help": text, "group": group, "is_repeatable": is_repeatable}
     return field(default=default, metadata={name: value for name, value in told.items() if value})
 
 
 def described(config_class: type) -> dict[str, dict[str, Any]]:
-    """Returns the fields that `option` made: what it was told, by the name of the field.
+    """Returns the metadata of the fields made by `option`, by name.
 
-    A field that a class declares again keeps what only its base says.
+    A field that overrides one of a base class keeps the metadata it does not set itself.
     """
     told: dict[str, dict[str, Any]] = {}
     for base in reversed(config_class.__mro__):
@@ -46,14 +44,46 @@ def described(config_class: type) -> dict[str, dict[str, Any]]:
     return told
 
 
-def typed(value: Any, kind: Any) -> Any:
-    """Returns a value of a file or a flag as a setting has it: a tuple for a list.
+@cache
+def types_of(config_class: type) -> Mapping[str, Any]:
+    """Returns the resolved types of the fields of a dataclass, by name."""
+    hints = get_type_hints(config_class)
+    return {declared.name: hints[declared.name] for declared in fields(config_class)}
 
-    Args:
-        value: What came; for a list maybe a text, comma-separated.
-        kind: The type of the setting.
+
+def choices_of(kind: Any) -> tuple[Any, ...]:
+    """Returns the values that a type allows; empty for numbers and texts.
+
+    Example:
+        >>> choices_of(Literal["tanh", "relu"] | None), choices_of(bool), choices_of(int)
+        (('tanh', 'relu'), (True, False), ())
+    """
+    if kind is bool:
+        return (True, False)
+    kind = without_none(kind)
+    return get_args(kind) if get_origin(kind) is Literal else ()
+
+
+def without_none(kind: Any) -> Any:
+    """Returns the type of which a type is the optional one."""
+    kinds = get_args(kind)
+    if type(None) not in kinds:
+        return kind
+    return next(part for part in kinds if part is not type(None))
+
+
+def typed(name: str, value: Any, kind: Any) -> Any:
+    """Returns a value from JSON, YAML or a flag as a setting holds it: lists become tuples.
+
+    Raises:
+        ConfigError: A list has elements of another type, or is not a list.
     """
     if get_origin(kind) not in (tuple, Sequence):
         return value
-    parts = filter(None, value.split(",")) if isinstance(value, str) else value or ()
-    return tuple(map(get_args(kind)[0], parts))
+    parts = [part for part in value.split(",") if part] if isinstance(value, str) else value or ()
+    try:
+        return tuple(map(get_args(kind)[0], parts))
+    except (TypeError, ValueError):
+        raise ConfigError(
+            f"`{name}` must be a list of {get_args(kind)[0].__name__}. Received: {name}={value!r}"
+        ) from None

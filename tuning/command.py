@@ -7,17 +7,16 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import jsonargparse
 from rich.console import Console
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.field_flags import add_fields, from_flags
-from tf_charagram.cli.flags import FlagParser, add_quiet
-from tf_charagram.cli.run_flags import add_run_flags, parse_run
-from tf_charagram.encoders import ENCODERS
+from tf_charagram.cli.flags import QUIET, SettingsParser, settings_flags, switch
+from tf_charagram.cli.run_flags import make_run_parser, parse_run
 from tf_charagram.errors import ConfigError, TrainingError
 from tf_charagram.reporting.progress import is_quiet, quiet
-from tf_charagram.tasks import TASKS, make_task
+from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
+from tf_charagram.settings import types_of
+from tf_charagram.tasks import make_task
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.tuning.config import TuneConfig
 from tf_charagram.tuning.making import make_search
@@ -26,44 +25,45 @@ from tf_charagram.tuning.search import Search, SearchFolder
 if TYPE_CHECKING:
     from tf_charagram.tuning.chief import Role
 
-#: `--trial-epochs` takes its place.
-_NO_FLAG = ("epochs",)
-#: What flags of `train` mean here.
+#: The flags that `--help` shows.
+_FIRST = (
+    "task", "data", "eval_data", "select", "out", "encoder", "space", "tuner", "max_trials",
+    "finish", "plan", "resume", "init", "preset",
+)  # fmt: skip
+_FLAGS = (
+    QUIET,
+    switch("plan", "say what would be run and how long it takes", "search"),
+    switch("resume", "go on with the search in --out", "search"),
+    switch("overwrite", "replace the search in --out", "search"),
+)
+#: The meaning of flags of `train` for this command.
 _HELP = {
-    "out": "folder of the search [runs/tune-TASK-ENCODER-N, the next free N]",
+    "out": "folder of the search [runs/tune-TASK-ENCODER-N with the next free N]",
     "select": "set whose score trials are compared by [must be given]",
 }
 
 
-def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
-    """Returns the command line: how to search, the settings of the task and of the encoder."""
-    parser = FlagParser(
-        prog="charagram tune",
-        description="Searches settings, a short training run per trial, and trains the best. A "
-        f"flag for a field of the space fixes it: it is not searched. Tasks: {', '.join(TASKS)}. "
-        f"Encoders: {', '.join(ENCODERS)}. These are the flags of {task} with {encoder}; `--task "
-        "TASK --encoder ENCODER --help` shows those of others, and --help-all explains all.",
-        common=("plan", "resume"),
+def make_parser(
+    task: str = "words", encoder: str = "charagram", show_all: bool = False
+) -> SettingsParser:
+    """Returns the parser: how to search, the settings of the task and of the encoder."""
+    purpose = (
+        "Searches settings, a short training run per trial, and trains the best. A flag for a "
+        "field of the space fixes it: it is not searched."
     )
-    parser.add_argument("--config", action=jsonargparse.ActionConfigFile)
-    add_fields(parser, TuneConfig)
-    add_run_flags(parser, task, encoder, skip=_NO_FLAG)
+    parser = make_run_parser(
+        "tune", purpose, task, encoder, [*settings_flags(TuneConfig), *_FLAGS],
+        show_all=show_all, skip=("epochs",), first=_FIRST,
+    )  # fmt: skip
     for action in parser._actions:
         action.help = _HELP.get(action.dest, action.help)
-    group = parser.group("search")
-    add_quiet(parser.group("run"))
-    group.add_argument(
-        "--plan", action="store_true", help="say what would be run and how long it takes"
-    )
-    group.add_argument("--resume", action="store_true", help="go on with the search in --out")
-    group.add_argument("--overwrite", action="store_true", help="replace the search in --out")
     return parser
 
 
 def tune(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     config, values, given = parse_run(arguments, make_parser)
-    settings = from_flags(TuneConfig, values)
+    settings = TuneConfig(**{name: values[name] for name in types_of(TuneConfig)})
     with quiet(values["quiet"]):
         return _tune(config, settings, values, given)
 
@@ -71,6 +71,7 @@ def tune(arguments: Sequence[str]) -> int:
 def _tune(config: RunConfig, settings: TuneConfig, values: dict[str, Any], given: set[str]) -> int:
     """Plans, works or searches, as the flags say."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    load_tensorflow()
     # One process trains many models, and TensorFlow warns of each that it traces.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
     from tf_charagram.training.processor import set_threads

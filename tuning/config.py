@@ -29,17 +29,12 @@ class TuneConfig:
         "paper",
         f"what to search: {', '.join(SPACES)}",
         "search",
-        is_common=True,
-        choices=tuple(SPACES),
     )
-    tuner: str = option(
-        "grid", f"how to search: {', '.join(TUNERS)}", "search", is_common=True, choices=TUNERS
-    )
+    tuner: str = option("grid", f"how to search: {', '.join(TUNERS)}", "search")
     max_trials: int | None = option(
         None,
         "maximum number of trials [grid: all; hyperband: all it needs; others: 20]",
         "search",
-        is_common=True,
     )
     trial_epochs: float | None = option(
         None,
@@ -55,7 +50,6 @@ class TuneConfig:
         "max",
         "a trial's score on the set of --select: max over its evaluations, or the final one",
         "search",
-        choices=OBJECTIVES,
     )
     stop_hopeless: float | None = option(
         None,
@@ -65,7 +59,7 @@ class TuneConfig:
     workers: int = option(1, "processes that run trials", "search")
     keep: int = option(3, "keep the models of this many best trials", "search")
     finish: float | None = option(
-        None, "then train the winner for this many epochs, on all data", "search", is_common=True
+        None, "then train the winner for this many epochs, on all data", "search"
     )
 
     def __post_init__(self) -> None:

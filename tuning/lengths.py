@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tf_charagram.encoders.options import vectorizer_of
+from tf_charagram.encoders import vectorizer_of
 
 
 class TrialLength(NamedTuple):

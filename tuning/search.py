@@ -131,7 +131,8 @@ class Search:
             if name.startswith(_SPACE)
         }
         search_settings = {name: settings[f"search.{name}"] for name in _SEARCH_SETTINGS}
-        return cls(settings_class(settings["task"]).from_dict(settings), space, **search_settings)
+        run = {name: value for name, value in settings.items() if "." not in name}
+        return cls(settings_class(run["task"]).from_dict(run), space, **search_settings)
 
 
 class SearchFolder(RunFolder):

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from tf_charagram.encoders import ENCODERS
-from tf_charagram.encoders.options import options_of, vectorizer_of
+from tf_charagram.encoders import ENCODERS, options_class, vectorizer_of
 from tf_charagram.errors import ConfigError
+from tf_charagram.settings import choices_of, types_of
 from tf_charagram.tasks import settings_class
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
@@ -196,9 +196,9 @@ def _is_supervised(task: str) -> bool:
 
 def _wide_options(encoder: str) -> Space:
     """Returns the options of an encoder whose values are known, in their order."""
-    options = options_of(encoder).values()
     values = {
-        option.name: option.choices or grids.WIDE_NUMBERS.get(option.name, ()) for option in options
+        name: choices_of(kind) or grids.WIDE_NUMBERS.get(name, ())
+        for name, kind in types_of(options_class(encoder)).items()
     }
     left_out = grids.NOT_WIDE.get(encoder, ())
     return {name: choices for name, choices in values.items() if choices and name not in left_out}
@@ -215,14 +215,12 @@ def _check_pos(task: str, encoder: str) -> None:
 
 def _fitting(space: Space, encoder: str, has_vectors: bool, has_init: bool, freeze: bool) -> Space:
     """Returns a space without what cannot be varied."""
-    options = options_of(encoder).values()
+    options = options_class(encoder)
     left_out: set[str] = set()
     if has_init:
-        left_out.update(_OF_MODEL)
-        left_out.update(option.name for option in options if not option.is_training_only)
+        left_out.update(_OF_MODEL, types_of(options).keys() - set(options.training_only))
     if freeze:
-        left_out.update(_OF_TRAINING)
-        left_out.update(option.name for option in options if option.is_training_only)
+        left_out.update(_OF_TRAINING, options.training_only)
     if has_vectors:
         left_out.add("dim")
     if vectorizer_of(encoder) != "words":

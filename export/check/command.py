@@ -17,18 +17,18 @@ from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import FlagParser
+from tf_charagram.cli.flags import Parser
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.console import table_console
 
 _STATES = {True: "pass", False: "FAIL", None: "skip"}
 
 
-def make_parser() -> FlagParser:
-    """Returns the command line."""
-    parser = FlagParser(prog="charagram check", description=__doc__)
+def make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="charagram check", description=__doc__)
     parser.add_argument(
-        "model", type=str, metavar="FOLDER",
+        "model", metavar="FOLDER",
         help="a version, models/NAME/1; or models/NAME or a run folder, for the last version",
     )  # fmt: skip
     parser.add_argument(

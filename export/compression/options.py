@@ -18,7 +18,7 @@ class ShrinkOptions:
         ConfigError: A value is out of range, or `max_mb` is combined with another option.
     """
 
-    dtype: str = option("float32", f"type of the table: {', '.join(DTYPES)}", choices=DTYPES)
+    dtype: str = option("float32", f"type of the table: {', '.join(DTYPES)}")
     max_ngrams: int | None = option(None, "keep only the most important n-grams")
     dim: int | None = option(None, "project embeddings onto their first principal directions")
     max_mb: float | None = option(

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.contracts import CONTRACTS
 from tests.reference import charagram as reference
-from tf_charagram.encoders.charagram import ACTIVATIONS, Charagram
+from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.vectorizer import NgramVectorizer
 
@@ -17,7 +17,7 @@ TEXTS = ["banana", "an apple", "", "zzz", "Bandana  banana", "\u4e2d", "nab"]
 
 
 @pytest.mark.parametrize("num_layers", [1, 2])
-@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("activation", ["linear", "tanh", "relu"])
 @pytest.mark.parametrize("training", [False, True])
 def test_equals_reference(num_layers, activation, training):
     rng = np.random.default_rng(num_layers)

@@ -14,7 +14,6 @@ from tests.shipped import FACTS, NAME, WORDS, ship_tiny
 from tf_charagram import TextEmbedder
 from tf_charagram.bulk.inputs import find_inputs
 from tf_charagram.bulk.run import EmbedJob
-from tf_charagram.cli.run_flags import encoder_of
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.export.serving.card import about_run, page
 from tf_charagram.files.json_files import write_json
@@ -22,8 +21,8 @@ from tf_charagram.models import locations
 from tf_charagram.models.locations import model_folder, model_sha256, read_card, shipped_models
 from tf_charagram.models.registry import load_any
 from tf_charagram.search.texts import read_vocabulary
-from tf_charagram.tasks import settings_class
-from tf_charagram.training.inherited_settings import check_init, with_settings_of
+from tf_charagram.tasks import make_settings
+from tf_charagram.training.inherited_settings import check_init
 
 
 @pytest.fixture
@@ -123,9 +122,8 @@ class TestInsteadOfAFolder:
         assert CharagramTransformer(NAME).fit_transform(WORDS).shape == (len(WORDS), 6)
 
     def test_training_goes_on(self, shipped):
-        assert encoder_of(["--init", NAME]) == "charagram"
-        config = with_settings_of(settings_class("words")(init=NAME))
-        assert (config.encoder_options["activation"], config.ngrams) == ("tanh", (2, 3, 4))
+        config = make_settings("words", init=NAME)
+        assert (config.encoder_options.activation, config.ngrams) == ("tanh", (2, 3, 4))
         with pytest.raises(ConfigError, match="must not lie in `out`"):
             check_init(NAME, NAME)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.tasks import settings_class
-from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.tasks import make_settings, settings_class
 from tf_charagram.tasks.presets import preset_settings
 from tf_charagram.training.building import check_options
 
@@ -27,13 +26,13 @@ from tf_charagram.training.building import check_options
         ("similarity", "cse", {"init": "run"}, {"l2_words": 1e-6, "pull_back": True}),
         ("similarity", "word_average", {"init": "run"}, {"l2_words": 1e-8, "pull_back": False}),
         ("entailment", "dan", {"init": "run", "freeze": True}, {"l2_words": 0.0, "epochs": 20}),
-        ("pos", "char_cnn", {"init": "run"}, {"learning_rate": 0.2, "max_chars": None}),
     ],
 )
 def test_settings(task, encoder, state, expected):
     freeze = state.get("freeze", False)
     preset = preset_settings("paper", task, encoder, has_init="init" in state, freeze=freeze)
-    config = settings_class(task).from_dict({**preset, **state})
+    given = {"task": task, "encoder": encoder, "preset": "paper", **preset, **state}
+    config = settings_class(task).from_dict(given)
     assert (config.preset, config.task, config.encoder) == ("paper", task, encoder)
     assert {name: getattr(config, name) for name in expected} == expected
 
@@ -54,26 +53,22 @@ def test_what_no_paper_trains(task, encoder):
         preset_settings("paper", task, encoder)
 
 
-@pytest.mark.parametrize(
-    ("task", "encoder", "more"),
-    [
-        ("words", "char_cnn", {}),
-        ("sentences", "lstm", {}),
-        ("sentences", "charagram", {"hash_buckets": 99}),
-    ],
-)
-def test_fine_tuning(task, encoder, more):
-    preset = preset_settings("fine-tune", task, encoder, has_init=True)
-    config = ParaphraseConfig.from_dict({**preset, "init": "run", **more})
+def test_fine_tuning():
+    config = make_settings("sentences", init="english", preset="fine-tune", l2=1e-4)
     assert (config.epochs, config.learning_rate, config.decay) == (3, 0.0005, "linear")
-    assert (config.l2, config.preset, config.encoder) == (1e-5, "fine-tune", encoder)
+    assert (config.l2, config.dim, config.preset) == (1e-4, 384, "fine-tune")
     check_options(config)
+
+
+def test_the_model_decides_more_than_the_preset():
+    config = make_settings("sentences", init="english", preset="paper")
+    assert (config.dim, config.epochs, config.encoder_options.activation) == (384, 10, "linear")
 
 
 @pytest.mark.parametrize(
     ("task", "has_init", "message"),
     [
-        ("words", False, "--preset fine-tune goes on from a model: give --init, such as english"),
+        ("words", False, "--preset fine-tune starts from a model: give --init, such as english"),
         ("pos", True, "--preset fine-tune is for words and sentences. Received: --task pos"),
     ],
 )
@@ -86,5 +81,3 @@ def test_no_such_preset():
     message = r"Unknown preset 'papers'\. Did you mean 'paper'\? Available: fine-tune, paper\."
     with pytest.raises(ConfigError, match=message):
         preset_settings("papers", "words", "charagram")
-    with pytest.raises(ConfigError, match=message):
-        ParaphraseConfig(preset="papers")

@@ -44,8 +44,7 @@ def test_trains_and_is_served(name, pairs, tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("encoder", "option", "value"),
-    [("dan", "--filters", "kim"), ("charagram", "--dropout", "0.5"), ("cse", "--ngrams", "2,3"),
-     ("char_cnn", "--hash-buckets", "100"), ("word_average", "--activation", "tanh")],
+    [("cse", "--ngrams", "2,3"), ("char_cnn", "--hash-buckets", "100")],
 )  # fmt: skip
 def test_options_of_other_encoders_are_refused(encoder, option, value, capsys):
     assert main(["--encoder", encoder, option, value]) == 1

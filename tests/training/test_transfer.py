@@ -15,12 +15,8 @@ from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.words import WordEncoder
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.tasks.supervised_settings import SupervisedConfig
-from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.training.inherited_settings import as_saved, check_init, with_settings_of
 from tf_charagram.training.transfer import grow_from, transfer
 
 DIM = 6
@@ -154,7 +150,6 @@ def test_unknown_words_of_ngrams(name, tmp_path):
     vectorizer = vectorizer_of(name, ["the the cat cats"], **options)
     old = TextEmbedder(vectorizer, randomized(lambda: make(vectorizer)))
     old.save(tmp_path)
-    assert as_saved(SupervisedConfig(init=str(tmp_path))).unknown_words == "ngrams"
     new = vectorizer_of(name, ["a a dog dog bird"], **options)
     grown = TextEmbedder(*grow_from(tmp_path, new, make))
     assert grown.vectorizer.words == ["the", "a", "dog"]
@@ -164,13 +159,11 @@ def test_unknown_words_of_ngrams(name, tmp_path):
     changed = ["a", "dog", "birds the"]
     assert (grown.encode(changed) != old.encode(changed)).any(axis=1).all()
     shared = vectorizer_of(name, ["a"])
-    with pytest.raises(ConfigError, match=r"give --unknown-words ngrams \(received: shared\)\."):
-        grow_from(tmp_path, shared, maker(name))
     other = vectorizer_of(name, ["a a dog"], min_count=2, ngram_orders=(2,))
-    with pytest.raises(ConfigError, match=r"give --ngrams 2,3 \(received: 2\)\."):
+    with pytest.raises(ConfigError, match=r"Received: orders \[2, 3\] and \[2\]"):
         grow_from(tmp_path, other, make)
     TextEmbedder(shared, maker(name)(shared)).save(tmp_path / "shared")
-    with pytest.raises(ConfigError, match=r"give --unknown-words shared \(received: ngrams\)\."):
+    with pytest.raises(ConfigError, match="unknown_words='shared' and unknown_words='ngrams'"):
         grow_from(tmp_path / "shared", new, make)
 
 
@@ -194,58 +187,6 @@ def test_what_training_alone_sees_may_differ(tmp_path):
         assert getattr(encoder, option) == 0.1
 
 
-class TestWhatIsLeftOpen:
-    """It is that of the model: for pairs what has no value yet, for labels also the encoder."""
-
-    def test_pairs(self, tmp_path):
-        first_stage("char_cnn", tmp_path, filters="kim", dropout=0.5)
-        config = ParaphraseConfig(encoder="char_cnn", init=str(tmp_path))
-        options = with_settings_of(config).encoder_options
-        assert options == {
-            "char_dim": 5, "activation": "relu", "dense": "tanh", "filters": "kim", "dropout": 0.5,
-        }  # fmt: skip
-        given = with_settings_of(config.replace(dropout=0.0, filters="small")).encoder_options
-        assert given == {**options, "dropout": 0.0, "filters": "small"}
-        assert with_settings_of(config).max_chars == 1000
-
-    def test_pairs_of_words(self, tmp_path):
-        first_stage("dan", tmp_path, num_layers=2, word_dropout=0.5)
-        options = with_settings_of(ParaphraseConfig(encoder="dan", init=str(tmp_path)))
-        assert options.encoder_options == {
-            "word_dropout": 0.0, "word_dim": DIM, "activation": "tanh", "num_layers": 2,
-        }  # fmt: skip
-
-    def test_labels(self, tmp_path):
-        first_stage("char_lstm", tmp_path / "lstm", use_output_gate=False)
-        config = as_saved(SupervisedConfig(init=str(tmp_path / "lstm")))
-        assert (config.encoder, config.dim) == ("char_lstm", DIM)
-        expected = {"char_dim": 5, "use_output_gate": False, "use_peepholes": True}
-        assert config.encoder_options == expected
-        assert as_saved(config) == config
-        first_stage("dan", tmp_path / "dan", word_dropout=0.5)
-        config = SupervisedConfig(encoder="dan", init=str(tmp_path / "dan"))
-        assert as_saved(config).encoder_options["word_dropout"] == 0.0
-        assert as_saved(config.replace(word_dropout=0.1)).encoder_options["word_dropout"] == 0.1
-
-    @pytest.mark.parametrize(("completed", "settings"), [
-        (with_settings_of, ParaphraseConfig), (as_saved, SupervisedConfig),
-        (as_saved, TaggingConfig),
-    ])  # fmt: skip
-    def test_nothing_for_another_encoder(self, completed, settings, tmp_path):
-        first_stage("charagram", tmp_path)
-        message = r"To go on from it, give --encoder charagram \(received: char_cnn\)\."
-        with pytest.raises(ConfigError, match=message):
-            completed(settings(encoder="char_cnn", init=str(tmp_path)))
-
-    @pytest.mark.parametrize("encoder", [{}, {"encoder": "char_lstm"}])
-    def test_tags(self, encoder, tmp_path):
-        """Nothing of the model is what the task would have chosen itself."""
-        first_stage("char_lstm", tmp_path)
-        config = as_saved(TaggingConfig(init=str(tmp_path), **encoder))
-        assert (config.encoder, config.max_chars, config.use_capitals) == ("char_lstm", 1000, True)
-        assert config.encoder_options["char_dim"] == 5
-
-
 def test_frozen_word_vectors_are_transferred_too(tmp_path):
     old = first_stage("dan", tmp_path)
 
@@ -259,69 +200,9 @@ def test_frozen_word_vectors_are_transferred_too(tmp_path):
     np.testing.assert_array_equal(grown.encode(OLD), old.encode(OLD))
 
 
-@pytest.mark.parametrize(
-    ("old", "options", "new", "new_options", "message"),
-    [
-        ("dan", {}, "dan", {"dim": 8},
-         r"give --dim 6 \(received: 8\), --word-dim 6 \(received: 8\)\."),
-        ("dan", {}, "lstm", {}, r"give --encoder dan \(received: lstm\)\."),
-        ("dan", {}, "charagram", {"dim": 8},
-         r"--encoder dan \(received: charagram\), .*--dim 6 \(received: 8\).*activation tanh"),
-        ("charagram", {}, "char_lstm", {}, r"--encoder charagram \(received: char_lstm\)"),
-        ("dan", {"num_layers": 2}, "dan", {"activation": "relu"},
-         r"give --activation tanh \(received: relu\), --num-layers 2 \(received: 1\)\."),
-        ("lstm", {"use_output_gate": False}, "lstm", {},
-         r"give --no-use-output-gate \(received: True\)\."),
-        ("char_lstm", {}, "char_lstm", {"use_output_gate": False, "use_peepholes": False},
-         r"give --use-output-gate \(received: False\), --use-peepholes \(received: False\)\."),
-        ("char_cnn", {"filters": "kim", "dense": "linear"}, "char_cnn", {},
-         r"--dense linear \(received: tanh\), --filters kim \(received: small\)"),
-        ("cse", {"word_dim": 9}, "cse", {},
-         r"give --word-dim 9 \(received: 6\)\."),
-        ("cse", {"widths": (1, 2)}, "cse", {}, r"give --widths 1,2 \(received: 1,2,3\)\."),
-    ],
-)  # fmt: skip
-def test_other_encoders_are_refused(old, options, new, new_options, message, tmp_path):
-    first_stage(old, tmp_path, **options)
-    with pytest.raises(ConfigError, match=message):
-        grow_from(tmp_path, vectorizer_of(new, NEW), maker(new, **new_options))
-
-
-@pytest.mark.parametrize(
-    ("vectorizer", "message"),
-    [
-        (NgramVectorizer.from_texts(NEW, orders=[2]), r"--ngrams 2,3,4 \(received: 2\)\."),
-        (NgramVectorizer.from_texts(NEW, unicode_form="NFC"),
-         r"give no --unicode-form \(received: NFC\)\."),
-        (NgramVectorizer.from_texts(NEW, max_chars=7, lowercase=False),
-         r"give lowercase=True \(received: False\), --max-chars 10000 \(received: 7\)\."),
-        (NgramVectorizer(hash_buckets=9), r"give no --hash-buckets \(received: 9\)\."),
-    ],
-)  # fmt: skip
-def test_other_vectorizers_are_refused(vectorizer, message, tmp_path):
-    first_stage("charagram", tmp_path)
-    with pytest.raises(ConfigError, match=message) as error:
-        grow_from(tmp_path, vectorizer, maker("charagram"))
-    assert str(error.value).startswith(f"{tmp_path} was trained with other settings. To go on")
-    # Together with what is wrong with the encoder.
-    with pytest.raises(ConfigError, match=rf"--dim 6 \(received: 5\), .*{message[5:]}"):
-        grow_from(tmp_path, vectorizer, maker("charagram", dim=5))
-
-
 def test_no_model(tmp_path):
     with pytest.raises(RunError, match=r"nothing is not a model folder: it has no config\.json"):
         grow_from(tmp_path / "nothing", vectorizer_of("dan", NEW), maker("dan"))
-
-
-def test_init_and_out(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for init, out in (("a", None), ("a", "b"), ("a", "a/b"), ("a/b", "a/c"), ("ab", "a")):
-        check_init(init, out)
-    inside = ("a/model", "a"), ("a/../b", "b"), ("a", "a/model/x"), (tmp_path / "a", "a")
-    for init, out in (("a", "a"), *inside):
-        message = rf"`init` must not lie in `out`.*--out; .*--resume.*init={init}, out={out}"
-        with pytest.raises(ConfigError, match=message):
-            check_init(init, out)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import logging
 
 import numpy as np
 import pytest
-import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.commands import call, interrupt_training_at
@@ -101,39 +100,24 @@ def test_without_a_file(tmp_path):
         assert_array_equal(vector, random[word])
 
 
-def test_min_count_is_for_the_texts_only(tmp_path):
-    """Words of the file that no text can give, in capitals or of two words, are left out."""
-    path = write(tmp_path, *VECTORS, "cat 6 6 6")
-    vectorizer, table, _, found = build(config_for(path, min_count=2, vector_words=True))
-    assert vectorizer.words == ["a", "cat", "dog", "zebra", "n't"]
-    assert found == 4
-    assert_array_equal(table["zebra"], [7, 8, 9])
-    ids = vectorizer(tf.constant(["Zebra don't cat", "new york"]))
-    assert ids.to_list() == [[4, 0, 5, 2], [0, 0]]
-    plain, _, _, found = build(config_for(path, min_count=2))
+def test_min_count_is_for_the_texts(tmp_path):
+    plain, _, _, found = build(config_for(write(tmp_path, *VECTORS), min_count=2))
     assert plain.words == ["a", "cat"] and found == 1
 
 
 def test_parts_of_unknown_words_keep_their_random_vectors(tmp_path):
-    """They have the rows behind the words; also where the file brings words."""
-    config = config_for(
-        write(tmp_path, *VECTORS), min_count=2, unknown_words="ngrams", vector_words=True
-    )
+    """They have the rows behind the words."""
+    config = config_for(write(tmp_path, *VECTORS), min_count=2, unknown_words="ngrams")
     check_options(config)
     vectorizer = make_vectorizer(config, TEXTS)
-    assert vectorizer.words == ["a", "cat", "dog", "zebra", "n't"]
+    assert vectorizer.words == ["a", "cat"]
     encoder = encoder_for(config, vectorizer)
     before = encoder.word_table.numpy()
-    assert len(before) > 20
-    assert load_pretrained(config, vectorizer, encoder) == 4
+    assert len(before) > 10
+    assert load_pretrained(config, vectorizer, encoder) == 1
     after = encoder.word_table.numpy()
-    assert_array_equal(after[:6] != before[:6], [[i != 1] * 3 for i in range(6)])
-    assert_array_equal(after[6:], before[6:])
-
-
-def test_no_word_of_the_file_can_be_taken(tmp_path):
-    vectorizer, *_ = build(config_for(write(tmp_path, "New 1 2 3"), vector_words=True))
-    assert vectorizer.words == WORDS
+    assert_array_equal(after[:3] != before[:3], [[i != 1] * 3 for i in range(3)])
+    assert_array_equal(after[3:], before[3:])
 
 
 @pytest.mark.parametrize("name", WITH_WORD_DIM)
@@ -166,8 +150,6 @@ def test_bad_lines(tmp_path):
     path = write(tmp_path, "cat 1 2 3", "dog 4 5", "sat 0 nan 0", "the 1 1 1")
     with pytest.raises(DataError, match=rf"{path}:2: expected 3 numbers, found 2"):
         build(config_for(path))
-    with pytest.raises(DataError, match=rf"{path}:2: expected 3 numbers, found 2"):
-        build(config_for(path, vector_words=True))
     config = config_for(path, on_bad_line="skip")
     _, table, random, found = build(config)
     assert found == 2
@@ -216,7 +198,7 @@ def test_word_dropout_reaches_the_encoder(name):
 @pytest.mark.parametrize("encoder", ["charagram", "char_cnn", "char_lstm"])
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("word_vectors", "file"), ("vector_words", True), ("freeze_words", True),
+    [("word_vectors", "file"), ("freeze_words", True),
      ("unknown_words", "ngrams"), ("word_dropout", 0.5), ("l2_words", 0.1)],
 )  # fmt: skip
 def test_options_of_word_encoders_only(encoder, option, value):
@@ -232,7 +214,6 @@ def test_composition_is_penalized_in_every_encoder():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"vector_words": True}, "`vector_words` takes the words of `word_vectors`. Give that"),
         ({"word_vectors": "-"}, "`word_vectors` must be a file: it is read more than once"),
         (
             {"freeze_words": True, "l2_words": 0.1},

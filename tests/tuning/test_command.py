@@ -74,7 +74,17 @@ def test_names_are_not_markup(data, tmp_path, capsys, untrained):
 
 
 def test_frozen_words_are_not_pulled(data):
-    flags = ["--data", data[0], "--eval-data", data[1], "--select", "scored", "--freeze-words"]
+    flags = [
+        "--data",
+        data[0],
+        "--eval-data",
+        data[1],
+        "--select",
+        "scored",
+        "--freeze-words",
+        "--word-vectors",
+        "v.txt",
+    ]
     flags = [str(flag) for flag in [*flags, "--task", "sentences", "--encoder", "projection"]]
     config, _, given = parse_run(flags, make_parser)
     space = make_search(TuneConfig(), config, given).space
@@ -166,7 +176,9 @@ def test_a_part_of_a_grid(data, tmp_path, capsys, untrained):
     """The grid of the Charagram paper for word averaging, made of that of Universal."""
     flags = ["--task", "sentences", "--encoder", "word_average", "--batch-size", 100]
     flags += ["--negatives", "max", "--margin", 0.4, "--optimizer", "adam"]
-    flags += ["--learning-rate", 0.001, "--clip-norm", "null", "--out", tmp_path / "search"]
+    (tmp_path / "fixed.yaml").write_text("clip_norm: null\n")
+    flags += ["--learning-rate", 0.001, "--config", tmp_path / "fixed.yaml"]
+    flags += ["--out", tmp_path / "search"]
     assert tune(data, *flags) == 0
     assert "4 trials, all combinations" in capsys.readouterr().out
     saved = json.loads((tmp_path / "search" / "search.json").read_text())["settings"]

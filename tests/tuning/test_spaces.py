@@ -9,8 +9,7 @@ import pytest
 
 from tests.contracts import some_now
 from tests.texts import words
-from tf_charagram.encoders import ENCODERS, encoder_class
-from tf_charagram.encoders.options import options_of, vectorizer_of
+from tf_charagram.encoders import ENCODERS, encoder_class, vectorizer_of
 from tf_charagram.errors import ConfigError
 from tf_charagram.tasks import TASKS, settings_class
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
@@ -125,10 +124,9 @@ def test_the_preset_is_a_point_of_the_grid(task, encoder, state):
         return
     flags = {"init": "run"} if "has_init" in state else {}
     flags |= {"freeze": True} if "freeze" in state and task in LABELS else {}
-    config = settings_class(task).from_dict({**preset, **flags})
+    config = settings_class(task).from_dict({"task": task, "encoder": encoder, **preset, **flags})
     space = paper_space(task, encoder, **{**state, "freeze": "freeze" in flags})
-    defaults = {name: option.default for name, option in options_of(encoder).items()}
-    settings = {**defaults, **config.to_dict()}
+    settings = config.to_dict()
     for name, choices in space.items():
         value = tuple(settings[field] for field in name.split("+"))
         if name not in NOT_IN_THE_GRID.get((task, encoder), ()):

@@ -1,5 +1,46 @@
-"""The command line: the `charagram` command, and what turns settings into flags."""
+"""The command line: `charagram COMMAND ...`."""
 
-from tf_charagram.cli.charagram import COMMANDS, main, usage
+from __future__ import annotations
 
-__all__ = ["COMMANDS", "main", "usage"]
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from tf_charagram._version import __version__
+from tf_charagram.errors import unknown_name
+
+#: Command -> the module whose `main` runs it, and its purpose.
+COMMANDS = {
+    "train": ("tf_charagram.cli.train", "train a model on text pairs"),
+    "tune": ("tf_charagram.tuning.command", "search settings, a short training run per trial"),
+    "evaluate": ("tf_charagram.cli.evaluate", "score models on word and sentence similarity sets"),
+    "embed": ("tf_charagram.cli.embed", "embed the lines of files"),
+    "tag": ("tf_charagram.cli.tag", "tag the words in the lines of files"),
+    "export": ("tf_charagram.export.command", "write a version for TensorFlow Serving"),
+    "check": ("tf_charagram.export.check.command", "check that an export can be served"),
+    "convert": ("tf_charagram.export.convert", "read and write vectors of other tools"),
+    "neighbors": ("tf_charagram.cli.neighbors", "find the nearest texts in a list"),
+    "index": ("tf_charagram.cli.index", "prepare many texts for neighbors --index"),
+    "demo": ("tf_charagram.cli.demo", "try a model on a page in the browser"),
+    "models": ("tf_charagram.cli.models", "list the models that ship with the package"),
+    "data": ("tf_charagram.cli.data", "list the known data sets, or download some"),
+    "runs": ("tf_charagram.cli.runs", "list runs side by side, or show one"),
+    "doctor": ("tf_charagram.cli.doctor", "report the state of this installation"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command that the first argument names; only its module is imported."""
+    command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if command in ("--help", "-h"):
+        lines = [f"  {name:10} {purpose}" for name, (_, purpose) in COMMANDS.items()]
+        sys.stdout.write("usage: charagram COMMAND ...\n\n" + "\n".join(lines))
+        sys.stdout.write("\n\nFor the flags of a command: charagram COMMAND --help\n")
+        return 0
+    if command == "--version":
+        sys.stdout.write(f"tf-charagram {__version__}\n")
+        return 0
+    if command not in COMMANDS:
+        sys.stderr.write(f"error: {unknown_name('command', command, COMMANDS)}\n")
+        return 2
+    return import_module(COMMANDS[command][0]).main(rest)

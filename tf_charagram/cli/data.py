@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import FlagParser
+from tf_charagram.cli.flags import Parser
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.reporting.console import make_table, number, table_console
 
@@ -40,16 +40,15 @@ def _without_ppdb(sets: Sequence[KnownSet]) -> list[KnownSet]:
     return [s for s in sets if not s.name.startswith(_PPDB) or s.path or s.name == first]
 
 
-def make_parser() -> FlagParser:
-    """Returns the command line."""
-    parser = FlagParser(prog="charagram data", description=__doc__)
+def make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="charagram data", description=__doc__)
     parser.add_argument(
-        "action", type=str, nargs="*", metavar="get NAME",
+        "action", nargs="*", metavar="get NAME",
         help="download these sets [list all]",
     )  # fmt: skip
     parser.add_argument(
-        "--data-dir", type=str | None, default=None,
-        help="folder of downloads [the cache]",
+        "--data-dir", help="folder of downloads [the cache]"
     )  # fmt: skip
     parser.add_argument("--all", action="store_true", help="list each file of PPDB, too")
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
@@ -66,7 +65,7 @@ def data(arguments: Sequence[str]) -> int:
         given = " ".join(values.action)
         raise ConfigError(f"Give `charagram data` or `charagram data get NAME`. Received: {given}")
     for flag in ("all", "json"):
-        if values[flag]:
+        if getattr(values, flag):
             raise ConfigError(f"--{flag} is for the list. Leave it out of `charagram data get`.")
     return _get(names, values.data_dir)
 

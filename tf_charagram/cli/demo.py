@@ -7,24 +7,23 @@ import webbrowser
 from collections.abc import Sequence
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser
+from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.errors import check_positive
+from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 
 
-def make_parser() -> FlagParser:
-    """Returns the command line."""
-    parser = FlagParser(prog="charagram demo", description=__doc__)
-    parser.add_argument("model", type=str, help=MODEL_HELP)
-    parser.add_argument("--port", type=int, default=0, help="port to listen on; 0 for a free one")
+def make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="charagram demo", description=__doc__)
+    parser.add_argument("model", help=MODEL_HELP)
+    parser.add_argument("--port", type=int, default=0, help="port to listen on [a free one]")
     parser.add_argument(
-        "--texts", type=str | None, default=None,
+        "--texts",
         help="file of texts to search among, one per line [those the run was trained on, or the "
         "words of a shipped model]",
     )  # fmt: skip
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
-    parser.add_argument(
-        "--threads", type=int | None, default=None, help="threads of an answer [one per core]"
-    )
+    parser.add_argument("--threads", type=int, help="threads of an answer [one per core]")
     return parser
 
 
@@ -33,6 +32,7 @@ def demo(arguments: Sequence[str]) -> int:
     values = make_parser().parse_args(arguments)
     if values.threads is not None:
         check_positive(threads=values.threads)
+    load_tensorflow()
     from tf_charagram.demo.answers import Answers, load_embedder
     from tf_charagram.demo.server import DemoServer
     from tf_charagram.search.texts import read_vocabulary

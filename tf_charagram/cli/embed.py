@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from tf_charagram.cli.arguments import repeatable
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet
+from tf_charagram.cli.flags import MODEL_HELP, Parser, add_quiet
 from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.progress import quiet
+from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 
 if TYPE_CHECKING:
     from tf_charagram.bulk.inputs import InputFile
@@ -30,39 +30,37 @@ _FEW_LINES = 1000
 _THREADS = 1
 
 
-def make_parser() -> FlagParser:
-    """Returns the command line."""
-    parser = FlagParser(prog="charagram embed", description=__doc__)
-    parser.add_argument("model", type=str, help=MODEL_HELP)
+def make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="charagram embed", description=__doc__)
+    parser.add_argument("model", help=MODEL_HELP)
     parser.add_argument(
-        "--input", type=list[str], default=["-"],
-        help="file, plain or .gz, or a pattern such as 'logs/*.gz'; repeatable; - is stdin",
+        "--input", action="append",
+        help="file, plain or .gz, or a pattern such as 'logs/*.gz'; repeatable [-, stdin]",
     )  # fmt: skip
     parser.add_argument(
-        "--output", type=str, default="-",
-        help="FILE.npy, FILE.tsv or FILE.jsonl; - is stdout, as tsv; FOLDER/ is for shards",
+        "--output", default="-",
+        help="FILE.npy, FILE.tsv or FILE.jsonl; or FOLDER/ for shards [-, stdout, as tsv]",
     )  # fmt: skip
-    parser.add_argument(
-        "--batch-size", type=int, help="lines embedded at a time; chosen by default"
-    )
+    parser.add_argument("--batch-size", type=int, help="lines embedded at a time [chosen by size]")
     add_quiet(parser)
     shards = parser.add_argument_group("for a folder of shards")
-    shards.add_argument("--format", type=str, help="npy, the default, or parquet")
-    shards.add_argument("--shard-lines", type=int, help="lines of a shard, 50000 by default")
+    shards.add_argument("--format", choices=("npy", "parquet"), help="[npy]")
+    shards.add_argument("--shard-lines", type=int, help="lines of a shard [50000]")
     shards.add_argument("--resume", action="store_true", help="go on with what is in the folder")
     shards.add_argument("--overwrite", action="store_true", help="replace what is in the folder")
-    shards.add_argument("--engine", type=str, help="local, the default, or ray")
-    shards.add_argument("--workers", type=int, help="actors of ray; one per core by default")
-    parser.choices |= {"format": ("npy", "parquet"), "engine": ("local", "ray")}
+    shards.add_argument("--engine", choices=("local", "ray"), help="[local]")
+    shards.add_argument("--workers", type=int, help="actors of ray [one per core]")
     return parser
 
 
 def embed(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(repeatable(arguments, ["--input"])).as_dict()
+    values = vars(make_parser().parse_args(arguments))
+    load_tensorflow()
     from tf_charagram.bulk.inputs import find_inputs
 
-    files = find_inputs(values["input"])
+    files = find_inputs(values["input"] or ["-"])
     check_not_read(values["output"], [file.path for file in files])
     flags = {name: values[name] for name in _JOB_FLAGS + _RUN_FLAGS}
     given = {

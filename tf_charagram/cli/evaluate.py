@@ -11,11 +11,12 @@ from typing import Any, TypeAlias
 from rich.table import Table
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, flag_of
+from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
 from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.console import table_console
+from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 
 # A thousand take about 2 s for 43,000 pairs; a bound then moves from seed to seed by some 2 % of
 # the interval's width (standard error of the 2.5 % quantile of a normal distribution).
@@ -23,51 +24,43 @@ _NUM_RESAMPLES = 1000
 
 # Settings of what is asked of embedders only, on pairs.
 _OF_PAIRS = ("baseline", "save_pairs")
-_BASELINES = ("tfidf",)
 
 #: What `--json` prints, and tables with what is printed above them.
 _Output: TypeAlias = tuple[dict[str, Any], list[tuple[str, list[Table]]]]
 
 
-def make_parser() -> FlagParser:
-    """Returns the command line."""
-    parser = FlagParser(prog="charagram evaluate", description=__doc__)
-    parser.add_argument("model", type=str, nargs="*", default=[], metavar="MODEL", help=MODEL_HELP)
+def make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="charagram evaluate", description=__doc__)
+    parser.add_argument("model", nargs="*", metavar="MODEL", help=MODEL_HELP)
     parser.add_argument(
-        "--baseline", type=str | None, default=None,
-        help="score a baseline, too: tfidf, character n-grams weighted by tf-idf",
+        "--baseline", choices=("tfidf",),
+        help="also score a baseline: character n-grams weighted by tf-idf",
     )  # fmt: skip
     parser.add_argument(
-        "--eval-data", type=str | None, default=None,
-        help="folder or file to score on [the starter set and what was downloaded before]",
-    )  # fmt: skip
-    parser.add_argument(
-        "--misspellings", type=str | None, default=None,
-        help="list of wrong and right forms: recall of the right ones in place of the sets",
-    )  # fmt: skip
-    parser.add_argument(
-        "--vocabulary", type=str | None, default=None,
-        help="words that --misspellings looks among, one per line, most frequent first [those of "
-        "the first model, as `neighbors` has them]",
-    )  # fmt: skip
-    parser.add_argument(
-        "--typos", type=int, default=0,
-        help="score again with this many typos in one text of each pair",
-    )  # fmt: skip
-    parser.add_argument(
-        "--bootstrap", type=int | None, default=None,
-        help="resamples for intervals [1000 where two columns are compared, else none]",
-    )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="seed of typos and resamples")
-    parser.add_argument(
-        "--on-bad-line", type=str, default="error", help="what to do about a bad line: error, skip"
+        "--eval-data", help="folder or file to score on [the starter set and downloaded sets]"
     )
     parser.add_argument(
-        "--save-pairs", type=str | None, default=None,
-        help="write all pairs with the scores of each model: FILE.tsv, .jsonl or .parquet",
+        "--misspellings", help="list of wrong and right forms: scores corrections, not pairs"
+    )
+    parser.add_argument(
+        "--vocabulary",
+        help="words that --misspellings corrects to, one per line, most frequent first [those of "
+        "the first model]",
+    )
+    parser.add_argument(
+        "--typos", type=int, default=0, help="score again with this many typos in each pair"
+    )
+    parser.add_argument(
+        "--bootstrap", type=int,
+        help="resamples for intervals [1000 if two columns are compared, else none]",
     )  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
-    parser.choices |= {"on_bad_line": BadLines.POLICIES, "baseline": _BASELINES}
+    parser.add_argument("--seed", type=int, default=0, help="seed of typos and resamples [0]")
+    parser.add_argument("--on-bad-line", choices=BadLines.POLICIES, default="error")
+    parser.add_argument(
+        "--save-pairs", help="file for all pairs and their scores: FILE.tsv, .jsonl or .parquet"
+    )
+    parser.add_argument("--json", action="store_true", help="print one line of JSON, no tables")
     return parser
 
 
@@ -78,11 +71,11 @@ def evaluate(arguments: Sequence[str]) -> int:
     if not (values.model or values.baseline):
         parser.error("the following arguments are required: model, or --baseline")
     for name in ("typos", "bootstrap", "seed"):
-        if (values[name] or 0) < 0:
-            raise ConfigError(f"`{name}` must not be negative. Received: {name}={values[name]}")
-    if values.baseline not in (None, *_BASELINES):
-        raise ConfigError(unknown_name("baseline", values.baseline, _BASELINES))
+        if (getattr(values, name) or 0) < 0:
+            value = getattr(values, name)
+            raise ConfigError(f"`{name}` must not be negative. Received: {name}={value}")
     _check_flags(values)
+    load_tensorflow()
     run = _evaluate_misspellings if values.misspellings is not None else _evaluate_pairs
     bad_lines = BadLines(values.on_bad_line)
     result, titled_tables = run(values, bad_lines)
@@ -110,9 +103,9 @@ def _check_flags(values: Any) -> None:
 
 def _refuse(values: Any, names: Sequence[str], rule: str) -> None:
     """Raises an error for the first of some settings that was given."""
-    defaults = make_parser().get_defaults()
+    given = make_parser().given(values)
     for name in names:
-        if values[name] != defaults[name]:
+        if name in given:
             raise ConfigError(f"{flag_of(name)} {rule}. Leave it out.")
 
 

@@ -1,201 +1,185 @@
-"""Command lines that say what is wrong with a flag, and suggest the one that was meant."""
+"""Parsers of command lines: plain ones, and those whose flags are made from settings."""
 
 from __future__ import annotations
 
 import argparse
 import difflib
-import re
 import sys
-from collections.abc import Collection, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple, NoReturn, get_args, get_origin
 
 import jsonargparse
-import yaml
 
-from tf_charagram.cli.arguments import flags_last
-from tf_charagram.cli.help import FlagHelpFormatter, HelpAllAction, short_groups
-from tf_charagram.errors import ConfigError
+from tf_charagram.settings import Group, choices_of, described, types_of, without_none
 
-#: What every command says of the model it is given.
+#: Help text of the argument that names a model.
 MODEL_HELP = "run folder, model folder, or a name that charagram models lists"
-#: Fields whose flag may be given several times if they are tuples; twice is an error if not.
-REPEATABLE = (
-    "data", "eval_data", "teacher", "second_teacher", "pairs", "input", "dictionary",
-)  # fmt: skip
-
-# Flags that files without one were meant for, where a command has them: the first of these.
-_OF_FILES = {
-    "--input": "Name each file with --input, or a pattern in quotes.",
-    "--data": "Name each file with --data.",
-}
-#: What a value of a type is called.
-TYPES = {
-    "int": "a whole number", "float": "a finite number", "bool": "yes or no", "str": "a text",
-    "list": "a list",
-}  # fmt: skip
-# What jsonargparse says of a value that is not of the type of its flag, or of one of its types.
-_WRONG_TYPE = re.compile(
-    r'key "(\w+)":.*?Expected a <class .(int|float|bool|str|list).>.*(?:Got|Given) value: (.*)',
-    re.DOTALL,
-)
-# What it says of arguments that are not there.
-_MISSING = re.compile(r"are required: (\w+(?:, \w+)*)$")
 
 
-def _load(text: str) -> Any:
-    """Returns the value of a flag; what is nothing but a comment to YAML, such as `#c`, is text."""
-    value = jsonargparse.get_loader("yaml")(text)
-    is_nothing = "\n" in text or text.strip().lower() in ("", "~", "null")
-    return text if value is None and not is_nothing else value
-
-
-_MODE = "flags"
-jsonargparse.set_loader(_MODE, _load, (yaml.YAMLError,))
-
-
-class FlagParser(jsonargparse.ArgumentParser):
-    """An argument parser that suggests the flag that was meant.
-
-    Args:
-        common: Names of the flags that `--help` explains where there are many; it names the others,
-            and `--help-all` explains all. Empty: there are few, and no `--help-all`.
-        **kwargs: As for `jsonargparse.ArgumentParser`.
+class _WithHints(argparse.ArgumentParser):
+    """An argument parser with short errors, which suggest the flag that was meant.
 
     Attributes:
-        common: The same, to which those of settings are added.
-        open_groups: Titles of groups whose flags `--help` explains all.
-        choices: The values that flags may have, by name, for shell completion.
+        hints: What to say of flags that other uses of the command have.
     """
 
-    def __init__(self, *args: Any, common: Sequence[str] = (), **kwargs: Any) -> None:
-        # Part of a name is not enough: some flags are looked at before all are parsed.
-        own = {"allow_abbrev": False, "formatter_class": FlagHelpFormatter, "parser_mode": _MODE}
-        kwargs = {**own, **kwargs}
-        super().__init__(*args, **kwargs)
-        self.common = list(common)
-        self.open_groups: list[str] = []
-        self.choices: dict[str, Collection[str]] = {}
-        self._titled: dict[str, Any] = {}
-        if common:
-            self.usage = "%(prog)s [FLAGS]"
-            self._optionals.title = "help and files of settings"
-            self.add_argument("--help-all", action=HelpAllAction, help="explain all flags and exit")
-
-    def group(self, title: str) -> Any:
-        """Returns the group of a title, to which flags can be added."""
-        if title not in self._titled:
-            self._titled[title] = self.add_argument_group(title)
-        return self._titled[title]
-
-    def print_help(self, *args: Any) -> None:
-        """Prints the help, in short if there are many flags."""
-        groups = self._action_groups
-        if self.common:
-            self._action_groups = short_groups(groups, self.common, self.open_groups)
-        try:
-            super().print_help(*args)
-        finally:
-            self._action_groups = groups
-
-    def given(self, arguments: Sequence[str]) -> set[str]:
-        """Returns the names of what arguments and files of settings say, without defaults."""
-        return set(self.parse_args(arguments, defaults=False).as_dict())
-
-    def parse_args(self, *args: Any, **kwargs: Any) -> Any:
-        """Parses; what a file of settings has wrong is said as of a flag."""
-        if args and args[0] is not None:
-            self._check_repeated(args[0])
-            args = (flags_last(args[0], self._actions), *args[1:])
-        try:
-            return super().parse_args(*args, **kwargs)
-        except argparse.ArgumentTypeError as error:
-            self.error(str(error), error)
-
-    def _check_repeated(self, arguments: Sequence[str]) -> None:
-        """Ends with an error if one of `REPEATABLE` is given twice where it takes one value.
-
-        Where it takes several, `repeatable` has given it another form. Any other flag overrides
-        what was given before.
-        """
-        flags = [argument.partition("=")[0] for argument in arguments]
-        for flag in map(flag_of, REPEATABLE):
-            if (count := flags.count(flag)) > 1:
-                self.error(f"{flag} takes one value here, and is given {count} times.")
-
-    def check_setting(self, name: str, value: Any) -> None:
-        """Checks the value that a file has for a flag.
-
-        Args:
-            name: Name of a setting, which has a flag.
-            value: What the file says.
-
-        Raises:
-            ConfigError: It is not of the type of the flag.
-        """
-        action = self._option_string_actions[flag_of(name)]
-        if isinstance(action, argparse._StoreTrueAction) and not isinstance(value, bool):
-            raise ConfigError(f"`{name}` must be {TYPES['bool']}. Received: {value}")
-        exits, self.exit_on_error = self.exit_on_error, False
-        try:
-            self.parse_object({name: value}, defaults=False)
-        except (ConfigError, argparse.ArgumentTypeError) as error:
-            problem = str(error).removeprefix(f"{flag_of(name)} ")
-            raise ConfigError(f"`{name}` {problem}") from error
-        finally:
-            self.exit_on_error = exits
+    hints: Mapping[str, str] = MappingProxyType({})
 
     def error(self, message: str, ex: Exception | None = None) -> NoReturn:
-        """Prints the problem and how to get help, and exits with status 2.
-
-        Raises:
-            ConfigError: In place of that, if `exit_on_error` is false.
-        """
-        message = self._in_words(message)
-        if not self.exit_on_error:
-            raise ConfigError(message) from ex
-        sys.stderr.write(f"{self.prog}: error: {message}\nSee {self.prog} --help\n")
+        """Prints the problem and how to get help, and exits with status 2."""
+        sys.stderr.write(f"{self.prog}: error: {' '.join(message.split())}\n")
+        sys.stderr.write(f"See {self.prog} --help\n")
         raise SystemExit(2)
 
-    def _in_words(self, message: str) -> str:
-        """Returns in one line, and by the names of flags, what jsonargparse says is wrong."""
-        unknown = re.search(r"[Uu]nrecognized arguments?: (--[\w-]+)", message)
-        if unknown:
-            flags = [flag for action in self._actions for flag in action.option_strings]
-            close = difflib.get_close_matches(unknown.group(1), flags, n=1)
-            hint = f" Did you mean {close[0]}?" if close else ""
-            message = f"unknown flag {unknown.group(1)}.{hint}"
-        stray = re.search(r"[Uu]nrecognized arguments?: ([^-]\S*)", message)
-        if stray:
-            known = [flag for flag in _OF_FILES if flag in self._option_string_actions]
-            hint = f" {_OF_FILES[known[0]]}" if known else ""
-            message = f"unexpected argument {stray[1]}.{hint}"
-        wrong = _WRONG_TYPE.search(message)
-        if wrong:
-            name, kind, value = wrong.groups()
-            message = f"{flag_of(name)} must be {TYPES[kind]}. Received: {value}"
-        missing = _MISSING.search(message)
-        if missing:
-            positional = {action.dest for action in self._actions if not action.option_strings}
-            names = missing.group(1).split(", ")
-            named = [name if name in positional else flag_of(name) for name in names]
-            message = f"the following arguments are required: {', '.join(named)}"
-        return " ".join(message.split())
+    def check_flags(self, arguments: Sequence[str]) -> None:
+        """Exits with an error for a flag that does not exist."""
+        known = list(self._option_string_actions)
+        for argument in arguments:
+            flag = argument.partition("=")[0]
+            if flag == "--":
+                return
+            if flag.startswith("--") and flag not in known:
+                close = difflib.get_close_matches(flag, known, n=1)
+                hint = f"Did you mean {close[0]}?" if close else ""
+                self.error(f"unknown flag {flag}. {self.hints.get(flag, hint)}")
 
 
-def add_flag(parser: Any, name: str, kind: Any, **arguments: Any) -> None:
-    """Adds a flag; one that says yes or no has two forms."""
-    if kind in (bool, bool | None):
-        arguments["action"] = jsonargparse.ActionYesNo(no_prefix="no-")
-    else:
-        arguments["type"] = kind
-    parser.add_argument(flag_of(name), **arguments)
+class Parser(_WithHints):
+    """The parser of a command with few flags, which can stand before and after other arguments."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_abbrev=False, **kwargs)
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parses the arguments."""
+        args = sys.argv[1:] if args is None else args
+        self.check_flags(args)
+        return self.parse_intermixed_args(args, namespace)
+
+    def given(self, values: Any) -> set[str]:
+        """Returns the names of the arguments whose values are not their defaults."""
+        return {name for name, value in vars(values).items() if value != self.get_default(name)}
 
 
-def add_quiet(parser: Any) -> None:
+class SettingsParser(_WithHints, jsonargparse.ArgumentParser):
+    """The parser of a command whose flags are made from settings; see `add_flags`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=argparse.HelpFormatter, **kwargs)
+
+    def parse_args(self, args: Any = None, namespace: Any = None, **kwargs: Any) -> Any:
+        """Parses the arguments; see `jsonargparse.ArgumentParser`."""
+        args = sys.argv[1:] if args is None else args
+        self.check_flags(args)
+        return super().parse_args(args, namespace, **kwargs)
+
+
+def add_quiet(parser: argparse.ArgumentParser) -> None:
     """Adds the flag that `reporting.progress.quiet` follows."""
-    parser.add_argument(
-        "--quiet", action="store_true", help="print only warnings, errors and results"
-    )
+    parser.add_argument("--quiet", **QUIET.arguments)
+
+
+class Flag(NamedTuple):
+    """A flag that is about to be added to a parser.
+
+    Attributes:
+        name: Name of the setting.
+        arguments: Arguments of `add_argument`.
+        group: What the flag is about, `None` for a flag without a group.
+    """
+
+    name: str
+    arguments: dict[str, Any]
+    group: str | None = None
+
+
+def settings_flags(config_class: type, group: str | None = None) -> list[Flag]:
+    """Returns a flag for each field of a dataclass that `option` made.
+
+    Args:
+        config_class: The dataclass.
+        group: Group of fields that name none.
+    """
+    types, flags = types_of(config_class), []
+    for name, told in described(config_class).items():
+        kind, default = types[name], getattr(config_class, name)
+        shown = "" if default in (None, False, ()) else " [%(default)s]"
+        arguments = {"help": told["help"] + shown, "default": default}
+        if kind in (bool, bool | None):
+            arguments["action"] = jsonargparse.ActionYesNo(no_prefix="no-")
+        elif told.get("is_repeatable"):
+            arguments |= {"action": _Repeatable, "metavar": "FILE", "default": list(default)}
+        elif get_origin(kind) is tuple:
+            arguments |= {"type": _tuple_of(get_args(kind)[0]), "metavar": "A,B,..."}
+        else:
+            # `None` is accepted for a flag whose default it is, and left out of error messages.
+            arguments["type"] = without_none(kind)
+            if choices := choices_of(kind):
+                arguments["metavar"] = f"{{{','.join(map(str, choices))}}}"
+        flags.append(Flag(name, arguments, told.get("group", group)))
+    return flags
+
+
+def switch(name: str, text: str, group: str | None = None) -> Flag:
+    """Returns a flag without a value."""
+    return Flag(name, {"action": "store_true", "help": text}, group)
+
+
+#: The flag that `reporting.progress.quiet` follows.
+QUIET = switch("quiet", "print only warnings, errors and results", "run")
+
+
+def add_flags(
+    parser: SettingsParser,
+    flags: Sequence[Flag],
+    *,
+    first: Sequence[str] = (),
+    show_all: bool = True,
+) -> None:
+    """Adds flags to a parser: the first ones in their order, the others in groups.
+
+    Args:
+        parser: Gets the flags.
+        flags: The flags.
+        first: Names of those that come first.
+        show_all: Whether the help shows the others, too.
+    """
+    by_name = {flag.name: flag for flag in flags}
+    for name in first:
+        if name in by_name:
+            parser.add_argument(flag_of(name), **by_name[name].arguments)
+    titles = list(dict.fromkeys([*get_args(Group), *(flag.group for flag in flags)]))
+    for title in titles:
+        rest = [flag for flag in flags if flag.group == title and flag.name not in first]
+        group = parser.add_argument_group(title) if title and rest else parser
+        for name, arguments, _ in rest:
+            hidden = {} if show_all else {"help": argparse.SUPPRESS}
+            group.add_argument(flag_of(name), **{**arguments, **hidden})
+
+
+class _Repeatable(argparse.Action):
+    """A flag that can be given several times; its first use replaces what a file says."""
+
+    is_given = False
+
+    def __call__(
+        self, parser: Any, namespace: Any, values: Any, option_string: str | None = None
+    ) -> None:
+        before = getattr(namespace, self.dest, []) if self.is_given else []
+        self.is_given = True
+        setattr(namespace, self.dest, [*before, values])
+
+
+def _tuple_of(kind: type) -> Callable[[Any], Any]:
+    """Returns the type of a flag with a comma-separated list, such as `2,3,4`."""
+
+    def comma_separated(value: Any) -> Any:
+        parts = value.split(",") if isinstance(value, str) else value
+        return tuple(map(kind, filter(None, parts)))
+
+    comma_separated.__name__ = f"comma-separated {kind.__name__}"
+    return comma_separated
 
 
 def flag_of(name: str) -> str:

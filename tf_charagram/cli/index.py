@@ -7,33 +7,32 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet
+from tf_charagram.cli.flags import MODEL_HELP, Parser, add_quiet
 from tf_charagram.files.writing import check_local
+from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 
 
-def add_model_and_texts(parser: FlagParser, unit: str) -> None:
+def add_model_and_texts(parser: Parser, unit: str) -> None:
     """Adds the flags of a model and of texts to embed, see `texts.read_vocabulary`.
 
     Args:
         parser: The command line.
         unit: What the texts are.
     """
-    parser.add_argument("model", type=str, help=MODEL_HELP)
+    parser.add_argument("model", help=MODEL_HELP)
     parser.add_argument(
-        "--texts", type=str | None, default=None,
+        "--texts",
         help=f"file of {unit}, one per line; - is stdin [those the run was trained on, or the "
         "words of a shipped model]",
     )  # fmt: skip
 
 
-def make_parser() -> FlagParser:
-    """Returns the command line."""
-    parser = FlagParser(prog="charagram index", description=__doc__)
+def make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="charagram index", description=__doc__)
     add_model_and_texts(parser, "texts")
-    parser.add_argument("--out", type=str, required=True, help="folder to write")
-    parser.add_argument(
-        "--batch-size", type=int, help="texts embedded at a time; chosen by default"
-    )
+    parser.add_argument("--out", required=True, help="folder to write")
+    parser.add_argument("--batch-size", type=int, help="texts embedded at a time [chosen by size]")
     add_quiet(parser)
     return parser
 
@@ -42,6 +41,7 @@ def index(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = make_parser().parse_args(arguments)
     check_local(values.out)
+    load_tensorflow()
     from tf_charagram.search.text_index import TextIndex, check_free
     from tf_charagram.search.texts import read_vocabulary
 

@@ -11,7 +11,7 @@ from typing import Any
 from rich.table import Table
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import FlagParser
+from tf_charagram.cli.flags import Parser
 from tf_charagram.errors import RunError
 from tf_charagram.models.locations import CARD, read_card, read_config, shipped_models
 from tf_charagram.reporting.console import make_table, table_console
@@ -69,9 +69,9 @@ def models_table(models: Sequence[dict[str, Any]]) -> Table:
     return table
 
 
-def make_parser() -> FlagParser:
-    """Returns the command line."""
-    parser = FlagParser(prog="charagram models", description=__doc__)
+def make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="charagram models", description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
     return parser
 

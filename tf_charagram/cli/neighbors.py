@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser
+from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.errors import ConfigError
+from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 
 if TYPE_CHECKING:
     from tf_charagram.models.embedder import Neighbor
@@ -20,25 +21,25 @@ if TYPE_CHECKING:
 PROMPT = "text> "
 
 
-def make_parser() -> FlagParser:
-    """Returns the command line."""
-    parser = FlagParser(prog="charagram neighbors", description=__doc__)
-    parser.add_argument("model", type=str, help=MODEL_HELP)
-    parser.add_argument("query", type=str, nargs="*", default=[], help="texts; none: a prompt")
+def make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="charagram neighbors", description=__doc__)
+    parser.add_argument("model", help=MODEL_HELP)
+    parser.add_argument("query", nargs="*", help="texts [asks for them at a prompt]")
     parser.add_argument(
-        "--texts", type=str | None, default=None,
+        "--texts",
         help="file of texts to search, one a line [those the run was trained on]",
     )  # fmt: skip
     parser.add_argument(
-        "--index", type=str | None, default=None,
+        "--index",
         help="folder of `charagram index`: approximate search, for many texts",
     )  # fmt: skip
     parser.add_argument(
-        "--spelling", type=str, nargs="*", default=None, metavar="WORD",
+        "--spelling", nargs="*", metavar="WORD",
         help="correct the spelling of words: the nearest by vectors, edits and frequency together, "
         "with probabilities; --texts has words, most frequent first",
     )  # fmt: skip
-    parser.add_argument("--k", type=int, default=10, help="neighbours shown")
+    parser.add_argument("--k", type=int, default=10, help="neighbors shown [10]")
     parser.add_argument("--json", action="store_true", help="one line of JSON for each query")
     return parser
 
@@ -52,6 +53,7 @@ def neighbors(arguments: Sequence[str]) -> int:
     is_spelling = values.spelling is not None
     if is_spelling and has_index:
         raise ConfigError("--spelling does not go with --index. Give words with --texts.")
+    load_tensorflow()
     search = _spelling if is_spelling else _index_search if has_index else _exact_search
     neighbors_of = search(values.model, values.index if has_index else values.texts)
     for query in [*values.query, *(values.spelling or [])] or _prompt():

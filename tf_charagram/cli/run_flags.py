@@ -1,34 +1,34 @@
-"""The flags of a training run: what the settings of its task and the options of its encoder say."""
+"""The flags of a training run: the settings of its task and the options of its encoder."""
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from tf_charagram.cli.arguments import file_first, repeatable, value_of, values_of
-from tf_charagram.cli.field_flags import add_fields, list_type, repeatable_flags
-from tf_charagram.cli.flags import FlagParser, add_flag
-from tf_charagram.cli.settings_file import check_settings
-from tf_charagram.encoders import ENCODERS
-from tf_charagram.encoders.options import Option, options_of
-from tf_charagram.errors import CharagramError
-from tf_charagram.files.json_files import read_json
-from tf_charagram.models.locations import FILES, model_folder
-from tf_charagram.tasks import TASKS, settings_class
-from tf_charagram.tasks.presets import preset_settings
+import yaml
+
+from tf_charagram.cli.flags import Flag, Parser, SettingsParser, add_flags, flag_of, settings_flags
+from tf_charagram.encoders import ENCODERS, options_class
+from tf_charagram.settings import types_of
+from tf_charagram.tasks import TASKS, run_defaults, settings_class
 from tf_charagram.training.settings import RunConfig
-from tf_charagram.training.text_ids import settings_without_use
+
+#: The flags that `--help` shows, in this order.
+FIRST = (
+    "task", "data", "eval_data", "teacher", "out", "encoder", "epochs", "init", "resume", "preset",
+    "select", "dim", "workers", "quiet",
+)  # fmt: skip
 
 
 class RunFlags(NamedTuple):
-    """What the arguments of a command said.
+    """What the arguments of a command say.
 
     Attributes:
         config: The settings of the run.
         values: The values of all flags, by name with underscores.
-        given: Names of the flags that were given.
+        given: Names of the flags that were given, also in a file.
     """
 
     config: RunConfig
@@ -36,151 +36,104 @@ class RunFlags(NamedTuple):
     given: set[str]
 
 
-def parse_run(arguments: Sequence[str], make_parser: Callable[[str, str], FlagParser]) -> RunFlags:
+def parse_run(
+    arguments: Sequence[str], make_parser: Callable[[str, str, bool], SettingsParser]
+) -> RunFlags:
     """Parses the arguments of a command about training runs.
 
     Args:
         arguments: The arguments.
-        make_parser: Returns the command line for a task and an encoder, which decide what flags
-            there are.
+        make_parser: Returns the parser for a task and an encoder; the last argument is whether its
+            help shows all flags.
 
     Raises:
         ConfigError: A setting is wrong.
+        RunError: The model of `--init` cannot be read.
     """
-    task = _task_of(arguments)
-    settings = settings_class(task)
-    parser = run_parser(arguments, make_parser)
-    preset = _preset_of(arguments, task, encoder_of(arguments))
-    flags = {action.dest for action in parser._actions}
-    for path in values_of(arguments, "--config"):
-        check_settings(path, flags, parser.check_setting)
-    parser.set_defaults({name: value for name, value in preset.items() if name in flags})
-    arguments = file_first(repeatable(arguments, repeatable_flags(settings)))
+    deciding = _deciding(arguments)
+    defaults = run_defaults(**deciding)
+    task, encoder = defaults["task"], defaults["encoder"]
+    parser = make_parser(task, encoder, not {"--help", "-h"} & set(arguments))
+    names = {action.dest for action in parser._actions}
+    parser.set_defaults({name: value for name, value in defaults.items() if name in names})
     values = parser.parse_args(arguments).as_dict()
-    given = parser.given(arguments)
-    saved = _saved_settings(values.get("init"))
-    values |= {name: saved[name] for name in saved.keys() & values.keys() - given}
-    return RunFlags(settings.from_dict(values), values, given)
+    given = set(parser.parse_args(arguments, defaults=False).as_dict())
+    known = types_of(settings_class(task)).keys() | types_of(options_class(encoder)).keys()
+    settings = {name: values[name] for name in known & values.keys()}
+    return RunFlags(settings_class(task).from_dict({**defaults, **settings}), values, given)
 
 
-def run_parser(
-    arguments: Sequence[str], make_parser: Callable[[str, str], FlagParser]
-) -> FlagParser:
-    """Returns the command line for the task and the encoder that arguments name.
-
-    Raises:
-        ConfigError: There is no task or no encoder of that name.
-    """
-    return make_parser(_task_of(arguments), encoder_of(arguments))
-
-
-def _task_of(arguments: Sequence[str]) -> str:
-    return value_of(arguments, "task") or "words"
-
-
-def add_run_flags(
-    parser: FlagParser, task: str, encoder: str, *, skip: Collection[str] = ()
-) -> None:
-    """Adds the flags of a training run: the settings of the task, and the options of the encoder.
-
-    What the encoder has no use for is parsed but not shown, so that the error can say so.
+def make_run_parser(
+    command: str,
+    purpose: str,
+    task: str,
+    encoder: str,
+    flags: Sequence[Flag],
+    *,
+    show_all: bool,
+    skip: Collection[str] = (),
+    first: Sequence[str] = FIRST,
+) -> SettingsParser:
+    """Returns the parser of a command about training runs.
 
     Args:
-        parser: Gets the flags.
+        command: Name of the command.
+        purpose: First sentence of the help.
         task: Name of the task.
         encoder: Name of the encoder.
+        flags: Flags of the command itself.
+        show_all: Whether its help shows all flags.
         skip: Settings without a flag.
+        first: Names of the flags that `--help` shows.
 
     Raises:
         ConfigError: There is no task or no encoder of that name.
     """
-    settings = settings_class(task)
-    add_fields(parser, settings, skip=skip, hidden=settings_without_use(encoder))
-    parser.set_defaults(task=task, encoder=encoder)
-    own = options_of(encoder)
-    # A task may have other defaults than the encoder.
-    defaults = settings(task=task, encoder=encoder).encoder_options
-    title = f"options of the encoder {encoder}"
-    parser.open_groups.append(title)
-    for name, option in own.items():
-        _add_option(parser.group(title), dataclasses.replace(option, default=defaults[name]))
-        parser.choices[name] = () if option.type is bool else tuple(map(str, option.choices))
-    parser.choices |= {"task": tuple(TASKS), "encoder": tuple(ENCODERS)}
-    others = {name: option for other in ENCODERS for name, option in options_of(other).items()}
-    for name in others.keys() - own:
-        _add_option(parser, others[name], is_hidden=True)
-
-
-def _add_option(parser: Any, option: Option, *, is_hidden: bool = False) -> None:
-    """Adds the flag of an option; without it there is no value, so that a model may give one.
-
-    Whether a value is one of the choices is for the encoder to say, which suggests another.
-    """
-    kind, default = option.type, option.default
-    arguments: dict[str, Any] = {}
-    if isinstance(default, tuple):
-        kind, default = list_type(kind), ",".join(map(str, default))
-    elif kind is not bool and option.choices:
-        kind = type(option.choices[0]) | None
-        arguments["metavar"] = f"{{{','.join(map(str, option.choices))}}}"
-    elif kind is not bool:
-        kind = kind | None
-    if is_hidden:
-        arguments |= {"default": argparse.SUPPRESS, "help": argparse.SUPPRESS}
-    else:
-        shown = option.help if default is None else f"{option.help} [{default}]"
-        arguments |= {"default": None, "help": shown}
-    add_flag(parser, option.name, kind, **arguments)
-
-
-def encoder_of(arguments: Sequence[str]) -> str:
-    """Returns the encoder of a run before all is parsed: that of the flag, or of --init's model."""
-    encoder = value_of(arguments, "encoder")
-    if encoder is None:
-        encoder = _saved_settings(value_of(arguments, "init")).get("encoder")
-    return encoder or RunConfig.encoder
-
-
-def _preset_of(arguments: Sequence[str], task: str, encoder: str) -> dict[str, Any]:
-    """Returns what `--preset` stands for, before all is parsed.
-
-    Raises:
-        ConfigError: There is no preset of that name, or it has nothing for the task and encoder.
-    """
-    name = value_of(arguments, "preset")
-    if name is None:
-        return {}
-    return preset_settings(
-        name,
-        task,
-        encoder,
-        has_init=value_of(arguments, "init") is not None,
-        freeze=_is_frozen(arguments),
+    parser = SettingsParser(
+        prog=f"charagram {command}",
+        usage="%(prog)s [FLAGS]",
+        description=f"{purpose} Tasks: {', '.join(TASKS)}. Encoders: {', '.join(ENCODERS)}. These "
+        f"are the flags of {task} with {encoder}; for others: --task TASK --encoder ENCODER --help",
     )
+    parser.add_argument("--help-all", action="help", help="show all flags and exit")
+    parser.add_argument("--config", action="config", help="YAML file of settings")
+    settings, options = settings_class(task), options_class(encoder)
+    own = settings_flags(options, f"options of the encoder {encoder}")
+    flags = [flag for flag in (*settings_flags(settings), *flags, *own) if flag.name not in skip]
+    names = types_of(options).keys()
+    add_flags(parser, flags, first=(*first, *names), show_all=show_all)
+    # A task can have other defaults than the encoder.
+    parser.hints = {
+        flag_of(name): f"It is an option of the encoder {entry_name}."
+        for entry_name, entry in ENCODERS.items()
+        for name in types_of(entry.options)
+    }
+    defaults = asdict(settings(task=task, encoder=encoder).encoder_options)
+    parser.set_defaults({"task": task, "encoder": encoder, **defaults})
+    return parser
 
 
-def _is_frozen(arguments: Sequence[str]) -> bool:
-    """Returns whether `freeze` is set, before all is parsed: by the last flag, else by a file."""
-    flags = [argument for argument in arguments if argument in ("--freeze", "--no-freeze")]
-    return flags[-1] == "--freeze" if flags else value_of(arguments, "freeze") is True
+def _deciding(arguments: Sequence[str]) -> dict[str, Any]:
+    """Returns the settings that decide which flags there are and what their defaults are."""
+    parser = Parser(add_help=False, prog="charagram")
+    parser.add_argument("--task", default="words")
+    for flag in ("--encoder", "--init", "--preset"):
+        parser.add_argument(flag)
+    parser.add_argument("--freeze", action=argparse.BooleanOptionalAction, default=False)
+    parser.add_argument("--config", action=_File, default=argparse.SUPPRESS)
+    return vars(parser.parse_known_args(arguments)[0])
 
 
-def _saved_settings(init: str | None) -> dict[str, Any]:
-    """Returns what a model given as `--init` says of encoder, width and ids; needs no TensorFlow.
+class _File(argparse.Action):
+    """Takes some settings from a file; what is wrong with the file is for the parser of all."""
 
-    Whatever is wrong with the model is for the run to say.
-    """
-    if init is None:
-        return {}
-    try:
-        config = read_json(model_folder(init) / FILES.config)
-        encoder, orders = config["encoder"], config.get("vectorizer", {}).get("orders")
-        settings = {
-            "encoder": str(encoder["name"]),
-            "dim": encoder.get("config", {}).get("dim"),
-            "ngrams": orders and tuple(orders),
-            "unknown_words": encoder.get("config", {}).get("num_words") and "ngrams",
-        }
-    except (CharagramError, OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
-    return {name: value for name, value in settings.items() if value}
+    def __call__(
+        self, parser: Any, namespace: Any, values: Any, option_string: str | None = None
+    ) -> None:
+        try:
+            with open(values, encoding="utf-8") as file:
+                settings = yaml.safe_load(file)
+        except (OSError, ValueError, RecursionError, yaml.YAMLError):
+            return
+        for name in vars(namespace) if isinstance(settings, dict) else ():
+            setattr(namespace, name, settings.get(name, getattr(namespace, name)))

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
-from tf_charagram.cli.arguments import repeatable
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, FlagParser, add_quiet
+from tf_charagram.cli.flags import MODEL_HELP, Parser, add_quiet
 from tf_charagram.cli.outputs import check_not_read
-from tf_charagram.errors import ConfigError, check_positive, unknown_name
+from tf_charagram.errors import check_positive
 from tf_charagram.reporting.progress import quiet
+from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 from tf_charagram.tasks.tagging.conllu import to_conllu
 from tf_charagram.tasks.tagging.reader import COLUMNS
 
@@ -20,38 +20,38 @@ _STDOUT = "-"
 _MAX_CHARS = 1_000_000
 
 
-def make_parser() -> FlagParser:
-    """Returns the command line."""
-    parser = FlagParser(prog="charagram tag", description=__doc__)
-    parser.add_argument("model", type=str, help=f"{MODEL_HELP}, of a tagger")
+def make_parser() -> Parser:
+    """Returns the parser."""
+    parser = Parser(prog="charagram tag", description=__doc__)
+    parser.add_argument("model", help=f"{MODEL_HELP}, of a tagger")
     parser.add_argument(
-        "--input", type=list[str], default=["-"],
-        help="file with a sentence per line, plain or .gz, or a pattern; repeatable; - is stdin",
+        "--input", action="append",
+        help="file with a sentence per line, plain or .gz, or a pattern; repeatable [-, stdin]",
     )  # fmt: skip
-    parser.add_argument("--output", type=str, default=_STDOUT, help="file; - is stdout")
+    parser.add_argument("--output", default=_STDOUT, help="file [-, stdout]")
     parser.add_argument(
         "--tokens", action="store_true", help="lines are words already, with spaces between them"
     )
     parser.add_argument(
-        "--column", type=str, default="xpos", help="where the tags go: xpos or upos"
+        "--column", choices=COLUMNS, default="xpos", help="column for the tags [xpos]"
     )
-    parser.add_argument("--batch-size", type=int, default=1000, help="lines tagged at a time")
+    parser.add_argument(
+        "--batch-size", type=int, default=1000, help="lines tagged at a time [1000]"
+    )
     add_quiet(parser)
-    parser.choices["column"] = COLUMNS
     return parser
 
 
 def tag(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(repeatable(arguments, ["--input"]))
-    if values.column not in COLUMNS:
-        raise ConfigError(unknown_name("column", values.column, COLUMNS))
+    values = make_parser().parse_args(arguments)
     check_positive(batch_size=values.batch_size)
+    load_tensorflow()
     from tf_charagram.bulk.inputs import LineProgress, find_inputs, read_texts, to_text
     from tf_charagram.tasks.tagging.tagger import Tagger
     from tf_charagram.text.batches import bounded_batches
 
-    files = find_inputs(values.input)
+    files = find_inputs(values.input or ["-"])
     check_not_read(values.output, [file.path for file in files])
     tagger = Tagger.load(values.model)
     with (

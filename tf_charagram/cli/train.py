@@ -8,18 +8,17 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import jsonargparse
 from rich.console import Console
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import FlagParser, add_quiet
-from tf_charagram.cli.run_flags import add_run_flags, parse_run
-from tf_charagram.encoders import ENCODERS
+from tf_charagram.cli.flags import QUIET, Flag, SettingsParser, switch
+from tf_charagram.cli.run_flags import make_run_parser, parse_run
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.reporting.console import table_console
 from tf_charagram.reporting.history_table import history_table
 from tf_charagram.reporting.progress import is_quiet, quiet
-from tf_charagram.tasks import TASKS, make_task
+from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
+from tf_charagram.tasks import make_task
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.training.workers import VARIABLE, Cluster, Launcher, cluster_of, connect
 
@@ -27,30 +26,30 @@ if TYPE_CHECKING:
     from tf_charagram.training.run import TrainingRun
 
 
-def make_parser(task: str = "words", encoder: str = "charagram") -> FlagParser:
-    """Returns the command line of a task: its settings, those of an encoder, and a few flags."""
-    parser = FlagParser(
-        prog="charagram train",
-        description=f"Trains a model and leaves a run folder with a SavedModel. Tasks: "
-        f"{', '.join(TASKS)}. Encoders: {', '.join(ENCODERS)}. These are the flags of {task} with "
-        f"{encoder}; `--task TASK --encoder ENCODER --help` shows those of others, and --help-all "
-        "explains all.",
-        common=("resume",),
-    )
-    parser.add_argument("--config", action=jsonargparse.ActionConfigFile)
-    add_run_flags(parser, task, encoder)
-    group = parser.group("run")
-    group.add_argument("--resume", action="store_true", help="go on with the run in --out")
-    group.add_argument("--overwrite", action="store_true", help="replace the run in --out")
-    group.add_argument(
-        "--workers",
-        type=int,
-        default=1,
-        help="processes on this machine that share the work; for several machines, set TF_CONFIG",
-    )
-    add_quiet(group)
-    group.add_argument("--json", action="store_true", help="end with one line of JSON")
-    return parser
+_FLAGS = (
+    switch("resume", "go on with the run in --out", "run"),
+    switch("overwrite", "replace the run in --out", "run"),
+    Flag(
+        "workers",
+        {
+            "type": int,
+            "default": 1,
+            "help": "processes on this machine that share the work; for several machines, set "
+            "TF_CONFIG",
+        },
+        "run",
+    ),
+    QUIET,
+    switch("json", "end with one line of JSON", "run"),
+)
+
+
+def make_parser(
+    task: str = "words", encoder: str = "charagram", show_all: bool = False
+) -> SettingsParser:
+    """Returns the parser for a task and an encoder."""
+    purpose = "Trains a model and leaves a run folder with a SavedModel."
+    return make_run_parser("train", purpose, task, encoder, _FLAGS, show_all=show_all)
 
 
 def train(arguments: Sequence[str]) -> int:
@@ -75,6 +74,7 @@ def train(arguments: Sequence[str]) -> int:
 def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -> int:
     """Trains in this process, one of the workers or alone, and says how it went."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    load_tensorflow()
     from tf_charagram.training.processor import set_threads
     from tf_charagram.training.run import TrainingRun
 

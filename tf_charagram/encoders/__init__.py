@@ -2,46 +2,95 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tf_charagram.encoders import options
+from tf_charagram.encoders.options import EncoderOptions
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.lazy import lazy_names
+from tf_charagram.settings import typed, types_of
 
 if TYPE_CHECKING:
     import keras
 
-#: Name -> module and class. Only names: TensorFlow takes seconds to import.
+
+class Entry(NamedTuple):
+    """An encoder in the registry; its class is imported only when needed.
+
+    Attributes:
+        module: Module of this package with the class.
+        class_name: Name of the class.
+        options: Class of its options.
+    """
+
+    module: str
+    class_name: str
+    options: type[EncoderOptions]
+
+
 ENCODERS = {
-    "charagram": "tf_charagram.encoders.charagram:Charagram",
-    "char_cnn": "tf_charagram.encoders.char_cnn:CharCnn",
-    "char_lstm": "tf_charagram.encoders.char_lstm:CharLstm",
-    "word_average": "tf_charagram.encoders.averaging:WordAverage",
-    "projection": "tf_charagram.encoders.averaging:Projection",
-    "dan": "tf_charagram.encoders.averaging:Dan",
-    "rnn": "tf_charagram.encoders.recurrent:Rnn",
-    "identity_rnn": "tf_charagram.encoders.recurrent:IdentityRnn",
-    "lstm": "tf_charagram.encoders.recurrent:Lstm",
-    "cse": "tf_charagram.encoders.cse:Cse",
-    "gran": "tf_charagram.encoders.gran:Gran",
+    "charagram": Entry("charagram", "Charagram", options.CharagramOptions),
+    "char_cnn": Entry("char_cnn", "CharCnn", options.CharCnnOptions),
+    "char_lstm": Entry("char_lstm", "CharLstm", options.CharLstmOptions),
+    "word_average": Entry("averaging", "WordAverage", options.WordOptions),
+    "projection": Entry("averaging", "Projection", options.ProjectionOptions),
+    "dan": Entry("averaging", "Dan", options.DanOptions),
+    "rnn": Entry("recurrent", "Rnn", options.RnnOptions),
+    "identity_rnn": Entry("recurrent", "IdentityRnn", options.WordOptions),
+    "lstm": Entry("recurrent", "Lstm", options.LstmOptions),
+    "cse": Entry("cse", "Cse", options.CseOptions),
+    "gran": Entry("gran", "Gran", options.LstmOptions),
 }
 
 
-#: Class -> module: each encoder is a name of this package, too.
-CLASSES = {cls: module for module, _, cls in (path.partition(":") for path in ENCODERS.values())}
+#: Class -> module: each encoder can be imported from this package, too.
+CLASSES = {entry.class_name: f"{__name__}.{entry.module}" for entry in ENCODERS.values()}
 __getattr__ = lazy_names(__name__, CLASSES)
 
 
-def encoder_location(name: str) -> tuple[str, str]:
-    """Returns the module of an encoder and the name of its class there; imports neither.
+def _entry(name: str) -> Entry:
+    if name not in ENCODERS:
+        raise ConfigError(unknown_name("encoder", name, ENCODERS))
+    return ENCODERS[name]
+
+
+def options_class(name: str) -> type[EncoderOptions]:
+    """Returns the class of the options of an encoder; needs no TensorFlow.
 
     Raises:
         ConfigError: There is no encoder of that name.
     """
-    if name not in ENCODERS:
-        raise ConfigError(unknown_name("encoder", name, ENCODERS))
-    module, _, cls = ENCODERS[name].partition(":")
-    return module, cls
+    return _entry(name).options
+
+
+def vectorizer_of(name: str) -> str:
+    """Returns the kind of ids an encoder takes, a key of `text.VECTORIZERS`; errors as `options_class`."""
+    return options_class(name).vectorizer
+
+
+def encoders_with(option: str) -> tuple[str, ...]:
+    """Returns the names of the encoders that have an option."""
+    return tuple(name for name, entry in ENCODERS.items() if option in types_of(entry.options))
+
+
+def make_options(encoder: str, values: Mapping[str, Any]) -> EncoderOptions:
+    """Returns the options of an encoder from some of their values.
+
+    Raises:
+        ConfigError: The encoder lacks an option, or a value is not allowed.
+    """
+    types = types_of(options_class(encoder))
+    for name, value in values.items():
+        if name not in types:
+            having = encoders_with(name)
+            elsewhere = f" `{name}` is an option of {', '.join(having)}." if having else ""
+            raise ConfigError(
+                f"`{name}` is not an option of the encoder '{encoder}'. Received: {name}={value!r}."
+                f" Options of '{encoder}': {', '.join(types)}.{elsewhere}"
+            )
+    return options_class(encoder)(**{n: typed(n, v, types[n]) for n, v in values.items()})
 
 
 def encoder_class(name: str) -> type[keras.layers.Layer]:
@@ -50,28 +99,30 @@ def encoder_class(name: str) -> type[keras.layers.Layer]:
     Raises:
         ConfigError: There is no encoder of that name.
     """
-    module, cls = encoder_location(name)
-    return getattr(import_module(module), cls)
+    entry = _entry(name)
+    return getattr(import_module(f"{__name__}.{entry.module}"), entry.class_name)
 
 
 def registered_name(cls: type) -> str | None:
-    """Returns the name a class is registered by; `None` if it is not."""
-    location = f"{cls.__module__}:{cls.__qualname__}"
-    return next((name for name, known in ENCODERS.items() if known == location), None)
+    """Returns the name a class is registered by; `None` if it is not registered."""
+    module, _, _ = cls.__module__.rpartition(".")
+    if module != __name__:
+        return None
+    return next((n for n, entry in ENCODERS.items() if entry.class_name == cls.__qualname__), None)
 
 
 def encoder_name(encoder: keras.layers.Layer) -> str:
     """Returns the name an encoder is registered by.
 
     Raises:
-        ConfigError: It is not; such as that of a model that was made smaller, which is exported,
-            not saved.
+        ConfigError: It is not registered, such as the encoder of a model that was made smaller,
+            which can be exported but not saved.
     """
     name = registered_name(type(encoder))
     if name is None:
         raise ConfigError(
-            f"{type(encoder).__name__} is no registered encoder, so it cannot be saved. A model "
-            "that was made smaller is exported; keep the one it was made from."
+            f"{type(encoder).__name__} is not a registered encoder, so it cannot be saved. A model "
+            "that was made smaller can be exported; keep the model it was made from."
         )
     return name
 

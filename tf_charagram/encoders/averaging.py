@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import keras
 import tensorflow as tf
 
-from tf_charagram.encoders.words import AveragingEncoder, check_activation
-from tf_charagram.errors import ConfigError, check_positive
+from tf_charagram.encoders.options import DanOptions, ProjectionOptions
+from tf_charagram.encoders.words import AveragingEncoder
 from tf_charagram.layers.dense import make_dense
-
-Activation = Literal["tanh", "relu"]
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -81,7 +79,7 @@ class Projection(AveragingEncoder):
         *,
         num_rows: int,
         dim: int = 300,
-        word_dim: int | None = None,
+        word_dim: int | None = ProjectionOptions.word_dim,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
@@ -132,16 +130,13 @@ class Dan(AveragingEncoder):
         *,
         num_rows: int,
         dim: int = 300,
-        word_dim: int | None = None,
-        activation: Activation = "tanh",
-        num_layers: Literal[1, 2] = 1,
+        word_dim: int | None = DanOptions.word_dim,
+        activation: Literal["tanh", "relu"] = DanOptions.activation,
+        num_layers: Literal[1, 2] = DanOptions.num_layers,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
-        check_activation(activation, get_args(Activation))
-        check_positive(num_layers=num_layers)
-        if num_layers not in (1, 2):
-            raise ConfigError(f"`num_layers` must be 1 or 2. Received: num_layers={num_layers}")
+        DanOptions(activation=activation, num_layers=num_layers)
         super().__init__(
             num_rows=num_rows, dim=dim, seed=seed, width=word_dim, **{"name": "dan", **kwargs}
         )

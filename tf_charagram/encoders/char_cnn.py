@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.base import Encoder
-from tf_charagram.errors import ConfigError, check_positive, unknown_name
+from tf_charagram.encoders.options import CharCnnOptions
+from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.conv_pooling import ConvPooling
 from tf_charagram.layers.dense import make_dense
@@ -19,9 +20,6 @@ FILTERS = {
     "small": {2: 175, 3: 175, 4: 175},
     "kim": {width: 25 * width for width in range(1, 7)},
 }
-Activation = Literal["relu", "tanh"]
-Dense = Literal["tanh", "linear", "none"]
-Filters = Literal["small", "kim"]
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -51,9 +49,7 @@ class CharCnn(Encoder, ConfiguredLayer):
         ConfigError: An argument is out of range.
     """
 
-    vectorizer = "characters"
-    #: Options that only training sees: a second stage may change them.
-    training_only = ("dropout",)
+    vectorizer = CharCnnOptions.vectorizer
     #: Texts of like length are put into a batch together, to save padding.
     is_padded = True
 
@@ -62,16 +58,19 @@ class CharCnn(Encoder, ConfiguredLayer):
         *,
         num_rows: int,
         dim: int = 300,
-        char_dim: int = 300,
-        activation: Activation = "relu",
-        dense: Dense = "tanh",
-        filters: Filters = "small",
-        dropout: float = 0.0,
+        char_dim: int = CharCnnOptions.char_dim,
+        activation: Literal["relu", "tanh"] = CharCnnOptions.activation,
+        dense: Literal["tanh", "linear", "none"] = CharCnnOptions.dense,
+        filters: Literal["small", "kim"] = CharCnnOptions.filters,
+        dropout: float = CharCnnOptions.dropout,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"name": "char_cnn", **kwargs})
-        _check_arguments(dim, char_dim, filters, activation, dense, dropout)
+        check_positive(dim=dim, char_dim=char_dim)
+        CharCnnOptions(char_dim, activation, dense, filters, dropout)
+        if not 0.0 <= dropout < 1.0:
+            raise ConfigError(f"`dropout` must be in [0, 1). Received: dropout={dropout}")
         self.num_rows = num_rows
         self.char_dim = char_dim
         self.filters = filters
@@ -107,17 +106,3 @@ class CharCnn(Encoder, ConfiguredLayer):
         if self._dropout is not None:
             pooled = self._dropout(pooled, training=training)
         return pooled if self.output_layer is None else self.output_layer(pooled)
-
-
-def _check_arguments(
-    dim: int, char_dim: int, filters: str, activation: str, dense: str, dropout: float
-) -> None:
-    check_positive(dim=dim, char_dim=char_dim)
-    if filters not in FILTERS:
-        raise ConfigError(unknown_name("filters", filters, FILTERS))
-    if activation not in get_args(Activation):
-        raise ConfigError(unknown_name("activation", activation, get_args(Activation)))
-    if dense not in get_args(Dense):
-        raise ConfigError(unknown_name("dense", dense, get_args(Dense)))
-    if not 0.0 <= dropout < 1.0:
-        raise ConfigError(f"`dropout` must be in [0, 1). Received: dropout={dropout}")

@@ -8,6 +8,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.base import Encoder
+from tf_charagram.encoders.options import CharLstmOptions
 from tf_charagram.errors import check_positive
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.padding import PaddedEmbedding
@@ -37,7 +38,7 @@ class CharLstm(Encoder, ConfiguredLayer):
         ConfigError: An argument is out of range.
     """
 
-    vectorizer = "characters"
+    vectorizer = CharLstmOptions.vectorizer
     #: Texts of like length are put into a batch together, to save padding.
     is_padded = True
 
@@ -46,9 +47,9 @@ class CharLstm(Encoder, ConfiguredLayer):
         *,
         num_rows: int,
         dim: int = 300,
-        char_dim: int = 300,
-        use_output_gate: bool = True,
-        use_peepholes: bool = True,
+        char_dim: int = CharLstmOptions.char_dim,
+        use_output_gate: bool = CharLstmOptions.use_output_gate,
+        use_peepholes: bool = CharLstmOptions.use_peepholes,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:

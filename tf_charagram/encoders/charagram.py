@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.base import Encoder
-from tf_charagram.errors import ConfigError, check_positive, unknown_name
+from tf_charagram.encoders.options import CharagramOptions
+from tf_charagram.errors import check_positive
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.dense import make_dense
 from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
-
-Activation = Literal["linear", "tanh", "relu"]
-ACTIVATIONS: tuple[Activation, ...] = get_args(Activation)
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -41,24 +39,21 @@ class Charagram(Encoder, ConfiguredLayer):
         ConfigError: An argument is out of range.
     """
 
-    vectorizer = "ngrams"
+    vectorizer = CharagramOptions.vectorizer
 
     def __init__(
         self,
         *,
         num_rows: int,
         dim: int = 300,
-        activation: Activation = "linear",
-        num_layers: Literal[1, 2] = 1,
+        activation: Literal["linear", "tanh", "relu"] = CharagramOptions.activation,
+        num_layers: Literal[1, 2] = CharagramOptions.num_layers,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"name": "charagram", **kwargs})
-        check_positive(dim=dim, num_layers=num_layers)
-        if activation not in ACTIVATIONS:
-            raise ConfigError(unknown_name("activation", activation, ACTIVATIONS))
-        if num_layers not in (1, 2):
-            raise ConfigError(f"`num_layers` must be 1 or 2. Received: num_layers={num_layers}")
+        check_positive(dim=dim)
+        CharagramOptions(activation, num_layers)
         self.num_rows = num_rows
         self.dim = dim
         self.activation = activation

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import keras
 import tensorflow as tf
 
-from tf_charagram.encoders.words import SequenceEncoder, check_activation
+from tf_charagram.encoders.options import CseOptions
+from tf_charagram.encoders.words import SequenceEncoder
 from tf_charagram.errors import ConfigError, check_integers, check_positive
 from tf_charagram.layers.conv_pooling import ConvPooling
-
-Activation = Literal["linear", "tanh"]
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -48,13 +47,13 @@ class Cse(SequenceEncoder):
         *,
         num_rows: int,
         dim: int = 300,
-        word_dim: int | None = None,
-        widths: Sequence[int] = (1, 2, 3),
-        activation: Activation = "linear",
+        word_dim: int | None = CseOptions.word_dim,
+        widths: Sequence[int] = CseOptions.widths,
+        activation: Literal["linear", "tanh"] = CseOptions.activation,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
-        check_activation(activation, get_args(Activation))
+        CseOptions(activation=activation)
         check_positive(dim=dim)
         if not isinstance(widths, Iterable):
             raise ConfigError(f"`widths` must be a list of integers. Received: widths={widths!r}")

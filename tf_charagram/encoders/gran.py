@@ -7,6 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.encoders.options import LstmOptions
 from tf_charagram.encoders.words import SequenceEncoder, divisors
 from tf_charagram.layers.dense import make_dense
 from tf_charagram.layers.plain_lstm import make_lstm
@@ -43,8 +44,8 @@ class Gran(SequenceEncoder):
         *,
         num_rows: int,
         dim: int = 300,
-        use_output_gate: bool = True,
-        use_peepholes: bool = True,
+        use_output_gate: bool = LstmOptions.use_output_gate,
+        use_peepholes: bool = LstmOptions.use_peepholes,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:

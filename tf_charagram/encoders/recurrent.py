@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.encoders.words import SequenceEncoder, check_activation, divisors
+from tf_charagram.encoders.options import LstmOptions, RnnOptions
+from tf_charagram.encoders.words import SequenceEncoder, divisors
 from tf_charagram.layers.plain_lstm import make_lstm
-
-Activation = Literal["tanh", "relu"]
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -41,11 +40,11 @@ class Rnn(SequenceEncoder):
         *,
         num_rows: int,
         dim: int = 300,
-        activation: Activation = "tanh",
+        activation: Literal["tanh", "relu"] = RnnOptions.activation,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
-        check_activation(activation, get_args(Activation))
+        RnnOptions(activation=activation)
         super().__init__(
             num_rows=num_rows, dim=dim, width=dim, seed=seed, **{"name": "rnn", **kwargs}
         )
@@ -152,8 +151,8 @@ class Lstm(SequenceEncoder):
         *,
         num_rows: int,
         dim: int = 300,
-        use_output_gate: bool = True,
-        use_peepholes: bool = True,
+        use_output_gate: bool = LstmOptions.use_output_gate,
+        use_peepholes: bool = LstmOptions.use_peepholes,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:

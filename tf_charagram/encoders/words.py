@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.base import Encoder
-from tf_charagram.errors import ConfigError, check_integers, check_positive, unknown_name
+from tf_charagram.encoders.options import WordOptions
+from tf_charagram.errors import ConfigError, check_integers, check_positive
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.groups import grouped
 from tf_charagram.layers.padding import PaddedEmbedding, gather_rows
@@ -42,9 +42,7 @@ class WordEncoder(Encoder, ConfiguredLayer):
     """
 
     #: Name of the kind of ids the encoder takes.
-    vectorizer = "words"
-    #: Options that only training sees: a second stage may change them.
-    training_only: tuple[str, ...] = ("word_dropout",)
+    vectorizer = WordOptions.vectorizer
     #: The layer that holds the word vectors.
     table_class: type[RaggedEmbeddingSum | PaddedEmbedding]
 
@@ -55,7 +53,7 @@ class WordEncoder(Encoder, ConfiguredLayer):
         dim: int,
         width: int | None,
         seed: int,
-        word_dropout: float = 0.0,
+        word_dropout: float = WordOptions.word_dropout,
         num_words: int | None = None,
         **kwargs: Any,
     ) -> None:
@@ -143,10 +141,3 @@ class SequenceEncoder(WordEncoder):
 def divisors(words: tf.RaggedTensor) -> tf.Tensor:
     """Returns the lengths of the rows as divisors, float32 `(batch, 1)`: 1 for an empty row."""
     return tf.cast(tf.maximum(words.row_lengths(), 1), tf.float32)[:, tf.newaxis]
-
-
-def check_activation(activation: str, available: Iterable[str]) -> None:
-    """Raises a `ConfigError` for an activation that the encoder does not have."""
-    available = tuple(available)
-    if activation not in available:
-        raise ConfigError(unknown_name("activation", activation, available))

@@ -1,52 +1,44 @@
-"""TensorFlow imported without what its libraries write to standard error before anything else.
+"""Imports TensorFlow without the lines that its libraries write to standard error.
 
-Those lines, on CPUs and GPUs, come from C++, and in part before any setting is read, so they are
-kept aside as bytes. If the import fails they are shown.
+They come from C++, in part before any log level is read, so file descriptor 2 is redirected.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from types import ModuleType
-
-from tf_charagram.lazy import at_import
 
 _STDERR = 2
 
 
 @contextmanager
 def stderr_aside() -> Iterator[None]:
-    """Keeps what is written to file descriptor 2; shows it only if an exception passes by."""
+    """Holds back what is written to file descriptor 2; shows it only if an exception is raised."""
     try:
         shown = os.dup(_STDERR)
     except OSError:  # It is closed.
         yield
         return
-    with tempfile.TemporaryFile() as kept:
-        os.dup2(kept.fileno(), _STDERR)
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), _STDERR)
         try:
             yield
         except BaseException:
-            kept.seek(0)
-            os.write(shown, kept.read())
+            held.seek(0)
+            os.write(shown, held.read())
             raise
         finally:
             os.dup2(shown, _STDERR)
             os.close(shown)
 
 
-def quiet_tensorflow() -> None:
-    """Makes the first import of TensorFlow in this process a quiet one, whenever it comes."""
-    if "tensorflow" not in sys.modules:
-        at_import("tensorflow", _run_quietly)
-
-
-def _run_quietly(run: Callable[[ModuleType], None], tensorflow: ModuleType) -> None:
+def load_tensorflow() -> None:
+    """Imports TensorFlow and looks for GPUs, quietly unless TF_CPP_MIN_LOG_LEVEL asks for logs."""
+    if os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2") in ("0", "1"):
+        return
     with stderr_aside():
-        run(tensorflow)
-        # Looks for GPUs, which is when their libraries speak.
+        import tensorflow
+
         tensorflow.config.list_physical_devices()

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.encoders import options_class
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.settings import types_of
 from tf_charagram.tasks.distillation.settings import DistillConfig
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.tasks.presets import preset_settings
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.tasks.tagging.settings import TaggingConfig
+from tf_charagram.training.inherited_settings import inherited_settings, other_settings
 from tf_charagram.training.settings import RunConfig
 
 if TYPE_CHECKING:
@@ -76,3 +80,51 @@ def make_task(config: RunConfig) -> Task:
             f"Received: {type(config).__name__}"
         )
     return task_class(config.task)(config, BadLines(config.on_bad_line))
+
+
+def run_defaults(
+    task: str,
+    encoder: str | None = None,
+    *,
+    init: str | None = None,
+    preset: str | None = None,
+    freeze: bool = False,
+) -> dict[str, Any]:
+    """Returns the settings of a run that are other than the defaults if they are not given.
+
+    They are those of the preset, and those of the model that the run starts from.
+
+    Raises:
+        ConfigError: A name is unknown, the preset has nothing for the task and encoder, or the
+            model has another encoder.
+        RunError: The folder of `init` holds no model, or a damaged one.
+    """
+    inherited = {} if init is None else inherited_settings(init)
+    if encoder is None:
+        encoder = inherited.get("encoder", RunConfig.encoder)
+    elif inherited and inherited["encoder"] != encoder:
+        raise other_settings(init, {"encoder": inherited["encoder"]}, {"encoder": encoder})
+    known = types_of(settings_class(task)).keys() | types_of(options_class(encoder)).keys()
+    settings: dict[str, Any] = {"task": task, "encoder": encoder, "init": init, "preset": preset}
+    if preset is not None:
+        settings |= preset_settings(preset, task, encoder, has_init=init is not None, freeze=freeze)
+    return {**settings, **{name: inherited[name] for name in inherited.keys() & known}}
+
+
+def make_settings(task: str = "words", **given: Any) -> RunConfig:
+    """Returns the settings of a run: those given, else those of its preset, its model or defaults.
+
+    Args:
+        task: Name of the task.
+        **given: Settings of the task and options of the encoder.
+
+    Raises:
+        ConfigError: As `run_defaults` and the class of the settings.
+        RunError: As `run_defaults`.
+
+    Example:
+        >>> make_settings("words", preset="paper").epochs
+        50
+    """
+    deciding = {n: given[n] for n in ("encoder", "init", "preset", "freeze") if n in given}
+    return settings_class(task).from_dict({**run_defaults(task, **deciding), **given})

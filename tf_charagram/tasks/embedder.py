@@ -22,9 +22,8 @@ from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.optimizers.exchange import Exchange
 from tf_charagram.tasks.distillation.settings import DistillConfig
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.training.inherited_settings import with_settings_of
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.task import ConfigT, Scoring, Task
+from tf_charagram.training.task import Scoring, Task
 from tf_charagram.training.tensorboard import write_projector
 
 _NEGATIVES_FROM = ("all", "worker")
@@ -45,15 +44,6 @@ class EmbedderTask(Task):
     model_class = TextEmbedder
     num_resamples = 0
     set_groups: ClassVar[tuple[str, ...]]
-
-    @classmethod
-    def prepared(cls, config: ConfigT) -> ConfigT:
-        """Returns settings; what they leave open is taken from the model of `config.init`.
-
-        Raises:
-            RunError: The folder holds no model, or a damaged one.
-        """
-        return with_settings_of(config)
 
     def find_sets(self) -> list[str]:
         """Reads the sets, which are small; returns their names and those of their means."""

@@ -11,15 +11,11 @@ default that is the papers' too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from tf_charagram.errors import ConfigError, unknown_name
 
 Settings = dict[str, Any]
-
-#: What the model that a run starts from has decided.
-_OF_MODEL = ("dim", "max_chars", "use_capitals")
 
 _ADAM: Settings = {"optimizer": "adam", "learning_rate": 0.001}  # C 4.1.2, S 4.1
 _ADAGRAD: Settings = {"optimizer": "adagrad", "learning_rate": 0.05}  # U, footnote 12
@@ -119,49 +115,31 @@ def _paper(task: str, encoder: str, has_init: bool, freeze: bool) -> Settings:
     return settings
 
 
-def _fine_tune(task: str, encoder: str, has_init: bool, freeze: bool) -> Settings:
-    """Returns the settings to go on from a model with.
+def _fine_tune(task: str, has_init: bool) -> Settings:
+    """Returns the settings to train a model further.
 
     Raises:
         ConfigError: There is no model, or the task does not learn from pairs.
     """
-    del encoder, freeze
     if task not in _PAIR_TASKS:
         raise ConfigError(
             f"--preset fine-tune is for {' and '.join(_PAIR_TASKS)}. Received: --task {task}"
         )
     if not has_init:
-        raise ConfigError("--preset fine-tune goes on from a model: give --init, such as english.")
+        raise ConfigError("--preset fine-tune starts from a model: give --init, such as english.")
     return dict(_FINE_TUNE)
-
-
-#: The presets by name.
-PRESETS: dict[str, Callable[[str, str, bool, bool], Settings]] = {
-    "paper": _paper,
-    "fine-tune": _fine_tune,
-}
-
-
-def check_preset(name: str | None) -> None:
-    """Checks the name of a preset.
-
-    Raises:
-        ConfigError: There is no preset of that name.
-    """
-    if name is not None and name not in PRESETS:
-        raise ConfigError(unknown_name("preset", name, PRESETS))
 
 
 def preset_settings(
     name: str, task: str, encoder: str, *, has_init: bool = False, freeze: bool = False
 ) -> Settings:
-    """Returns the settings of a preset, for `from_dict` of the class of the task's settings.
+    """Returns the settings of a preset.
 
     Args:
-        name: One of `PRESETS`.
+        name: `paper` or `fine-tune`.
         task: Name of the task.
         encoder: Name of the encoder.
-        has_init: Whether training goes on from a model, which decides some of them.
+        has_init: Whether training starts from a model, which decides some of them.
         freeze: Whether only a head is trained on top of that model.
 
     Raises:
@@ -171,8 +149,8 @@ def preset_settings(
         >>> preset_settings("paper", "pos", "charagram")["learning_rate"]
         0.2
     """
-    check_preset(name)
-    settings = PRESETS[name](task, encoder, has_init, freeze)
-    if has_init:
-        settings = {key: value for key, value in settings.items() if key not in _OF_MODEL}
-    return {"preset": name, "task": task, "encoder": encoder, **settings}
+    if name == "paper":
+        return _paper(task, encoder, has_init, freeze)
+    if name == "fine-tune":
+        return _fine_tune(task, has_init)
+    raise ConfigError(unknown_name("preset", name, ("paper", "fine-tune")))

@@ -37,7 +37,6 @@ from tf_charagram.tasks.supervised_tables import classification_table, label_tab
 from tf_charagram.tasks.supervised_trainer import SupervisedModel
 from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.building import make_vectorizer
-from tf_charagram.training.inherited_settings import check_as_saved
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.task import Scoring
@@ -92,7 +91,6 @@ class SupervisedTask(LabelledTask):
     def build(self) -> AnsweringModel:
         """Builds the model: new, from another run, or a head on that run's frozen encoder."""
         if self.config.freeze:
-            check_as_saved(self.config)
             embedder = TextEmbedder.load(str(self.config.init))
             vectorizer, encoder = embedder.vectorizer, embedder.encoder
         else:

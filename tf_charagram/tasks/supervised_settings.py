@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from tf_charagram.checks import changed, check_at_least, check_penalty
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.errors import ConfigError
 from tf_charagram.settings import option
 from tf_charagram.training.settings import RunConfig
 
-_CLASS_WEIGHTS = ("none", "balanced")
 # Settings that only one task has a use for.
 _OF_ONE_TASK = {"num_classes": "similarity", "fine_labels": "sentiment", "phrases": "sentiment"}
 # Which units get rows, and what vectors they begin with: decided where the encoder is frozen.
 _OF_NEW_TEXTS = (
-    "dictionary", "min_count", "max_per_order", "word_vectors", "vector_words",
-    "freeze_words",
+    "dictionary", "min_count", "max_per_order", "word_vectors", "freeze_words",
 )  # fmt: skip
 
 
@@ -29,24 +28,23 @@ class SupervisedConfig(RunConfig):
 
     task: str = option("similarity", "what to train")
     data: tuple[str, ...] = option(
-        (), "labelled texts: SICK, SST, columns of a table, or starter; repeatable [starter]"
+        (),
+        "labelled texts: SICK, SST, columns of a table, or starter; repeatable [starter]",
+        is_repeatable=True,
     )
     eval_data: tuple[str, ...] = option(
         (),
         "what to score on, as --data; repeatable [with the starter set: its other sentences]",
         "data",
-        is_common=True,
+        is_repeatable=True,
     )
     epochs: float = option(10, "passes over the data; may be a fraction")
     batch_size: int | None = option(25, "examples per batch")
     evaluations_per_epoch: int = option(1, "evaluations per epoch")
     hidden_dim: int = option(50, "width of the sigmoid layer before the answer", "model")
     num_classes: int = option(5, "similarity: scores go from 1 to this", "model")
-    class_weights: str = option(
-        "none",
-        "weights of labels: none, or balanced, by which all count the same",
-        "objective",
-        choices=_CLASS_WEIGHTS,
+    class_weights: Literal["none", "balanced"] = option(
+        "none", "weights of labels; balanced: all count the same", "objective"
     )
     freeze: bool = option(
         False, "train the head only, on vectors computed once; needs --init", "optimization"
@@ -75,8 +73,6 @@ class SupervisedConfig(RunConfig):
         super().__post_init__()
         check_at_least(self, {"hidden_dim": 1, "num_classes": 2})
         check_penalty("l2_head", self.l2_head)
-        if self.class_weights not in _CLASS_WEIGHTS:
-            raise ConfigError(unknown_name("class_weights", self.class_weights, _CLASS_WEIGHTS))
         if self.class_weights != "none" and self.task == "similarity":
             raise ConfigError("`class_weights` is for labels, and similarity has scores.")
         for name in changed(self, _OF_ONE_TASK):

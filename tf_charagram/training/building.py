@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -12,9 +12,8 @@ from typing import Any
 import keras
 
 from tf_charagram.data.readers.word_counts import WordsOf, read_word_counts
-from tf_charagram.encoders import encoder_class
-from tf_charagram.encoders.options import options_of, vectorizer_of
-from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.encoders import encoder_class, vectorizer_of
+from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.models.model_folder import read_dictionary
 from tf_charagram.text import vectorizer_class
@@ -22,54 +21,17 @@ from tf_charagram.text.dictionary import Dictionary, counts_of_entries, normaliz
 from tf_charagram.text.words import WordVectorizer
 from tf_charagram.training.own_words import MIN_COUNT, WordCounts
 from tf_charagram.training.settings import RunConfig
-from tf_charagram.training.text_ids import settings_without_use
-from tf_charagram.training.word_vectors import add_vector_words, check_width, pretrained_width
-
-#: What the vector of an unknown word may be.
-UNKNOWN_WORDS = ("shared", "ngrams")
+from tf_charagram.training.word_vectors import check_width, pretrained_width
 
 
 def check_options(config: RunConfig) -> None:
-    """Checks that settings of ids and of word vectors suit the encoder and each other.
+    """Checks the options of the encoder, before the texts are read.
 
     Raises:
-        ConfigError: A setting that the encoder has no use for was set, an option is out of range,
-            or two settings do not go together.
+        ConfigError: An option is out of range.
         DataError: The file of word vectors cannot be read, or its first line is bad.
     """
-    defaults = {field.name: field.default for field in dataclasses.fields(config)}
-    for name in settings_without_use(config.encoder, config.unknown_words):
-        if getattr(config, name) != defaults[name]:
-            raise ConfigError(
-                f"`{name}` is not an option of the encoder '{config.encoder}'. "
-                f"Received: {name}={getattr(config, name)!r}"
-            )
-    _check_word_options(config)
-    # A small one shows what else is wrong, before the texts are read.
     make_encoder(config, num_rows=1)
-
-
-def _check_word_options(config: RunConfig) -> None:
-    if config.unknown_words not in UNKNOWN_WORDS:
-        raise ConfigError(
-            unknown_name("value of `unknown_words`", config.unknown_words, UNKNOWN_WORDS)
-        )
-    if config.vector_words and config.word_vectors is None:
-        raise ConfigError("`vector_words` takes the words of `word_vectors`. Give that file too.")
-    if config.freeze_words and config.l2_words:
-        raise ConfigError(
-            "`l2_words` is for word vectors that are trained, not for `freeze_words`. Leave one of "
-            f"them out. Received: l2_words={config.l2_words}"
-        )
-    if config.freeze_words and config.unknown_words == "ngrams" and config.init is None:
-        raise ConfigError(
-            "`freeze_words` would leave the n-grams of unknown words at their random vectors. "
-            "Leave it out, or choose `unknown_words=shared`."
-        )
-    if config.freeze_words and config.word_vectors is None and config.init is None:
-        raise ConfigError(
-            "`freeze_words` needs `word_vectors` or `init`: without them, words are random."
-        )
 
 
 def make_encoder(
@@ -87,12 +49,12 @@ def make_encoder(
             `freeze_words` leaves nothing to train.
         DataError: The file of word vectors cannot be read, or its first line is bad.
     """
-    options = {"dim": config.dim, "seed": config.seed, **config.encoder_options}
+    options = {"dim": config.dim, "seed": config.seed, **asdict(config.encoder_options)}
     if num_words is not None:
         options["num_words"] = num_words
     width = None if config.word_vectors is None else pretrained_width(config)
     if width is not None:
-        field = "word_dim" if "word_dim" in options_of(config.encoder) else "dim"
+        field = "word_dim" if "word_dim" in options else "dim"
         if options.get(field) is None:
             options[field] = width
         check_width(str(config.word_vectors), width, options[field], field)
@@ -192,5 +154,4 @@ def _vectorizer(config: RunConfig, texts: Iterable[str], lowercase: bool) -> Any
         options |= {"min_count": config.min_count}
     if kind == "words" and config.unknown_words == "ngrams":
         options |= {"ngram_orders": config.ngrams}
-    vectorizer = vectorizer_class(kind).from_texts(texts, **options)
-    return add_vector_words(config, vectorizer) if config.vector_words else vectorizer
+    return vectorizer_class(kind).from_texts(texts, **options)

@@ -19,7 +19,7 @@ from tf_charagram.optimizers import make_optimizer
 from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.training.building import check_options
 from tf_charagram.training.checkpoints import LAST
-from tf_charagram.training.inherited_settings import check_init
+from tf_charagram.training.inherited_settings import check_inherited, check_init
 from tf_charagram.training.loop import Scores, TrainingLoop, total_steps
 from tf_charagram.training.run_folder import RunFolder, run_config
 from tf_charagram.training.task import Scoring, Task
@@ -81,6 +81,7 @@ class TrainingRun:
         self.config = config = task.config = task.prepared(task.config)
         if config.init is not None:
             check_init(config.init, config.out)
+            check_inherited(config)
         check_options(config)
         if not self.exchange.is_alone and getattr(config, "freeze", False):
             raise ConfigError(
@@ -91,8 +92,7 @@ class TrainingRun:
         if previous is not None:
             task.reuse(previous)
         optimizer = make_optimizer(
-            config.optimizer, config.learning_rate, config.momentum, config.initial_accumulator,
-            rounding_seed=config.seed,
+            config.optimizer, config.learning_rate, rounding_seed=config.seed
         )  # fmt: skip
         identity = self._claim_folder(resume=resume, overwrite=overwrite)
         self._build(optimizer)

@@ -4,70 +4,60 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self, get_type_hints
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, Self
 
 from tf_charagram.checks import check_at_least, check_clip_norm, check_penalty, check_values
-from tf_charagram.encoders.options import encoders_with, option_error, options_of
-from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.settings import option, typed
-from tf_charagram.tasks.presets import PRESETS, check_preset
-from tf_charagram.text.validation import UNICODE_FORMS
+from tf_charagram.encoders import make_options, options_class
+from tf_charagram.encoders.options import EncoderOptions
+from tf_charagram.errors import ConfigError
+from tf_charagram.settings import option, typed, types_of
 from tf_charagram.training.text_ids import check_text_ids
 
 _AT_LEAST = {
     "epochs": 1e-6, "batch_size": 1, "dim": 1, "evaluations_per_epoch": 1,
-    "checkpoint_every_s": 0, "seed": 0,
+    "checkpoint_every_s": 0, "seed": 0, "threads": 1,
 }  # fmt: skip
 _PENALTIES = ("l2", "l2_words", "l2_composition")
-_DECAYS = ("none", "linear")
 #: `precision` -> `dtype` of a run.
 PRECISIONS = {"float32": "float32", "mixed_bfloat16": "bfloat16"}
-_LARGEST_SEED = 2**31 - 1
-
-# Older files hold the options of all encoders. Those that an encoder lacks are `None` or these.
-_SAYS_NOTHING = {
-    "word_dropout": 0.0, "num_layers": 1, "use_output_gate": True, "use_peepholes": True,
-}  # fmt: skip
+_MAX_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class RunConfig:
-    """What any training run is told; each task adds its own, and the flags of `train` follow.
+    """Settings of any training run; each task adds its own.
+
+    A run that starts from a model, `init`, must have the settings of that model; `make_settings` of
+    `tasks` fills them in.
 
     Attributes:
-        encoder_options: The options of the encoder, see `encoders.options`. All have values, except
-            in a run that starts from a model: what is left open there is taken from the model.
+        encoder_options: Options of the encoder. Some of them can be given by name; the others
+            have their defaults.
 
     Raises:
         ConfigError: A value is out of range, or two do not go together.
     """
 
-    task: str = option("words", "what to train", "model", is_common=True)
-    encoder: str = option("charagram", "how to read a text", "model", is_common=True)
+    task: str = option("words", "what to train", "model")
+    encoder: str = option("charagram", "how to read a text", "model")
     data: tuple[str, ...] = option(
-        (), "what to train on: a file or `starter`; repeatable", "data", is_common=True
+        (), "what to train on: a file or `starter`; repeatable", "data", is_repeatable=True
     )
-    out: str | None = option(
-        None, "run folder [runs/TASK-ENCODER-N, the next free N]", "run", is_common=True
-    )
-    preset: str | None = option(
+    out: str | None = option(None, "run folder [runs/TASK-ENCODER-N with the next free N]", "run")
+    preset: Literal["paper", "fine-tune"] | None = option(
         None,
-        "named settings in place of the defaults, which other flags override: paper; or, with "
-        "--init, fine-tune, which learns slowly and keeps what the model knows",
+        "other defaults: paper, those of the papers; or fine-tune, with --init, to learn slowly "
+        "and keep what the model knows",
         "run",
-        choices=tuple(PRESETS),
     )
     init: str | None = option(
         None,
         "run folder, model folder or name of the model to start the encoder from; its vocabulary "
         "grows with the new texts",
         "model",
-        is_common=True,
     )
-    epochs: float = option(
-        10, "passes over the data; may be a fraction", "optimization", is_common=True
-    )
+    epochs: float = option(10, "passes over the data; can be a fraction", "optimization")
     max_minutes: float | None = option(
         None, "minutes of training after which to stop", "optimization"
     )
@@ -77,38 +67,27 @@ class RunConfig:
         0.0, "lambda_w: L2 pull of the word vectors to their initial values", "objective"
     )
     l2_composition: float = option(
-        0.0, "lambda_c: L2 penalty on all weights but the word vectors", "objective"
+        0.0, "lambda_c: L2 penalty on all weights except the word vectors", "objective"
     )
     dense_l2: bool = option(
         False, "penalize all rows at every step, not only the touched ones", "objective"
     )
-    optimizer: str = option(
-        "adam",
-        "adam or adagrad, both row-sparse, or sgd",
-        "optimization",
-        choices=("adam", "adagrad", "sgd"),
+    optimizer: Literal["adam", "adagrad", "sgd"] = option(
+        "adam", "adam and adagrad are row-sparse; sgd has momentum", "optimization"
     )
     learning_rate: float = option(0.001, "step size", "optimization")
-    momentum: float | None = option(None, "momentum of sgd [0.95]", "optimization")
-    initial_accumulator: float | None = option(
-        None, "adagrad: where the sums of squared gradients start [1e-6]", "optimization"
+    decay: Literal["none", "linear"] = option(
+        "none", "decay of the learning rate: linear goes to 0 over --epochs", "optimization"
     )
-    decay: str = option(
-        "none",
-        "decay of the learning rate: none, or linear to 0 over --epochs",
-        "optimization",
-        choices=_DECAYS,
-    )
-    clip_norm: float | None = option(None, "largest global norm of the gradient", "optimization")
-    precision: str = option(
+    clip_norm: float | None = option(None, "maximum global norm of the gradient", "optimization")
+    precision: Literal["float32", "mixed_bfloat16"] = option(
         "float32",
-        "float32; or mixed_bfloat16: tables and their moments in bfloat16, which halves their "
-        "memory, and products too where the processor is faster at them",
+        "mixed_bfloat16: tables and their moments in bfloat16, which halves their memory, and "
+        "products too where the processor is faster at them",
         "optimization",
-        choices=tuple(PRECISIONS),
     )
     ngrams: tuple[int, ...] = option((2, 3, 4), "n-gram orders, for instance 2,3,4", "text")
-    min_count: int = option(1, "fewest occurrences an n-gram or a word needs for a row", "text")
+    min_count: int = option(1, "minimum occurrences of an n-gram or a word with a row", "text")
     max_per_order: int | None = option(
         None, "keep the k most frequent n-grams of each order", "text"
     )
@@ -117,13 +96,14 @@ class RunConfig:
         "read misspelled words as known ones: a file with a word and its count per line, or with "
         "texts whose words are counted; repeatable",
         "text",
+        is_repeatable=True,
     )
     hash_buckets: int | None = option(
         None, "hash n-grams to this many rows, without a vocabulary", "text"
     )
     rows_per_ngram: int = option(1, "rows each n-gram is hashed to", "text")
-    unicode_form: str | None = option(
-        None, "normalize first: NFC, NFD, NFKC, NFKD", "text", choices=UNICODE_FORMS
+    unicode_form: Literal["NFC", "NFD", "NFKC", "NFKD"] | None = option(
+        None, "Unicode normalization of the texts", "text"
     )
     max_chars: int | None = option(
         None,
@@ -132,56 +112,37 @@ class RunConfig:
     )
     word_vectors: str | None = option(
         None,
-        "file of pretrained word vectors, word2vec or GloVe text, to start from",
-        "word vectors",
-    )
-    vector_words: bool = option(
-        False,
-        "take all words of the vector file, not only those of the training text",
+        "file of pretrained word vectors to start from, word2vec or GloVe text",
         "word vectors",
     )
     freeze_words: bool = option(False, "do not train the word vectors", "word vectors")
-    unknown_words: str = option(
+    unknown_words: Literal["shared", "ngrams"] = option(
         "shared",
         "vector of an unknown word: shared, or ngrams, the sum of its n-grams",
         "word vectors",
-        choices=("shared", "ngrams"),
     )
-    dim: int | None = option(300, "width of the embedding", "model", is_common=True)
+    dim: int | None = option(300, "width of the embedding", "model")
     evaluations_per_epoch: int = option(4, "evaluations per epoch", "run")
     checkpoint_every_s: float = option(
         60.0, "seconds between checkpoints, after evaluations", "run"
     )
     select: str = option(
-        "last",
-        "keep the weights with the best score on this set, or the last",
-        "run",
-        is_common=True,
+        "last", "keep the weights with the best score on this set, or the last ones", "run"
     )
-    on_bad_line: str = option("error", "error or skip", "data", choices=("error", "skip"))
+    on_bad_line: Literal["error", "skip"] = option("error", "what to do about a bad line", "data")
     threads: int | None = option(
         None, "threads of one operation [1 for words and word averages, else one per core]", "run"
     )
     seed: int = option(0, "seed of weights, order and random choices", "run")
-    encoder_options: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    #: Names of the fields that were left open, and filled in.
-    _filled_in: ClassVar[tuple[str, ...]] = ()
+    encoder_options: EncoderOptions | Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         """Checks what no other part checks."""
-        check_values(self)
-        check_preset(self.preset)
         self._fill_in()
-        self._check_encoder_options()
+        check_values(self)
         check_at_least(self, _AT_LEAST)
         if self.dim is None and type(self).dim is not None:
             raise ConfigError("`dim` must be a number. Received: dim=None")
-        if self.decay not in _DECAYS:
-            raise ConfigError(unknown_name("decay", self.decay, _DECAYS))
-        if self.precision not in PRECISIONS:
-            raise ConfigError(unknown_name("precision", self.precision, PRECISIONS))
-        if self.threads is not None and self.threads < 1:
-            raise ConfigError(f"`threads` must be at least 1 or None. Received: {self.threads}")
         if self.max_minutes is not None and not self.max_minutes > 0:
             raise ConfigError(f"`max_minutes` must be above 0. Received: {self.max_minutes}")
         for name in ("epochs", "learning_rate"):
@@ -189,65 +150,38 @@ class RunConfig:
                 raise ConfigError(
                     f"`{name}` must be a finite number. Received: {name}={getattr(self, name)}"
                 )
-        if self.seed > _LARGEST_SEED:
-            raise ConfigError(f"`seed` must be at most {_LARGEST_SEED}. Received: seed={self.seed}")
+        if self.seed > _MAX_SEED:
+            raise ConfigError(f"`seed` must be at most {_MAX_SEED}. Received: seed={self.seed}")
         for name in _PENALTIES:
             check_penalty(name, getattr(self, name))
         check_clip_norm(self.clip_norm)
         check_text_ids(self)
 
     def _fill_in(self) -> None:
-        """Sets what was left open to the defaults of the task."""
+        """Sets settings whose default depends on others."""
+        if type(self.encoder_options) is not options_class(self.encoder):
+            given = {**self.default_options(), **(self.encoder_options or {})}  # type: ignore[dict-item]
+            self._set(encoder_options=make_options(self.encoder, given))
+
+    def default_options(self) -> dict[str, Any]:
+        """Returns defaults of options that are other than the encoder's for this task."""
+        return {}
 
     def _set(self, **values: Any) -> None:
-        """Sets fields that were left open; which these are is known to `replace`."""
-        object.__setattr__(self, "_filled_in", (*self._filled_in, *values))
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def _set_options(self, **values: Any) -> None:
-        """Sets options that were left open, if the encoder has them."""
-        has = options_of(self.encoder)
-        given = {name: value for name, value in self.encoder_options.items() if value is not None}
-        values = {name: value for name, value in values.items() if name in has}
-        self._set(encoder_options={**values, **given})
-
-    def _check_encoder_options(self) -> None:
-        """Checks the names of the options, and fills in defaults unless a model has others."""
-        options = options_of(self.encoder)
-        given = {name: value for name, value in self.encoder_options.items() if value is not None}
-        for name, value in given.items():
-            if name not in options:
-                raise option_error(self.encoder, name, value)
-        self._set(
-            encoder_options={
-                name: typed(given.get(name, declared.default), declared.type)
-                for name, declared in options.items()
-                if name in given or self.init is None
-            }
-        )
-
     def replace(self, **values: Any) -> Self:
-        """Returns the same settings with other values, of fields or of options of the encoder.
+        """Returns the same settings with other values, also of options of the encoder.
 
-        With another encoder, its options are at their defaults, and with another encoder or task
-        what was left open before.
+        The options of another encoder have their defaults.
 
         Raises:
-            ConfigError: As the constructor.
-            TypeError: A name is neither that of a field nor that of an option.
+            ConfigError: As `from_dict`.
         """
         settings = self.to_dict()
-        for name in values:
-            if name not in settings and not encoders_with(name):
-                raise TypeError(f"{type(self).__name__} has no setting `{name}`.")
-        is_other_encoder = values.get("encoder", self.encoder) != self.encoder
-        if is_other_encoder:
-            settings = {name: settings[name] for name in _flat_names(self)}
-        if is_other_encoder or values.get("task", self.task) != self.task:
-            # What was left open is filled in again.
-            for name in self._filled_in:
-                settings.pop(name, None)
+        if values.get("encoder", self.encoder) != self.encoder:
+            settings = {name: settings[name] for name in _names(self)}
         return type(self).from_dict({**settings, **values})
 
     @property
@@ -261,36 +195,23 @@ class RunConfig:
         return {name: getattr(self, name) for name in names}
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the settings as plain values, the options of the encoder beside the others."""
-        return {**{name: getattr(self, name) for name in _flat_names(self)}, **self.encoder_options}
+        """Returns the settings by name, with the options of the encoder next to the others."""
+        options = asdict(self.encoder_options)  # type: ignore[arg-type]
+        return {**{name: getattr(self, name) for name in _names(self)}, **options}
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> Self:
-        """Returns the settings that `to_dict` gave, a file holds or flags say.
-
-        What else is there is left out, and so are options of other encoders that say nothing, for
-        files of earlier versions hold the options of all encoders.
+        """Returns the settings from values by name, as `to_dict`, JSON or flags give them.
 
         Raises:
-            ConfigError: As the constructor, or an option of another encoder says something.
+            ConfigError: As the constructor, or a name is unknown.
         """
-        types = get_type_hints(cls)
-        names = _flat_names(cls)
-        values = {name: typed(settings[name], types[name]) for name in names if name in settings}
-        own = options_of(values.get("encoder", cls.encoder))
-        options = {
-            name: value
-            for name, value in settings.items()
-            if name in own or (name not in names and _is_set(name, value))
-        }
+        types, names = types_of(cls), _names(cls)
+        values = {n: typed(n, settings[n], types[n]) for n in names if n in settings}
+        options = {name: value for name, value in settings.items() if name not in names}
         return cls(**values, encoder_options=options)
 
 
-def _flat_names(config: RunConfig | type[RunConfig]) -> list[str]:
-    """Returns the names of the settings that all encoders have."""
+def _names(config: RunConfig | type[RunConfig]) -> list[str]:
+    """Returns the names of the settings without the options of the encoder."""
     return [declared.name for declared in fields(config) if declared.name != "encoder_options"]
-
-
-def _is_set(name: str, value: Any) -> bool:
-    """Returns whether a value says something of an option that some encoders have."""
-    return bool(encoders_with(name)) and value not in (None, _SAYS_NOTHING.get(name))

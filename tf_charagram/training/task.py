@@ -21,7 +21,6 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.models.locations import model_files
 from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.training.building import encoder_for
-from tf_charagram.training.inherited_settings import as_saved
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.training.step_model import StepModel
@@ -89,12 +88,8 @@ class Task(ABC):
 
     @classmethod
     def prepared(cls, config: ConfigT) -> ConfigT:
-        """Returns settings, with what they leave open filled in from the model of `config.init`.
-
-        Raises:
-            RunError: The folder holds no model, or a damaged one.
-        """
-        return as_saved(config)
+        """Returns the settings, with those filled in that depend on the data."""
+        return config
 
     @classmethod
     def data_names(cls, config: RunConfig) -> tuple[str, ...]:
@@ -130,7 +125,7 @@ class Task(ABC):
 
     @staticmethod
     def model_inputs(config: RunConfig) -> list[Path]:
-        """Returns the files the model starts from: word lists, those of `--init`."""
+        """Returns the files the model starts from: word vectors, word lists, those of `--init`."""
         names = (config.word_vectors, *config.dictionary)
         files = [Path(name) for name in names if name]
         return files if config.init is None else [*files, *model_files(config.init)]

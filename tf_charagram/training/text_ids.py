@@ -1,12 +1,12 @@
-"""Settings of how a text becomes ids: which encoders have a use for them, and their checks."""
+"""Checks of the settings of how texts become ids, and of word vectors."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tf_charagram.encoders.options import vectorizer_of
+from tf_charagram.checks import changed
+from tf_charagram.encoders import vectorizer_of
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.validation import check_unicode_form
 
 if TYPE_CHECKING:
     from tf_charagram.training.settings import RunConfig
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 _NGRAM_SETTINGS = (
     "ngrams", "max_per_order", "dictionary", "hash_buckets", "rows_per_ngram",
 )  # fmt: skip
-_WORD_SETTINGS = ("word_vectors", "vector_words", "freeze_words", "unknown_words", "l2_words")
-#: Settings that only the encoders of some ids have a use for: ids -> the settings of the others.
+_WORD_SETTINGS = ("word_vectors", "freeze_words", "unknown_words", "l2_words")
+#: Settings without use for encoders of some ids.
 _WITHOUT_USE = {
     "ngrams": _WORD_SETTINGS,
     "words": _NGRAM_SETTINGS,
@@ -23,25 +23,19 @@ _WITHOUT_USE = {
 }
 
 
-def settings_without_use(encoder: str, unknown_words: str = "ngrams") -> tuple[str, ...]:
-    """Returns the settings of ids and word vectors that an encoder has no use for.
-
-    Args:
-        encoder: Its name.
-        unknown_words: For encoders of words, what the vector of an unknown word is made of.
-    """
-    ids = vectorizer_of(encoder)
-    used = "ngrams" if ids == "words" and unknown_words == "ngrams" else None
-    return tuple(name for name in _WITHOUT_USE[ids] if name != used)
-
-
 def check_text_ids(config: RunConfig) -> None:
-    """Checks the settings of normalization, n-grams, and hashing.
+    """Checks that the settings of n-grams and word vectors suit the encoder and each other.
 
     Raises:
-        ConfigError: One is out of range, or two do not go together.
+        ConfigError: The encoder has no use for one, or two do not go together.
     """
-    check_unicode_form(config.unicode_form)
+    ids = vectorizer_of(config.encoder)
+    for name in changed(config, _WITHOUT_USE[ids]):
+        if (ids, name, config.unknown_words) != ("words", "ngrams", "ngrams"):
+            raise ConfigError(
+                f"`{name}` is not an option of the encoder '{config.encoder}'. "
+                f"Received: {name}={getattr(config, name)!r}"
+            )
     if config.hash_buckets is None and config.rows_per_ngram != 1:
         raise ConfigError(
             "`rows_per_ngram` is for `hash_buckets` only. "
@@ -52,4 +46,18 @@ def check_text_ids(config: RunConfig) -> None:
         raise ConfigError(
             "`min_count` and `max_per_order` choose the n-grams of a vocabulary, and with "
             "`hash_buckets` there is none. Leave out these two, or `hash_buckets`."
+        )
+    if config.freeze_words and config.l2_words:
+        raise ConfigError(
+            "`l2_words` is for word vectors that are trained, not for `freeze_words`. Leave one of "
+            f"them out. Received: l2_words={config.l2_words}"
+        )
+    if config.freeze_words and config.unknown_words == "ngrams" and config.init is None:
+        raise ConfigError(
+            "`freeze_words` would leave the n-grams of unknown words at their random vectors. "
+            "Leave it out, or choose `unknown_words=shared`."
+        )
+    if config.freeze_words and config.word_vectors is None and config.init is None:
+        raise ConfigError(
+            "`freeze_words` needs `word_vectors` or `init`: without them, words are random."
         )

@@ -16,7 +16,6 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.training.inherited_settings import check_same_settings
 
 #: Small, so that texts nearly keep their embeddings; not 0, or texts of new n-grams alone would
 #: have no direction.
@@ -41,18 +40,11 @@ def grow_from(
 
     Raises:
         RunError: The folder holds no model, or a damaged one.
-        ConfigError: The model has other settings than the new vectorizer and encoder; all are
-            named.
+        ConfigError: The model reads texts in another way, or its encoder has other weights.
     """
     old = TextEmbedder.load(path)
-    try:
-        grown, rows = old.vectorizer.grown(vectorizer)
-    except ConfigError:
-        # The settings of the encoder may differ too.
-        check_same_settings(path, old, vectorizer, make_encoder(vectorizer))
-        raise
+    grown, rows = old.vectorizer.grown(vectorizer)
     encoder = make_encoder(grown)
-    check_same_settings(path, old, vectorizer, encoder)
     if isinstance(grown, NgramVectorizer):
         _scale_rows(encoder, np.setdiff1d(np.arange(grown.num_rows), rows), _SCALE_OF_NEW_NGRAMS)
     transfer(old.encoder, encoder, rows)

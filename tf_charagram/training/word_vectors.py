@@ -5,13 +5,10 @@ from __future__ import annotations
 import logging
 
 import keras
-import tensorflow as tf
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.word_vectors import load_word_vectors, read_words, word_vectors_dim
+from tf_charagram.data.readers.word_vectors import load_word_vectors, word_vectors_dim
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.batches import bounded_batches
-from tf_charagram.text.splitting import split_words
 from tf_charagram.text.words import UNKNOWN, WordVectorizer
 from tf_charagram.training.settings import RunConfig
 
@@ -72,30 +69,6 @@ def load_pretrained(
             path, len(words),
         )  # fmt: skip
     return number
-
-
-def add_vector_words(config: RunConfig, vectorizer: WordVectorizer) -> WordVectorizer:
-    """Returns a vectorizer that also has the words of `config.word_vectors`, after its own.
-
-    Words that no text can give are left out: those in capitals where texts are lower-cased, or of
-    several words.
-
-    Raises:
-        DataError: The file cannot be read, or a line is bad.
-    """
-    if config.word_vectors is None:
-        return vectorizer
-    read = read_words(config.word_vectors, on_bad_line=config.on_bad_line)
-    words: dict[str, None] = {}
-    for chunk in bounded_batches(read, _CHUNK_WORDS, _CHUNK_CHARS):
-        units = split_words(
-            tf.constant(chunk), vectorizer.lowercase, vectorizer.unicode_form, vectorizer.max_chars
-        ).to_list()
-        pairs = zip(chunk, units, strict=True)
-        words.update((word, None) for word, own in pairs if own == [word.encode()])
-    if not words:
-        return vectorizer
-    return vectorizer.grown(WordVectorizer(**vectorizer.settings(), words=[*words]))[0]
 
 
 def pretrained_width(config: RunConfig) -> int | None:

@@ -104,14 +104,10 @@ def test_bad_lines_that_were_skipped(tagged, tmp_path, caplog):
     ("arguments", "message"),
     [
         (["--encoder", "word_average"], "composes words from characters: choose the encoder"),
-        (["--column", "pos"], "Unknown column 'pos'"),
         (["--data", "nowhere.tsv"], "nowhere.tsv: no such file"),
         (["--data", "."], "is a folder"),
         (["--select", "dev"], "Unknown set to select by 'dev'"),
-        (["--momentum", "1"], r"`momentum` must be in [0, 1)"),
-        (["--optimizer", "adam", "--momentum", "0.5"], "for the optimizer 'sgd' only"),
         (["--lstm-dim", "0"], "`lstm_dim` must be at least 1"),
-        (["--filters", "kim"], "`filters` is not an option of the encoder 'charagram'"),
     ],
 )
 def test_what_is_wrong_is_said(arguments, message, tmp_path, capsys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 from tf_charagram.checks import changed, check_at_least, check_margin, check_weights
 from tf_charagram.errors import ConfigError
@@ -27,18 +28,22 @@ class DistillConfig(RunConfig):
     """
 
     task: str = option("distill", "what to train")
-    data: tuple[str, ...] = option((), "texts, one per line, plain or gzip; repeatable")
+    data: tuple[str, ...] = option(
+        (), "texts, one per line, plain or gzip; repeatable", is_repeatable=True
+    )
     teacher: tuple[str, ...] = option(
         (),
         "vectors of the lines, .npy or .parquet, one file for each --data; or "
         "sentence-transformers:NAME_OR_FOLDER, which embeds them once; repeatable",
         "data",
+        is_repeatable=True,
     )
     second_teacher: tuple[str, ...] = option(
         (),
         "another teacher, given like --teacher, with vectors of any width: which lines are near, "
         "and how near, is then the mean of both; repeatable",
         "data",
+        is_repeatable=True,
     )
     teacher_cache: str | None = option(
         None, "folder where vectors that a teacher computed are kept [the user's cache]", "data"
@@ -48,6 +53,7 @@ class DistillConfig(RunConfig):
         "paraphrase pairs to learn from in the same steps, given like --data of --task words; "
         "repeatable",
         "data",
+        is_repeatable=True,
     )
     pair_weights: tuple[float, ...] = option(
         (),
@@ -58,12 +64,13 @@ class DistillConfig(RunConfig):
         None,
         "folder or file to score on [the starter set and what was downloaded before]",
         "data",
-        is_common=True,
     )
     batch_size: int | None = option(500, "lines per batch")
     pair_batch_size: int = option(500, "pairs per batch", "optimization")
     learning_rate: float = option(0.002, "step size")
-    decay: str = option("linear", "decay of the learning rate: none, or linear to 0 over --epochs")
+    decay: Literal["none", "linear"] = option(
+        "linear", "decay of the learning rate: linear goes to 0 over --epochs"
+    )
     dim: int | None = option(None, "width of the embedding [that of the teacher]")
     cosine_weight: float = option(
         1.0, "weight of the distance of each text to its vector", "objective"
@@ -84,17 +91,11 @@ class DistillConfig(RunConfig):
         "objective",
     )
     pairs_weight: float = option(1.0, "weight of the margin loss of --pairs", "objective")
-    negatives: str = option(
-        "max",
-        "how negatives are chosen: max, mix, random",
-        "objective",
-        choices=("max", "mix", "random"),
+    negatives: Literal["max", "mix", "random"] = option(
+        "max", "how negatives are chosen", "objective"
     )
-    negatives_from: str = option(
-        "all",
-        "where they come from: all, pairs of all workers; or worker, those of the same one",
-        "objective",
-        choices=("all", "worker"),
+    negatives_from: Literal["all", "worker"] = option(
+        "all", "take them from the pairs of all workers, or of the same one", "objective"
     )
     mask_duplicates: bool = option(
         True, "never take a text that equals one of the pair as a negative", "objective"

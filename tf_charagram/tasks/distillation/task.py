@@ -65,9 +65,7 @@ class Distill(EmbedderTask):
         Raises:
             ConfigError: There is no teacher, or none for each file.
             DataError: A file of the teacher cannot be read.
-            RunError: The folder of `config.init` holds no model, or a damaged one.
         """
-        config = super().prepared(config)
         return config if config.dim is not None else config.replace(dim=_width(config))
 
     @classmethod

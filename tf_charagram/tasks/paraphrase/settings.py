@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Literal
 
 from tf_charagram.checks import check_at_least, check_margin, check_weights
 from tf_charagram.settings import option
 from tf_charagram.training.settings import RunConfig
 
-_DEFAULT_BATCH_SIZE = {"sentences": 100}
+_BATCH_SIZES = {"sentences": 100}
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,12 @@ class ParaphraseConfig(RunConfig):
         (),
         "training pairs: a file, two aligned ones as A::B, `starter`, or a name to download; "
         "repeatable [words: starter]",
+        is_repeatable=True,
     )
     eval_data: str | None = option(
         None,
         "folder or file to score on [the starter set and what was downloaded before]",
         "data",
-        is_common=True,
     )
     batch_size: int | None = option(None, "pairs per batch [25; 100 for sentences]")
     data_weights: tuple[float, ...] = option(
@@ -44,17 +45,11 @@ class ParaphraseConfig(RunConfig):
     augment_typos: float = option(
         0.0, "share of the pairs to add once more, with typing errors in one side", "data"
     )
-    negatives: str = option(
-        "max",
-        "how negatives are chosen: max, mix, random",
-        "objective",
-        choices=("max", "mix", "random"),
+    negatives: Literal["max", "mix", "random"] = option(
+        "max", "how negatives are chosen", "objective"
     )
-    negatives_from: str = option(
-        "all",
-        "where they come from: all, pairs of all workers; or worker, those of the same one",
-        "objective",
-        choices=("all", "worker"),
+    negatives_from: Literal["all", "worker"] = option(
+        "all", "take them from the pairs of all workers, or of the same one", "objective"
     )
     mega_batches: int = option(
         1, "batches whose texts are searched together for negatives", "objective"
@@ -90,8 +85,11 @@ class ParaphraseConfig(RunConfig):
         check_margin(self.margin)
 
     def _fill_in(self) -> None:
+        super()._fill_in()
         if self.batch_size is None:
-            self._set(batch_size=_DEFAULT_BATCH_SIZE.get(self.task, 25))
+            self._set(batch_size=_BATCH_SIZES.get(self.task, 25))
+
+    def default_options(self) -> dict[str, Any]:
+        """Returns tanh for the sentences of `charagram` (Charagram, section 4.1.4)."""
         is_charagram = (self.task, self.encoder) == ("sentences", "charagram")
-        if is_charagram and self.init is None:
-            self._set_options(activation="tanh")
+        return {"activation": "tanh"} if is_charagram else {}

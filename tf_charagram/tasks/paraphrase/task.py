@@ -29,7 +29,7 @@ _NOT_IN_IDS = (
     "eval_data", "out", "preset", "epochs", "max_minutes", "batch_size", "batches_by_length",
     "mega_batches", "negatives", "negatives_from",
     "mask_duplicates", "mask_related", "margin", "l2", "l2_words", "l2_composition", "dense_l2",
-    "optimizer", "learning_rate", "momentum", "initial_accumulator", "decay", "clip_norm",
+    "optimizer", "learning_rate", "decay", "clip_norm",
     "precision", "freeze_words", "dim",
     "encoder_options", "evaluations_per_epoch", "checkpoint_every_s", "select", "threads",
 )  # fmt: skip

@@ -120,7 +120,6 @@ class Tagging(LabelledTask):
             lstm_dim=config.lstm_dim,
             hidden_dim=config.hidden_dim,
             use_capitals=lowercase,
-            use_peepholes=config.use_word_peepholes,
             seed=config.seed,
         )
         return Tagger(vectorizer, encoder, head)
