@@ -66,7 +66,7 @@ def options_class(name: str) -> type[EncoderOptions]:
 
 
 def vectorizer_of(name: str) -> str:
-    """Returns the kind of ids an encoder takes, a key of `text.VECTORIZERS`; errors as `options_class`."""
+    """Returns the kind of ids an encoder takes, a key of `text.VECTORIZERS`."""
     return options_class(name).vectorizer
 
 
