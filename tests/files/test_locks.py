@@ -24,23 +24,6 @@ def test_a_second_one_is_refused_until_the_first_is_released(tmp_path, monkeypat
         pass
 
 
-@pytest.mark.parametrize("is_there", [True, False])
-def test_a_link(tmp_path, monkeypatch, is_there):
-    """To a folder it is as good as the folder; to nothing it is an error, and stays."""
-    monkeypatch.setattr("tf_charagram.files.locks._PATIENCE_S", 0.1)
-    path, folder = tmp_path / "link", tmp_path / "folder"
-    path.symlink_to(folder)
-    if is_there:
-        folder.mkdir()
-        with FolderLock(path), pytest.raises(RunError, match="is in use"):
-            FolderLock(folder).acquire()
-    else:
-        with pytest.raises(RunError, match=r"link is a broken link\. Give a folder\."):
-            FolderLock(path).acquire()
-        assert not folder.exists()
-    assert path.is_symlink()
-
-
 def test_waits_for_a_process_that_is_ending(tmp_path, monkeypatch):
     monkeypatch.setattr("tf_charagram.files.locks._PATIENCE_S", 60.0)
     lock = FolderLock(tmp_path)

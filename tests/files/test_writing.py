@@ -108,30 +108,6 @@ def test_many_threads_at_once(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_name_that_was_freed_while_it_was_opened(tmp_path, monkeypatch):
-    """Another process has opened the file, given it its final name, and let go of it."""
-    monkeypatch.setattr("tf_charagram.files.writing.os.open", open_after(published := [], tmp_path))
-    with whole_file(tmp_path / "file", "w") as file:
-        file.write("second")
-        assert (tmp_path / "file").read_text() == "first"
-    assert published and (tmp_path / "file").read_text() == "second"
-
-
-def open_after(published, folder):
-    """Returns `os.open` that publishes, once, what it has opened."""
-    open_ = os.open
-
-    def opened(path, *args):
-        descriptor = open_(path, *args)
-        if not published:
-            published.append(path)
-            Path(path).write_text("first")
-            os.replace(path, folder / "file")
-        return descriptor
-
-    return opened
-
-
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
 def test_full_disk(tmp_path, code):
     path = tmp_path / "file"
@@ -139,13 +115,6 @@ def test_full_disk(tmp_path, code):
     with pytest.raises(RunError, match=message), whole_file(path):
         raise OSError(code, "full")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_folder_that_cannot_be_made(tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    path = tmp_path / "file" / "inner"
-    with pytest.raises(RunError, match=r"Cannot write .*inner"), whole_file(path):
-        pytest.fail("opened")
 
 
 def test_write_json(tmp_path):

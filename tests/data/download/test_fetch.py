@@ -12,7 +12,7 @@ import pytest
 
 from tests.data.download.conftest import PPDB, PPDB_CONTENT, PPDB_FILE
 from tf_charagram.data.download.fetch import cached
-from tf_charagram.data.download.sources import SOURCES, USES
+from tf_charagram.data.download.sources import SOURCES
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.sts import find_sts
 from tf_charagram.data.readers.wordsim import find_wordsim, read_wordsim
@@ -45,16 +45,6 @@ def tar_of(files):
             info.size = len(text)
             archive.addfile(info, io.BytesIO(text.encode()))
     return stream.getvalue()
-
-
-def test_table():
-    assert sum(name.startswith("ppdb-") for name in SOURCES) == 60
-    assert SOURCES["ppdb-1.0-xl-lexical"].url.endswith("/PPDB/eng/ppdb-1.0-xl-lexical.gz")
-    for source in SOURCES.values():
-        assert source.url.startswith(("http://", "https://"))
-        assert source.licence
-        assert source.kind in USES
-        assert not (source.members and source.is_folder)
 
 
 def test_a_download_is_not_repeated(server, cache, get):
@@ -166,12 +156,6 @@ def test_network_errors_say_the_address_and_the_way_out(monkeypatch, server, cac
     with pytest.raises(DataError, match=r"could not be fetched from http://127\.0\.0\.1:9/"):
         get(PPDB)
     assert list(cache.iterdir()) == []
-
-
-def test_cache_that_cannot_be_written(server, tmp_path, get):
-    (tmp_path / "file").touch()
-    with pytest.raises(DataError, match="could not be fetched"):
-        get(PPDB, cache_dir=tmp_path / "file")
 
 
 def test_progress_bar_goes_to_stderr(capsys, get):

@@ -81,15 +81,6 @@ def test_fewer_than_two_pairs(pairs, count):
         list(corpus_of(pairs).survey())
 
 
-def test_the_vocabulary_of_pairs_that_are_left_out():
-    pairs = [(f"a{i}", f"b{i}") for i in range(40)]
-    settings = {"weights": [0.25], "augment_typos": 0.5, "seed": 4}
-    part, whole = corpus_of(pairs, **settings), corpus_of(pairs, whole_vocabulary=True, **settings)
-    (texts, kept), (all_texts, kept_too) = read(part), read(whole)
-    assert kept == kept_too and part.listed == whole.listed
-    assert set(all_texts) == set(texts).union(*pairs) > set(texts)
-
-
 def test_weights_repeat_and_draw():
     many = [(f"left {i}", f"right {i}") for i in range(2000)]
     few = [("a", "b"), ("c", "d")]

@@ -57,13 +57,6 @@ def test_orders_are_those_of_the_batches(num_steps):
         ]
 
 
-def test_epochs_and_seeds_differ():
-    stream = make_stream()
-    first, second = (stream.epoch(epoch)[0].tolist() for epoch in (0, 1))
-    assert first != second
-    assert first != make_stream(seed=1).epoch(0)[0].tolist()
-
-
 @pytest.mark.parametrize("size", [100, 103])
 def test_num_examples_is_what_was_seen(size):
     stream = make_stream(size, lengths=np.arange(size))

@@ -87,13 +87,6 @@ def test_csv(write):
     assert [row.line for row in rows] == [2, 4, 6]
 
 
-@pytest.mark.parametrize(("name", "separator"), [("x.csv", ","), ("x.tsv", "\t")])
-def test_long_cells_and_blank_lines(write, name, separator):
-    text = "cat " * 100_000 + "x"
-    rows = read_columns(write(f"1{separator}{text}\n  \n\n0{separator}b\n", name))
-    assert cells(rows) == [(text, "1"), ("b", "0")]
-
-
 @pytest.mark.parametrize("content", ['1,a\n0,"b"c\n', '1,a\n0,"b\nc\n'])
 def test_broken_csv(write, content):
     with pytest.raises(DataError, match=r"x\.csv:2: the row is not valid CSV \(.*\)\. Check its q"):
@@ -129,12 +122,6 @@ def test_bad_lines(write, line, message):
     bad = BadLines("skip")
     assert cells(read_columns(path, on_bad_line=bad)) == [("good", "0"), ("better", "1")]
     assert (bad.count, bad.messages) == (1, [f"{path}:2: {message}"])
-
-
-def test_bad_lines_name_the_column_of_the_header(write):
-    path = write("premise\thypothesis\tlabel\na\t\tno\n")
-    with pytest.raises(DataError, match=r":2: expected a text in column hypothesis, but"):
-        read_columns(path, num_texts=2)
 
 
 @pytest.mark.parametrize(

@@ -75,11 +75,6 @@ class TestOfficial:
         with pytest.raises(DataError, match=rf"{message}, found {found} lines"):
             read_sts(path)
 
-    def test_blank_lines_at_the_end(self, official):
-        pairs = read_sts(official(TEXTS + "\n\n", "1\n2\n\n"))
-        assert (len(pairs), pairs.num_unscored) == (2, 1)
-        assert len(read_sts(official(TEXTS, "1\n2\n3\n\n\n"))) == 3
-
     def test_no_scores(self, official):
         path = official()
         path.with_name("STS.gs.OnWN.txt").unlink()
@@ -114,12 +109,6 @@ class TestPlain:
         assert (pairs.name, pairs.group, pairs.num_unscored) == ("STS2012.OnWN", "STS2012", 1)
         assert pairs.left == ["a b", "f"]
         np.testing.assert_array_equal(pairs.scores, [5, 0.5])
-
-    def test_unknown_name(self, tmp_path):
-        path = tmp_path / "mine.tsv"
-        path.write_text("5\ta\tb\n1\tc\td\n", encoding="utf-8")
-        assert (read_sts(path).name, read_sts(path).group) == ("mine", "STS")
-        assert read_sts(path, name="STS2014.images").group == "STS2014"
 
     @pytest.mark.parametrize("content", ["", "\n\n", "5\ta\tb\n"])
     def test_too_few_rows(self, tmp_path, content):

@@ -51,13 +51,6 @@ def test_formats(read, file_name, ends):
     assert len(pairs) == 2
 
 
-def test_names(read):
-    content = FORMATS["rw.txt"]
-    assert read(content, "rw.txt").name == "RW"
-    assert read(content, "mine.tsv").name == "mine"
-    assert read(content, "rw.txt", name="other").name == "other"
-
-
 def test_a_tag_stays_unless_every_word_has_one(read):
     assert read("x-n y-n 1\nplan-b sun 2\n").left == ["x-n", "plan-b"]
 
@@ -82,11 +75,6 @@ def test_bad_lines(read, line, message):
     bad = BadLines("skip")
     assert read(content, on_bad_line=bad).left == ["a", "e"]
     assert bad.count == 1
-
-
-def test_header_without_score(read):
-    with pytest.raises(DataError, match=r"set\.tsv:1: expected a score column .*simlex999"):
-        read("word1\tword2\tPOS\na\tb\tN\n")
 
 
 @pytest.mark.parametrize(("content", "found"), [("", 0), ("\n# note\n", 0), ("a\tb\t1\n", 1)])
