@@ -20,7 +20,7 @@ import tensorflow as tf
 
 from tf_charagram.data.pipeline.stream import ExampleStream
 from tf_charagram.encoders import encoder_class
-from tf_charagram.layers.ragged_rows import gather_ragged
+from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.encoding import distinct
 from tf_charagram.optimizers import make_optimizer

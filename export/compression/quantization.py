@@ -15,8 +15,7 @@ from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.words import AveragingEncoder, divisors
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.base import Float32Layer
-from tf_charagram.layers.groups import grouped
-from tf_charagram.layers.ragged_sum import sum_rows
+from tf_charagram.layers.ragged import grouped, sum_rows
 from tf_charagram.models.weights import stored_table
 from tf_charagram.text.base import settings_of
 

@@ -1,20 +1,156 @@
-"""Tables in bfloat16: the same numbers as of a table in float32 that was rounded."""
+"""Embedding tables: sums and padded vectors against loops, sparse gradients, and bfloat16."""
 
 from __future__ import annotations
+
+import json
 
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from numpy.testing import assert_array_equal
+from hypothesis import given
+from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.contracts import ragged, row_sparse
-from tf_charagram.layers.embedding_table import tables_in
-from tf_charagram.layers.padding import PaddedEmbedding
-from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
+from tests.contracts import SPEC, ragged, row_sparse
+from tests.layers.test_ragged import (
+    BATCHES,
+    DIM,
+    NUM_ROWS,
+    expected_gradient,
+    expected_sums,
+    ids_of_texts,
+)
+from tests.reference.words import word_runs
+from tests.text.strategies import slow_property_settings
+from tf_charagram.errors import ConfigError
+from tf_charagram.layers.embedding_table import PaddedEmbedding, RaggedEmbeddingSum, tables_in
+from tf_charagram.layers.ragged import grouped, to_padded
 
 LAYERS = pytest.mark.parametrize("layer_class", [RaggedEmbeddingSum, PaddedEmbedding])
-ROWS = [[1, 3, 3], [], [5]]
+
+
+@pytest.fixture(params=BATCHES.values(), ids=BATCHES)
+def rows(request):
+    return request.param
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_sums(rows, training):
+    rng = np.random.default_rng(0)
+    layer = RaggedEmbeddingSum(num_rows=NUM_ROWS, dim=DIM)
+    table = rng.normal(size=(NUM_ROWS, DIM))
+    layer.table.assign(table)
+    _optimizer = row_sparse(layer)
+    upstream = rng.normal(size=(len(rows), DIM))
+
+    @tf.function(input_signature=[SPEC])
+    def in_graph(ids):
+        with tf.GradientTape() as tape:
+            sums = layer(ids, training=training)
+        return sums, tape.gradient(
+            sums, layer.table.value, output_gradients=tf.constant(upstream, tf.float32)
+        )
+
+    for function in (in_graph, in_graph.python_function):
+        sums, gradient = function(ragged(rows))
+        assert isinstance(gradient, tf.IndexedSlices) == training
+        if training:
+            indices = gradient.indices.numpy().tolist()
+            assert len(set(indices)) == len(indices)
+            # A batch without any id touches row 0; the values below say that its gradient is zero.
+            assert set(indices) == ({i for row in rows for i in row} or {0})
+        assert sums.shape == (len(rows), DIM)
+        assert_allclose(sums, expected_sums(table, rows), rtol=1e-5, atol=1e-6)
+        dense = tf.convert_to_tensor(gradient)
+        assert_allclose(dense, expected_gradient(upstream, rows, NUM_ROWS), rtol=1e-5, atol=1e-6)
+
+
+def test_training_reads_only_the_named_rows():
+    """NaN elsewhere in the table reaches neither sums nor gradient."""
+    layer = RaggedEmbeddingSum(num_rows=NUM_ROWS, dim=DIM)
+    table = np.full((NUM_ROWS, DIM), np.nan)
+    table[[1, 4]] = np.random.default_rng(0).normal(size=(2, DIM))
+    layer.table.assign(table)
+    _optimizer = row_sparse(layer)
+    with tf.GradientTape() as tape:
+        sums = layer(ragged([[1, 4, 1], []]), training=True)
+    assert_allclose(sums, [2 * table[1] + table[4], np.zeros(DIM)], rtol=1e-5)
+    assert np.isfinite(tape.gradient(sums, layer.table.value).values).all()
+
+
+def test_embedding(rows):
+    """Values, and a gradient that names each row once; NaN elsewhere in the table stays there."""
+    layer, rng = PaddedEmbedding(num_rows=NUM_ROWS, dim=DIM), np.random.default_rng(0)
+    used = sorted({i for row in rows for i in row})
+    table = np.full((NUM_ROWS, DIM), np.nan)
+    table[used] = rng.normal(size=(len(used), DIM))
+    layer.table.assign(table)
+    _optimizer = row_sparse(layer)
+    time = max([1, *map(len, rows)])
+    expected = np.zeros((len(rows), time, DIM))
+    upstream, slope = rng.normal(size=expected.shape), np.zeros((NUM_ROWS, DIM))
+    for r, row in enumerate(rows):
+        for t, i in enumerate(row):
+            expected[r, t] = table[i]
+            slope[i] += upstream[r, t]
+
+    @tf.function(input_signature=[SPEC])
+    def in_graph(ids):
+        with tf.GradientTape() as tape:
+            vectors, mask = layer(ids)
+        target = tf.constant(upstream, tf.float32)
+        return vectors, mask, tape.gradient(vectors, layer.table.value, output_gradients=target)
+
+    for function in (in_graph, in_graph.python_function):
+        vectors, mask, gradient = function(ragged(rows))
+        assert_array_equal(mask, to_padded(ragged(rows))[1])
+        assert_allclose(vectors, expected, rtol=1e-6)
+        assert isinstance(gradient, tf.IndexedSlices)
+        assert sorted(gradient.indices.numpy().tolist()) == used
+        assert_allclose(tf.convert_to_tensor(gradient), slope, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.long
+@slow_property_settings
+@given(ids_of_texts)
+def test_embedding_of_groups(rows):
+    """Sums, and a gradient that names each row once, in eager mode and in a graph."""
+    layer, rng = PaddedEmbedding(num_rows=7, dim=2), np.random.default_rng(0)
+    table = rng.normal(size=(7, 2))
+    layer.table.assign(table)
+    _optimizer = row_sparse(layer)
+    runs = [word_runs(row, 3) for row in rows]
+    time = max([1, *map(len, runs)])
+    expected, slope = np.zeros((len(rows), time, 2)), np.zeros((7, 2))
+    upstream = rng.normal(size=expected.shape)
+    for r, row in enumerate(runs):
+        for t, run in enumerate(row):
+            for i in run:
+                expected[r, t] += table[i]
+                slope[i] += upstream[r, t]
+
+    def function(ids):
+        with tf.GradientTape() as tape:
+            vectors, _ = layer(grouped(ids, 3))
+        target = tf.constant(upstream, tf.float32)
+        return vectors, tape.gradient(vectors, layer.table.value, output_gradients=target)
+
+    for call in (function, tf.function(function, input_signature=[SPEC])):
+        vectors, gradient = call(ragged(rows))
+        assert_allclose(vectors, expected, rtol=1e-5, atol=1e-6)
+        assert sorted(gradient.indices.numpy()) == sorted({i for row in rows for i in row})
+        assert_allclose(tf.convert_to_tensor(gradient), slope, rtol=1e-5, atol=1e-6)
+
+
+@LAYERS
+def test_config_round_trip(layer_class):
+    layer = layer_class(num_rows=7, dim=2, initializer="ones", name="vectors")
+    restored = layer_class.from_config(json.loads(json.dumps(layer.get_config())))
+    assert restored.get_config() == layer.get_config()
+    assert_array_equal(restored.table, np.ones((7, 2)))
+    for name in ("num_rows", "dim"):
+        with pytest.raises(ConfigError, match=rf"`{name}` must be at least 1. Received: {name}=0"):
+            layer_class(**{"num_rows": 2, "dim": 2, name: 0})
 
 
 def both(layer_class):
@@ -57,7 +193,7 @@ def test_computes_in_float32(layer_class, training, is_row_sparse):
     for layer in both(layer_class):
         optimizer = row_sparse(layer) if is_row_sparse else None
         with tf.GradientTape() as tape:
-            outputs = values(layer(ragged(ROWS), training=training))
+            outputs = values(layer(ragged([[1, 3, 3], [], [5]]), training=training))
             loss = tf.reduce_sum(outputs * tf.range(3.0))
         gradient = tape.gradient(loss, layer.table.value)
         assert outputs.dtype == tf.float32

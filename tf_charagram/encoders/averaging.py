@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tf_charagram.encoders.options import DanOptions, ProjectionOptions
 from tf_charagram.encoders.words import AveragingEncoder
-from tf_charagram.layers.dense import make_dense
+from tf_charagram.layers.base import make_dense
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")

@@ -12,8 +12,7 @@ from tf_charagram.encoders.options import CharCnnOptions
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.conv_pooling import ConvPooling
-from tf_charagram.layers.dense import make_dense
-from tf_charagram.layers.padding import PaddedEmbedding
+from tf_charagram.layers.embedding_table import PaddedEmbedding
 
 #: Name -> number of filters of each width (Charagram, section 4.1.3).
 FILTERS = {

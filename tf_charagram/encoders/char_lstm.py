@@ -11,7 +11,7 @@ from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.options import CharLstmOptions
 from tf_charagram.errors import check_positive
 from tf_charagram.layers.base import ConfiguredLayer
-from tf_charagram.layers.padding import PaddedEmbedding
+from tf_charagram.layers.embedding_table import PaddedEmbedding
 from tf_charagram.layers.plain_lstm import make_lstm
 
 

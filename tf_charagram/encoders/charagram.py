@@ -10,9 +10,8 @@ import tensorflow as tf
 from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.options import CharagramOptions
 from tf_charagram.errors import check_positive
-from tf_charagram.layers.base import ConfiguredLayer
-from tf_charagram.layers.dense import make_dense
-from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
+from tf_charagram.layers.base import ConfiguredLayer, make_dense
+from tf_charagram.layers.embedding_table import RaggedEmbeddingSum
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tf_charagram.encoders.options import LstmOptions
 from tf_charagram.encoders.words import SequenceEncoder, divisors
-from tf_charagram.layers.dense import make_dense
+from tf_charagram.layers.base import make_dense
 from tf_charagram.layers.plain_lstm import make_lstm
 
 

@@ -11,9 +11,8 @@ from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.options import WordOptions
 from tf_charagram.errors import ConfigError, check_integers, check_positive
 from tf_charagram.layers.base import ConfiguredLayer
-from tf_charagram.layers.groups import grouped
-from tf_charagram.layers.padding import PaddedEmbedding, gather_rows
-from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum, sum_rows
+from tf_charagram.layers.embedding_table import PaddedEmbedding, RaggedEmbeddingSum
+from tf_charagram.layers.ragged import gather_rows, grouped, sum_rows
 
 
 class WordEncoder(Encoder, ConfiguredLayer):

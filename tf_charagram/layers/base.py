@@ -1,4 +1,4 @@
-"""The bases of the layers: they compute in float32, and read their config from arguments."""
+"""Bases of the layers: float32, and a config of constructor arguments."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from tf_charagram.errors import ConfigError
 
 
 class Float32Layer(keras.layers.Layer):
-    """A Keras layer that computes in float32, also under a global policy of mixed precision.
+    """A Keras layer that computes in float32, even under a global policy of mixed precision.
 
-    Sums of many rows lose too much in 16 bits, and small updates of a table are lost altogether.
-    A layer that follows casts to the type it computes in, as every Keras layer does.
+    In 16 bits, sums of many rows lose precision and small updates of a table are lost altogether.
+    Layers that follow cast their inputs, as every Keras layer does.
 
     Args:
         **kwargs: As for `keras.layers.Layer`; `dtype` may be `None` or `"float32"`.
 
     Raises:
-        ConfigError: Another `dtype` is asked for.
+        ConfigError: `dtype` is another type.
     """
 
-    # `dtype` is not a parameter, because these are options of an encoder.
+    # Not a parameter, because parameters are the options of an encoder.
     def __init__(self, **kwargs: Any) -> None:
         dtype = kwargs.pop("dtype", None)
         policy = keras.dtype_policies.get("float32" if dtype is None else dtype)
@@ -36,7 +36,7 @@ class Float32Layer(keras.layers.Layer):
         super().__init__(dtype=policy, **kwargs)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the arguments of every layer, and which sublayers are frozen if not all are."""
+        """Returns the arguments of every layer, and the frozen sublayers if not all are."""
         frozen = [name for name, layer in _sublayers(self) if not layer.trainable]
         is_mixed = any(layer.trainable != self.trainable for _, layer in _sublayers(self))
         return {**super().get_config(), **({FROZEN: frozen} if is_mixed else {})}
@@ -54,12 +54,12 @@ class Float32Layer(keras.layers.Layer):
         return layer
 
 
-#: In the config of a layer: the names of its frozen sublayers, if others are not.
+#: Key in the config of a layer: names of its frozen sublayers, if others are trained.
 FROZEN = "frozen"
 
 
 def _sublayers(layer: keras.layers.Layer, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields the layers inside of a layer by name, each before those inside of it."""
+    """Yields the layers inside a layer with their paths, outer ones first."""
     for part in layer._layers:
         yield path + part.name, part
         yield from _sublayers(part, f"{path}{part.name}/")
@@ -68,8 +68,8 @@ def _sublayers(layer: keras.layers.Layer, path: str = "") -> Iterator[tuple[str,
 class ConfiguredLayer(Float32Layer):
     """A Keras layer that keeps each constructor argument as an attribute of the same name.
 
-    Its config is read from these attributes, those of its base classes first. An argument without
-    an attribute is one that a subclass sets itself.
+    Its config is read from these attributes, those of base classes first. Arguments without an
+    attribute are left out: a subclass sets them itself.
     """
 
     def get_config(self) -> dict[str, Any]:
@@ -89,3 +89,26 @@ def _to_json(value: Any) -> Any:
     if isinstance(value, keras.initializers.Initializer):
         return keras.initializers.serialize(value)
     return [_to_json(part) for part in value] if isinstance(value, tuple | list) else value
+
+
+def make_dense(
+    input_dim: int, units: int, *, activation: str, seed: int, name: str
+) -> keras.layers.Dense:
+    """Builds a float32 dense layer with a Glorot uniform kernel (Glorot and Bengio, 2010).
+
+    Args:
+        input_dim: Width of the inputs.
+        units: Width of the outputs.
+        activation: Name of the non-linearity.
+        seed: Seed of the initial weights.
+        name: Name of the layer.
+    """
+    dense = keras.layers.Dense(
+        units,
+        activation=activation,
+        kernel_initializer=keras.initializers.GlorotUniform(seed=seed),
+        name=name,
+        dtype="float32",
+    )
+    dense.build((None, input_dim))
+    return dense

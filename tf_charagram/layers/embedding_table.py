@@ -1,4 +1,4 @@
-"""The base of the layers that look ids up in a table."""
+"""Layers that look ids up in a table of embeddings."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import check_positive
 from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.layers.ragged import gather_rows, sum_rows, to_padded, to_padded_groups
 
 #: Of a table, a sparse gradient names the rows of the batch.
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
@@ -163,3 +164,92 @@ def embedding_tables(layer: keras.layers.Layer) -> list[keras.Variable]:
     """Returns the embedding tables of a layer, such as an encoder."""
     parts = vars(layer).values()
     return [part.table for part in parts if isinstance(part, EmbeddingTable)]
+
+
+@keras.saving.register_keras_serializable(package="tf_charagram")
+class RaggedEmbeddingSum(EmbeddingTable):
+    """Sums the embeddings of ragged ids (Charagram, section 3, inside of equation 1).
+
+    Reads only the rows of a batch while training with a sparse gradient, and always if the table is
+    in bfloat16. Arguments and errors are those of `EmbeddingTable`.
+
+    Attributes:
+        exchange: The workers that each sum and train their rows of the table, an `Exchange`; `None`
+            if this process trains alone.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        training: Whether the gradient of the table may be sparse.
+
+    Returns:
+        float32 `(batch, dim)`; zeros for an empty row.
+    """
+
+    exchange: Any = None
+
+    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+        """Returns the sums of the rows of each text."""
+        if training and self.exchange is not None:
+            own = self.exchange.own_ids(ids)
+            return self.exchange.total(sum_rows(*self.touched_rows(own)))
+        if training and self._has_sparse_gradient():
+            return sum_rows(*self.touched_rows(ids))
+        if self.table.dtype == "float32":
+            return sum_rows(tf.convert_to_tensor(self.table.value), ids)
+        return sum_rows(*self.touched_rows(ids, training))
+
+    def compute_output_spec(self, ids: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
+        """Returns a symbolic float32 `(batch, dim)` for symbolic ids."""
+        del kwargs
+        return keras.KerasTensor((ids.shape[0], self.dim), "float32")
+
+    def touched_rows(
+        self, ids: tf.RaggedTensor, training: bool = True
+    ) -> tuple[tf.Tensor, tf.RaggedTensor]:
+        """Returns the distinct rows that ids name, at least one, and ids into these."""
+        touched, positions = tf.unique(ids.values, out_idx=ids.dtype)
+        # At least one row is needed, so a batch without ids touches row 0, with a zero gradient.
+        is_empty = tf.cast(tf.equal(tf.size(touched), 0), tf.int32)
+        touched = tf.concat([touched, tf.zeros([is_empty], touched.dtype)], axis=0)
+        return self.rows(touched, training), ids.with_values(positions)
+
+
+@keras.saving.register_keras_serializable(package="tf_charagram")
+class PaddedEmbedding(EmbeddingTable):
+    """Looks ragged ids up in a table and pads the vectors with zeros.
+
+    Ids may come in groups, for instance a word and its n-grams; the vector of a group is the sum of
+    its rows. Only the rows of the batch are read. Arguments and errors are those of
+    `EmbeddingTable`.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`, or `(batch, None, None)` in groups.
+        training: Whether the table is being trained, see `EmbeddingTable`.
+
+    Returns:
+        float32 `(batch, time, dim)`, zeros at padding, and a bool mask `(batch, time)`, true at
+        real steps, which come first. `time` is at least 1.
+    """
+
+    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns the padded vectors and their mask."""
+        touched, positions = tf.unique(ids.flat_values, out_idx=tf.int64)
+        ids = ids.with_flat_values(positions + 1)
+        rows = self.rows(touched, training)
+        rows = tf.concat([tf.zeros([1, self.dim], rows.dtype), rows], axis=0)
+        if ids.ragged_rank > 1:
+            groups, mask = to_padded_groups(ids)
+            vectors = sum_rows(rows, groups)
+        else:
+            padded, mask = to_padded(ids)
+            vectors = gather_rows(rows, tf.reshape(padded, [-1]))
+        return tf.reshape(vectors, tf.concat([tf.shape(mask), [self.dim]], axis=0)), mask
+
+    def compute_output_spec(
+        self, ids: keras.KerasTensor, **kwargs: Any
+    ) -> tuple[keras.KerasTensor, keras.KerasTensor]:
+        """Returns symbolic vectors and their mask for symbolic ids."""
+        del kwargs
+        batch = ids.shape[0]
+        vectors = keras.KerasTensor((batch, None, self.dim), "float32")
+        return vectors, keras.KerasTensor((batch, None), "bool")

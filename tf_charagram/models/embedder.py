@@ -15,8 +15,7 @@ from keras.layers import Layer
 
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.layers.huge_pages import use_huge_pages
-from tf_charagram.layers.placement import read_in_place
+from tf_charagram.layers.memory import read_in_place, use_huge_pages
 from tf_charagram.losses.similarity import paired_cosine
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel, check_process
 from tf_charagram.models.encoding import encoded, in_halves

@@ -12,7 +12,7 @@ from keras.layers import Layer
 from numpy.typing import NDArray
 
 from tf_charagram.encoders.base import is_padded
-from tf_charagram.layers.by_length import by_length
+from tf_charagram.layers.ragged import by_length
 from tf_charagram.models.base import TEXTS
 
 # Characters or words per padded group.

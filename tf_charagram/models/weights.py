@@ -12,7 +12,7 @@ import tensorflow as tf
 from tf_charagram.errors import ConfigError, RunError, unknown_name
 from tf_charagram.files.arrays import ArrayFile
 from tf_charagram.layers.embedding_table import embedding_tables
-from tf_charagram.layers.huge_pages import aligned_empty, shared_tensor
+from tf_charagram.layers.memory import aligned_empty, shared_tensor
 
 #: Types of tables in model folders.
 TABLE_DTYPES = ("float32", "float16", "int8", "int4")

@@ -18,7 +18,7 @@ from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.pipeline.stream import ExampleStream
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.evaluation.classification import ClassificationScore, score_labels
-from tf_charagram.layers.ragged_rows import gather_ragged
+from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.encoding import distinct

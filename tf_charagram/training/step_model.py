@@ -11,9 +11,7 @@ import tensorflow as tf
 from tf_charagram.checks import check_clip_norm
 from tf_charagram.data.pipeline.device import from_parts
 from tf_charagram.errors import ConfigError, check_switches
-from tf_charagram.layers.embedding_table import Gradient
-from tf_charagram.layers.huge_pages import use_huge_pages
-from tf_charagram.layers.ragged_sum import RaggedEmbeddingSum
+from tf_charagram.layers.embedding_table import Gradient, RaggedEmbeddingSum
 from tf_charagram.losses.penalties import L2Penalties
 from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.optimizers.gradients import clip_by_global_norm, scaled, values_of
@@ -199,13 +197,6 @@ class StepModel(keras.Model):
         total = tf.debugging.check_numerics(total, "The loss or its gradient is not finite")
         with tf.control_dependencies([total]):
             return tf.identity(loss)
-
-    def fit(self, *args: Any, **kwargs: Any) -> Any:
-        """Trains, as `keras.Model.fit`."""
-        if self.distribute_strategy.num_replicas_in_sync == 1:
-            for variable in [*self.trained_variables, *self.optimizer.variables]:
-                use_huge_pages(variable.value)
-        return super().fit(*args, **kwargs)
 
     def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
         """Trains on one batch; returns the mean loss."""

@@ -22,7 +22,7 @@ from tf_charagram.data.pipeline.stream import (
     split_batches,
 )
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.ragged_rows import gather_ragged
+from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.text.tensors import ids_function
 

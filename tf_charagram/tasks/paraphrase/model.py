@@ -11,7 +11,7 @@ import tensorflow as tf
 from tf_charagram.checks import check_margin
 from tf_charagram.errors import ConfigError, check_integers
 from tf_charagram.layers.embedding_table import Gradient
-from tf_charagram.layers.ragged_rows import gather_ragged
+from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.losses.margin import margin_loss
 from tf_charagram.losses.negatives import NegativeSampler
 from tf_charagram.losses.similarity import normalize_rows

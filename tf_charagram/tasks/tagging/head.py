@@ -9,10 +9,9 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.errors import check_positive, check_switches
-from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.layers.base import ConfiguredLayer, make_dense
 from tf_charagram.layers.bilstm import BiLstm
-from tf_charagram.layers.dense import make_dense
-from tf_charagram.layers.padding import gather_rows, to_padded
+from tf_charagram.layers.ragged import gather_rows, to_padded
 from tf_charagram.layers.sigmoid_head import checked_labels
 
 

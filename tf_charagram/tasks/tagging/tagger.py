@@ -12,8 +12,8 @@ import tensorflow as tf
 from keras.layers import Layer
 
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.layers.by_length import by_length
-from tf_charagram.layers.placement import read_in_place
+from tf_charagram.layers.memory import read_in_place
+from tf_charagram.layers.ragged import by_length
 from tf_charagram.models.base import TEXTS, HeadedModel
 from tf_charagram.models.encoding import encoded
 from tf_charagram.tasks.tagging.capitals import has_capital

@@ -19,7 +19,7 @@ from tf_charagram.data.starter import STARTER, starter_file
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import whole_file
-from tf_charagram.layers.ragged_rows import gather_ragged
+from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.tasks.labelled import LabelledTask
 from tf_charagram.tasks.tagging.capitals import has_capital
 from tf_charagram.tasks.tagging.head import TaggingHead

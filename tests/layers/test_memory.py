@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tf_charagram.layers.huge_pages import aligned_empty, shared_tensor, use_huge_pages
+from tf_charagram.layers.memory import aligned_empty, shared_tensor, use_huge_pages
 
 
 @pytest.mark.parametrize("num_rows", [0, 1, 7_000, 100_000])

@@ -1,0 +1,274 @@
+"""Operations on ragged ids: sums of rows, padding, groups, and batches by length.
+
+Sums are products of a sparse matrix in CSR form, one row per text, with the embedding table. Their
+gradient is the product with the transposed matrix; transposing a CSR matrix is a counting sort. On
+two cores, for 200 texts of 160 ids and 300 dimensions, the product takes half the time of
+`SparseSegmentSum` and the gradient a tenth of that of `SparseSegmentSumGrad`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+# Bits above the position of a value in its row, and below the row.
+_ROW_BITS = np.int64(32)
+
+
+def row_ids(ids: tf.RaggedTensor) -> tf.Tensor:
+    """Returns the row of each value of a ragged tensor, int64 `(num_values,)`.
+
+    Args:
+        ids: int32 `(batch, None)`, or int64 as on a GPU.
+    """
+    splits = tf.cast(ids.row_splits, tf.int64)
+    if ids.dtype == tf.int32:
+        # Counting within each row takes a third of the time, but has no GPU kernel.
+        starts = tf.bitwise.left_shift(tf.range(tf.size(splits, tf.int64) - 1), _ROW_BITS)
+        counted = tf.ragged.range(starts, starts + splits[1:] - splits[:-1])
+        return tf.bitwise.right_shift(counted.values, _ROW_BITS)
+    positions = tf.range(tf.shape(ids.values, tf.int64)[0])
+    rows = tf.raw_ops.UpperBound(
+        sorted_inputs=splits[tf.newaxis, 1:], values=positions[tf.newaxis], out_type=tf.int64
+    )
+    return tf.reshape(rows, [-1])
+
+
+def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor) -> tf.Tensor:
+    """Sums the rows of a table over each row of ids, with a dense gradient.
+
+    Repeated ids count repeatedly; an empty row gives zeros.
+
+    Args:
+        table: float32 `(num_rows, dim)`, at least one row.
+        ids: int32 or int64 `(batch, None)`, values in `[0, num_rows)`.
+
+    Returns:
+        float32 `(batch, dim)`.
+    """
+    sums = _sum_rows(table, _entries(ids), ids.nrows(tf.int64))
+    sums.set_shape([ids.shape[0], table.shape[1]])
+    return sums
+
+
+def _entries(ids: tf.RaggedTensor) -> tf.Tensor:
+    """Returns the row and the value of each id, int64 `(num_ids, 2)`."""
+    # Complex numbers interleave pairs in one pass; stacking columns copies each number alone.
+    parts = [tf.bitcast(x, tf.float64) for x in (row_ids(ids), tf.cast(ids.values, tf.int64))]
+    return tf.reshape(tf.bitcast(tf.complex(*parts), tf.int64), [-1, 2])
+
+
+class _Counts(NamedTuple):
+    """The sparse matrix of how often each row of ids names each row of a table.
+
+    Attributes:
+        batch: Number of rows of ids, int64 `()`.
+        indices: Row of ids and row of the table of each id, int64 `(num_ids, 2)`.
+        shape: Shape of the matrix, int64 `(2,)`.
+    """
+
+    batch: tf.Tensor
+    indices: tf.Tensor
+    shape: tf.Tensor
+
+    @classmethod
+    def of(cls, entries: tf.Tensor, batch: tf.Tensor, num_rows: tf.Tensor) -> _Counts:
+        """Counts the result of `_entries`."""
+        # TensorFlow aborts the process on a matrix without rows.
+        shape = tf.stack([tf.maximum(batch, 1), tf.cast(num_rows, tf.int64)])
+        return cls(batch, entries, shape)
+
+    def product(self, table: tf.Tensor) -> tf.Tensor:
+        """Returns the product with a table."""
+        return tf.raw_ops.SparseMatrixMatMul(a=self._matrix(), b=table)[: self.batch]
+
+    def gradient(self, upstream: tf.Tensor) -> tf.Tensor:
+        """Returns the gradient of the product with respect to the table."""
+        # Matrices cannot leave a function, but TensorFlow recognizes this one as the first.
+        transposed = tf.raw_ops.SparseMatrixTranspose(input=self._matrix(), type=tf.float32)
+        upstream = tf.pad(upstream, [[0, self.shape[0] - self.batch], [0, 0]])
+        return tf.raw_ops.SparseMatrixMatMul(a=transposed, b=upstream)
+
+    def _matrix(self) -> tf.Tensor:
+        ones = tf.ones([tf.shape(self.indices)[0]])
+        return tf.raw_ops.SparseTensorToCSRSparseMatrix(
+            indices=self.indices, values=ones, dense_shape=self.shape
+        )
+
+
+# Traced once per process: TensorFlow keeps each graph in which a custom gradient was traced.
+@tf.function(
+    input_signature=[
+        tf.TensorSpec([None, None], tf.float32),
+        tf.TensorSpec([None, 2], tf.int64),
+        tf.TensorSpec([], tf.int64),
+    ],
+    autograph=False,
+)
+def _sum_rows(table: tf.Tensor, entries: tf.Tensor, batch: tf.Tensor) -> tf.Tensor:
+    counts = _Counts.of(entries, batch, tf.shape(table)[0])
+
+    @tf.custom_gradient
+    def product(table: tf.Tensor) -> tuple[tf.Tensor, Any]:
+        return counts.product(table), counts.gradient
+
+    return product(table)
+
+
+def gather_rows(values: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
+    """Gathers rows with a gradient that is a sparse product; that of `tf.gather` scatters rows.
+
+    Args:
+        values: float32 `(num_rows, dim)`, at least one row.
+        indices: int32 or int64 `(n,)`.
+
+    Returns:
+        float32 `(n, dim)`.
+    """
+    splits = tf.range(tf.shape(indices, tf.int64)[0] + 1)
+    return sum_rows(values, tf.RaggedTensor.from_row_splits(indices, splits, validate=False))
+
+
+def gather_ragged(ids: tf.RaggedTensor, rows: tf.Tensor) -> tf.RaggedTensor:
+    """Gathers rows of a ragged tensor, on the CPU or on a GPU.
+
+    Unlike `tf.gather`, it does not read the lengths of all rows every time.
+
+    Args:
+        ids: Any type, `(num_rows, None)`; on a GPU, int64.
+        rows: int64 `(n,)`, values in `[0, num_rows)`.
+
+    Returns:
+        `(n, None)`, of the type of `ids`.
+    """
+    starts, ends = tf.gather(ids.row_splits, rows), tf.gather(ids.row_splits, rows + 1)
+    if ids.dtype != tf.int64:
+        # Takes half the time, but has no GPU kernel.
+        ranges = tf.ragged.range(starts, ends, row_splits_dtype=starts.dtype)
+        return ranges.with_values(tf.gather(ids.values, ranges.values))
+    lengths = ends - starts
+    steps = tf.range(tf.maximum(tf.reduce_max(lengths), 0))
+    is_real = steps < lengths[:, tf.newaxis]
+    positions = tf.gather_nd(starts[:, tf.newaxis] + steps, tf.where(is_real))
+    splits = tf.concat([tf.zeros([1], lengths.dtype), tf.cumsum(lengths)], axis=0)
+    values = tf.gather(ids.values, positions)
+    return tf.RaggedTensor.from_row_splits(values, splits, validate=False)
+
+
+def grouped(ids: tf.RaggedTensor, num_words: int) -> tf.RaggedTensor:
+    """Groups the ids of texts into words, each a word id and the ids of its n-grams.
+
+    An id up to `num_words` begins a word, and so does the first id of a text; other ids belong to
+    the word before them.
+
+    Args:
+        ids: int32 `(batch, None)`.
+        num_words: The highest id that begins a word.
+
+    Returns:
+        int32 `(batch, None, None)`: texts, words, ids.
+    """
+    rows = row_ids(ids)
+    is_first = tf.not_equal(rows, tf.concat([[-1], rows], axis=0)[:-1])
+    begins = tf.reshape(tf.where(is_first | (ids.values <= num_words)), [-1])
+    splits = tf.concat([begins, tf.shape(rows, tf.int64)], axis=0)
+    words = tf.RaggedTensor.from_row_splits(ids.values, splits, validate=False)
+    texts = tf.searchsorted(begins, tf.cast(ids.row_splits, tf.int64), out_type=tf.int64)
+    return tf.RaggedTensor.from_row_splits(words, texts, validate=False)
+
+
+def to_padded(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Pads ids at the end with 0, to at least one step.
+
+    Args:
+        ids: int32 or int64 `(batch, None)`.
+
+    Returns:
+        Ids of the same type, `(batch, time)`, and a bool mask of the same shape, true at real ids.
+    """
+    starts, lengths, steps = _steps(ids)
+    mask = steps < lengths
+    # Position 0 of the values is the padding.
+    positions = tf.where(mask, starts + steps + 1, 0)
+    return tf.gather(tf.concat([tf.zeros([1], ids.dtype), ids.values], axis=0), positions), mask
+
+
+def to_padded_groups(ids: tf.RaggedTensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
+    """Pads groups of ids at the end with empty groups, to at least one step.
+
+    Args:
+        ids: int32 or int64 `(batch, None, None)`.
+
+    Returns:
+        Ids of the same type, `(batch * time, None)`, and a bool mask `(batch, time)`, true at real
+        groups.
+    """
+    starts, lengths, steps = _steps(ids)
+    # A padded group begins where the next real one does.
+    begins = tf.gather(ids.values.row_splits, starts + tf.minimum(steps, lengths))
+    splits = tf.concat([tf.reshape(begins, [-1]), ids.values.row_splits[-1:]], axis=0)
+    groups = tf.RaggedTensor.from_row_splits(ids.flat_values, splits, validate=False)
+    return groups, steps < lengths
+
+
+def _steps(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Returns starts and lengths of the rows, `(batch, 1)`, and the steps, `(time,)`.
+
+    All are int64, because int32 operations of a GPU run in host memory.
+    """
+    starts = tf.cast(ids.row_splits[:-1], tf.int64)
+    lengths = tf.cast(ids.row_lengths(), tf.int64)
+    steps = tf.range(tf.maximum(tf.reduce_max(lengths), 1))
+    return starts[:, tf.newaxis], lengths[:, tf.newaxis], steps
+
+
+def by_length(
+    function: Callable[[tf.RaggedTensor], tf.Tensor],
+    rows: tf.RaggedTensor,
+    max_steps: int,
+    dim: int,
+    *,
+    per_value: bool,
+) -> tf.Tensor:
+    """Applies a function that pads to groups of rows of similar length.
+
+    Used for inference, because a long row would make all rows that are padded with it as expensive.
+
+    Args:
+        function: Maps at least one row to float32 `(n, dim)`, with one result per row or per value.
+        rows: `(num_rows, None)`.
+        max_steps: Maximum steps of a group, including padding; a single row may be longer.
+        dim: Width of the result.
+        per_value: Whether the function has one result per value.
+
+    Returns:
+        float32 `(num_rows, dim)`, or `(num_values, dim)`, in the order of `rows`.
+    """
+    lengths = tf.cast(rows.row_lengths(), tf.int32)
+    order = tf.argsort(lengths, direction="DESCENDING", stable=True)
+    num_rows = tf.shape(order)[0]
+    results = tf.TensorArray(
+        tf.float32, 1, dynamic_size=True, infer_shape=False, element_shape=[None, dim]
+    )
+    # The only element if there are no rows.
+    results = results.write(0, tf.zeros([0, dim]))
+
+    def step(first: tf.Tensor, results: tf.TensorArray) -> tuple[tf.Tensor, tf.TensorArray]:
+        longest = tf.maximum(lengths[order[first]], 1)
+        stop = tf.minimum(first + tf.maximum(max_steps // longest, 1), num_rows)
+        group = function(tf.gather(rows, order[first:stop]))
+        return stop, results.write(results.size(), group)
+
+    _, results = tf.while_loop(
+        lambda first, _: first < num_rows, step, (0, results), parallel_iterations=2
+    )
+    positions = tf.math.invert_permutation(order)
+    if not per_value:
+        return tf.gather(results.concat(), positions)
+    ragged = tf.RaggedTensor.from_row_lengths(
+        results.concat(), tf.gather(lengths, order), validate=False
+    )
+    return tf.gather(ragged, positions).flat_values
