@@ -10,7 +10,7 @@ import tensorflow as tf
 from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.options import CharCnnOptions
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.layers.base import ConfiguredLayer, make_dense
 from tf_charagram.layers.conv_pooling import ConvPooling
 from tf_charagram.layers.embedding_table import PaddedEmbedding
 
