@@ -7,7 +7,6 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tests.contracts import CONTRACTS
 from tests.reference import charagram as reference
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
@@ -57,13 +56,6 @@ def test_equals_reference(num_layers, activation, training):
         assert_allclose(found, expected[name], rtol=1e-4, atol=1e-5, err_msg=name)
 
 
-@pytest.mark.parametrize("check", CONTRACTS, ids=lambda check: check.__name__)
-def test_contract_with_two_layers(check, tmp_path):
-    check(
-        lambda: Charagram(num_rows=9, dim=5, activation="tanh", num_layers=2, seed=3), 9, tmp_path
-    )
-
-
 def test_initial_weights_come_from_the_seed():
     """Within +-0.05, and different for another seed."""
     tables = [Charagram(num_rows=50, dim=4, seed=seed).sum.table.numpy() for seed in (0, 0, 1)]
@@ -82,6 +74,8 @@ def test_initial_weights_come_from_the_seed():
     ("arguments", "message"),
     [
         ({"dim": 0}, "`dim` must be at least 1. Received: dim=0"),
+        ({"dim": 2.5}, "`dim` must be an integer. Received: dim=2.5"),
+        ({"num_rows": "3"}, "`num_rows` must be an integer. Received: num_rows='3'"),
         ({"num_layers": 3}, "`num_layers` must be 1 or 2. Received: num_layers=3"),
         (
             {"activation": "tahn"},
@@ -91,4 +85,4 @@ def test_initial_weights_come_from_the_seed():
 )
 def test_errors(arguments, message):
     with pytest.raises(ConfigError, match=message):
-        Charagram(num_rows=3, **arguments)
+        Charagram(**{"num_rows": 3, **arguments})

@@ -1,4 +1,4 @@
-"""The registry, and what every encoder in it keeps to."""
+"""The registry, and the contracts of every encoder in it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ import itertools
 
 import pytest
 
-from tests.contracts import CONTRACTS, as_keras_layer, exports, some_now
+from tests.contracts import (
+    CONTRACTS,
+    as_keras_layer,
+    config_round_trip,
+    empty_batch,
+    empty_row_is_finite,
+    exports,
+    shape_and_type,
+    some_now,
+)
 from tf_charagram.encoders import ENCODERS, encoder_class, encoder_from_config, encoder_name
 from tf_charagram.errors import ConfigError
 
@@ -32,6 +41,46 @@ def make(name):
 )  # fmt: skip
 def test_contract(name, check, tmp_path):
     check(lambda: make(name), NUM_ROWS, tmp_path)
+
+
+# Settings that change what is computed; those of unknown words also for ids that no vectorizer
+# gives, such as an n-gram at the start of a text.
+OTHERS = {
+    "charagram of two layers": ("charagram", {"activation": "tanh", "num_layers": 2}),
+    "dan of two layers": ("dan", {"word_dim": 4, "activation": "relu", "num_layers": 2}),
+    "wide projection": ("projection", {"word_dim": 2}),
+    "cse of other widths": ("cse", {"word_dim": 5, "widths": (2, 5), "activation": "tanh"}),
+    "char_cnn without dense": ("char_cnn", {"char_dim": 3, "filters": "kim", "dense": "none"}),
+    "char_lstm without peepholes": ("char_lstm", {"char_dim": 3, "use_peepholes": False}),
+    "lstm without output gate": ("lstm", {"use_output_gate": False}),
+    "lstm without peepholes": ("lstm", {"use_peepholes": False}),
+    "gran without peepholes": ("gran", {"use_peepholes": False}),
+    "average of unknown words": ("word_average", {"num_words": 3}),
+    "cse of unknown words": ("cse", {"num_words": 3}),
+    "gran of unknown words": ("gran", {"num_words": 3}),
+}
+
+
+@pytest.mark.parametrize(
+    "other",
+    some_now([*OTHERS], *(name for name in OTHERS if not name.startswith(("lstm", "gran w")))),
+)
+@pytest.mark.parametrize("check", CONTRACTS, ids=lambda check: check.__name__)
+def test_contract_with_other_settings(other, check, tmp_path):
+    name, settings = OTHERS[other]
+    settings = {"num_rows": 9, "dim": 6, "seed": 3, **settings}
+    check(lambda: encoder_class(name)(**settings), 9, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["projection", "gran"])
+@pytest.mark.parametrize(
+    "check",
+    [config_round_trip, shape_and_type, empty_row_is_finite, empty_batch, exports],
+    ids=lambda check: check.__name__,
+)
+def test_contract_with_dropout(name, check, tmp_path):
+    settings = {"num_rows": 9, "dim": 5, "word_dropout": 0.4, "seed": 3}
+    check(lambda: encoder_class(name)(**settings), 9, tmp_path)
 
 
 @pytest.mark.parametrize("name", ENCODERS)
@@ -76,7 +125,7 @@ SIMPLE = of("rnn/simple_rnn_cell", "kernel", "recurrent_kernel", "bias")
     ],
 )  # fmt: skip
 def test_weights_keep_their_names(name, settings, expected):
-    """Model folders of all versions are read by them; and the options have these defaults."""
+    """Model folders are read by them."""
     encoder = encoder_class(name)(num_rows=NUM_ROWS, dim=6, **settings)
     assert [weight.path for weight in encoder.weights] == expected
 

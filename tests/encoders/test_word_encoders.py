@@ -1,0 +1,337 @@
+"""Word encoders against the slow reference, dropout, unknown words, exports."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.contracts import ragged, randomized, row_sparse, some_now
+from tests.encoders.agreement import check_against_reference, check_distinct_rows, check_export
+from tests.reference import words as reference
+from tests.texts import NASTY
+from tf_charagram.encoders import ENCODERS, encoder_class
+from tf_charagram.errors import ConfigError
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text.batches import to_bytes
+from tf_charagram.text.words import WordVectorizer
+
+WORD_ENCODERS = [name for name in ENCODERS if encoder_class(name).vectorizer == "words"]
+ROWS = [[1, 2, 3], [4], [], [2, 2, 5, 2, 1], [0, 3]]
+NUM_WORDS = 3
+#: Known words, unknown ones with and without n-grams, at the start, at the end, alone.
+UNKNOWN_ROWS = [[1, 2, 0, 4, 6, 6, 3], [0, 7], [], [0, 0, 5, 4, 0], [2, 0, 4], [3]]
+
+
+def make(name, num_rows=6, dim=6, **settings):
+    return encoder_class(name)(num_rows=num_rows, dim=dim, **settings)
+
+
+def dense_weights(*layers):
+    return {
+        name: weight
+        for number, layer in enumerate(layers, start=1)
+        for name, weight in ((f"K{number}", layer.kernel), (f"b{number}", layer.bias))
+    }
+
+
+def cell_weights(cell):
+    weights = {"Wx": cell.kernel, "Wh": cell.recurrent_kernel, "b": cell.bias}
+    return weights if getattr(cell, "peepholes", None) is None else weights | {"P": cell.peepholes}
+
+
+def gran_of_halves(has_output_gate):
+    def encode(ids, p):
+        dim = p["W"].shape[1]
+        halves = {"Gx": p["G"][:dim], "Gh": p["G"][dim:]}
+        return reference.gran(has_output_gate)(ids, p | halves)
+
+    return encode
+
+
+def weights_of(encoder):
+    """Returns the weights by their names in the reference."""
+    weights = {"W": encoder.table.table}
+    for part in ("rnn", "lstm"):
+        if hasattr(encoder, part):
+            weights |= cell_weights(getattr(encoder, part).cell)
+    if hasattr(encoder, "gate"):
+        weights |= {"G": encoder.gate.kernel, "g": encoder.gate.bias}
+    if hasattr(encoder, "dense"):
+        dense = encoder.dense if isinstance(encoder.dense, list) else [encoder.dense]
+        weights |= dense_weights(*dense)
+    if hasattr(encoder, "filters"):
+        for width, convolution in zip(encoder.widths, encoder.filters.convolutions, strict=True):
+            weights |= {f"K{width}": convolution.kernel, f"b{width}": convolution.bias}
+    return weights
+
+
+def lstm_cases(name, encode):
+    return [
+        (name, {"dim": 3, "use_output_gate": gate, "use_peepholes": peepholes}, encode(gate))
+        for gate in (True, False)
+        for peepholes in (True, False)
+    ]
+
+
+CASES = [
+    ("word_average", {}, reference.word_average),
+    ("projection", {}, reference.dense_layers("linear", 1)),
+    ("projection", {"word_dim": 3}, reference.dense_layers("linear", 1)),
+    ("dan", {}, reference.dense_layers("tanh", 1)),
+    ("dan", {"num_layers": 2, "word_dim": 3}, reference.dense_layers("tanh", 2)),
+    ("dan", {"activation": "relu", "num_layers": 2}, reference.dense_layers("relu", 2)),
+    ("rnn", {}, reference.rnn("tanh")),
+    ("rnn", {"activation": "relu"}, reference.rnn("relu")),
+    ("identity_rnn", {}, reference.rnn("linear", True)),
+    *lstm_cases("lstm", reference.lstm),
+    *lstm_cases("gran", gran_of_halves),
+    ("cse", {"dim": 6, "word_dim": 3}, reference.cse("linear", (1, 2, 3))),
+    ("cse", {"widths": (4, 2), "activation": "tanh"}, reference.cse("tanh", (4, 2))),
+]
+
+
+@pytest.mark.parametrize(("name", "settings", "encode"), CASES)
+def test_equals_reference(name, settings, encode):
+    encoder = make(name, **{"dim": 4, **settings})
+    check_against_reference(encoder, weights_of(encoder), encode, rows=ROWS)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "encode"),
+    [case for case in CASES if case[1] in ({}, {"dim": 3, "use_output_gate": True,
+     "use_peepholes": True}) or case[0] == "cse"],
+)  # fmt: skip
+def test_unknown_words_equal_reference(name, settings, encode):
+    """Values and gradients; the gradient of the table names each row once."""
+    encoder = make(name, **{"num_rows": 8, "dim": 4, "num_words": NUM_WORDS, **settings})
+    encode = reference.of_runs(encode, NUM_WORDS)
+    check_against_reference(encoder, weights_of(encoder), encode, rows=UNKNOWN_ROWS)
+
+
+@pytest.mark.parametrize("name", WORD_ENCODERS)
+def test_without_unknown_words_nothing_changes(name):
+    rows = [[1, 2, 3, 3], [], [2]]
+    plain, encoder = (
+        randomized(lambda number=number: make(name, num_rows=8, num_words=number))
+        for number in (None, NUM_WORDS)
+    )
+    assert_allclose(encoder(ragged(rows)), plain(ragged(rows)), rtol=1e-5, atol=1e-6)
+
+
+def test_text_without_words():
+    """Zeros before the affine map."""
+    for name, expected in (("word_average", 0.0), ("projection", 0.5), ("dan", np.tanh(0.5))):
+        encoder = make(name, dim=2)
+        for weight in encoder.weights:
+            if "bias" in weight.path:
+                weight.assign([0.5, 0.5])
+        assert_allclose(encoder(ragged([[]])), np.full((1, 2), expected), rtol=1e-6)
+
+
+def test_number_of_windows():
+    """With zero inputs each window gives the bias: n - h + 1 of them, at least one."""
+    encoder = make("cse", num_rows=2, dim=3)
+    encoder.word_table.assign(np.zeros((2, 3)))
+    for convolution in encoder.filters.convolutions:
+        convolution.bias.assign([1.0])
+    found = encoder(ragged([[], [1], [1] * 2, [1] * 3, [1] * 5]))
+    assert_allclose(found, [[0, 0, 0], [1, 1, 1], [2, 1, 1], [3, 2, 1], [5, 4, 3]])
+
+
+def test_identity_rnn_and_open_gates_give_the_average():
+    encoders = [make(name, seed=7) for name in ("identity_rnn", "gran", "word_average")]
+    encoders[1].gate.bias.assign(tf.fill([6], 30.0))
+    *embedded, average = (encoder(ragged(ROWS)) for encoder in encoders)
+    for found in embedded:
+        assert_allclose(found, average, rtol=1e-5, atol=1e-8)
+
+
+def test_pull_back_targets_are_the_initial_weights():
+    encoder = make("identity_rnn", dim=4)
+    targets = encoder.pull_back_targets()
+    weights = {weight.path: weight for weight in encoder.trainable_weights}
+    assert weights.keys() - targets.keys() == {encoder.word_table.path}
+    for path, target in targets.items():
+        assert_array_equal(weights[path], target)
+    assert sorted(np.sum(target) for target in targets.values()) == [0, 4, 4]
+
+
+def test_initial_weights_come_from_the_seed():
+    one, same, other = (make("dan", num_layers=2, seed=seed) for seed in (0, 0, 1))
+    for first, second, third in zip(one.weights, same.weights, other.weights, strict=True):
+        assert_array_equal(first, second)
+        assert "bias" in first.path or (first.numpy() != third.numpy()).all()
+    assert (one.dense[0].kernel.numpy() != one.dense[1].kernel.numpy()).all()
+
+
+@pytest.mark.parametrize("name", WORD_ENCODERS)
+def test_word_table(name):
+    """Freezing its layer leaves the other weights trainable."""
+    encoder = make(name)
+    before = [weight.path for weight in encoder.trainable_variables]
+    assert encoder.word_table.path in before and encoder.word_table.shape == (6, 6)
+    encoder.table.trainable = False
+    after = [weight.path for weight in encoder.trainable_variables]
+    assert after == [path for path in before if path != encoder.word_table.path]
+    assert encoder.word_table.path in [weight.path for weight in encoder.weights]
+
+
+class TestDropout:
+    @pytest.mark.parametrize("name", WORD_ENCODERS)
+    def test_is_for_training_and_from_the_seed(self, name):
+        def embedded(seed, num_calls=1, **settings):
+            encoder = randomized(lambda: make(name, word_dropout=0.5, seed=seed))
+            return [encoder(ragged(ROWS), **settings).numpy() for _ in range(num_calls)]
+
+        one, two = embedded(3, 2, training=True)
+        assert (one != two).any(), "each batch must have its own draw"
+        assert_array_equal(embedded(3, 2, training=True), [one, two])
+        assert (embedded(4, training=True)[0] != one).any()
+        plain = randomized(lambda: make(name))(ragged(ROWS))
+        assert_array_equal(embedded(3, training=False)[0], plain)
+        assert np.isfinite(one).all()
+
+    @pytest.mark.parametrize("name", ["word_average", "identity_rnn", "cse"])
+    def test_of_each_number_of_each_occurrence(self, name):
+        """Embeddings of one word show which numbers were dropped; of two, that draws differ."""
+        options = {"widths": [1], "word_dim": 4} if name == "cse" else {}
+        encoder = make(name, num_rows=3, dim=4, word_dropout=0.25, **options)
+        table = np.random.default_rng(0).uniform(1, 2, size=(3, 4)).astype(np.float32)
+        encoder.word_table.assign(table)
+        if name == "cse":
+            encoder.filters.convolutions[0].kernel.assign(np.eye(4)[np.newaxis])
+        count = 4_000
+        once = encoder(ragged([[1]] * count), training=True).numpy()
+        kept = once != 0
+        assert_allclose(once, np.where(kept, table[1] / 0.75, 0.0), rtol=1e-6)
+        assert_allclose(kept.mean(axis=0), 0.75, atol=0.03)
+        assert_allclose(np.corrcoef(kept.T), np.eye(4), atol=0.06)
+        twice = encoder(ragged([[1, 1]] * count), training=True).numpy() / table[1] * 0.75
+        twice = np.round(twice if name == "cse" else 2 * twice, 4)
+        shares = [(twice == number).mean() for number in (0, 1, 2)]
+        assert_allclose(shares, [1 / 16, 6 / 16, 9 / 16], atol=0.02)
+
+    @pytest.mark.parametrize("name", WORD_ENCODERS)
+    def test_falls_on_words(self, name):
+        """With one draw, a word of two ids whose rows sum to another word's gives the same."""
+        embedded = []
+        for row in ([1], [0, 4]):
+            settings = {"num_rows": 8, "num_words": NUM_WORDS, "word_dropout": 0.5, "seed": 3}
+            encoder = randomized(lambda settings=settings: make(name, **settings))
+            table = encoder.word_table.numpy()
+            table[1] = table[0] + table[4]
+            encoder.word_table.assign(table)
+            embedded.append(encoder(ragged([row]), training=True))
+        assert_allclose(*embedded, rtol=1e-5, atol=1e-6)
+
+    @pytest.mark.parametrize("name", ["word_average", "projection"])
+    def test_gradient(self, name):
+        """Of a function that is linear in W: the gradient times W adds up to the function."""
+        encoder = randomized(lambda: make(name, dim=4, word_dropout=0.5))
+        if name == "projection":
+            encoder.dense.bias.assign(np.zeros(4))
+        _optimizer = row_sparse(encoder)
+        upstream = np.random.default_rng(1).normal(size=(len(ROWS), 4)).astype(np.float32)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(encoder(ragged(ROWS), training=True) * upstream)
+        gradient = tape.gradient(loss, encoder.word_table.value)
+        check_distinct_rows(gradient, ROWS)
+        product = tf.reduce_sum(tf.convert_to_tensor(gradient) * encoder.word_table.value)
+        assert_allclose(product, loss, rtol=1e-5)
+
+    def test_expectation(self):
+        """Of averages, and so of all functions that are linear in the word vectors."""
+        encoder = randomized(lambda: make("word_average", word_dropout=0.3))
+        found = encoder(ragged(ROWS * 2_000), training=True).numpy()
+        table = {"W": encoder.word_table.numpy()}
+        expected = reference.embed(reference.word_average, ROWS, table)
+        assert_allclose(found.reshape(-1, len(ROWS), 6).mean(axis=0), expected, atol=0.03)
+
+
+@pytest.fixture(scope="module")
+def vectorizer():
+    pytest.importorskip("tensorflow_text")
+    texts = ["the cat sat", "the cat ran", "a dog", "a catfish doesn't \u4f60\u597d"]
+    return WordVectorizer.from_texts(texts, min_count=2, ngram_orders=(2, 3))
+
+
+def for_vectorizer(name, vectorizer):
+    return make(name, num_rows=vectorizer.num_rows, num_words=vectorizer.num_words)
+
+
+@pytest.mark.parametrize("name", some_now(WORD_ENCODERS, "word_average"))
+def test_saved_and_loaded_with_unknown_words(name, vectorizer, tmp_path):
+    embedder = TextEmbedder(vectorizer, randomized(lambda: for_vectorizer(name, vectorizer)))
+    embedder.save(tmp_path)
+    texts = ["the cats", "doggerel", "\u597d", "", *NASTY.values()]
+    vectors = embedder.encode(texts)
+    assert np.isfinite(vectors).all()
+    assert_array_equal(TextEmbedder.load(tmp_path).encode(texts), vectors)
+    alone = np.concatenate([embedder.encode([text]) for text in texts])
+    assert_allclose(alone, vectors, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", some_now(WORD_ENCODERS, "word_average"))
+def test_export_with_unknown_words(name, vectorizer, tmp_path):
+    check_export(lambda _: for_vectorizer(name, vectorizer), tmp_path, vectorizer)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    some_now(
+        cases := [*((name, False) for name in WORD_ENCODERS), ("lstm", True), ("gran", True)],
+        ("dan", False), ("rnn", False), ("cse", False), ("lstm", True), ("gran", False),
+    ),
+)  # fmt: skip
+def test_export(name, settings, tmp_path):
+    settings = {"use_peepholes": False} if settings else {}
+    check_export(lambda num_rows: make(name, num_rows, **settings), tmp_path)
+
+
+def test_words_that_share_ngrams_are_alike(vectorizer):
+    encoder = randomized(lambda: for_vectorizer("word_average", vectorizer))
+    embedder = TextEmbedder(vectorizer, encoder)
+    like, unlike = embedder.similarity(["catfishes", "catfishes"], ["xcatfish", "doesnt"])
+    assert like > unlike
+
+
+def test_ten_thousand_unknown_words():
+    """The mean of their embeddings."""
+    texts = [f"word{number}" for number in range(10_000)]
+    vectorizer = WordVectorizer.from_texts(
+        ["a a", "word", *texts[::7]], min_count=2, ngram_orders=(2, 3, 4), max_chars=None
+    )
+    encoder = randomized(lambda: for_vectorizer("word_average", vectorizer))
+    each = encoder(vectorizer(tf.constant([to_bytes(text) for text in texts])))
+    whole = encoder(vectorizer(tf.constant([" ".join(texts)])))
+    assert_allclose(whole[0], np.mean(each, axis=0), rtol=2e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("gran", {"dim": 0}, "`dim` must be at least 1. Received: dim=0"),
+        ("word_average", {"num_rows": 0}, "`num_rows` must be at least 1. Received: num_rows=0"),
+        ("dan", {"num_layers": 3}, "`num_layers` must be 1 or 2. Received: num_layers=3"),
+        ("dan", {"activation": "rleu"}, r"Unknown activation 'rleu'. Did you mean 'relu'\?"),
+        ("rnn", {"activation": "tahn"}, r"Unknown activation 'tahn'. Did you mean 'tanh'\?"),
+        ("dan", {"word_dim": 2.5}, "`word_dim` must be an integer"),
+        ("dan", {"num_words": 1.5}, "`num_words` must be an integer"),
+        ("dan", {"num_words": 6}, r"`num_words` must be in \[1, num_rows\) or None. .* num_rows=6"),
+        ("dan", {"num_words": 0}, r"`num_words` must be in \[1, num_rows\) or None. .*num_words=0"),
+        ("lstm", {"use_output_gate": "no"}, "`use_output_gate` must be True or False"),
+        ("word_average", {"word_dropout": 1.0}, r"`word_dropout` must be in \[0, 1\). .*=1.0"),
+        ("gran", {"word_dropout": float("nan")}, r"`word_dropout` must be in \[0, 1\). .*=nan"),
+        ("cse", {"dim": 100}, "`dim` must be a multiple of the number of filter widths, 3. .*100"),
+        ("cse", {"word_dim": 0}, "`word_dim` must be at least 1. Received: word_dim=0"),
+        ("cse", {"widths": 3}, "`widths` must be a list of integers. Received: widths=3"),
+        ("cse", {"widths": (1.0, 2)}, "`widths` must be an integer. Received: widths=1.0"),
+        ("cse", {"widths": (0, 1)}, r"`widths` must be distinct and at least 1. .* \[0, 1\]"),
+        ("cse", {"widths": (2, 2)}, r"`widths` must be distinct and at least 1. .* \[2, 2\]"),
+    ],
+)
+def test_errors(name, arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        make(name, **arguments)
