@@ -159,12 +159,8 @@ class TextVectorizer(keras.layers.Layer):
         Raises:
             ConfigError: `data` is a single string, or the texts have nothing to count.
         """
-        options: dict[str, Any] = {
-            "lowercase": self.lowercase, "unicode_form": self.unicode_form,
-            "max_chars": self.max_chars,
-        }  # fmt: skip
         from_texts: Callable[..., Self] = type(self).from_texts
-        counted = from_texts(texts_of(data), **{**options, **counting})
+        counted = from_texts(texts_of(data), **{**self._text_options(), **counting})
         self._take(counted.state())
         self._awaited = None
 
@@ -180,13 +176,7 @@ class TextVectorizer(keras.layers.Layer):
         self, alphabet: Alphabet | None, dictionary: Dictionary | None = None
     ) -> TextReader:
         """Returns a reader with the settings of this vectorizer."""
-        return TextReader(
-            alphabet,
-            dictionary,
-            lowercase=self.lowercase,
-            unicode_form=self.unicode_form,
-            max_chars=self.max_chars,
-        )
+        return TextReader(alphabet, dictionary, **self._text_options())
 
     def as_written(self) -> TextVectorizer:
         """Returns this vectorizer without correction of misspelled words."""
@@ -217,8 +207,10 @@ class TextVectorizer(keras.layers.Layer):
 
     def settings(self) -> dict[str, Any]:
         """Returns the constructor's arguments, except for those that `state` stores as arrays."""
+        return {**super().get_config(), **self._text_options()}
+
+    def _text_options(self) -> TextOptions:
         return {
-            **super().get_config(),
             "lowercase": self.lowercase,
             "unicode_form": self.unicode_form,
             "max_chars": self.max_chars,
