@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import io
 import json
@@ -15,8 +14,7 @@ import tensorflow as tf
 
 from tests.commands import QUICK, call, process, run
 from tf_charagram import __version__
-from tf_charagram.cli import COMMANDS
-from tf_charagram.cli.train import make_parser
+from tf_charagram.cli import COMMANDS, main
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.encoders.char_cnn import CharCnn
 from tf_charagram.encoders.charagram import Charagram
@@ -106,108 +104,10 @@ class TestTrain:
         assert len(checksum) == 64
 
     @pytest.mark.usefixtures("unexported")
-    def test_every_flag(self, data, tmp_path, capsys):
-        flags = {
-            "task": "words", "encoder": "charagram", "data": data[0], "eval-data": data[1],
-            "out": tmp_path / "run", "epochs": 1, "batch-size": 20, "negatives": "mix",
-            "margin": 0.3, "l2": 1e-5, "optimizer": "adagrad", "learning-rate": 0.05,
-            "ngrams": "2,3", "min-count": 2, "max-per-order": 100, "activation": "tanh", "dim": 5,
-            "seed": 7,
-        }  # fmt: skip
-        arguments = [part for name, value in flags.items() for part in (f"--{name}", value)]
-        assert call("train", *arguments, "--json") == 0
-        assert last_json(capsys.readouterr().out)["num_rows"] <= 200
-        settings = json.loads((tmp_path / "run" / "config.json").read_text())["settings"]
-        for name, value in flags.items():
-            given = settings[name.replace("-", "_")]
-            assert (",".join(map(str, given)) if isinstance(given, list) else given) == (
-                value if isinstance(value, int | float) else str(value)
-            ), name
-        assert call("train", *arguments, "--resume", "--json") == 0
-        assert call("train", *arguments, "--overwrite") == 0
-
-    @pytest.mark.usefixtures("unexported")
     def test_hashed(self, data, tmp_path, capsys):
         arguments = ["--data", data[0], "--eval-data", data[1], *QUICK, "--out", tmp_path / "run"]
         assert call("train", *arguments, "--hash-buckets", 64, "--json") == 0
         assert last_json(capsys.readouterr().out)["num_rows"] == 64
-
-
-class TestSettingsFile:
-    """Parses without training: what `train` is told, by a file and by flags."""
-
-    @pytest.fixture
-    def settings(self, monkeypatch):
-        seen = []
-
-        class Parsed(Exception):
-            pass
-
-        def stop(config, **kwargs):
-            seen.append(config)
-            raise Parsed
-
-        monkeypatch.setattr("tf_charagram.training.run.TrainingRun", stop)
-
-        def parse(*arguments):
-            with pytest.raises(Parsed):
-                call("train", *arguments)
-            return seen.pop()
-
-        return parse
-
-    @pytest.fixture
-    def file(self, tmp_path):
-        path = tmp_path / "settings.yaml"
-        path.write_text(
-            "data: [a.tsv, b.tsv]\nepochs: 2.5\nngrams: [2, 3]\nl2: 1e-4\nmask_duplicates: false\n"
-        )
-        return path
-
-    def test_file(self, settings, file):
-        config = settings("--config", file)
-        assert config.data == ("a.tsv", "b.tsv")
-        assert (config.epochs, config.ngrams, config.l2) == (2.5, (2, 3), 1e-4)
-        assert config.mask_duplicates is False
-        assert config.margin == 0.4
-
-    @pytest.mark.parametrize("order", [1, -1])
-    def test_flags_override_the_file(self, settings, file, order):
-        flags = ["--epochs=7", "--data=c.tsv", "--mask-duplicates"]
-        parts = [[f"--config={file}"], flags][::order]
-        config = settings(*parts[0], *parts[1])
-        assert (config.epochs, config.data, config.mask_duplicates) == (7, ("c.tsv",), True)
-        assert config.ngrams == (2, 3)
-        parts = [["--config", file], ["--epochs", 7]][::order]
-        assert settings(*parts[0], *parts[1]).epochs == 7
-
-    def test_data_repeats(self, settings):
-        config = settings("--data", "a b.tsv", "--epochs", 2, "--data=[c]=d", "--data", "starter")
-        assert config.data == ("a b.tsv", "[c]=d", "starter")
-        assert settings().data == ()
-
-    def test_what_is_printed_can_be_fed_back(self, settings, file, tmp_path, capsys):
-        flags = ["--data", "a.tsv", "--data", "b.tsv", "--ngrams", "1,4", "--clip-norm", 2]
-        assert call("train", *flags, "--print_config") == 0
-        printed = tmp_path / "printed.yaml"
-        printed.write_text(capsys.readouterr().out)
-        assert settings("--config", printed) == settings(*flags)
-
-    def test_an_unknown_setting(self, tmp_path, capsys):
-        (tmp_path / "settings.yaml").write_text("epoch: 2\n")
-        assert call("train", "--config", tmp_path / "settings.yaml") == 1
-        message = "settings.yaml: Unknown setting 'epoch'. Did you mean 'epochs'?"
-        assert message in capsys.readouterr().err
-
-    def test_every_flag_has_a_help_text(self, capsys):
-        assert call("train", "--help") == 0
-        text = capsys.readouterr().out
-        for action in make_parser()._actions:
-            assert action.help, action.option_strings
-            if action.help == argparse.SUPPRESS:  # for an error that says what it is for
-                assert not any(f"{flag} " in text for flag in action.option_strings)
-                continue
-            assert all(flag in text for flag in action.option_strings[:1])
 
 
 class TestEvaluate:
@@ -256,7 +156,7 @@ class TestEmbed:
             TextEmbedder, "load", lambda path, folded: folds.append(folded) or load(path)
         )
         for few_lines in (len(LINES) - 1, len(LINES), len(LINES) + 1):
-            monkeypatch.setattr("tf_charagram.embed._FEW_LINES", few_lines)
+            monkeypatch.setattr("tf_charagram.cli.embed._FEW_LINES", few_lines)
             arguments = ["--input", lines, "--output", tmp_path / "vectors.npy"]
             assert call("embed", trained.folder, *arguments) == 0
         assert folds == [True, True, False]
@@ -280,7 +180,7 @@ class TestEmbed:
 
         monkeypatch.setattr(TextEmbedder, "call", watched)
         for few_lines in (len(LINES), len(LINES) + 1):
-            monkeypatch.setattr("tf_charagram.embed._FEW_LINES", few_lines)
+            monkeypatch.setattr("tf_charagram.cli.embed._FEW_LINES", few_lines)
             out = tmp_path / f"{few_lines}.npy"
             assert call("embed", tmp_path / "model", "--input", lines, "--output", out) == 0
             np.testing.assert_allclose(np.load(out), model.encode(LINES), rtol=5e-5, atol=1e-5)
@@ -291,11 +191,6 @@ class TestEmbed:
         monkeypatch.setattr("tf_charagram.bulk.inputs.read_texts", lambda files: 1 / 0)
         assert call("embed", tmp_path) == 1
         assert "is not a model folder" in capsys.readouterr().err
-
-    @pytest.mark.parametrize("flags", [[], ["--input", "a.txt"]])
-    def test_a_file_without_its_flag(self, tmp_path, capsys, flags):
-        assert call("embed", tmp_path, *flags, "b.txt") == 2
-        assert "unexpected argument b.txt. Name each file with --input" in capsys.readouterr().err
 
     def test_closed_streams(self, trained, monkeypatch):
         """As a daemon leaves them: no text comes in, and what is written is lost."""
@@ -456,11 +351,9 @@ class TestNeighbors:
 
 
 class TestCharagram:
-    @pytest.mark.parametrize("flag", ["--help", "-h", None])
+    @pytest.mark.parametrize("flag", ["--help", None])
     def test_help(self, capsys, flag, monkeypatch):
         monkeypatch.setattr(sys, "argv", ["charagram", *([flag] if flag else [])])
-        from tf_charagram.cli import main
-
         assert main() == 0
         text = capsys.readouterr().out
         assert text.startswith("usage: charagram COMMAND")
@@ -492,28 +385,3 @@ class TestCharagram:
         ended = run([sys.executable, "-c", script], cwd=tmp_path)
         assert ended.returncode == 0, ended.stderr
         assert ended.stdout.count("--help") >= len(COMMANDS)
-
-    def test_flags_of_an_encoder_need_no_tensorflow(self, tmp_path):
-        """Neither to show them nor to find a wrong one, also where a model names the encoder."""
-        model = tmp_path / "run" / "model"
-        model.mkdir(parents=True)
-        (model / "config.json").write_text('{"encoder": {"name": "gran"}}')
-        lines = [
-            ["train", "--encoder", "cse", "--help"],
-            ["train", "--encoder", "cse", "--num-layers", "2"],
-            ["train", "--task", "pos", "--encoder", "char_cnn", "--zzz"],
-            ["train", "--task", "similarity", "--init", "run", "--help"],
-            ["tune", "--encoder", "lstm", "--help"],
-        ]
-        script = (
-            f"import sys\nfrom tf_charagram.cli import main\nfor line in {lines}:\n"
-            "    try: print(main(line))\n    except SystemExit as end: print(end.code)\n"
-            "assert not {'tensorflow', 'keras'} & {*sys.modules}"
-        )
-        ended = run([sys.executable, "-c", script], cwd=tmp_path)
-        assert ended.returncode == 0, ended.stderr
-        assert [line for line in ended.stdout.splitlines() if line in {*"012"}] == [*"01200"]
-        for encoder in ("cse", "gran", "lstm"):
-            assert f"options of the encoder {encoder}:" in ended.stdout
-        assert "`num_layers` is not an option of the encoder 'cse'" in ended.stderr
-        assert "unknown flag --zzz" in ended.stderr

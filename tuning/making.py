@@ -9,8 +9,7 @@ from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.tasks import make_task, task_class
 from tf_charagram.tasks.distillation.settings import DistillConfig
-from tf_charagram.training.checkpoints import LAST
-from tf_charagram.training.settings import RunConfig
+from tf_charagram.training.settings import LAST, RunConfig
 from tf_charagram.tuning.config import TuneConfig
 from tf_charagram.tuning.lengths import TrialLength, paper_length
 from tf_charagram.tuning.search import Search

@@ -9,9 +9,8 @@ from typing import Any
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.files.json_files import read_json
 from tf_charagram.tasks import settings_class, task_class
-from tf_charagram.training.checkpoints import LAST
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.settings import RunConfig
+from tf_charagram.training.settings import LAST, RunConfig
 from tf_charagram.tuning.grids import Space
 from tf_charagram.tuning.spaces import combination, label, num_combinations, settings_of
 

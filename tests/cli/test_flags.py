@@ -1,218 +1,246 @@
-"""Flags that are looked at before all are parsed, and flags that come several times."""
+"""Flags follow from settings: help, files of settings, presets, and what is wrong."""
 
 from __future__ import annotations
 
 import json
-import re
+import sys
 
 import pytest
+import yaml
 
-from tests.commands import call
-from tf_charagram.cli.field_flags import repeatable_flags
-from tf_charagram.cli.run_flags import encoder_of, parse_run
+from tests.commands import call, run
+from tf_charagram.cli.flags import Parser, SettingsParser, add_flags, settings_flags
+from tf_charagram.cli.run_flags import parse_run
 from tf_charagram.cli.train import make_parser
-from tf_charagram.encoders import ENCODERS
-from tf_charagram.encoders.options import options_of
+from tf_charagram.encoders import ENCODERS, options_class
 from tf_charagram.errors import ConfigError
-from tf_charagram.tasks import TASKS, make_task, settings_class
-from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.tasks.tagging.settings import TaggingConfig
-from tf_charagram.training.run import TrainingRun
+from tf_charagram.settings import described, types_of
+from tf_charagram.tasks import TASKS, settings_class
+from tf_charagram.tuning.config import TuneConfig
 
 
-def test_what_may_come_several_times():
-    assert repeatable_flags(ParaphraseConfig) == ["--data", "--dictionary"]
-    assert repeatable_flags(settings_class("pos")) == ["--data", "--eval-data", "--dictionary"]
+def parse(*arguments):
+    """Returns the settings of a run that flags say."""
+    return parse_run([str(argument) for argument in arguments], make_parser).config
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "settings.yaml"
+    path.write_text(
+        "data: [a.tsv, b.tsv]\nepochs: 2.5\nngrams: [2, 3]\nl2: 1e-4\nmask_duplicates: false\n"
+    )
+    return path
+
+
+class TestHelp:
+    def test_short_help_has_few_flags_in_order(self, capsys):
+        assert call("train", "--help") == 0
+        text = capsys.readouterr().out
+        flags = [line.split()[0] for line in text.splitlines() if line.startswith("  --")]
+        assert len(flags) <= 20
+        assert flags[3:13] == [
+            "--task", "--data", "--eval-data", "--out", "--encoder", "--epochs", "--init",
+            "--resume", "--preset", "--select",
+        ]  # fmt: skip
+        assert "--activation {linear,tanh,relu}" in text and "objective" not in text
+
+    @pytest.mark.parametrize("command", ["train", "tuning.command"])
+    def test_all_flags(self, capsys, command):
+        assert call(command, "--task", "pos", "--encoder", "char_lstm", "--help-all") == 0
+        text = " ".join(capsys.readouterr().out.split())
+        for name in types_of(settings_class("pos")).keys() - {"encoder_options", "epochs"}:
+            assert f"--{name.replace('_', '-')}" in text
+        assert "width of the character embeddings [50]" in text
+        assert "--use-peepholes, --no-use-peepholes" in text
+        assert "--column {xpos,upos}" in text and "objective:" in text
+
+    @pytest.mark.parametrize("settings", [*dict.fromkeys(map(settings_class, TASKS)), TuneConfig])
+    def test_every_setting_has_a_help_text_and_a_group(self, settings):
+        told = described(settings)
+        assert told.keys() == types_of(settings).keys() - {"encoder_options"}
+        assert all(entry.keys() >= {"help", "group"} for entry in told.values())
+
+    def test_help_and_wrong_flags_need_no_tensorflow(self, tmp_path):
+        lines = [
+            ["train", "--encoder", "cse", "--help"],
+            ["train", "--task", "similarity", "--init", "english", "--help"],
+            ["train", "--task", "pos", "--encoder", "char_cnn", "--zzz"],
+        ]
+        script = (
+            f"import sys\nfrom tf_charagram.cli import main\nfor line in {lines}:\n"
+            "    try: print(main(line))\n    except SystemExit as end: print(end.code)\n"
+            "assert not {'tensorflow', 'keras'} & {*sys.modules}"
+        )
+        ended = run([sys.executable, "-c", script], cwd=tmp_path)
+        assert ended.returncode == 0, ended.stderr
+        assert [line for line in ended.stdout.splitlines() if line in {*"012"}] == [*"002"]
+        assert "unknown flag --zzz" in ended.stderr
+
+
+class TestFiles:
+    def test_a_file(self, file):
+        config = parse("--config", file)
+        assert config.data == ("a.tsv", "b.tsv")
+        assert (config.epochs, config.ngrams, config.l2) == (2.5, (2, 3), 1e-4)
+        assert config.mask_duplicates is False and config.margin == 0.4
+
+    def test_flags_after_a_file_override_it(self, file):
+        config = parse(
+            "--config", file, "--epochs=7", "--data=c", "--mask-duplicates", "--data", "d"
+        )
+        assert (config.epochs, config.data, config.mask_duplicates) == (7, ("c", "d"), True)
+        assert config.ngrams == (2, 3)
+        assert parse("--epochs", 7, "--config", file).epochs == 2.5
+
+    def test_task_encoder_and_options(self, tmp_path):
+        path = tmp_path / "settings.yaml"
+        path.write_text("task: pos\nencoder: char_cnn\nfilters: kim\npreset: paper\nepochs: 3\n")
+        config = parse("--config", path)
+        assert (config.task, config.encoder, config.preset) == ("pos", "char_cnn", "paper")
+        assert (config.encoder_options.filters, config.encoder_options.char_dim) == ("kim", 50)
+        assert (config.epochs, config.learning_rate, config.use_capitals) == (3, 0.2, True)
+
+    @pytest.mark.parametrize(
+        "flags",
+        [
+            ["--data", "a.tsv", "--data", "b.tsv", "--ngrams", "1,4", "--clip-norm", 2],
+            ["--task", "sentences", "--init", "english", "--preset", "fine-tune"],
+            ["--encoder", "cse", "--widths", "2,4", "--word-dim", 7],
+        ],
+    )
+    def test_what_is_printed_can_be_fed_back(self, flags, tmp_path, capsys):
+        assert call("train", *flags, "--print_config") == 0
+        printed = tmp_path / "printed.yaml"
+        printed.write_text(capsys.readouterr().out)
+        assert yaml.safe_load(printed.read_text()).keys() >= {"margin", "seed", "workers"}
+        assert parse("--config", printed) == parse(*flags)
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("epoch: 2", "'epoch'"),
+            ("epochs: many", "Expected a <class 'float'>. Got value: many"),
+            ("epochs: [", "did not find expected"),
+            ("[1, 2]", "error: "),
+            ("a: &x [1]\nb: *x", "error: "),
+        ],
+    )
+    def test_wrong_files(self, text, message, tmp_path, capsys):
+        (tmp_path / "settings.yaml").write_text(text)
+        assert call("train", "--config", tmp_path / "settings.yaml") == 2
+        assert message in capsys.readouterr().err
+
+
+class TestValues:
+    def test_repeated_flags(self):
+        config = parse("--data", "a b.tsv", "--epochs", 2, "--data=[c]=d", "--data", "starter")
+        assert config.data == ("a b.tsv", "[c]=d", "starter")
+        assert parse().data == ()
+
+    def test_options(self):
+        config = parse("--encoder", "cse", "--widths=2,4", "--word-dim", "7")
+        assert (config.encoder_options.widths, config.encoder_options.word_dim) == ((2, 4), 7)
+        config = parse("--task", "pos", "--encoder", "char_lstm", "--no-use-peepholes")
+        assert config.encoder_options == options_class("char_lstm")(50, True, False)
+
+    @pytest.mark.parametrize("value", ["#c", "# a b", "&a", "[a]", "1.0", "yes", "null"])
+    def test_texts_stay_as_they_are(self, value):
+        assert parse("--task", "similarity", "--label-column", value).label_column == value
+
+    def test_given(self, file):
+        given = parse_run(["--config", str(file), "--dim", "3", "--data", "x"], make_parser).given
+        assert given - {"config"} == {"data", "epochs", "ngrams", "l2", "mask_duplicates", "dim"}
+
+    @pytest.mark.parametrize(
+        ("flags", "expected"),
+        [
+            ([], (384, (2, 3, 4, 5))),
+            (["--dim", "300"], (300, (2, 3, 4, 5))),
+            (["--ngrams", "2,3"], (384, (2, 3))),
+        ],
+    )
+    def test_settings_of_init_unless_given(self, flags, expected):
+        config = parse("--init", "english", *flags)
+        assert (config.dim, config.ngrams) == expected
+
+    def test_presets(self):
+        flags = ("--preset", "paper", "--margin", 0.2, "--mask-duplicates")
+        config = parse("--task", "sentences", *flags, "--encoder", "cse")
+        assert (config.preset, config.margin, config.mask_duplicates) == ("paper", 0.2, True)
+        assert (config.l2_words, config.batches_by_length) == (1e-6, False)
+
+    @pytest.mark.parametrize("freezes", ["flag", "file"])
+    def test_preset_of_a_frozen_encoder(self, freezes, tmp_path):
+        model = {"name": "dan", "config": {"dim": 3}}
+        (tmp_path / "config.json").write_text(
+            json.dumps({"format_version": 1, "encoder": model, "vectorizer": {}})
+        )
+        (tmp_path / "settings.yaml").write_text("freeze: true\n")
+        flags = ["--freeze"] if freezes == "flag" else ["--config", tmp_path / "settings.yaml"]
+        arguments = ("--task", "entailment", "--preset", "paper", "--init", tmp_path)
+        config = parse(*arguments, *flags)
+        assert (config.encoder, config.freeze, config.epochs) == ("dan", True, 20)
+        config = parse(*arguments, *flags, "--no-freeze")
+        assert (config.freeze, config.epochs, config.pull_back) == (False, 10, True)
+
+
+@pytest.mark.parametrize("command", ["train", "tuning.command"])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--optimzer", "sgd"], "unknown flag --optimzer. Did you mean --optimizer?"),
+        (["--dim", "2.5"], "key \"dim\": Expected a <class 'int'>. Got value: 2.5"),
+        (["--ngrams", "2,x"], "argument --ngrams: invalid comma-separated int value: '2,x'"),
+        (["--encoder", "cse", "--filters", "kim"], "It is an option of the encoder char_cnn."),
+        (["--activation", "tahn"], "Expected a typing.Literal['linear', 'tanh', 'relu']"),
+        (["--config", "nothing.yaml"], "key \"config\": File does not exist: "),
+        (["stray"], "unrecognized arguments: stray"),
+        (["--task"], "argument --task: expected one argument"),
+    ],
+)
+def test_wrong_flags(command, arguments, message, capsys):
+    assert call(command, *arguments) == 2
+    first, last = capsys.readouterr().err.splitlines()
+    assert message in first and ": error: " in first and last.endswith(" --help")
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("arguments", "message"),
     [
-        "evaluate english",
-        "train --task words",
-        "tuning.command --task words",
-        "train --task distill",
+        (["--task", "word"], "Unknown task 'word'. Did you mean 'words'?"),
+        (["--encoder", "ces"], "Unknown encoder 'ces'. Did you mean 'cse'?"),
+        (["--preset", "papr"], "Unknown preset 'papr'. Did you mean 'paper'?"),
+        (["--preset", "paper", "--encoder", "cse"], "The papers do not train the encoder 'cse'"),
+        (["--init", "englsh"], "Unknown model 'englsh'. Did you mean 'english'?"),
+        (["--init", "english", "--encoder", "dan"], "give --encoder charagram (received: dan)"),
     ],
 )
-def test_what_may_not_come_several_times(line, capsys):
-    assert call(*line.split(), "--eval-data", "a.tsv", "--eval-data=b.tsv") == 2
-    message = "error: --eval-data takes one value here, and is given 2 times."
+def test_wrong_names(arguments, message, capsys):
+    assert call("train", *arguments) == 1
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_settings_know_their_task(task):
-    assert settings_class(task)(task=task).task == task
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_every_encoder_has_flags_for_its_options(encoder):
+    flags = {flag for action in make_parser("words", encoder)._actions for flag in
+             action.option_strings}  # fmt: skip
+    assert {f"--{name.replace('_', '-')}" for name in types_of(options_class(encoder))} <= flags
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"), [("#c", "#c"), ("# a b", "# a b"), ("&a", "&a"), ("null", None)]
-)
-def test_a_text_that_looks_like_a_comment(value, expected):
-    config = parse_run(["--task", "similarity", "--label-column", value], make_parser).config
-    assert config.label_column == expected
+def test_flags_may_stand_between_other_arguments():
+    parser = Parser(prog="x")
+    parser.add_argument("model", nargs="*")
+    parser.add_argument("--k", type=int, default=1)
+    values = parser.parse_args(["a", "--k", "2", "b"])
+    assert (values.model, values.k, parser.given(values)) == (["a", "b"], 2, {"model", "k"})
 
 
-def test_no_such_task():
-    with pytest.raises(ConfigError, match=r"Unknown task 'tagging'\. Available: .*pos"):
-        settings_class("tagging")
-    with pytest.raises(ConfigError, match=r"'pos' needs a TaggingConfig\. Received: ParaphraseC"):
-        TrainingRun(make_task(ParaphraseConfig(task="pos")), resume=False, overwrite=False)
-
-
-class TestFlagsOfAnEncoder:
-    @staticmethod
-    def flags(text):
-        """Returns the flags that a help text shows."""
-        return set(re.findall(r"^  (?:-h, )?(--[\w-]+)", text, re.MULTILINE))
-
-    @pytest.mark.parametrize("encoder", ENCODERS)
-    def test_help_shows_its_options_and_no_others(self, encoder):
-        shown = self.flags(make_parser("words", encoder).format_help())
-        own = {"--" + name.replace("_", "-") for name in options_of(encoder)}
-        others = {"--" + n.replace("_", "-") for e in ENCODERS for n in options_of(e)} - own
-        assert own < shown and not others & shown
-        assert {"--margin", "--dim", "--resume"} < shown
-        is_words = encoder not in ("charagram", "char_cnn", "char_lstm")
-        assert ("--word-vectors" in shown) == ("--l2-words" in shown) == is_words
-        assert ("--hash-buckets" in shown) == (encoder == "charagram")
-        assert ("--ngrams" in shown) == (encoder == "charagram" or is_words)
-
-    def test_help_says_types_choices_and_defaults(self):
-        text = " ".join(make_parser("sentences", "charagram").format_help().split())
-        assert "--activation {linear,tanh,relu} the non-linearity h [tanh]" in text
-        assert "--num-layers {1,2} " in text
-        text = " ".join(make_parser("pos", "char_lstm").format_help().split())
-        assert "width of the character embeddings [50]" in text
-        assert "--use-peepholes, --no-use-peepholes whether its gates see" in text
-        text = " ".join(make_parser("words", "cse").format_help().split())
-        assert "--widths WIDTHS filter widths, distinct [1,2,3]" in text
-
-    def test_values(self):
-        def parse(settings, task, encoder, *arguments):
-            return settings.from_dict(make_parser(task, encoder).parse_args(arguments).as_dict())
-
-        config = parse(ParaphraseConfig, "words", "cse", "--widths=2,4", "--word-dim", "7")
-        assert config.encoder_options["widths"] == (2, 4)
-        assert config.encoder_options["word_dim"] == 7
-        config = parse(TaggingConfig, "pos", "char_lstm", "--no-use-peepholes")
-        assert config.encoder_options == {
-            "char_dim": 50, "use_output_gate": True, "use_peepholes": False,
-        }  # fmt: skip
-        # Left open, it is that of the model.
-        config = parse(ParaphraseConfig, "words", "dan", "--init", "runs/one", "--num-layers", "2")
-        assert config.encoder_options == {"num_layers": 2}
-
-    def test_a_file(self, tmp_path, capsys):
-        """With an option, and with what the version before printed of all encoders."""
-        path = tmp_path / "settings.yaml"
-        path.write_text("encoder: cse\nwidths: [1, 3]\nactivation: tanh\n", encoding="utf-8")
-        parser = make_parser("words", encoder_of(["--config", str(path)]))
-        values = parser.parse_args(["--config", str(path)]).as_dict()
-        config = ParaphraseConfig.from_dict(values)
-        assert config.encoder_options["widths"] == (1, 3)
-        assert config.encoder_options["activation"] == "tanh"
-        assert call("train", "--config", path, "--print_config") == 0
-        (tmp_path / "printed.yaml").write_text(
-            f"{capsys.readouterr().out}num_layers: 1\nfilters: null\nuse_peepholes: true\n"
-        )
-        values = parser.parse_args(["--config", str(tmp_path / "printed.yaml")]).as_dict()
-        assert ParaphraseConfig.from_dict(values) == config
-
-    @pytest.mark.parametrize("command", ["train", "tuning.command"])
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            (["--no-use-peepholes"], "`use_peepholes` is not an option of the encoder 'cse'."),
-            (["--filters", "kim"], "Options of 'cse': word_dropout, word_dim, widths, activation."),
-            (["--num-layers=2"], "`num_layers` is an option of charagram, dan."),
-        ],
-    )
-    def test_options_of_others(self, command, arguments, message, capsys):
-        assert call(command, "--encoder", "cse", *arguments) == 1
-        assert message in capsys.readouterr().err
-
-    def test_wrong_values(self, capsys):
-        assert call("train", "--encoder", "cse", "--widths", "1,x") == 2
-        assert "widths" in capsys.readouterr().err
-        assert call("train", "--encoder", "ces") == 1
-        assert "Unknown encoder 'ces'. Did you mean 'cse'?" in capsys.readouterr().err
-
-
-class TestPresets:
-    @staticmethod
-    def parse(*arguments):
-        return parse_run([str(argument) for argument in arguments], make_parser).config
-
-    def test_flags_override_them(self):
-        flags = ("--preset", "paper", "--margin", 0.2, "--mask-duplicates")
-        config = self.parse("--task", "sentences", *flags, "--encoder", "cse")
-        assert (config.preset, config.margin, config.mask_duplicates) == ("paper", 0.2, True)
-        assert (config.l2_words, config.batches_by_length) == (1e-6, False)
-        assert self.parse("--task", "sentences", "--encoder", "cse").preset is None
-
-    def test_a_file_and_what_is_printed(self, tmp_path, capsys):
-        path, printed = tmp_path / "settings.yaml", tmp_path / "printed.yaml"
-        path.write_text("task: pos\npreset: paper\nlearning_rate: 0.1\n", encoding="utf-8")
-        config = self.parse("--config", path)
-        assert (config.epochs, config.learning_rate, config.use_capitals) == (50, 0.1, True)
-        assert call("train", "--config", path, "--print_config") == 0
-        printed.write_text(capsys.readouterr().out, encoding="utf-8")
-        assert self.parse("--config", printed) == config
-
-    def test_a_head(self, tmp_path):
-        path = tmp_path / "settings.yaml"
-        path.write_text("freeze: true\n", encoding="utf-8")
-        arguments = ("--task", "entailment", "--encoder", "dan", "--preset", "paper")
-        for flags in (["--freeze"], ["--config", path]):
-            config = self.parse(*arguments, "--init", "run", *flags)
-            assert (config.freeze, config.epochs, config.l2_words) == (True, 20, 0.0)
-        assert self.parse(*arguments, "--init", "run").pull_back
-        config = self.parse(*arguments, "--init", "run", "--config", path, "--no-freeze")
-        assert (config.freeze, config.epochs, config.pull_back) == (False, 10, True)
-
-    def test_errors(self, capsys):
-        assert call("train", "--preset", "papr") == 1
-        assert "Unknown preset 'papr'. Did you mean 'paper'?" in capsys.readouterr().err
-        assert call("train", "--preset", "paper", "--encoder", "cse") == 1
-        assert "The papers do not train the encoder 'cse' on words" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("flags", "expected"),
-    [
-        ([], (384, (2, 3, 4, 5))),
-        (["--dim", "300"], (300, (2, 3, 4, 5))),
-        (["--ngrams", "2,3"], (384, (2, 3))),
-    ],
-)
-def test_width_and_ngrams_are_those_of_init_unless_given(flags, expected):
-    config = parse_run(["--init", "english", *flags], make_parser).config
-    assert (config.dim, config.ngrams) == expected
-
-
-@pytest.mark.parametrize(("flags", "expected"), [([], "ngrams"), (["shared"], "shared")])
-def test_unknown_words_are_those_of_init_unless_given(flags, expected, tmp_path):
-    saved = {"encoder": {"name": "dan", "config": {"num_words": 3}}, "vectorizer": {}}
-    (tmp_path / "config.json").write_text(json.dumps(saved))
-    given = [f"--unknown-words={value}" for value in flags]
-    config = parse_run(["--init", str(tmp_path), *given], make_parser).config
-    assert (config.encoder, config.unknown_words) == ("dan", expected)
-
-
-def test_encoder_of(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for folder in ("run/model", "alone", "damaged", "unfinished"):
-        (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "run" / "config.json").write_text('{"settings": {"encoder": "dan"}}')
-    (tmp_path / "run" / "model" / "config.json").write_text('{"encoder": {"name": "lstm"}}')
-    (tmp_path / "alone" / "config.json").write_text('{"encoder": {"name": "gran"}}')
-    (tmp_path / "damaged" / "config.json").write_text('{"encoder": ')
-    (tmp_path / "unfinished" / "config.json").write_text('{"settings": {"encoder": "dan"}}')
-    (tmp_path / "settings.yaml").write_text("init: alone\n")
-    assert encoder_of([]) == "charagram"
-    assert encoder_of(["--encoder=cse", "--init", "run"]) == "cse"
-    assert encoder_of(["--init", "run"]) == encoder_of(["--init", "run/model"]) == "lstm"
-    assert encoder_of(["--config", "settings.yaml"]) == "gran"
-    for folder in ("damaged", "unfinished", "nowhere"):
-        assert encoder_of(["--init", folder]) == "charagram"
+def test_a_search_has_the_flags_of_its_settings():
+    parser = SettingsParser(prog="x")
+    add_flags(parser, settings_flags(TuneConfig))
+    values = parser.parse_args(["--tuner", "random", "--max-trials", "3"])
+    config = TuneConfig(**{name: values[name] for name in types_of(TuneConfig)})
+    assert (config.tuner, config.max_trials, config.keep) == ("random", 3, TuneConfig.keep)
+    with pytest.raises(ConfigError, match="Unknown tuner 'rnd'"):
+        TuneConfig(tuner="rnd")

@@ -64,7 +64,6 @@ def test_standard_input(tagger, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--column", "pos"], "Unknown column 'pos'"),
         (["--batch-size", "0"], "`batch_size` must be at least 1"),
         (["--input", "nowhere.txt"], "nowhere.txt: cannot be read"),
     ],

@@ -10,8 +10,9 @@ import tensorflow as tf
 
 from tests.commands import full_disk
 from tf_charagram.errors import RunError
-from tf_charagram.training.checkpoints import LAST, Checkpoints, KeptModel
+from tf_charagram.training.checkpoints import Checkpoints, KeptModel
 from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.settings import LAST
 
 
 def test_unreadable_newer_ones_do_not_push_out_a_new_one(tmp_path):

@@ -141,7 +141,10 @@ def read_run(folder: str | Path) -> RunRecord:
             num_trials=_num_trials(files.path, saved["settings"]) if config == search else None,
             size=_num_bytes(files.path),
         )
+        # So that no command has to expect other files than a run writes.
         record.changed_settings()
+        for name in (None, *record.set_names()):
+            record.curve(name)
         return record
     except RunError:
         raise

@@ -14,11 +14,10 @@ import tensorflow as tf
 from tf_charagram.errors import RunError
 from tf_charagram.files.writing import partial_folder, remove, tensorflow_writing, writing
 from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.settings import LAST
 
 logger = logging.getLogger(__name__)
 
-#: Value of `select` that keeps the last weights.
-LAST = "last"
 _PREFIX = "ckpt-"
 # Which of these TensorFlow raises for a truncated file depends on where it ends.
 _UNREADABLE = (tf.errors.OpError, AssertionError, LookupError, ValueError, OSError, RuntimeError)

@@ -18,10 +18,10 @@ from tf_charagram.files.json_files import write_json
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.training.building import check_options
-from tf_charagram.training.checkpoints import LAST
 from tf_charagram.training.inherited_settings import check_inherited, check_init
 from tf_charagram.training.loop import Scores, TrainingLoop, total_steps
 from tf_charagram.training.run_folder import RunFolder, run_config
+from tf_charagram.training.settings import LAST
 from tf_charagram.training.task import Scoring, Task
 from tf_charagram.training.workers import comparable, failing_together
 

@@ -18,6 +18,8 @@ _AT_LEAST = {
     "epochs": 1e-6, "batch_size": 1, "dim": 1, "evaluations_per_epoch": 1,
     "checkpoint_every_s": 0, "seed": 0, "threads": 1,
 }  # fmt: skip
+#: Value of `select` that keeps the last weights.
+LAST = "last"
 _PENALTIES = ("l2", "l2_words", "l2_composition")
 #: `precision` -> `dtype` of a run.
 PRECISIONS = {"float32": "float32", "mixed_bfloat16": "bfloat16"}
@@ -127,7 +129,7 @@ class RunConfig:
         60.0, "seconds between checkpoints, after evaluations", "run"
     )
     select: str = option(
-        "last", "keep the weights with the best score on this set, or the last ones", "run"
+        LAST, "keep the weights with the best score on this set, or the last ones", "run"
     )
     on_bad_line: Literal["error", "skip"] = option("error", "what to do about a bad line", "data")
     threads: int | None = option(

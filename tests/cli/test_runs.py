@@ -1,0 +1,178 @@
+"""`charagram runs` lists runs and searches, and shows one, in all states."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import pytest
+
+from tests.commands import call, interrupt_training_at, run
+from tf_charagram.cli.run_record import find_runs, read_run
+
+HOSTILE = "[red]\x1b[2J\u202e[/red]:b:"
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Returns a function that writes a run folder with settings, history and results."""
+
+    def written(name, settings, history=(), metrics=None):
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True)
+        settings = {"task": "words", "encoder": "charagram", "epochs": 2, **settings}
+        saved = {"settings": settings, "versions": {"tf_charagram": "0.1.0"}, "data_files": {}}
+        (folder / "config.json").write_text(json.dumps(saved))
+        records = [{"step": n, "loss": 1.0, **record} for n, record in enumerate(history, 1)]
+        (folder / "history.jsonl").write_text("".join(f"{json.dumps(r)}\n" for r in records))
+        if metrics is not None:
+            (folder / "metrics.json").write_text(json.dumps(metrics))
+        return folder
+
+    return written
+
+
+@pytest.fixture
+def search(tmp_path):
+    """Returns the folder of a search of which two trials of four have ended."""
+    folder = tmp_path / "runs" / "grid"
+    trials = {
+        "0": {"status": "completed", "score": 41.0, "values": {"l2": 0.1}},
+        "1": {"status": "failed", "score": None, "values": {"l2": 0.2}},
+    }
+    for id_, result in trials.items():
+        (folder / "trials" / id_).mkdir(parents=True)
+        (folder / "trials" / id_ / "result.json").write_text(
+            json.dumps({"id": id_, "epochs": 1.0, "scores": {"SL999": 41.0}, **result})
+        )
+    (folder / "trials" / "2").mkdir()
+    settings = {"task": "words", "encoder": "dan", "select": "SL999", "epochs": 1.0}
+    settings |= {"search.tuner": "grid", "space.l2": [0.1, 0.2], "space.dim": [10, 20]}
+    saved = {"settings": settings, "versions": {"tf_charagram": "0.1.0"}}
+    (folder / "search.json").write_text(json.dumps(saved))
+    return folder
+
+
+def shown(capsys, *arguments):
+    assert call("cli.runs", *arguments) == 0
+    return capsys.readouterr().out
+
+
+def cells(text):
+    """Returns the cells of the rows of tables."""
+    rows = (line.strip("│").split("│") for line in text.splitlines() if line.startswith("│"))
+    return [[cell.strip() for cell in row] for row in rows]
+
+
+class TestOneRun:
+    def test_finished(self, trained, capsys):
+        text = shown(capsys, trained.folder)
+        assert f"{trained.folder}: words with charagram, finished" in text
+        assert "loss by epoch" in text and "scored by epoch" in text
+        for name, value in {"dim": "8", "epochs": "2.0", "batch_size": "10"}.items():
+            assert [name, value] in cells(text)
+        assert "│ margin" not in text and "│ learning_rate" not in text
+        metrics = json.loads((trained.folder / "metrics.json").read_text())
+        assert f"{metrics['scores']['scored']:.2f}" in text
+
+    def test_json(self, trained, capsys):
+        run = json.loads(shown(capsys, trained.folder, "--json"))
+        assert run["status"] == "finished" and run["epochs_done"] == run["epochs"] == 2.0
+        assert len(run["history"]) == 2 and run["set"] == "scored"
+        assert run["best"] == max(record["scores"]["scored"] for record in run["history"])
+        assert run["size_bytes"] == sum(
+            path.stat().st_size for path in trained.folder.rglob("*") if path.is_file()
+        )
+
+    def test_stopped(self, data, tmp_path, monkeypatch, capsys):
+        interrupt_training_at(monkeypatch, 9)
+        flags = ["--data", data[0], "--eval-data", data[1], "--dim", 4, "--epochs", 2]
+        flags += ["--batch-size", 10, "--evaluations-per-epoch", 1]
+        assert call("train", *flags, "--out", tmp_path / "run") == 130
+        capsys.readouterr()
+        text = shown(capsys, tmp_path / "run")
+        assert "words with charagram, unfinished" in text
+        assert f"the same command with --out {tmp_path / 'run'} --resume" in text
+
+    def test_search(self, search, capsys):
+        text = shown(capsys, search)
+        assert "tune words with dan, 2 of 4 trials" in text
+        first, second = [row for row in cells(text) if row[1].startswith("l2=")]
+        assert first[:4] == ["0", "l2=0.1", "completed", "41.00"]
+        assert second[:4] == ["1", "l2=0.2", "failed", "-"]
+
+    @pytest.mark.parametrize(("number", "said"), [(2, "2 of 2 trials"), (None, "dan, 2 trials")])
+    def test_part_of_a_search(self, search, capsys, number, said):
+        """`--max-trials`, or the trials that Hyperband makes of the space."""
+        (search / "results.json").write_text(json.dumps({"num_trials": number}))
+        assert said in shown(capsys, search)
+
+    def test_text_of_a_file_is_only_text(self, write, capsys):
+        history = [{"epoch": e, "scores": {HOSTILE: 3.0}} for e in (1, 2)]
+        folder = write("bad", {"data": [HOSTILE], "select": HOSTILE}, history, {"scores": {}})
+        for path in (folder, folder.parent):
+            text = shown(capsys, path)
+            assert "\x1b" not in text and "\u202e" not in text
+            assert "[red]\\x1b[2J\\u202e[/red]:b:" in text.replace("\n", "")
+
+    @pytest.mark.parametrize(
+        ("file", "text"),
+        [
+            ("config.json", "["), ("config.json", '{"settings": 3}'), ("metrics.json", "[1]"),
+            ("config.json", '{"settings": {"task": "poems"}, "versions": {"tf_charagram": "2"}}'),
+        ],
+    )  # fmt: skip
+    def test_damaged(self, write, capsys, file, text):
+        folder = write("odd", {})
+        (folder / file).write_text(text)
+        assert call("cli.runs", folder) == 1
+        assert f"{folder} cannot be read as a run" in capsys.readouterr().err
+        assert "No runs in" in shown(capsys, folder.parent)
+
+    def test_no_run(self, trained, tmp_path, capsys):
+        assert call("cli.runs", tmp_path / "nothing") == 1
+        assert "There is no folder" in capsys.readouterr().err
+        assert call("cli.runs", trained.folder / "model") == 1
+        assert "but a model: give the folder of its run." in capsys.readouterr().err
+
+
+class TestSeveralRuns:
+    def test_side_by_side(self, write, search, capsys):
+        scores = ({"A": 9, "B": 1}, {"A": 8, "B": 1})
+        records = [{"epoch": n, "scores": scores[n - 1]} for n in (1, 2)]
+        first = write("first", {"select": "A"}, records, {"scores": {"A": 9}})
+        write("second", {"select": "B"}, records[:1])
+        os.utime(first / "config.json", (0, 0))
+        (first.parent / "empty").mkdir()
+        lines = shown(capsys, first.parent).splitlines()[1:]
+        assert lines[-1].split()[:7] == "first words charagram 1970-01-01 finished 2/2 A".split()
+        (second,) = [line for line in lines if line.startswith("second")]
+        assert "unfinished 1/2" in second and "B 1.00" in second
+        (grid,) = [line for line in lines if line.startswith("grid")]
+        assert "tune words" in grid and "2 of 4 trials" in grid and "SL999 41.00" in grid
+        assert len(lines) == 3
+
+    def test_json(self, search, capsys):
+        (run,) = json.loads(shown(capsys, search.parent, "--json"))["runs"]
+        assert (run["task"], run["best"], run["set"]) == ("tune words", 41.0, "SL999")
+
+    def test_nothing(self, tmp_path, capsys):
+        assert shown(capsys, tmp_path) == f"No runs in {tmp_path}.\n"
+
+    def test_links_are_not_followed(self, write):
+        folder = write("linked", {})
+        (folder / "loop").symlink_to(folder)
+        assert read_run(folder).size < 1000
+        assert [run.folder for run in find_runs(folder.parent)] == [folder]
+
+
+def test_no_tensorflow(write, tmp_path):
+    write("words", {})
+    script = (
+        "import sys\nfrom tf_charagram.cli import main\n"
+        "assert main(['runs']) == main(['runs', 'runs/words']) == 0\n"
+        "assert not {'tensorflow', 'keras'} & {*sys.modules}"
+    )
+    ended = run([sys.executable, "-c", script], cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
