@@ -102,7 +102,7 @@ class ScoredRows:
         Args:
             number: Its 1-based line.
             cells: Its two texts; fewer make a bad line.
-            score: Its score; blank if it has none.
+            score: Its score; blank if it was not judged.
             score_path: The file of the scores, if they are in another one.
         """
         if not score.strip():

@@ -1,4 +1,4 @@
-"""Counts of words: listed in a file, or those of the words of texts."""
+"""Counts of words, from a list or from texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tf_charagram.errors import DataError
 #: Splits texts into words.
 WordsOf = Callable[[Iterable[str]], Iterable[str]]
 
-# Python would not convert some thousand digits.
+# Python does not convert thousands of digits.
 _COUNT = re.compile(r"(\S.*?)[ \t]+(\d{1,18})")
 _NUM_PROBED = 20
 
