@@ -41,7 +41,7 @@ ENCODERS = {
     "identity_rnn": Entry("recurrent", "IdentityRnn", options.WordOptions),
     "lstm": Entry("recurrent", "Lstm", options.LstmOptions),
     "cse": Entry("cse", "Cse", options.CseOptions),
-    "gran": Entry("gran", "Gran", options.LstmOptions),
+    "gran": Entry("recurrent", "Gran", options.LstmOptions),
 }
 
 

@@ -1,4 +1,4 @@
-"""Encoders that average word vectors, and what may follow the average."""
+"""Encoders that average word vectors, followed by dense layers or not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class WordAverage(AveragingEncoder):
         num_rows: Number of word ids.
         dim: Width of the word vectors and of the embedding.
         seed: Seed of the initial weights.
-        **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
+        **kwargs: `word_dropout` of `WordEncoder`; `name` and `dtype`, as for every layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
@@ -36,13 +36,8 @@ class WordAverage(AveragingEncoder):
     passes_gradients_on = True
 
     def __init__(self, *, num_rows: int, dim: int = 300, seed: int = 0, **kwargs: Any) -> None:
-        super().__init__(
-            num_rows=num_rows,
-            dim=dim,
-            width=dim,
-            seed=seed,
-            **{"name": "word_average", **kwargs},
-        )
+        name = {"name": "word_average", **kwargs}
+        super().__init__(num_rows=num_rows, dim=dim, width=dim, seed=seed, **name)
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
@@ -53,15 +48,15 @@ class WordAverage(AveragingEncoder):
 class Projection(AveragingEncoder):
     """Embeds a text as Wp m + b, m the mean of its word vectors (Universal, section 3).
 
-    With a larger `dim` than `word_dim`, 1,200 or 2,400, it gives classifiers more features than the
-    words have (Universal, section 4.4).
+    With a `dim` larger than `word_dim`, such as 1,200 or 2,400, classifiers get more features than
+    word vectors have (Universal, section 4.4).
 
     Args:
         num_rows: Number of word ids.
         dim: Width of the embedding.
         word_dim: Width of the word vectors. Default: `dim`.
         seed: Seed of the initial weights.
-        **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
+        **kwargs: `word_dropout` of `WordEncoder`; `name` and `dtype`, as for every layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
@@ -83,13 +78,8 @@ class Projection(AveragingEncoder):
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            num_rows=num_rows,
-            dim=dim,
-            seed=seed,
-            width=word_dim,
-            **{"name": "projection", **kwargs},
-        )
+        name = {"name": "projection", **kwargs}
+        super().__init__(num_rows=num_rows, dim=dim, seed=seed, width=word_dim, **name)
         self.dense = make_dense(
             self.word_dim, dim, activation="linear", seed=seed + 1, name="dense"
         )
@@ -112,14 +102,14 @@ class Dan(AveragingEncoder):
         activation: The non-linearity f of each layer.
         num_layers: Number of layers.
         seed: Seed of the initial weights.
-        **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
+        **kwargs: `word_dropout` of `WordEncoder`; `name` and `dtype`, as for every layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
         training: Whether the table's gradient should be row-sparse and `word_dropout` active.
 
     Returns:
-        float32 `(batch, dim)`; for a text without words the layers' value at zero.
+        float32 `(batch, dim)`; the layers' value at zero for a text without words.
 
     Raises:
         ConfigError: An argument is out of range.

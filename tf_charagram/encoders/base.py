@@ -1,4 +1,4 @@
-"""The base of the encoders: what Keras needs to know before it sees any ids."""
+"""The base class of the encoders."""
 
 from __future__ import annotations
 
@@ -13,25 +13,27 @@ from tf_charagram.layers.base import Float32Layer
 class Encoder(Float32Layer):
     """A Keras layer from ragged ids `(batch, None)` to float32 `(batch, dim)`.
 
-    A subclass has the attributes `num_rows`, `dim` and, of the class, `vectorizer`: the kind of ids
-    it takes. They are int32, and int64 where a GPU trains, see `trainers.device.to_parts`. In a
-    functional model its input is symbolic and ragged: what a vectorizer gives, or
-    `keras.Input((None,), dtype="int32", ragged=True)`.
+    Ids are int32, or int64 when a GPU trains. In a functional model, the input is symbolic and
+    ragged: the output of a vectorizer, or `keras.Input((None,), dtype="int32", ragged=True)`.
+
+    Attributes:
+        vectorizer: The kind of ids, a key of `text.VECTORIZERS`.
+        num_rows: Number of ids.
+        dim: Width of the embedding.
+        passes_gradients_on: Whether finite gradients of the embeddings give finite gradients of the
+            weights, because they are not multiplied by other weights.
     """
 
     vectorizer: str
     num_rows: int
     dim: int
-
-    #: Whether the gradient of its weights is finite wherever that of the vectors is: no product
-    #: with other weights comes between the two.
     passes_gradients_on: bool = False
 
     def compute_output_spec(self, ids: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
-        """Returns a symbolic float32 `(batch, dim)` for symbolic ids.
+        """Returns a symbolic float32 `(batch, dim)`.
 
         Raises:
-            ConfigError: The ids are those of a vectorizer with more of them than `num_rows`.
+            ConfigError: The vectorizer of the ids has more than `num_rows`.
         """
         del kwargs
         check_num_ids(getattr(ids, "num_ids", None), self)
@@ -39,16 +41,12 @@ class Encoder(Float32Layer):
 
 
 def is_padded(encoder: keras.layers.Layer | type[keras.layers.Layer]) -> bool:
-    """Returns whether an encoder, or a class of them, pads the texts of a batch to the longest."""
+    """Returns whether an encoder, or its class, pads the texts of a batch to the longest."""
     return getattr(encoder, "is_padded", False)
 
 
 def check_num_ids(num_ids: int | None, encoder: keras.layers.Layer) -> None:
-    """Checks that an encoder has a row for every id of its vectorizer.
-
-    Args:
-        num_ids: Number of ids of the vectorizer; `None` if that is not known.
-        encoder: The encoder.
+    """Checks that an encoder has a row for each of `num_ids` ids, if that number is known.
 
     Raises:
         ConfigError: It has fewer rows.

@@ -1,4 +1,4 @@
-"""The charCNN encoder: convolutions over character embeddings, the maximum of each filter."""
+"""The charCNN encoder: convolutions over character embeddings and max pooling."""
 
 from __future__ import annotations
 
@@ -27,14 +27,13 @@ class CharCnn(Encoder, ConfiguredLayer):
 
     Args:
         num_rows: Number of character ids.
-        dim: Width of the embedding. Without a dense layer it is the number of filters instead,
-            whatever comes here.
+        dim: Width of the embedding. Ignored without a dense layer: it is the number of filters.
         char_dim: Width of the character embeddings.
         activation: The non-linearity f of the filters.
         dense: The layer after the pooling, or `"none"`.
         filters: `"small"`, 175 filters of each of the widths 2 to 4, or `"kim"`, 25 of width 1,
             50 of width 2, up to 150 of width 6.
-        dropout: Share of the pooled filters that training hides from what comes next.
+        dropout: Share of the pooled filters that training drops.
         seed: Seed of the initial weights and of the dropout.
 
     Call arguments:
@@ -42,14 +41,14 @@ class CharCnn(Encoder, ConfiguredLayer):
         training: Whether dropout is active.
 
     Returns:
-        float32 `(batch, dim)`; for a text without characters the dense layer's value of zeros.
+        float32 `(batch, dim)`; the dense layer's value at zero for a text without characters.
 
     Raises:
         ConfigError: An argument is out of range.
     """
 
     vectorizer = CharCnnOptions.vectorizer
-    #: Texts of like length are put into a batch together, to save padding.
+    #: Training batches texts of similar length, to save padding.
     is_padded = True
 
     def __init__(

@@ -29,7 +29,7 @@ class CharLstm(Encoder, ConfiguredLayer):
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Changes no value; without peepholes, whether cuDNN may be used.
+        training: Without peepholes, whether cuDNN may be used; changes no value.
 
     Returns:
         float32 `(batch, dim)`; zeros for a text without characters.
@@ -39,7 +39,7 @@ class CharLstm(Encoder, ConfiguredLayer):
     """
 
     vectorizer = CharLstmOptions.vectorizer
-    #: Texts of like length are put into a batch together, to save padding.
+    #: Training batches texts of similar length, to save padding.
     is_padded = True
 
     def __init__(

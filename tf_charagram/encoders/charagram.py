@@ -24,7 +24,7 @@ class Charagram(Encoder, ConfiguredLayer):
         num_rows: Number of n-gram ids.
         dim: Width of the embedding.
         activation: The non-linearity h.
-        num_layers: How often it is applied.
+        num_layers: Number of layers.
         seed: Seed of the initial weights.
 
     Call arguments:
@@ -32,7 +32,7 @@ class Charagram(Encoder, ConfiguredLayer):
         training: Whether the table's gradient should be row-sparse.
 
     Returns:
-        float32 `(batch, dim)`; for a text without n-grams h(b).
+        float32 `(batch, dim)`; h(b) for a text without n-grams.
 
     Raises:
         ConfigError: An argument is out of range.
@@ -78,11 +78,11 @@ class Charagram(Encoder, ConfiguredLayer):
         return self.dense is None
 
     def save_own_variables(self, store: dict[str, Any]) -> None:
-        """Saves the bias; the table, which is an attribute here too, is saved by its own layer."""
+        """Saves the bias; the table, although an attribute here, too, is saved by its own layer."""
         store["bias"] = self.bias
 
     def load_own_variables(self, store: dict[str, Any]) -> None:
-        """Loads what `save_own_variables` saved."""
+        """Loads the bias."""
         self.bias.assign(store["bias"])
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:

@@ -18,9 +18,9 @@ from tf_charagram.layers.conv_pooling import ConvPooling
 class Cse(SequenceEncoder):
     """Embeds a text by filters over windows of its word vectors (CSE, section 3.1).
 
-    A filter of width h gives f(w . x_{i:i+h-1} + b) for each of the n - h + 1 windows of a text of
-    n words, and the sum of these (equations 2 and 3). A text shorter than h is "padded when
-    necessary": with zero vectors to one window. The widths share `dim` evenly.
+    A filter of width h computes f(w . x_{i:i+h-1} + b) for each of the n - h + 1 windows of a text
+    of n words, and their sum (equations 2 and 3). A text shorter than h is "padded when necessary":
+    with zero vectors to one window. Each width has the same number of filters.
 
     Args:
         num_rows: Number of word ids.
@@ -29,7 +29,7 @@ class Cse(SequenceEncoder):
         widths: Filter widths, distinct.
         activation: The non-linearity f.
         seed: Seed of the initial weights.
-        **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
+        **kwargs: `word_dropout` of `WordEncoder`; `name` and `dtype`, as for every layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.

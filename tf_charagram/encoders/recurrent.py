@@ -1,4 +1,4 @@
-"""Encoders that read the word vectors in order and keep the last state (Universal, section 3)."""
+"""Recurrent encoders: the last state (Universal, section 3), or an average gated by the states."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from tf_charagram.encoders.options import LstmOptions, RnnOptions
 from tf_charagram.encoders.words import SequenceEncoder, divisors
+from tf_charagram.layers.base import make_dense
 from tf_charagram.layers.plain_lstm import make_lstm
 
 
@@ -22,7 +23,7 @@ class Rnn(SequenceEncoder):
         dim: Width of the word vectors and of the state.
         activation: The non-linearity f.
         seed: Seed of the initial weights.
-        **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
+        **kwargs: `word_dropout` of `WordEncoder`; `name` and `dtype`, as for every layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
@@ -69,14 +70,14 @@ class Rnn(SequenceEncoder):
 class IdentityRnn(SequenceEncoder):
     """Embeds a text as h_n / n, where h_t = Wx x_t + Wh h_{t-1} + b and n is the number of words.
 
-    Wx and Wh start as the identity, b as zero: before training, the embedding is the mean of the
-    word vectors. A penalty that pulls back to `pull_back_targets()` keeps it near.
+    Wx and Wh are initialized to the identity and b to zero, so that the initial embedding is the
+    mean of the word vectors. An L2 penalty towards `pull_back_targets()` keeps it close.
 
     Args:
         num_rows: Number of word ids.
         dim: Width of the word vectors and of the state.
         seed: Seed of the initial word vectors.
-        **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
+        **kwargs: `word_dropout` of `WordEncoder`; `name` and `dtype`, as for every layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
@@ -90,13 +91,8 @@ class IdentityRnn(SequenceEncoder):
     """
 
     def __init__(self, *, num_rows: int, dim: int = 300, seed: int = 0, **kwargs: Any) -> None:
-        super().__init__(
-            num_rows=num_rows,
-            dim=dim,
-            width=dim,
-            seed=seed,
-            **{"name": "identity_rnn", **kwargs},
-        )
+        name = {"name": "identity_rnn", **kwargs}
+        super().__init__(num_rows=num_rows, dim=dim, width=dim, seed=seed, **name)
         self.rnn = keras.layers.SimpleRNN(
             dim,
             activation="linear",
@@ -113,7 +109,7 @@ class IdentityRnn(SequenceEncoder):
         return self.rnn(inputs, mask=mask) / divisors(self.words_of(ids))
 
     def pull_back_targets(self) -> dict[str, np.ndarray]:
-        """Returns what L2 should pull the compositional weights to, by `weight.path`: I, I, 0."""
+        """Returns the targets of an L2 penalty by `weight.path`: I, I and 0 for Wx, Wh and b."""
         cell = self.rnn.cell
         identity = np.eye(self.dim, dtype=np.float32)
         return {
@@ -133,7 +129,7 @@ class Lstm(SequenceEncoder):
         use_output_gate: Whether h_t = o_t tanh(c_t), or tanh(c_t) without the gate.
         use_peepholes: Whether the gates see the cell state, as in Gers et al. (2003).
         seed: Seed of the initial weights.
-        **kwargs: `word_dropout` of `WordEncoder`; name and type, as for every layer.
+        **kwargs: `word_dropout` of `WordEncoder`; `name` and `dtype`, as for every layer.
 
     Call arguments:
         ids: `tf.RaggedTensor` int32 `(batch, None)`.
@@ -174,3 +170,65 @@ class Lstm(SequenceEncoder):
         """Returns the embeddings of texts given as word ids."""
         inputs, mask = self.vectors(ids, training)
         return self.lstm(inputs, mask=mask, training=training)
+
+
+@keras.saving.register_keras_serializable(package="tf_charagram")
+class Gran(SequenceEncoder):
+    """Embeds a text as the mean over t of x_t * sigmoid(Wx x_t + Wh h_t + b).
+
+    x_t are its word vectors and h_t the states of an LSTM over them (Wieting and Gimpel 2017; the
+    baseline of CSE, section 4).
+
+    Args:
+        num_rows: Number of word ids.
+        dim: Width of the word vectors, of the states and of the embedding.
+        use_output_gate: Whether the LSTM has an output gate.
+        use_peepholes: Whether its gates see the cell state.
+        seed: Seed of the initial weights.
+        **kwargs: `word_dropout` of `WordEncoder`; `name` and `dtype`, as for every layer.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        training: Whether `word_dropout` is active.
+
+    Returns:
+        float32 `(batch, dim)`; zeros for a text without words.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        num_rows: int,
+        dim: int = 300,
+        use_output_gate: bool = LstmOptions.use_output_gate,
+        use_peepholes: bool = LstmOptions.use_peepholes,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            num_rows=num_rows, dim=dim, width=dim, seed=seed, **{"name": "gran", **kwargs}
+        )
+        self.use_output_gate = use_output_gate
+        self.use_peepholes = use_peepholes
+        self.lstm = make_lstm(
+            dim,
+            use_output_gate=use_output_gate,
+            use_peepholes=use_peepholes,
+            return_sequences=True,
+            seed=seed + 1,
+            name="lstm",
+        )
+        self.lstm.build((None, None, dim))
+        # Wx and Wh side by side, over x_t and h_t concatenated.
+        self.gate = make_dense(2 * dim, dim, activation="sigmoid", seed=seed + 2, name="gate")
+
+    def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+        """Returns the embeddings of texts given as word ids."""
+        inputs, mask = self.vectors(ids, training)
+        states = self.lstm(inputs, mask=mask, training=training)
+        gates = self.gate(tf.concat([inputs, states], axis=-1))
+        # Past the last word, the inputs are zero.
+        return tf.reduce_sum(inputs * gates, axis=1) / divisors(self.words_of(ids))

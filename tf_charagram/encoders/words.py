@@ -1,4 +1,4 @@
-"""What the word encoders have in common: a table of word vectors and how it is read."""
+"""Base classes of the word encoders: a table of word vectors, read as a bag or in order."""
 
 from __future__ import annotations
 
@@ -19,17 +19,16 @@ class WordEncoder(Encoder, ConfiguredLayer):
     """Base of the encoders over word ids.
 
     Args:
-        num_rows: Number of word ids; row 0 of the table belongs to all unknown words.
+        num_rows: Number of word ids; all unknown words share row 0 of the table.
         dim: Width of the embedding.
-        width: Width of the word vectors; `None` for `dim`. A class that has it as an option calls
-            it `word_dim`.
+        width: Width of the word vectors, the option `word_dim` of some encoders. Default: `dim`.
         seed: Seed of the initial weights.
-        word_dropout: Share of the numbers of the word vectors that training replaces by 0. They
-            are drawn again for each occurrence of a word (CSE, section 5.1: dropout of Srivastava
-            et al. 2014 on the word embeddings). What is left is scaled up to keep the expectation.
-        num_words: Number of words with an id of their own, ids 1 to `num_words`. Ids behind those
-            are parts of the unknown word they follow, whose vector is the sum of its rows, row 0
-            among them; see `WordVectorizer`. Default: every id is a word.
+        word_dropout: Share of the numbers in word vectors that training drops, drawn for each
+            occurrence of a word (CSE, section 5.1: dropout of Srivastava et al. 2014 on the word
+            embeddings). The others are scaled up to keep the expectation.
+        num_words: Number of words with their own id, 1 to `num_words`. Higher ids are parts of the
+            unknown word they follow, whose vector is the sum of its rows, including row 0; see
+            `WordVectorizer`. Default: every id is a word.
 
     Attributes:
         word_dim: Width of the word vectors.
@@ -85,10 +84,10 @@ class WordEncoder(Encoder, ConfiguredLayer):
 
     @property
     def word_table(self) -> keras.Variable:
-        """The word vectors, `(num_rows, word_dim)`; encoders of other units have no such weight.
+        """The word vectors, `(num_rows, word_dim)`; other encoders have no such attribute.
 
-        They can start from pretrained ones, be frozen by `table.trainable = False`, and be pulled
-        back to where they started.
+        They can be initialized to pretrained ones, frozen by `table.trainable = False`, and
+        regularized towards their initial values.
         """
         return self.table.table
 
@@ -98,7 +97,7 @@ class WordEncoder(Encoder, ConfiguredLayer):
 
 
 class AveragingEncoder(WordEncoder):
-    """Base of the encoders that see the words as a bag: `mean` gives one vector per text."""
+    """Base of the encoders that read words as a bag: `mean` returns one vector per text."""
 
     table_class = RaggedEmbeddingSum
 
@@ -110,7 +109,7 @@ class AveragingEncoder(WordEncoder):
         return self.table(ids, training=training) / lengths
 
     def _dropped_sum(self, ids: tf.RaggedTensor) -> tf.Tensor:
-        """Returns sums of vectors with dropout, for which each occurrence must be at hand."""
+        """Sums vectors with dropout, which needs the vector of each occurrence."""
         rows, positions = self.table.touched_rows(ids)
         words = self.words_of(ids)
         if self.num_words is None:
@@ -118,21 +117,21 @@ class AveragingEncoder(WordEncoder):
         else:
             vectors = sum_rows(rows, words.values.with_values(positions.values))
         num_vectors = tf.shape(vectors, tf.int64)[0]
-        # A sum needs a row to choose from, also for texts without any word.
+        # Sums need at least one row, even if all texts are empty.
         is_empty = tf.cast(tf.equal(num_vectors, 0), tf.int32)
         vectors = tf.pad(self._dropout(vectors, training=True), [[0, is_empty], [0, 0]])
         return sum_rows(vectors, words.with_values(tf.range(num_vectors)))
 
 
 class SequenceEncoder(WordEncoder):
-    """Base of the encoders that see the words in order: `vectors` gives them, and a mask."""
+    """Base of the encoders that read words in order: `vectors` returns them, and a mask."""
 
     table_class = PaddedEmbedding
-    #: Texts of like length are put into a batch together, to save padding.
+    #: Training batches texts of similar length, to save padding.
     is_padded = True
 
     def vectors(self, ids: tf.RaggedTensor, training: bool) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns what the table does, `(batch, time, word_dim)` and a mask, with dropout."""
+        """Returns the word vectors after dropout, `(batch, time, word_dim)`, and their mask."""
         vectors, mask = self.table(self.words_of(ids))
         return self._dropout(vectors, training=training), mask
 
