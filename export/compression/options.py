@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
-from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.models.weights import SERVED_DTYPES as DTYPES
+from tf_charagram.checks import check_values
+from tf_charagram.errors import ConfigError
 from tf_charagram.settings import option
 
 
@@ -18,7 +19,7 @@ class ShrinkOptions:
         ConfigError: A value is out of range, or `max_mb` is combined with another option.
     """
 
-    dtype: str = option("float32", f"type of the table: {', '.join(DTYPES)}")
+    dtype: Literal["float32", "float16", "int8"] = option("float32", "type of the table")
     max_ngrams: int | None = option(None, "keep only the most important n-grams")
     dim: int | None = option(None, "project embeddings onto their first principal directions")
     max_mb: float | None = option(
@@ -27,8 +28,7 @@ class ShrinkOptions:
 
     def __post_init__(self) -> None:
         """Validates values that do not depend on the model."""
-        if self.dtype not in DTYPES:
-            raise ConfigError(unknown_name("dtype", self.dtype, DTYPES))
+        check_values(self)
         for name in ("max_ngrams", "dim"):
             value = getattr(self, name)
             if value is not None and value < 1:

@@ -13,12 +13,13 @@ import math
 import keras
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.compression.options import DTYPES, ShrinkOptions
+from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.export.compression.quantization import QuantizedEncoder, quantization_problem
 from tf_charagram.export.compression.tables import can_project, can_prune, projected, pruned
 from tf_charagram.files.writing import temporary_folder
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.prefix_sums import fold
+from tf_charagram.models.weights import SERVED_DTYPES as DTYPES
 
 _NGRAMS_PER_DIM = 100
 # Scores fall steeply below these.
