@@ -122,7 +122,7 @@ def _evaluate_misspellings(values: Any, bad_lines: BadLines) -> _Output:
         values.model, values.misspellings, values.vocabulary, bad_lines=bad_lines, seed=values.seed,
         num_resamples=_NUM_RESAMPLES if values.bootstrap is None else values.bootstrap,
     )  # fmt: skip
-    return result.to_dict(), [("", result.tables())]
+    return result.to_dict(), [("", [result.table()])]
 
 
 def _evaluate_pairs(values: Any, bad_lines: BadLines) -> _Output:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,6 @@ from rich.table import Table
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.evaluation.comparison import Difference, difference_table, score_differences
 from tf_charagram.evaluation.embedders import model_labels
 from tf_charagram.evaluation.misspellings import (
     Indices,
@@ -54,64 +53,57 @@ class MisspellingEvaluation:
         queries: The misspellings.
         num_words: Size of the vocabulary.
         models: The models, as given.
-        by_model: Scores of each model by method: vectors alone, and corrections.
-        others: Scores of methods without a model.
+        scores: Score of each method; with several models, those of a model are `MODEL: METHOD`.
         notes: Methods that could not be scored, and why.
     """
 
     queries: MisspellingQueries
     num_words: int
     models: list[str]
-    by_model: list[dict[str, RecallScore]] = field(default_factory=list)
-    others: dict[str, RecallScore] = field(default_factory=dict)
+    scores: dict[str, RecallScore] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-
-    def scores(self) -> dict[str, RecallScore]:
-        """Returns all scores by method; with several models, as `MODEL: METHOD`."""
-        prefixes = [""]
-        if len(self.models) > 1:
-            prefixes = [f"{label}: " for label in model_labels(self.models)]
-        scores = {
-            f"{prefix}{name}": score
-            for prefix, of_model in zip(prefixes, self.by_model, strict=True)
-            for name, score in of_model.items()
-        }
-        return {**scores, **self.others}
-
-    def differences(self) -> dict[str, list[Difference]]:
-        """Returns the second model's scores minus the first's, if there are two."""
-        if len(self.by_model) != 2:
-            return {}
-        first, second = self.by_model
-        return {name: score_differences(score, second[name]) for name, score in first.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the scores for JSON."""
-        queries, scores = self.queries, self.scores()
-        result: dict[str, Any] = {
+        return {
             "models": self.models,
             "num_words": self.num_words,
-            "num_queries": len(queries),
-            "num_unknown": queries.num_unknown,
-            "num_equal": queries.num_equal,
-            "num_wrong_forms_that_are_words": queries.num_words,
-            "scores": {name: score.metrics["recall_at_1"] for name, score in scores.items()},
-            "details": [{"method": name, **score.to_dict()} for name, score in scores.items()],
+            "num_queries": len(self.queries),
+            "num_unknown": self.queries.num_unknown,
+            "num_equal": self.queries.num_equal,
+            "scores": {name: score.metrics["recall_at_1"] for name, score in self.scores.items()},
+            "details": [{"method": name, **score.to_dict()} for name, score in self.scores.items()],
             "notes": self.notes,
         }
-        if changes := self.differences():
-            result["differences"] = {
-                name: [change.to_dict() for change in of_method]
-                for name, of_method in changes.items()
-            }
-        return result
 
-    def tables(self) -> list[Table]:
-        """Returns the table of all methods, and those of the differences of two models."""
-        notes = [*_query_notes(self.queries), *self.notes]
-        table = _recall_table(self.scores(), self.num_words, notes)
-        changes = self.differences().items()
-        return [table, *(difference_table(name, change) for name, change in changes)]
+    def table(self) -> Table:
+        """Returns a table of recall x 100, one row per method."""
+        first = next(iter(self.scores.values()))
+        columns = [
+            header
+            for name in first.metrics
+            for header in (name.removeprefix("recall_"), *([INTERVAL] if first.intervals else ()))
+        ]
+        title = f"Recall x 100 of the right form among {self.num_words:,} words"
+        table = make_table(title, ["method"], [name.replace("_", " ") for name in columns])
+        for method, score in self.scores.items():
+            cells = []
+            for name, value in score.metrics.items():
+                cells.append(number(value))
+                if first.intervals:
+                    cells.append(interval(score.intervals[name]))
+            table.add_row(escape(method), *cells)
+        table.caption = escape("\n".join([*_query_notes(self.queries), *self.notes]))
+        return table
+
+
+def _query_notes(queries: MisspellingQueries) -> list[str]:
+    notes = [f"{len(queries):,} misspellings; of equal answers the more frequent word comes first."]
+    if queries.num_unknown:
+        notes.append(f"{queries.num_unknown:,} left out: no right form is in the vocabulary.")
+    if queries.num_equal:
+        notes.append(f"{queries.num_equal:,} left out: both forms are the same, ignoring case.")
+    return notes
 
 
 def evaluate_misspellings(
@@ -150,15 +142,17 @@ def evaluate_misspellings(
     def score(ranks: Indices) -> RecallScore:
         return score_ranks(ranks, num_resamples=num_resamples, seed=seed)
 
-    for model in models:
-        ranks = model_ranks(TextEmbedder.load(model, folded=True), words, queries)
-        result.by_model.append({name: score(of_method) for name, of_method in ranks.items()})
+    for model, label in zip(models, model_labels(models), strict=True):
+        prefix = f"{label}: " if len(models) > 1 else ""
+        by_method = model_ranks(TextEmbedder.load(model, folded=True), words, queries)
+        result.scores.update({prefix + name: score(ranks) for name, ranks in by_method.items()})
     try:
         extra_module("rapidfuzz", "spelling")
     except ConfigError as error:
         result.notes.append(f"No edit distance: {error}")
     else:
-        result.others[EDIT_DISTANCE] = score(_ranks(queries, _edit_blocks(queries.wrong, words)))
+        ranks = _ranks(queries, _edit_blocks(queries.wrong, words))
+        result.scores[EDIT_DISTANCE] = score(ranks)
     return result
 
 
@@ -222,37 +216,3 @@ def _blocks(num_queries: int, num_words: int, scores: Callable[[slice], NDArray[
 
 def _ranks(queries: MisspellingQueries, blocks: Blocks) -> Indices:
     return np.concatenate([queries.ranks(scores, start) for start, scores in blocks])
-
-
-def _recall_table(
-    scores: Mapping[str, RecallScore], num_words: int, notes: Sequence[str]
-) -> Table:
-    """Returns a table of recall x 100, one row per method."""
-    first = next(iter(scores.values()))
-    columns = [
-        header
-        for name in first.metrics
-        for header in (name.removeprefix("recall_"), *([INTERVAL] if first.intervals else ()))
-    ]
-    title = f"Recall x 100 of the right form among {num_words:,} words"
-    table = make_table(title, ["method"], [name.replace("_", " ") for name in columns])
-    for method, score in scores.items():
-        cells = []
-        for name, value in score.metrics.items():
-            cells.append(number(value))
-            if first.intervals:
-                cells.append(interval(score.intervals[name]))
-        table.add_row(escape(method), *cells)
-    table.caption = escape("\n".join(notes))
-    return table
-
-
-def _query_notes(queries: MisspellingQueries) -> list[str]:
-    notes = [f"{len(queries):,} misspellings; of equal answers the more frequent word comes first."]
-    if queries.num_unknown:
-        notes.append(f"{queries.num_unknown:,} left out: no right form is in the vocabulary.")
-    if queries.num_equal:
-        notes.append(f"{queries.num_equal:,} left out: both forms are the same, ignoring case.")
-    if queries.num_words:
-        notes.append(f"{queries.num_words:,} wrong forms are words; they never answer themselves.")
-    return notes

@@ -42,11 +42,6 @@ class MisspellingQueries:
     def __len__(self) -> int:
         return len(self.wrong)
 
-    @property
-    def num_words(self) -> int:
-        """Number of wrong forms that are words of the vocabulary."""
-        return int(np.count_nonzero(self.own >= 0))
-
     @classmethod
     def of(
         cls, misspellings: Sequence[Misspelling], vocabulary: Sequence[str]

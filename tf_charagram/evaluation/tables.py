@@ -97,10 +97,10 @@ def _notes(scores: Sequence[SetScore]) -> list[str]:
         if score.value is None and not score.is_mean:
             notes.append(f"{score.name}: no correlation, because all cosines or scores are equal.")
         if score.left_out:
-            notes.append(f"{score.name}: without {_names(score.left_out)}, no correlation.")
+            notes.append(f"{score.name}: without {', '.join(score.left_out)}, no correlation.")
     missing = list(dict.fromkeys(name for score in scores for name in score.missing))
     if missing:
-        notes.append(f"Missing: {_names(missing)}.")
+        notes.append(f"Missing: {', '.join(missing)}.")
     return notes
 
 
@@ -120,12 +120,3 @@ def _label(score: SetScore) -> str:
     total = score.num_sets + len(score.left_out) + len(score.missing)
     count = str(total) if total == score.num_sets else f"{score.num_sets} of {total}"
     return escape(f"{score.name} ({count} sets)")
-
-
-def _names(names: Sequence[str]) -> str:
-    """Returns names grouped by the part before the first dot."""
-    groups: dict[str, list[str]] = {}
-    for name in names:
-        group, dot, rest = name.partition(".")
-        groups.setdefault(group, []).extend([rest] if dot else [])
-    return "; ".join(" ".join([group, *rest]) for group, rest in groups.items())
