@@ -1,1 +1,1 @@
-"""What trained models learned: each analysis a function on a model or two that returns a table."""
+"""Analyses of trained models: each is a function that returns a table."""

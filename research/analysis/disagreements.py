@@ -17,18 +17,18 @@ from tf_charagram.evaluation.scores import Embed
 def disagreements(models: Mapping[str, Embed], sets: Sequence[ScoredPairs], k: int = 20) -> Table:
     """Finds the pairs whose scores by two models are furthest apart.
 
-    Cosines of each model are scaled to the scale of people's scores, over all sets together.
+    Cosines of each model are mapped to the scale of the human scores, over all sets together.
 
     Args:
         models: Name -> function to vectors of unit length, `(num_texts, dim)`; two of them.
-        sets: Sets whose scores share a scale: that of the first, or 0 to 5 if it does not say.
-        k: Pairs shown, largest disagreement first.
+        sets: Sets whose scores share the scale of the first set, by default 0 to 5.
+        k: Number of pairs shown, largest disagreement first.
 
     Returns:
-        Columns: set, texts, the score of each model, people's score, and which model is nearer.
+        Columns: set, texts, the score of each model, the human score, and the nearer model.
 
     Raises:
-        ConfigError: There are not two models, no set, or `k` is below 1.
+        ConfigError: There are not two models, there is no set, or `k` is below 1.
     """
     if len(models) != 2 or k < 1:
         raise ConfigError(

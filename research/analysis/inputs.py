@@ -1,4 +1,4 @@
-"""What `charagram analyze` gives to an analysis: models, sets and texts, read when asked for."""
+"""Inputs of an analysis: models, sets and texts, read on first use."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from tf_charagram.training.run_folder import RunFolder
 
 @dataclass(frozen=True)
 class Inputs:
-    """The values of the flags of `charagram analyze`.
+    """The flags of `python -m research analyze`.
 
     Attributes:
         models: Run folders, model folders or names.
         eval_data: Folder or file of scored pairs.
         train_data: Training pairs, as `train --data` names them.
-        texts: File of texts, one a line; see `search.texts.read_vocabulary`.
+        texts: File of texts, one per line; see `search.texts.read_vocabulary`.
         tagged: File of tagged sentences.
-        queries: Texts or n-grams that are asked about.
+        queries: Texts or n-grams to ask about.
         score: The score that curves follow.
-        k: How many are shown.
-        bad_lines: What to do about bad lines.
+        k: Number of results shown.
+        bad_lines: Policy for bad lines.
     """
 
     models: Sequence[str]
@@ -53,7 +53,7 @@ class Inputs:
 
     @cached_property
     def embedders(self) -> dict[str, TextEmbedder]:
-        """The models by short names."""
+        """The models by short name."""
         labels = model_labels(self.models)
         return {
             label: TextEmbedder.load(model)
@@ -62,19 +62,19 @@ class Inputs:
 
     @cached_property
     def embeds(self) -> dict[str, Embed]:
-        """Functions from texts to vectors of unit length, by the names of the models."""
+        """Functions from texts to unit-length vectors, by model."""
         return unit_embeds(self.embedders)
 
     @cached_property
     def runs(self) -> dict[str, RunFolder]:
-        """The models as run folders, for what is in their history."""
+        """The run folders of the models, for their histories."""
         return {
             label: RunFolder(model)
             for label, model in zip(model_labels(self.models), self.models, strict=True)
         }
 
     def sets(self, *groups: str) -> list[ScoredPairs]:
-        """The scored pairs of some groups; see `evaluation_sets`.
+        """Reads the scored pairs of some groups; see `evaluation_sets`.
 
         Raises:
             ConfigError: `--eval-data` is missing.
@@ -85,13 +85,13 @@ class Inputs:
 
     @cached_property
     def sentence_sets(self) -> list[ScoredPairs]:
-        """The sets of STS; without any, those of the first other scale, such as SICK's."""
+        """The sets of STS; if there are none, all sets with the scale of the first one."""
         sets = self.sets("sts")
         return without_other_scales(sets) or [one for one in sets if one.scale == sets[0].scale]
 
     @cached_property
     def pairs(self) -> list[tuple[str, str]]:
-        """The training pairs, but for those with an empty side.
+        """The training pairs, without those with an empty side.
 
         Raises:
             ConfigError: `--train-data` is missing.
@@ -103,7 +103,7 @@ class Inputs:
 
     @cached_property
     def word_counts(self) -> Counter[str]:
-        """How often each word occurs in the training pairs or, without these, in the texts.
+        """Counts of the words of the training pairs or, without pairs, of the texts.
 
         Raises:
             ConfigError: Both are given.
@@ -116,12 +116,12 @@ class Inputs:
 
     @cached_property
     def vocabulary(self) -> list[str]:
-        """The texts of `--texts`, or those the first model was trained on or comes with."""
+        """The texts of `--texts`, or the texts of the first model."""
         return read_vocabulary(self.texts, self.models[0])
 
     @cached_property
     def tags(self) -> list[list[tuple[str, str]]]:
-        """The tagged sentences, none without `--tagged`."""
+        """The tagged sentences; empty without `--tagged`."""
         if self.tagged is None:
             return []
         sentences = read_tagged(Path(self.tagged), on_bad_line=self.bad_lines)
@@ -129,7 +129,7 @@ class Inputs:
 
 
 def unit_embeds(embedders: Mapping[str, TextEmbedder]) -> dict[str, Embed]:
-    """Returns a function from texts to vectors of unit length for each embedder, by name."""
+    """Returns functions from texts to unit-length vectors, by name of the embedder."""
     return {name: partial(_unit, embedder) for name, embedder in embedders.items()}
 
 

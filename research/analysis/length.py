@@ -13,9 +13,9 @@ from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.scores import Embed
 
-#: Upper ends of the bins of Charagram, table 7; the last bin has all that is longer.
+#: Upper ends of the bins of Charagram, table 7; the last bin has all longer texts.
 CHARAGRAM_BINS = (4, 5, 6, 7, 8, 9, 10, 15, 20)
-#: Those of Universal, table 7.
+#: Upper ends of the bins of Universal, table 7.
 UNIVERSAL_BINS = (4, 5, 6, 7, 8, 9)
 
 
@@ -47,7 +47,7 @@ def scores_by_length(
             for left, right in zip(words_of(judged.left), words_of(judged.right), strict=True)
         ]
     )
-    # Texts of control characters alone have no word.
+    # Texts of control characters have no words.
     lows = [-1, *bins]
     rows, few = [], []
     for low, high in zip(lows, [*bins, None], strict=True):

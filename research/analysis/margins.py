@@ -1,4 +1,4 @@
-"""How far apart a model holds its training pairs and their negatives (Universal, section 5)."""
+"""Margins between training pairs and their negatives (Universal, section 5)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _BATCH = 100
 def training_margins(models: Mapping[str, Embed], pairs: Sequence[tuple[str, str]]) -> Table:
     """Computes 2 cos(g1, g2) - cos(n1, g1) - cos(n2, g2), averaged over pairs (footnote 21).
 
-    Negatives are the most similar texts of the other pairs of a batch of 100, but for texts equal
-    to one side, as in training; batches are at random, equal for all models.
+    As in training, negatives are the most similar texts of the other pairs of a random batch of
+    100, except texts equal to one side. Batches are the same for all models.
 
     Args:
         models: Name -> function to vectors of unit length, `(num_texts, dim)`.
@@ -55,7 +55,7 @@ def _batch(embed: Embed, pairs: Sequence[tuple[str, str]]) -> tuple[float, float
     partners = np.array([*right, *left], object)
     excluded = (texts[:, None] == texts[None, :]) | (partners[:, None] == texts[None, :])
     negatives = np.where(excluded, -np.inf, cosines).max(axis=1)
-    # Where all other texts are equal there is no negative, as in training.
+    # If all other texts are equal there is no negative, as in training.
     negative = (
         float(negatives[np.isfinite(negatives)].mean()) if np.isfinite(negatives).any() else 0
     )

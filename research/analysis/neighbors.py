@@ -36,15 +36,15 @@ def nearest_texts(
     Args:
         models: Name -> function to vectors of unit length, `(num_texts, dim)`.
         queries: Words, bigrams or any texts.
-        texts: Where neighbours are looked for; the query itself is left out.
+        texts: Candidates; the query itself is left out.
         k: Neighbours of each query.
-        known: Queries seen in training: with them a column says which were.
+        known: Queries seen in training; adds a column.
 
     Returns:
         One row per query; one column of neighbours per model, nearest first.
 
     Raises:
-        ConfigError: There is no query, no text, or `k` is below 1.
+        ConfigError: There are no queries or no texts, or `k` is below 1.
     """
     if not queries or not texts or k < 1:
         raise ConfigError(
@@ -60,9 +60,7 @@ def nearest_texts(
 
 
 def nearest_ngrams(models: Mapping[str, TextEmbedder], ngrams: Sequence[str], k: int = 10) -> Table:
-    """Finds the n-grams whose vectors are nearest to those of some n-grams.
-
-    Compared are the vectors of the n-grams themselves, not those of padded texts.
+    """Finds the nearest n-grams of n-grams, by their own vectors.
 
     Args:
         models: Name -> embedder with a vocabulary of n-grams.
@@ -70,8 +68,8 @@ def nearest_ngrams(models: Mapping[str, TextEmbedder], ngrams: Sequence[str], k:
         k: Neighbours of each.
 
     Returns:
-        One row per n-gram; one column of neighbours per model, spaces written as `_`. A dash where
-        a model has no vector of the n-gram.
+        One row per n-gram; one column of neighbours per model, spaces written as `_`, and a dash
+        if a model has no vector of the n-gram.
 
     Raises:
         ConfigError: A model has no n-grams with vectors, or `k` is below 1.
@@ -88,7 +86,7 @@ def nearest_ngrams(models: Mapping[str, TextEmbedder], ngrams: Sequence[str], k:
                 column.append(None)
                 continue
             nearest = np.argsort(-(unit @ unit[row]), kind="stable")[: k + 1]
-            # A vector that is zero is not the nearest to itself.
+            # A zero vector is not the nearest to itself.
             others = [names[i] for i in nearest if i != row]
             column.append(", ".join(map(_visible, others[:k])))
         columns.append(column)
@@ -100,7 +98,7 @@ def ngram_vectors(embedder: TextEmbedder) -> tuple[list[str], np.ndarray]:
     """Returns the n-grams of an embedder and their vectors, float32 `(num_ngrams, dim)`.
 
     Raises:
-        ConfigError: It has none: it reads words or characters, hashes n-grams, or was folded.
+        ConfigError: It reads words or characters, hashes n-grams, or was folded.
     """
     vocabulary = getattr(embedder.vectorizer, "vocabulary", None)
     if vocabulary is None or embedder.vectorizer.longest_only:

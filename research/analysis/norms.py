@@ -1,4 +1,4 @@
-"""Lengths of vectors: which words and n-grams a model gives weight to (Universal, section 6)."""
+"""Lengths of word and n-gram vectors, that is their weights in a sum (Universal, section 6)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.tensors import string_tensor
 
 Floats = NDArray[np.float64]
-#: A part of speech of fewer words has no mean worth reading.
+#: Minimum number of words for the mean of a part of speech.
 _MIN_WORDS = 20
 
 
@@ -33,9 +33,9 @@ def word_norms(
 
     Args:
         embedders: Name -> embedder.
-        counts: Word -> how often it occurs in the training data.
+        counts: Word -> its count in the training data.
         tags: Word -> its part of speech.
-        k: How many of the longest and of the shortest are shown.
+        k: Number of the longest and of the shortest shown.
 
     Returns:
         Columns: what, and a value or words of each model: the rank correlation of length with
@@ -66,7 +66,7 @@ def ngram_norms(
     Args:
         embedders: Name -> embedder with a vocabulary of n-grams.
         texts: The training texts.
-        k: How many of the longest and of the shortest are shown.
+        k: Number of the longest and of the shortest shown.
 
     Returns:
         Columns: what, and a value or n-grams of each model: the rank correlation of length with
@@ -118,7 +118,7 @@ def _summary(
 def _by_tag(
     words: Sequence[str], norms: Mapping[str, Floats], tags: Mapping[str, str]
 ) -> list[tuple[Cell, ...]]:
-    """Returns the mean length of each part of speech, over the mean of all, most words first."""
+    """Returns the mean length of each part of speech over the mean of all, most words first."""
     rows_of: dict[str, list[int]] = defaultdict(list)
     for row, word in enumerate(words):
         if word in tags:

@@ -1,4 +1,4 @@
-"""What a model says of the pairs of evaluation sets, pooled, on the sets' own scale."""
+"""Cosines of the pooled pairs of evaluation sets, next to the human scores."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tf_charagram.evaluation.correlation import pearson
 from tf_charagram.evaluation.scores import Embed
 
 Floats = NDArray[np.float64]
-#: A correlation of fewer pairs says nothing.
+#: Minimum number of pairs for a correlation.
 MIN_PAIRS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedPairs:
-    """Pairs of several sets, with people's scores and the cosines of some models.
+    """Pairs of several sets, with human scores and the cosines of models.
 
     Attributes:
         sets: Name of the set of each pair.
         left: First text of each pair.
         right: Second text of each pair.
-        gold: `(num_pairs,)`, people's scores.
+        gold: Human scores `(num_pairs,)`.
         cosines: Model -> `(num_pairs,)`.
     """
 
@@ -41,15 +41,15 @@ class JudgedPairs:
 
 
 def without_other_scales(sets: Sequence[ScoredPairs]) -> list[ScoredPairs]:
-    """Returns the sets of STS, whose scores are all from 0 to 5; SICK and Twitter have others."""
+    """Returns the sets of STS, whose scores are all from 0 to 5."""
     return [pairs for pairs in sets if (pairs.group or "").startswith("STS")]
 
 
 def judge(models: Mapping[str, Embed], sets: Sequence[ScoredPairs]) -> JudgedPairs:
-    """Embeds the pairs of some sets with some models.
+    """Embeds the pairs of sets with models.
 
     Args:
-        models: Name -> function to vectors of unit length (or zero), `(num_texts, dim)`.
+        models: Name -> function to unit-length (or zero) vectors, `(num_texts, dim)`.
         sets: The sets, whose scores share a scale.
 
     Raises:
@@ -70,7 +70,7 @@ def judge(models: Mapping[str, Embed], sets: Sequence[ScoredPairs]) -> JudgedPai
 
 
 def scores_of(judged: JudgedPairs, chosen: NDArray[np.bool_]) -> list[float | None]:
-    """Returns Pearson's r x 100 of each model over some pairs; `None` for too few of them."""
+    """Returns Pearson's r x 100 of each model over some pairs; `None` for too few pairs."""
     if chosen.sum() < MIN_PAIRS:
         return [None for _ in judged.cosines]
     values = [pearson(cosines[chosen], judged.gold[chosen]) for cosines in judged.cosines.values()]

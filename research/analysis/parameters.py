@@ -1,4 +1,4 @@
-"""How many parameters a model has, and how many a text makes use of (Charagram, section 4.4)."""
+"""Parameters of a model, and those used by a text (Charagram, section 4.4)."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tf_charagram.text.tensors import string_tensor
 
 
 def active_parameters(embedders: Mapping[str, TextEmbedder], texts: Sequence[str]) -> Table:
-    """Counts the parameters of models, and those that a text makes use of.
+    """Counts the parameters of models, and those used by a text.
 
-    Of a table, a text uses the rows of its ids; of all else, everything.
+    A text uses the table rows of its ids and all other parameters.
 
     Args:
         embedders: Name -> embedder.
         texts: The texts.
 
     Returns:
-        One row per model: parameters in all, the mean number a text uses, that of texts of 90 to
-        110 characters (the paper's example has 100), and the first as a share of all, in percent.
+        One row per model: all parameters, the mean number used by a text, by a text of 90 to 110
+        characters (the paper's example has 100), and the share used in percent.
 
     Raises:
         ConfigError: There is no text.

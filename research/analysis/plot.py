@@ -1,4 +1,4 @@
-"""Draws curves as an SVG that is the same, byte for byte, whenever it is drawn."""
+"""Draws curves as SVG, reproducibly to the byte."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STYLE = {
 
 
 def svg(curves: Curves) -> str:
-    """Returns a picture of some curves.
+    """Returns a picture of curves, as an SVG element.
 
     Raises:
         ConfigError: matplotlib is not installed.
@@ -37,5 +37,5 @@ def svg(curves: Curves) -> str:
         figure.savefig(
             text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
         )
-    # Without the head of an XML file it can stand in a page, too.
+    # Without the XML declaration, it can be part of a page.
     return text.getvalue()[text.getvalue().index("<svg") :]

@@ -1,4 +1,4 @@
-"""How the vector of a text divides among its n-grams."""
+"""Shares of the n-grams of a text in its vector."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tf_charagram.models.explanation import BIAS
 def ngram_shares(embedders: Mapping[str, TextEmbedder], texts: Sequence[str], k: int = 10) -> Table:
     """Divides the vector of each text among its n-grams.
 
-    The share of an n-gram is what its part of the vector adds to the vector's length along the
-    vector itself, so that the shares of a text sum to 1: the contributions of
-    `TextEmbedder.explain` of the text with itself, summed over one side.
+    The share of an n-gram is the projection of its part on the vector, over the vector's length:
+    the shares of a text sum to 1. They are the contributions of `TextEmbedder.explain` of the text
+    with itself, summed over one side.
 
     Args:
         embedders: Name -> embedder of n-grams.
         texts: The texts.
-        k: n-grams shown of each, largest shares first; equal n-grams are summed.
+        k: Number of n-grams shown, largest shares first; equal n-grams are summed.
 
     Returns:
         One row per text and model: the share of each order, of n-grams that span two words, and

@@ -1,4 +1,4 @@
-"""The result of an analysis: a table, and lines to draw where it has some."""
+"""The result of an analysis: a table, and possibly curves."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tf_charagram.reporting.console import make_table
 
 @dataclass(frozen=True)
 class Curves:
-    """Lines over one axis.
+    """Lines in one diagram.
 
     Attributes:
-        x_label: What the horizontal axis has.
-        y_label: What the vertical axis has.
+        x_label: Label of the horizontal axis.
+        y_label: Label of the vertical axis.
         lines: Name of a line -> its points, `(x, y)` each.
         is_log: Whether the horizontal axis is logarithmic.
     """
@@ -35,11 +35,11 @@ class Table:
     """Rows of cells under named columns.
 
     Attributes:
-        title: What the table shows.
-        columns: Names of the columns; the first is of the rows' labels.
-        rows: Cells, as many a row as columns; numbers, texts, or `None` where there is nothing.
-        notes: What a reader should know, a sentence each.
-        curves: What to draw beside it.
+        title: Title of the table.
+        columns: Names of the columns; the first holds the labels of the rows.
+        rows: Cells, one per column: numbers, texts, or `None` for an empty cell.
+        notes: Notes on the table, one sentence each.
+        curves: Curves that belong to it.
     """
 
     title: str
@@ -49,7 +49,7 @@ class Table:
     curves: Curves | None = None
 
     def column(self, name: str) -> dict[str, Cell]:
-        """Returns the cells of a column by the labels of their rows.
+        """Returns the cells of a column by row label.
 
         Raises:
             KeyError: There is no such column.
@@ -65,7 +65,7 @@ class Table:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Table:
-        """Returns the table that `to_dict` returned the attributes of."""
+        """Returns the table of what `to_dict` returned."""
         curves = values.get("curves")
         return cls(
             title=values["title"],
@@ -81,13 +81,13 @@ class Table:
         )  # fmt: skip
 
     def is_numeric(self, index: int) -> bool:
-        """Returns whether a column holds numbers and nothing else."""
+        """Returns whether a column holds only numbers."""
         cells = [row[index] for row in self.rows if row[index] is not None]
         return bool(cells) and not any(isinstance(cell, str) for cell in cells)
 
 
 def cell_text(cell: Cell) -> str:
-    """Returns a cell as it is printed: one decimal, three digits below 1, a dash for nothing."""
+    """Formats a cell: one decimal, three digits below 1, a dash if it is empty."""
     if cell is None:
         return "-"
     if isinstance(cell, float):
@@ -110,11 +110,11 @@ def rich_tables(table: Table) -> RichTable:
 
 
 def markdown(table: Table, is_numeric: Callable[[int], bool] | None = None) -> str:
-    """Returns the table, without title and notes, as GitHub writes tables.
+    """Returns the table as Markdown, without title and notes.
 
     Args:
         table: The table.
-        is_numeric: Whether a column is of numbers, and aligned right. Default: as the cells say.
+        is_numeric: Whether a column is aligned right. Defaults to columns of numbers.
     """
     numeric = list(map(is_numeric or table.is_numeric, range(len(table.columns))))
     lines = [
@@ -126,6 +126,6 @@ def markdown(table: Table, is_numeric: Callable[[int], bool] | None = None) -> s
 
 
 def _markdown_row(cells: Sequence[str]) -> str:
-    # Some texts of evaluation sets have bars, and line ends would end the table.
+    # Texts of evaluation sets may have bars, and line ends would end the table.
     shown = (" ".join(cell.split()).replace("|", "\\|").replace("<", "&lt;") for cell in cells)
     return "| " + " | ".join(shown) + " |"

@@ -1,4 +1,4 @@
-"""Whether words that training seldom saw explain low scores (Universal, section 5.1)."""
+"""Rare training words as an explanation of low scores (Universal, section 5.1)."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ THIRD_QUARTILE = {
     for name, value in paper_table("universal-2").numbers("3rd quartile").items()
     if name in PAPER_SETS
 }
-#: Occurrences below which a word counts as seldom seen.
+#: A word with fewer occurrences is seldom seen.
 SELDOM = 100
 
 
 def scores_by_seldom_words(
     models: Mapping[str, Embed], sets: Sequence[ScoredPairs], counts: Mapping[str, int]
 ) -> Table:
-    """Sets the share of words seldom seen in training beside the score, less the third quartile.
+    """Compares the share of words seldom seen in training with the score minus the third quartile.
 
     Args:
         models: Name -> function to vectors of unit length, `(num_texts, dim)`.
-        sets: Sets of the shared tasks; those without a known quartile are left out.
-        counts: Word -> how often it occurs in the training data.
+        sets: Sets of the shared tasks; others are left out.
+        counts: Word -> its count in the training data.
 
     Returns:
         One row per set: the share of its words, in percent, and the difference of each model's

@@ -1,4 +1,4 @@
-"""Scores by how much of the texts a model never saw (Charagram, table 6)."""
+"""Scores by the number of unknown words or n-grams (Charagram, table 6)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def scores_by_unknown_words(
     Args:
         models: Name -> function to vectors of unit length, `(num_texts, dim)`.
         sets: The sets, whose scores share a scale.
-        known: The words that count as known, lower-case.
+        known: The known words, lowercase.
 
     Returns:
         Columns: unknown words, pairs, and Pearson x 100 of each model.
@@ -43,7 +43,7 @@ def scores_by_unknown_words(
     judged = judge(models, sets)
     numbers = np.zeros(len(judged), np.intp)
     for side in (judged.left, judged.right):
-        # A punctuation mark is no word that one knows or not.
+        # Punctuation marks are not words.
         numbers += [
             sum(word not in known for word in words if any(map(str.isalnum, word)))
             for words in words_of(side)
@@ -54,18 +54,18 @@ def scores_by_unknown_words(
 def scores_by_unknown_ngrams(
     models: Mapping[str, Embed], sets: Sequence[ScoredPairs], vectorizer: NgramVectorizer
 ) -> Table:
-    """Scores models on pairs by the number of n-grams in both texts that have no vector.
+    """Scores models on pairs by the number of n-grams in both texts without a vector.
 
     Args:
         models: Name -> function to vectors of unit length, `(num_texts, dim)`.
         sets: The sets, whose scores share a scale.
-        vectorizer: Whose n-grams count as known.
+        vectorizer: The vectorizer with the known n-grams.
 
     Returns:
         Columns: unknown n-grams, pairs, and Pearson x 100 of each model.
 
     Raises:
-        ConfigError: The vectorizer hashes, so that it knows every n-gram; or there is no set.
+        ConfigError: The vectorizer hashes and therefore knows every n-gram, or there is no set.
     """
     if vectorizer.vocabulary is None:
         raise ConfigError("With `hash_buckets` every n-gram has a vector: none is unknown.")
@@ -77,10 +77,10 @@ def scores_by_unknown_ngrams(
 
 
 def _num_unknown(vectorizer: NgramVectorizer, texts: Sequence[str]) -> NDArray[np.intp]:
-    """Returns how many n-grams of each text, as often as they occur, are not in the vocabulary."""
+    """Counts the n-grams of each text that are not in the vocabulary."""
     encoded = string_tensor(texts)
     _, starts, ends = vectorizer.reader(encoded)
-    # With the spaces at both ends; a text of nothing has no n-gram.
+    # With the spaces at both ends; an empty text has no n-grams.
     lengths = np.where(ends > starts, ends - starts + 1, 0)
     in_all = sum(np.maximum(0, lengths - order + 1) for order in vectorizer.orders)
     return in_all - vectorizer(encoded).row_lengths().numpy()

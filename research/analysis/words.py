@@ -1,4 +1,4 @@
-"""The words of texts, and how often they occur."""
+"""Words of texts and their counts."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _MAX_CHARS = 10_000
 
 
 def words_of(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Yields the words and punctuation marks of each text, lower-cased, as word encoders do."""
+    """Yields the lowercase words and punctuation marks of each text, as word encoders split it."""
     return split_texts(texts, lowercase=True, max_chars=_MAX_CHARS)
 
 
 def seen_in(queries: Sequence[str], texts: Iterable[str]) -> set[str]:
-    """Returns the queries whose words follow each other in one of some texts, in any case.
+    """Returns the queries whose words follow each other in one of the texts, ignoring case.
 
-    A query may have several words, and `words_of` divides some that are written as one.
+    A query may have several words.
     """
     wanted = dict(zip(queries, map(_spaced, words_of(queries)), strict=True))
     seen: set[str] = set()
@@ -36,5 +36,5 @@ def _spaced(words: Iterable[str]) -> str:
 
 
 def count_words(texts: Iterable[str]) -> Counter[str]:
-    """Returns how often each word occurs in some texts, which are read as a stream."""
+    """Counts the words of a stream of texts."""
     return Counter(chain.from_iterable(words_of(texts)))

@@ -32,7 +32,7 @@ _SENTENCES = {
 }
 _PAIRS = "paraphrases-xxl"
 _COMPARED = {name: _SENTENCES[name] for name in ("word_average", "charagram")}
-#: Texts that neighbours are looked for among: the paper has 93,217 words, those of its data.
+#: Number of candidate words of neighbours; the paper has 93,217, those of its data.
 _NUM_WORDS = 50_000
 
 
@@ -52,13 +52,13 @@ def _table_1(context: Context) -> Made:
 
 
 def _best(history: list[dict[str, Any]], chosen_by: str) -> dict[str, float]:
-    """Returns the scores of the evaluation that is best by one of them; none without that one."""
+    """Returns the scores of the evaluation that is best by one score; empty without it."""
     scored = [record["scores"] for record in _scored(history, chosen_by)]
     return max(scored, key=lambda scores: scores[chosen_by], default={})
 
 
 def _scored(history: list[dict[str, Any]], score: str) -> list[dict[str, Any]]:
-    """Returns the evaluations that have a score: the set may be missing, or all its pairs equal."""
+    """Returns the evaluations that have a score."""
     return [record for record in history if record["scores"].get(score) is not None]
 
 
@@ -93,7 +93,7 @@ def _sts(number: str, context: Context) -> Made:
 
 
 def _table_3(context: Context) -> Made:
-    """Table 11 without the rows of single sets, but for those of one set a year."""
+    """Table 11 without the rows of single sets of STS."""
     made = _sts("charagram-11", context)
     return Made(_without_sets(made.ours), made.paper, made.claims)
 
@@ -233,7 +233,7 @@ def _tagging_rows(context: Context) -> Iterator[tuple[Cell, ...]]:
 
 
 def _is_fastest(context: Context, score: str) -> bool | None:
-    """Returns whether charagram is best when the shortest run ends; `None` if one is missing."""
+    """Returns whether charagram leads at the end of the shortest run; `None` without all runs."""
     histories = {name: _scored(context.history(f"words/{name}"), score) for name in _ENCODERS}
     if not all(histories.values()):
         return None

@@ -35,7 +35,7 @@ def _table_1(context: Context) -> Made:
 
 
 def _median(scores: list[dict[str, Any]]) -> dict[str, float]:
-    """Returns the median of each score that all runs have; a set may have none."""
+    """Returns the median of each score that all runs have."""
     scored = [{name for name, score in run.items() if score is not None} for run in scores]
     names = set.intersection(*scored) if scored else set()
     return {name: float(np.median([run[name] for run in scores])) for name in sorted(names)}

@@ -1,4 +1,4 @@
-"""A table or figure of a paper: what it shows, what it needs, how it is made."""
+"""A table or figure of a paper, its runs, and the function that makes it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from research.papers.context import Context
 
 @dataclass(frozen=True)
 class Made:
-    """What the function of an entry returns.
+    """The result of the function of an entry.
 
     Attributes:
         ours: Our table.
-        paper: The paper's numbers in the same shape, if it has numbers.
+        paper: The paper's numbers in the same shape, if any.
         claims: As `Result.claims`.
     """
 
@@ -30,12 +30,11 @@ class Entry:
 
     Attributes:
         name: `PAPER/table-N` or `PAPER/figure-N`.
-        shows: What it shows.
-        make: Makes it from what was trained; cells of runs that were not stay empty.
+        shows: Short description.
+        make: Makes it from the trained runs; cells of other runs stay empty.
         runs: The runs it needs.
-        differences: What differs from the paper, besides data and length of training.
-        quotes_data: Whether it has texts of evaluation sets, whose licences may forbid to print
-            them where others read them.
+        differences: Differences from the paper, besides data and length of training.
+        quotes_data: Whether it quotes evaluation sets, whose licences may forbid publication.
     """
 
     name: str

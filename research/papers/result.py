@@ -1,4 +1,4 @@
-"""A table of a paper as it came out here: our numbers, and the paper's in the same cells."""
+"""The result of a table: our numbers, and the paper's in the same cells."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from typing import Any
 
 from research.analysis.table import Cell, Table, cell_text
 
-#: What is said of a claim that holds, does not, or could not be told.
+#: Text for a claim that holds, does not hold, or could not be checked.
 VERDICTS = {True: "Holds here", False: "Does not hold here", None: "Could not be told"}
 
 
 @dataclass(frozen=True)
 class Result:
-    """What was made of a table or figure.
+    """The result of a table or figure.
 
     Attributes:
         ours: Our numbers.
-        paper: The paper's in the same rows and columns, `None` where the table has words.
-        claims: Sentence about a claim of the paper -> whether it holds here; `None` if that could
-            not be told.
-        differences: What differs from the paper in data and settings, a sentence each.
+        paper: The paper's numbers in the same rows and columns; `None` for a table of words.
+        claims: Claim of the paper -> whether it holds here; `None` if it could not be checked.
+        differences: Differences from the paper in data and settings, one sentence each.
         commands: The commands that trained the runs.
-        missing: Runs that were not trained, so that their cells are empty.
+        missing: Runs that were not trained; their cells are empty.
     """
 
     ours: Table
@@ -46,7 +45,7 @@ class Result:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Result:
-        """Returns the result that `to_dict` returned the attributes of."""
+        """Returns the result of what `to_dict` returned."""
         paper = values["paper"]
         return cls(
             ours=Table.from_dict(values["ours"]),
@@ -58,7 +57,7 @@ class Result:
         )
 
     def is_numeric(self, index: int) -> bool:
-        """Returns whether a column is of numbers, ours or the paper's."""
+        """Returns whether a column holds numbers, ours or the paper's."""
         return any(
             table is not None and index < len(table.columns) and table.is_numeric(index)
             for table in (self.ours, self.paper)

@@ -1,8 +1,8 @@
 """The runs behind the papers' tables; several tables share most of them.
 
-A run is a `charagram train` command. What its flags leave out is the package's default: margin 0.4,
-MAX, Adam at 0.001, as in Charagram, and no penalty. Nothing is tuned, while the papers choose
-settings by a grid.
+A run is a `charagram train` command. Settings without a flag are the package's defaults: margin
+0.4, MAX, Adam at 0.001, as in Charagram, and no penalty. Nothing is tuned, while the papers search
+settings on a grid.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ ORDERS = ("2", "2,3", "2,3,4", "2,3,4,5", "2,3,4,5,6")
 WORD_ENCODERS = ("word_average", "projection", "dan", "rnn", "identity_rnn", "lstm")
 #: Halvings of the pairs in figure 1 of Universal: of 3,033,753, until there are fewer than 10.
 NUM_HALVINGS = 19
-#: What is said of tables for which the papers did choose them.
+#: Note on tables for which the papers tuned settings.
 UNTUNED = "Settings were not tuned."
-#: Runs of which table 1 of CSE has the median.
+#: Number of runs whose median is in table 1 of CSE.
 NUM_SEEDS = 5
 
 
@@ -26,7 +26,7 @@ _EXAMPLES = {
     "paraphrases-xxl": 9_123_575, "sentences": 167_689, "tagged-train": 38_219,
     "sick-train": 4_500, "sst-train": 6_920,
 }  # fmt: skip
-#: Task -> encoder -> examples per second on two cores, about; see docs/results.md.
+#: Task -> encoder -> approximate examples per second on two cores.
 _RATES = {
     "words": {"charagram": 17_000, "char_cnn": 1_200, "char_lstm": 600},
     "sentences": {
@@ -41,11 +41,11 @@ _LABELLED_RATE = 500
 
 @dataclass(frozen=True)
 class Subset:
-    """The first pairs of a role, or as many at random; larger subsets contain smaller ones.
+    """The first pairs of a role, or random ones; larger subsets contain smaller ones.
 
     Attributes:
         role: Of `sources.ROLES`.
-        halvings: How often the number of pairs is divided by two.
+        halvings: Number of times the pairs are halved.
         is_random: Shuffle the pairs first.
     """
 
@@ -54,7 +54,7 @@ class Subset:
     is_random: bool
 
     def size(self, num_pairs: int) -> int:
-        """Returns how many of all pairs it has: none once there were fewer than 10 before."""
+        """Returns its number of pairs: 0 if there were fewer than 10 before the last halving."""
         if self.halvings and num_pairs >> (self.halvings - 1) < 10:
             return 0
         return num_pairs >> self.halvings
@@ -68,7 +68,7 @@ class Run:
         name: Its folder below `runs/`.
         task: As `--task`.
         encoder: As `--encoder`.
-        data: Roles whose files are the training data, or a subset of one.
+        data: Roles of the training data, or a subset of one.
         flags: Further flags of `charagram train`.
         init: The run to start from.
     """
@@ -82,12 +82,12 @@ class Run:
 
     @property
     def epochs(self) -> float:
-        """Passes over the data, as the paper has them."""
+        """Number of epochs, as in the paper."""
         return float(self.flags[self.flags.index("--epochs") + 1])
 
     @property
     def hours(self) -> float:
-        """About how long it takes, with the papers' data and epochs on two cores."""
+        """Approximate hours with the papers' data and epochs, on two cores."""
         if isinstance(self.data, Subset):
             examples = _EXAMPLES[self.data.role] / 2**self.data.halvings
         else:
@@ -112,7 +112,7 @@ def _words() -> list[Run]:
 
 
 _PAIRS, _PAIRS_XXL = ("paraphrases",), ("paraphrases-xxl",)
-#: What keeps an encoder's loss finite: Universal pulls this one back to its start more strongly.
+#: Flags that keep an encoder's loss finite; Universal pulls it back to its start more strongly.
 _STEADY = {"identity_rnn": ("--l2-composition", "10", "--clip-norm", "1")}
 _HUNDRED = ("--batch-size", "100", "--evaluations-per-epoch", "1")
 #: Charagram-phrase: section 4.1.4.
@@ -201,7 +201,7 @@ def _labelled() -> list[Run]:
     ]  # fmt: skip
 
 
-#: Width of frozen features -> the run they are of, and its encoder.
+#: Width of frozen features -> their run and its encoder.
 FEATURES = {
     300: ("sentences/word_average", "word_average"),
     1200: ("sentences/projection-1200", "projection"),

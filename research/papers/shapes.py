@@ -1,4 +1,4 @@
-"""Puts our numbers into the shape of a paper's table, so that both can be read side by side."""
+"""Arranges our numbers in the rows and columns of a paper's table."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Numbers = Mapping[str, Mapping[str, Cell]]
 
 
 def paper_numbers(number: str) -> Table:
-    """Returns the numbers of a table as the paper printed them; see `paper_table`."""
+    """Returns a table of a paper as printed; see `paper_table`."""
     return Table(number, *paper_table(number))
 
 
 def in_shape_of(paper: Table, ours: Mapping[str, Mapping[str, Cell]], title: str) -> Table:
-    """Returns our numbers in the rows and columns of a table of the paper.
+    """Arranges our numbers in the rows and columns of a table of the paper.
 
     Args:
         paper: The paper's table.
-        ours: Column -> row -> our number; what is not there stays empty.
+        ours: Column -> row -> our number; other cells stay empty.
         title: Title of the result.
     """
     rows = tuple(
@@ -39,7 +39,7 @@ def in_shape_of(paper: Table, ours: Mapping[str, Mapping[str, Cell]], title: str
 def beside(
     number: str, ours: Numbers, title: str, claims: Mapping[str, bool | None] | None = None
 ) -> Made:
-    """Puts our numbers into the shape of a table of a paper.
+    """Arranges our numbers in the shape of a table of a paper.
 
     Args:
         number: Name of the file with the paper's numbers.
@@ -54,10 +54,10 @@ def beside(
 def sts_beside(
     number: str, scores: Mapping[str, Mapping[str, float | None]], title: str
 ) -> tuple[Table, Table]:
-    """Puts scores into the shape of a table over sets of STS, with means over the sets we have.
+    """Arranges scores in the shape of a table over sets of STS, with means over the sets we have.
 
-    A mean of the paper is computed again over the sets that are here, so that it compares; its
-    label says over how many.
+    If sets are missing here, the paper's mean is recomputed over the same sets; the label says how
+    many.
 
     Args:
         number: Name of the file with the paper's numbers.
@@ -65,8 +65,7 @@ def sts_beside(
         title: Title of the result.
 
     Returns:
-        Our table and the paper's, with equal rows and columns; rows of sets that are not here are
-        left out.
+        Our table and the paper's, with equal rows and columns; rows of missing sets are left out.
     """
     paper = paper_numbers(number)
     here = {
@@ -99,11 +98,10 @@ def sts_beside(
 def years_beside(
     number: str, scores: Mapping[str, Mapping[str, float | None]], title: str
 ) -> tuple[Table, Table]:
-    """Puts means by year into the shape of a table that has no numbers of single sets.
+    """Arranges means by year in the shape of a table without single sets.
 
-    As `sts_beside`, but the paper's means are over all sets of a year, also where some are missing
-    here. STS 2016, which no table of the kind has, and the mean over the sets of 2012 to 2015 come
-    last.
+    As `sts_beside`, but the paper's means are over all sets of a year, even if some are missing
+    here. STS 2016, which these tables lack, and the mean over the sets of 2012 to 2015 come last.
     """
     paper = paper_numbers(number)
     years = [str(row[0]) for row in paper.rows if row[0] != MEAN]
@@ -126,13 +124,13 @@ def years_beside(
 
 
 def last(table: Table, column: str) -> float | None:
-    """Returns the number of a column in the last row, the mean over all; `None` without rows."""
+    """Returns the last number of a column, the mean over all sets; `None` without rows."""
     value = table.rows[-1][table.columns.index(column)] if table.rows else None
     return value if isinstance(value, float | int) else None
 
 
 def with_columns(table: Table, paper: Table) -> Table:
-    """Returns a table with the columns of the paper's, empty where there is no such run."""
+    """Returns a table with the columns of the paper's; columns without a run stay empty."""
     columns = {name: table.column(name) for name in paper.columns if name in table.columns}
     labels = [str(row[0]) for row in table.rows]
     rows = tuple(
@@ -143,7 +141,7 @@ def with_columns(table: Table, paper: Table) -> Table:
 
 
 def with_paper(table: Table, number: str) -> Table:
-    """Returns a table of words with the paper's words in columns of their own."""
+    """Returns a table of words with the paper's words in additional columns."""
     paper = paper_numbers(number)
     theirs = {str(row[0]): row[1:] for row in paper.rows}
     empty = (None,) * (len(paper.columns) - 1)
@@ -153,12 +151,12 @@ def with_paper(table: Table, number: str) -> Table:
 
 
 def is_set(label: str) -> bool:
-    """Returns whether a row is that of a single set, not of a mean."""
+    """Returns whether a row is a single set, not a mean."""
     return "." in label or label in (SICK_TEST, TWITTER)
 
 
 def _members(label: str, sets: Sequence[str]) -> list[str]:
-    """Returns the sets a row is over."""
+    """Returns the sets of a row."""
     if label in sets:
         return [label]
     if label == MEAN:

@@ -1,4 +1,4 @@
-"""The data that the papers' tables need: found in a folder, or what stands in for it."""
+"""The data of the papers' tables, found in a folder, or substitutes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tf_charagram.data.readers.scored import files_below
 
 @dataclass(frozen=True)
 class Alternative:
-    """Files that serve for a role.
+    """Files for a role.
 
     Attributes:
-        what: What they are, for the column "data" of a report.
-        patterns: Names of the files; those of each pattern that are there are used.
+        what: Description.
+        patterns: Patterns of file names; all matching files are used.
         is_papers: Whether this is the data the paper used.
-        is_aligned: Whether a file of each of two patterns belongs together, line by line.
-        split: The files are of a treebank, of which this is the split.
+        is_aligned: Whether the files of two patterns are aligned line by line.
+        split: Split of a treebank that the files belong to.
     """
 
     what: str
@@ -51,7 +51,7 @@ _PHRASES_AND_SENTENCES = Alternative(
 
 _WSJ = ("wsj_*.mrg", "wsj_*.pos")
 
-#: Role -> the data that may serve for it, best first. The first of which a file is there is used.
+#: Role -> its alternatives, best first. The first with a file is used.
 ROLES: dict[str, tuple[Alternative, ...]] = {
     "words": (
         Alternative("PPDB XXL, lexical", ("ppdb-*-xxl-lexical*",), is_papers=True),
@@ -61,7 +61,7 @@ ROLES: dict[str, tuple[Alternative, ...]] = {
         _PHRASES,
         Alternative("a sample of phrase pairs of PPDB, and PPDB XL, lexical", _SOME_PHRASES),
     ),
-    # What sentence models are trained on: where there are few phrases, sentences too.
+    # Training data of sentence models: with few phrases, sentences too.
     "paraphrases": (_PHRASES, _PHRASES_AND_SENTENCES),
     "paraphrases-xxl": (
         _PHRASES_XXL, replace(_PHRASES, is_papers=False), _PHRASES_AND_SENTENCES,
@@ -104,15 +104,15 @@ class Source:
     """The data found for a role.
 
     Attributes:
-        names: What `--data` and `--eval-data` call them: files, `A::B`, or `FOLDER:SPLIT`.
-        alternative: What they are.
+        names: Values of `--data` and `--eval-data`: files, `A::B`, or `FOLDER:SPLIT`.
+        alternative: The alternative that they are.
     """
 
     names: tuple[str, ...]
     alternative: Alternative
 
     def pairs(self) -> Iterator[Pair]:
-        """Streams the pairs; bad lines are left out, as the run itself reports them.
+        """Streams the pairs, skipping bad lines, which the run itself reports.
 
         Raises:
             DataError: A file cannot be read.
@@ -126,10 +126,10 @@ class Source:
 
 
 def find_sources(folder: Path) -> dict[str, Source]:
-    """Returns the data of each role that a folder has, at any depth.
+    """Finds the data of each role below a folder, at any depth.
 
     Raises:
-        DataError: There is no such folder.
+        DataError: The folder does not exist.
     """
     files = files_below(folder)
     found = {}
@@ -142,7 +142,7 @@ def find_sources(folder: Path) -> dict[str, Source]:
 
 
 def _names(alternative: Alternative, folder: Path, files: list[Path]) -> tuple[str, ...]:
-    """Returns what the data of an alternative are called; nothing if they are not there."""
+    """Returns the names of the data of an alternative; empty if there are none."""
     by_pattern = [
         [file for file in files if fnmatch.fnmatch(file.name.lower(), pattern.lower())]
         for pattern in alternative.patterns
@@ -153,5 +153,5 @@ def _names(alternative: Alternative, folder: Path, files: list[Path]) -> tuple[s
         left, right = by_pattern
         return (f"{left[0]}{FILES_SEPARATOR}{right[0]}",) if left and right else ()
     matching = sorted(file for files in by_pattern for file in files)
-    # One of each name: copies would count twice.
+    # One file of each name: copies would count twice.
     return tuple(str(file) for file in {file.name: file for file in matching}.values())

@@ -38,7 +38,7 @@ _MODELS = {
 }
 _AVERAGES = ("word_average", "projection")
 _LSTMS = ("lstm", "lstm, no gate")
-#: The paper looks among the 10,000 most common words.
+#: As in the paper, the candidates are the most common words.
 _NUM_WORDS = 10_000
 _BY_LENGTH = ("word_average", *_LSTMS)
 _NO_VECTORS = (

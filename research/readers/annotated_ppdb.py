@@ -26,12 +26,12 @@ _FILE = re.compile(r"anno(?:tated)?[-_]?ppdb(?:[-_.](dev|test|all))?", re.IGNORE
 def read_annotated_ppdb(
     path: str | Path, *, name: str | None = None, on_bad_line: str | BadLines = "error"
 ) -> ScoredPairs:
-    """Reads pairs of phrases with a score: `phrase ||| phrase ||| score`, or separated by tabs.
+    """Reads scored pairs of phrases: `phrase ||| phrase ||| score`, or separated by tabs.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
-        name: Name of the set. Defaults to `annotated-ppdb.test` and so on, and to the file name
-            without suffix if it is not known.
+        name: Name of the set. Defaults to `annotated-ppdb.test` and so on, or to the file name
+            without suffix.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
             A score outside 1-5 makes a line bad.
 
@@ -52,7 +52,7 @@ def find_annotated_ppdb(folder: str | Path) -> dict[str, Path]:
 
     Returns:
         The file of each part, by name: `annotated-ppdb.dev`, `annotated-ppdb.test`, or
-        `annotated-ppdb` where the name does not say which.
+        `annotated-ppdb` if the name does not say which.
 
     Raises:
         DataError: `folder` is not a folder.
@@ -73,7 +73,7 @@ def _name(path: str | Path) -> str | None:
 
 
 def _is_row(cells: list[str]) -> bool:
-    """Returns whether the cells of a line are one, with two phrases and a score in it."""
+    """Returns whether a line without tabs has two phrases and a score."""
     parts = _SEPARATOR.split(cells[0]) if len(cells) == 1 else []
     return len(parts) == 3 and is_number(parts[2])
 

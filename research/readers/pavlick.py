@@ -30,14 +30,14 @@ def read_pavlick(
 ) -> ScoredPairs:
     """Reads the human-scored pairs of PPDB.
 
-    Tab-separated columns: score, which is the mean of the annotators, category, phrase and
-    paraphrase, as in the official `ppdb-sample.tsv`; or score, phrase, paraphrase and category.
-    The first row tells which. More columns, such as the single scores, are not read.
+    Tab-separated columns: mean score of the annotators, category, phrase and paraphrase, as in the
+    official `ppdb-sample.tsv`; or score, phrase, paraphrase and category. The first row decides.
+    Further columns, such as the single scores, are ignored.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
-        name: Name of the set. Defaults to `pavlick`, or `pavlick.wiki` for `wiki-sample.tsv`, and
-            to the file name without suffix if it is not known.
+        name: Name of the set. Defaults to `pavlick`, to `pavlick.wiki` for `wiki-sample.tsv`, or
+            to the file name without suffix.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
             A score outside 1-5 makes a line bad.
 
@@ -95,7 +95,7 @@ def _name(path: str | Path) -> str | None:
 
 
 def _is_row(cells: list[str]) -> bool:
-    """Returns whether cells are a score and phrases, with a syntactic category among them."""
+    """Returns whether cells hold a score, phrases and a syntactic category."""
     has_category = any(is_category(cell) for cell in (*cells[1:2], *cells[3:4]))
     return len(cells) >= 3 and is_number(cells[0]) and has_category
 

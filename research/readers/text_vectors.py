@@ -1,4 +1,4 @@
-"""Vectors of texts together with the texts, as other programs leave them."""
+"""Text vectors with their texts, as written by other programs."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def read_text_vectors(path: str | Path, *, on_bad_line: str | BadLines = "error"
     Args:
         path: One of
 
-            * `FILE.npy`, an array `(num_texts, dim)`, with `FILE.txt` beside it, one text per line
-              in the same order;
+            * `FILE.npy`, an array `(num_texts, dim)`, and `FILE.txt`, one text per line in the same
+              order;
             * `FILE.npz` with two arrays, one of strings and one of vectors;
             * `FILE.parquet` with a column `text` and one of lists of numbers;
-            * `FILE.tsv`, plain or gzip: a text and its numbers, separated by tabs, as `charagram
-              embed` writes it.
+            * `FILE.tsv`, plain or gzip: a text and its numbers, separated by tabs, as written by
+              `charagram embed`.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards; of
             `.tsv` only.
 
@@ -38,7 +38,7 @@ def read_text_vectors(path: str | Path, *, on_bad_line: str | BadLines = "error"
 
     Raises:
         ConfigError: pyarrow is needed and not installed.
-        DataError: A file cannot be read, is none of these, or has more texts than vectors or fewer.
+        DataError: A file cannot be read or recognized, or the numbers of texts and vectors differ.
     """
     path = Path(path)
     check_is_file(path)

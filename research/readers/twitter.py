@@ -35,22 +35,20 @@ def read_twitter(
 ) -> ScoredPairs:
     """Reads the official files.
 
-    The score of a pair is in the second column of `test.label`, 0-1. Without that file it is
-    the fifth column of the data: a number, 0-5, or the votes of five people, `(3, 2)` for three
-    against two, which count as 3.
+    The score of a pair is the second column of `test.label`, 0-1. Without that file, it is the
+    fifth column of the data: a number, 0-5, or the votes of five people: `(3, 2)` counts as 3.
 
     Args:
         path: `test.data`, `train.data` or `dev.data`, plain or gzip.
-        labels: The official `test.label`. Defaults to the file of that name beside `path`, if
-            there is one.
+        labels: The official `test.label`. Defaults to the file of that name next to `path`.
         name: Name of the set. Defaults to `Twitter`, to `Twitter.train` and `Twitter.dev` for
-            the other files, and to the file name without suffix if it is not known.
+            the other files, or to the file name without suffix.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
     Raises:
         ConfigError: `on_bad_line` is unknown.
-        DataError: A file cannot be read, a line is bad, there are more or fewer labels than
-            pairs, or there are fewer than 2 rows.
+        DataError: A file cannot be read, a line is bad, the numbers of labels and pairs differ,
+            or there are fewer than 2 rows.
     """
     bad = BadLines.of(on_bad_line)
     texts, labels = _both(Path(path), None if labels is None else Path(labels))
@@ -72,10 +70,10 @@ def read_twitter(
 
 
 def find_twitter(folder: str | Path) -> dict[str, Path]:
-    """Finds the test set below a folder: a `test.data` with the columns it should have.
+    """Finds the test set below a folder: a `test.data` with the right columns.
 
     Returns:
-        The file, by the name `Twitter`; nothing if there is none.
+        The file, by the name `Twitter`; empty if there is none.
 
     Raises:
         DataError: `folder` is not a folder.
@@ -102,7 +100,7 @@ def is_twitter_file(path: str | Path) -> bool:
 
 
 def _both(path: Path, labels: Path | None) -> tuple[Path, Path | None]:
-    """Returns the data and the labels, whichever of them was named."""
+    """Returns the files of the data and of the labels, given either."""
     match = _FILE.fullmatch(path.name)
     if match is None:
         return path, labels
@@ -126,7 +124,7 @@ def _name(path: Path) -> str:
 
 
 def _votes(label: str) -> str:
-    """Returns votes as their score, other labels as they are."""
+    """Converts votes to a score; returns other labels unchanged."""
     votes = _VOTES.fullmatch(label.strip())
     if votes is None:
         return label

@@ -36,34 +36,12 @@ def test_lengths_are_those_of_the_longer_text():
     assert "Fewer than 10 pairs" in table.notes[0]
 
 
-def test_pairs_without_a_word_are_short():
-    wordless = [("\u200b", "\u200b", score) for score in (1.0, 2.0, 3.0)]
-    table = scores_by_length({"falling": FALLING}, sets_of(*graded(2), *wordless))
-    assert table.column("pairs")["<= 4"] == 15
-
-
-@pytest.mark.parametrize("bins", [[], [0, 3], [3, 3], [5, 4]])
-def test_bins_must_increase(bins):
-    with pytest.raises(ConfigError, match="`bins` must increase and be at least 1"):
-        scores_by_length({"falling": FALLING}, sets_of(*graded(2)), bins=bins)
-
-
-def test_no_set():
-    with pytest.raises(ConfigError, match="no set of scored sentences"):
-        scores_by_length({"falling": FALLING}, [])
-
-
 def test_unknown_words_of_both_texts():
     sets = sets_of(*graded(1), *graded(2, word="zebra"))
     table = scores_by_unknown_words({"falling": FALLING}, sets, {"a", *map(str, range(12))})
     # "zebra" - "zebra zebra 3.": three unknown words; the full stop is none.
     assert list(table.column("pairs").values()) == [12, 0, 0, 12, 24]
     assert table.column("falling")["0"] < -90
-
-
-def test_unknown_words_need_known_ones():
-    with pytest.raises(ConfigError, match="`known` must have at least 1 word"):
-        scores_by_unknown_words({"falling": FALLING}, sets_of(*graded(2)), [])
 
 
 def test_unknown_ngrams():
@@ -74,11 +52,21 @@ def test_unknown_ngrams():
     assert list(table.column("pairs").values()) == [2, 1, 1, 0, 2, 4]
 
 
-def test_hashed_ngrams_are_all_known():
-    with pytest.raises(ConfigError, match="none is unknown"):
-        scores_by_unknown_ngrams(
-            {"falling": FALLING}, sets_of(*graded(2)), NgramVectorizer(hash_buckets=8)
-        )
+@pytest.mark.parametrize(
+    ("analysis", "message"),
+    [
+        (lambda sets: scores_by_length({}, sets, bins=[3, 3]), "`bins` must increase"),
+        (lambda sets: scores_by_length({}, []), "no set of scored sentences"),
+        (lambda sets: scores_by_unknown_words({}, sets, []), "`known` must have at least 1 word"),
+        (
+            lambda sets: scores_by_unknown_ngrams({}, sets, NgramVectorizer(hash_buckets=8)),
+            "none is unknown",
+        ),
+    ],
+)
+def test_errors(analysis, message):
+    with pytest.raises(ConfigError, match=message):
+        analysis(sets_of(*graded(2)))
 
 
 def test_judged_pairs_keep_their_sets():

@@ -56,13 +56,6 @@ def test_what_was_seen_in_training(model):
     assert table.column("seen in training") == {"cat": "no"}
 
 
-@pytest.mark.parametrize("wrong", [{"queries": []}, {"texts": []}, {"k": 0}])
-def test_nearest_texts_need_something(wrong):
-    values = {"queries": ["a"], "texts": ["b"], "k": 1, **wrong}
-    with pytest.raises(ConfigError, match="Neighbours need queries, texts and k of at least 1"):
-        neighbors.nearest_texts({}, values["queries"], values["texts"], k=values["k"])
-
-
 def test_nearest_ngrams_compare_their_own_vectors(model):
     names, vectors = neighbors.ngram_vectors(model)
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -71,16 +64,6 @@ def test_nearest_ngrams_compare_their_own_vectors(model):
     nearest = names[int(cosines.argmax())].replace(" ", "_")
     table = neighbors.nearest_ngrams({"m": model}, ["ca", "zz"], k=1)
     assert table.rows == (("ca", nearest), ("zz", None))
-
-
-def test_as_many_neighbors_of_an_ngram_without_length():
-    model = embedder()
-    rows = model.encoder.sum.table.numpy()
-    rows[-1] = 0.0
-    model.encoder.sum.table.assign(rows)
-    names, _ = neighbors.ngram_vectors(model)
-    ((_, nearest),) = neighbors.nearest_ngrams({"m": model}, [names[-1]], k=2).rows
-    assert nearest.split(", ") == [name.replace(" ", "_") for name in names[:2]]
 
 
 def test_models_of_words_have_no_ngrams(averages):
@@ -159,21 +142,10 @@ def test_parameters_of_a_text(model, averages):
     assert ngrams[3] is None
 
 
-@pytest.mark.parametrize(
-    ("analysis", "message"),
-    [(ngram_shares, "Shares need at least 1 text"), (active_parameters, "at least 1 text")],
-)
-def test_no_text(analysis, message):
-    with pytest.raises(ConfigError, match=message):
-        analysis({}, [])
-
-
-@pytest.mark.parametrize("k", [0, -1])
-def test_shares_show_some_ngrams(model, k):
-    with pytest.raises(ConfigError, match=rf"k of at least 1\. Received: 1 texts, k={k}"):
-        ngram_shares({"m": model}, ["not"], k)
-
-
-def test_no_words():
+def test_errors(model):
+    with pytest.raises(ConfigError, match="at least 1 text"):
+        active_parameters({}, [])
+    with pytest.raises(ConfigError, match=r"k of at least 1\. Received: 1 texts, k=0"):
+        ngram_shares({"m": model}, ["not"], 0)
     with pytest.raises(ConfigError, match="`counts` must have at least 2 words"):
         word_norms({}, {"a": 1})

@@ -21,13 +21,6 @@ def test_json_round_trip():
     assert again == TABLE
 
 
-def test_columns():
-    assert TABLE.column("score") == {"a|b": 1.25, "c": 2}
-    assert not TABLE.is_numeric(1) and TABLE.is_numeric(2)
-    with pytest.raises(KeyError):
-        TABLE.column("nothing")
-
-
 @pytest.mark.parametrize(
     ("cell", "text"),
     [(None, "-"), (1234, "1,234"), (12.34, "12.3"), (0.0123, "0.0123"), (0.0, "0.0"), ("a", "a")],

@@ -69,13 +69,6 @@ def test_errors(tmp_path, name, content, message):
         read_text_vectors(tmp_path / name)
 
 
-@pytest.mark.parametrize(("texts", "kind"), [([0, 1, 2], "int64"), ([b"", b"a", b"b"], "binary")])
-def test_texts_that_are_none(tmp_path, texts, kind):
-    message = rf"v\.parquet: expected strings in the column 'text', found {kind}"
-    with pytest.raises(DataError, match=message):
-        read_text_vectors(write(tmp_path, "parquet", texts=texts))
-
-
 def test_more_errors(tmp_path):
     with pytest.raises(DataError, match="no such file"):
         read_text_vectors(tmp_path / "none.npy")

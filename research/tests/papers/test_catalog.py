@@ -10,7 +10,7 @@ from research.papers.catalog import ENTRIES, PAPERS
 from research.papers.context import Context
 from research.papers.runs import NUM_HALVINGS, RUNS, Run, Subset
 from research.papers.sources import ROLES, Alternative, Source, find_sources
-from research.papers.training import Limits, roles_of, run_order, train_command
+from research.papers.training import Limits, run_order, train_command
 from tests.commands import call
 
 
@@ -71,11 +71,6 @@ def test_the_papers_data_come_first(tmp_path):
     official.write_text("")
     found = find_sources(tmp_path)["words"]
     assert found.alternative.is_papers and found.names == (str(official),)
-
-
-def test_roles_of_labelled_runs():
-    assert roles_of(RUNS["sentiment/lstm"]) == ("sst-train", "sst-dev", "sst-test")
-    assert roles_of(Run("a", "sentences", "dan", Subset("phrases", 1, True))) == ("phrases",)
 
 
 def test_subsets_contain_smaller_ones(tmp_path):

@@ -16,7 +16,6 @@ from research.papers.shapes import (
     with_paper,
     years_beside,
 )
-from research.papers.universal import _mean_of_sets
 
 SCORES = {
     "charagram": {"STS2013.OnWN": 60.0, "STS2013.FNWN": 40.0, "SICK.test": 70.0},
@@ -90,12 +89,6 @@ def test_claims():
     assert is_above_throughout([3, 3, None], [1, 2, 9], [2, 1, 9]) is True
     assert is_above_throughout([3, 1], [1, 2]) is False
     assert is_above_throughout([None, 3], [1, None]) is None
-
-
-def test_the_mean_over_sets_has_those_without_a_year():
-    cells = {"STS2012": 1.0, "STS2012.OnWN": 2.0, "SICK.test": 4.0, "Twitter": 9.0, "mean": 7.0}
-    table = Table("T", ("set", "m"), tuple(cells.items()))
-    assert _mean_of_sets(list(cells.values()), table) == 5.0
 
 
 def test_results_survive_json():
