@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 from tf_charagram.errors import CharagramError, unknown_name
-from tf_charagram.reporting.quiet_tensorflow import quiet_tensorflow
+from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 
 #: Command, the module whose `run` runs it, and its purpose.
 COMMANDS = {
@@ -29,8 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if name not in COMMANDS:
         sys.stderr.write(f"error: {unknown_name('command', name, COMMANDS)}\n")
         return 2
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    quiet_tensorflow()
+    load_tensorflow()
     try:
         return int(import_module(COMMANDS[name][0]).run(rest))
     except CharagramError as error:

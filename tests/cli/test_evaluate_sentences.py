@@ -226,10 +226,6 @@ class TestTfidf:
         alone = evaluate("--baseline", "tfidf", "--json", place=folder / "2013.FNWN.tsv")
         assert alone["scores"]["STS2013.FNWN"] == both["STS2013.FNWN"]
 
-    def test_unknown_baseline(self, evaluate):
-        message = evaluate("--baseline", "tf-idf", status=1)
-        assert "Unknown baseline 'tf-idf'. Did you mean 'tfidf'?" in message
-
 
 class TestPairs:
     def test_all_pairs(self, evaluate, models, tmp_path):
