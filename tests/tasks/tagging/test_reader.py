@@ -220,7 +220,7 @@ GOOD = {
         ("trees", "())\n", 0, "in a bracket, found ()"),
         ("trees", "a)\n", 0, "expected a bracket that opens a tree, found 'a'"),
         ("trees", "(S (_ a))\n", 0, "expected a tag for the word 'a', found '_'"),
-        ("trees", "( (S (NN a)\n", 0, "the tree is not closed before another begins on line 3"),
+        ("trees", "( (S (NN a)\n", 0, "the tree is not closed before another starts on line 3"),
     ],
 )  # fmt: skip
 def test_bad_input(read, tmp_path, form, bad, line, message):
