@@ -371,7 +371,7 @@ def most_frequent(
         last = summed.part(-1, None)
         frequent = complete.counts >= min_count
         kept.append(KeyCounts(ranks_of(complete.keys[frequent]), complete.counts[frequent]))
-        num_kept += np.count_nonzero(frequent)
+        num_kept += int(np.count_nonzero(frequent))
         if max_size is not None and num_kept > 2 * max_size:
             kept.append(sorted_best())
             num_kept = max_size
