@@ -16,7 +16,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.losses.margin_loss import MarginLoss
+from tf_charagram.losses.margin import MarginLoss
 from tf_charagram.optimizers import LazyAdam
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig

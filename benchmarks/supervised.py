@@ -24,10 +24,9 @@ from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.encoding import distinct
 from tf_charagram.optimizers import make_optimizer
-from tf_charagram.tasks.features_trainer import FeatureModel
-from tf_charagram.tasks.labelled_reader import read_scored_pairs
-from tf_charagram.tasks.pairs.head import PairScoreHead
-from tf_charagram.tasks.supervised_trainer import SupervisedModel
+from tf_charagram.tasks.pairs.data import read_scored_pairs
+from tf_charagram.tasks.pairs.model import PairScoreHead
+from tf_charagram.tasks.supervised_step import FeatureModel, SupervisedModel
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.loop import STEPS_PER_EXECUTION

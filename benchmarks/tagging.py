@@ -18,12 +18,11 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.optimizers import make_optimizer
-from tf_charagram.tasks.tagging.capitals import has_capital
-from tf_charagram.tasks.tagging.head import TaggingHead
-from tf_charagram.tasks.tagging.reader import TaggedSentence, read_tagged
+from tf_charagram.tasks.tagging.data import TaggedSentence, read_tagged
+from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
+from tf_charagram.tasks.tagging.model import Tagger
 from tf_charagram.tasks.tagging.settings import TaggingConfig
-from tf_charagram.tasks.tagging.tagger import Tagger
-from tf_charagram.tasks.tagging.trainer import TaggingModel
+from tf_charagram.tasks.tagging.step import TaggingModel
 from tf_charagram.training.building import encoder_for, make_vectorizer
 
 NUM_TAGS = 50

@@ -9,26 +9,26 @@ from tf_charagram.encoders import CLASSES
 from tf_charagram.errors import CharagramError, ConfigError, DataError, RunError, TrainingError
 from tf_charagram.layers import LAYERS
 from tf_charagram.lazy import lazy_names, register_with_keras
+from tf_charagram.models.registry import MODELS
+from tf_charagram.tasks import CLASSES as TASK_CLASSES
+from tf_charagram.tasks import MODELS as TASK_MODELS
 
 if TYPE_CHECKING:
     from tf_charagram.models.embedder import TextEmbedder
-    from tf_charagram.tasks.pairs.models import PairClassifier, PairScorer
+    from tf_charagram.tasks.pairs.model import PairClassifier, PairScorer
     from tf_charagram.tasks.paraphrase.model import ParaphraseModel
-    from tf_charagram.tasks.sentiment.classifier import TextClassifier
-    from tf_charagram.tasks.tagging.tagger import Tagger
+    from tf_charagram.tasks.sentiment.model import TextClassifier
+    from tf_charagram.tasks.tagging.model import Tagger
     from tf_charagram.text.vectorizer import NgramVectorizer
 
 _MODELS = {
-    "PairClassifier": "tf_charagram.tasks.pairs.models",
-    "PairScorer": "tf_charagram.tasks.pairs.models",
-    "Tagger": "tf_charagram.tasks.tagging.tagger",
-    "TextClassifier": "tf_charagram.tasks.sentiment.classifier",
+    **TASK_CLASSES,
     "TextEmbedder": "tf_charagram.models.embedder",
 }
 _TRAINING = {
     "LazyAdagrad": "tf_charagram.optimizers.lazy",
     "LazyAdam": "tf_charagram.optimizers.lazy",
-    "MarginLoss": "tf_charagram.losses.margin_loss",
+    "MarginLoss": "tf_charagram.losses.margin",
     "MomentumSgd": "tf_charagram.optimizers.sgd",
 }
 _OTHERS = {
@@ -56,6 +56,7 @@ __all__ = [
 _lazy = lazy_names(
     __name__, {**_MODELS, **_OTHERS, **{name: f"{__name__}.{name}" for name in _MODULES}}
 )
+MODELS.update(TASK_MODELS)
 
 
 def _register() -> None:

@@ -9,8 +9,9 @@ from typing import Any
 from tf_charagram.data.starter import starter_file, train_pairs
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.models.registry import model_class
-from tf_charagram.tasks.labelled_reader import read_labelled_pairs, read_labelled_texts
-from tf_charagram.tasks.tagging.reader import read_tagged
+from tf_charagram.tasks.pairs.data import read_labelled_pairs
+from tf_charagram.tasks.sentiment.data import read_labelled_texts
+from tf_charagram.tasks.tagging.data import read_tagged
 
 # Held-out texts come first.
 _SPLITS = ("dev", "test", "train")

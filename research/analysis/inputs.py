@@ -21,7 +21,7 @@ from tf_charagram.evaluation.embedders import model_labels
 from tf_charagram.evaluation.scores import Embed
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.search.texts import read_vocabulary
-from tf_charagram.tasks.tagging.reader import read_tagged
+from tf_charagram.tasks.tagging.data import read_tagged
 from tf_charagram.training.run_folder import RunFolder
 
 

@@ -22,14 +22,12 @@ class Alternative:
         patterns: Patterns of file names; all matching files are used.
         is_papers: Whether this is the data the paper used.
         is_aligned: Whether the files of two patterns are aligned line by line.
-        split: Split of a treebank that the files belong to.
     """
 
     what: str
     patterns: tuple[str, ...]
     is_papers: bool = False
     is_aligned: bool = False
-    split: str | None = None
 
 
 _PHRASES = Alternative(
@@ -48,8 +46,6 @@ _PHRASES_AND_SENTENCES = Alternative(
     "a sample of phrase pairs of PPDB, PPDB XL, lexical, and pairs of sentences",
     (*_SOME_PHRASES, *_SENTENCES),
 )
-
-_WSJ = ("wsj_*.mrg", "wsj_*.pos")
 
 #: Role -> its alternatives, best first. The first with a file is used.
 ROLES: dict[str, tuple[Alternative, ...]] = {
@@ -77,15 +73,12 @@ ROLES: dict[str, tuple[Alternative, ...]] = {
         ),
     ),
     "tagged-train": (
-        Alternative("Penn Treebank, sections 1-18", _WSJ, is_papers=True, split="train"),
         Alternative("English Web Treebank", ("ewt.train*", "en_ewt-ud-train*")),
     ),
     "tagged-dev": (
-        Alternative("Penn Treebank, sections 19-21", _WSJ, is_papers=True, split="dev"),
         Alternative("English Web Treebank", ("ewt.dev*", "en_ewt-ud-dev*")),
     ),
     "tagged-test": (
-        Alternative("Penn Treebank, sections 22-24", _WSJ, is_papers=True, split="test"),
         Alternative("English Web Treebank", ("ewt.test*", "en_ewt-ud-test*")),
     ),
     "sick-train": (Alternative("SICK", ("SICK.train*", "SICK_train*"), is_papers=True),),
@@ -135,20 +128,18 @@ def find_sources(folder: Path) -> dict[str, Source]:
     found = {}
     for role, alternatives in ROLES.items():
         for alternative in alternatives:
-            if names := _names(alternative, folder, files):
+            if names := _names(alternative, files):
                 found[role] = Source(names, alternative)
                 break
     return found
 
 
-def _names(alternative: Alternative, folder: Path, files: list[Path]) -> tuple[str, ...]:
+def _names(alternative: Alternative, files: list[Path]) -> tuple[str, ...]:
     """Returns the names of the data of an alternative; empty if there are none."""
     by_pattern = [
         [file for file in files if fnmatch.fnmatch(file.name.lower(), pattern.lower())]
         for pattern in alternative.patterns
     ]
-    if alternative.split:
-        return (f"{folder}:{alternative.split}",) if any(by_pattern) else ()
     if alternative.is_aligned:
         left, right = by_pattern
         return (f"{left[0]}{FILES_SEPARATOR}{right[0]}",) if left and right else ()

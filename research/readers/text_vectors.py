@@ -13,7 +13,7 @@ from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import DataError
 from tf_charagram.extras import extra_module
 from tf_charagram.files.writing import check_is_file
-from tf_charagram.tasks.distillation.teacher_vectors import read_vectors
+from tf_charagram.tasks.distillation.teacher import read_vectors
 
 TextVectors = tuple[list[str], NDArray[np.floating[Any]]]
 

@@ -28,10 +28,10 @@ from tf_charagram.data.readers.sick import read_sick
 from tf_charagram.data.readers.sts import read_sts
 from tf_charagram.data.readers.word_vectors import load_word_vectors, read_words
 from tf_charagram.data.readers.wordsim import read_wordsim
-from tf_charagram.tasks.distillation.teacher_vectors import read_vectors
-from tf_charagram.tasks.labelled_reader import read_labelled_pairs, read_labelled_texts
-from tf_charagram.tasks.sentiment.sst import read_trees
-from tf_charagram.tasks.tagging.reader import read_tagged
+from tf_charagram.tasks.distillation.teacher import read_vectors
+from tf_charagram.tasks.pairs.data import read_labelled_pairs
+from tf_charagram.tasks.sentiment.data import read_labelled_texts, read_trees
+from tf_charagram.tasks.tagging.data import read_tagged
 from tf_charagram.text.batches import to_bytes
 
 logging.getLogger("tf_charagram").setLevel(logging.ERROR)
@@ -205,8 +205,7 @@ def _models() -> Path:
     if not path.is_dir():
         from tests.models.answers import parts, randomized
         from tf_charagram.models.embedder import TextEmbedder
-        from tf_charagram.tasks.pairs.head import PairLabelHead
-        from tf_charagram.tasks.pairs.models import PairClassifier
+        from tf_charagram.tasks.pairs.model import PairClassifier, PairLabelHead
 
         TextEmbedder(*parts(dim=4)).save(path / "embedder", table_dtype="int4")
         head = randomized(PairLabelHead(dim=6, labels=["yes", "no"], hidden_dim=3))

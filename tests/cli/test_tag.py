@@ -10,7 +10,7 @@ import pytest
 from tests.commands import leave_out_export
 from tf_charagram.cli.tag import main
 from tf_charagram.cli.train import main as train
-from tf_charagram.tasks.tagging.reader import read_tagged
+from tf_charagram.tasks.tagging.data import read_tagged
 
 
 @pytest.fixture(scope="module")

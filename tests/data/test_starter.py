@@ -8,12 +8,9 @@ from itertools import chain, combinations
 import pytest
 
 from tf_charagram.data.starter import graded_pairs, starter_file, train_pairs
-from tf_charagram.tasks.labelled_reader import (
-    read_labelled_pairs,
-    read_labelled_texts,
-    read_scored_pairs,
-)
-from tf_charagram.tasks.tagging.reader import read_tagged
+from tf_charagram.tasks.pairs.data import read_labelled_pairs, read_scored_pairs
+from tf_charagram.tasks.sentiment.data import read_labelled_texts
+from tf_charagram.tasks.tagging.data import read_tagged
 
 SPLITS = ("train", "dev", "test")
 

@@ -15,10 +15,9 @@ from tf_charagram.demo.answers import MAX_EDITS, Answers, example, load_embedder
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.tasks.pairs.head import PairScoreHead
-from tf_charagram.tasks.pairs.models import PairScorer
+from tf_charagram.tasks.pairs.model import PairScoreHead, PairScorer
 from tf_charagram.tasks.tagging.head import TaggingHead
-from tf_charagram.tasks.tagging.tagger import Tagger
+from tf_charagram.tasks.tagging.model import Tagger
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 NASTY_TEXTS = [text for text in NASTY.values() if isinstance(text, str)]

@@ -8,7 +8,7 @@ import tensorflow as tf
 from numpy.testing import assert_array_equal
 
 from tests.reference import paraphrase as reference
-from tf_charagram.losses.candidates import candidate_mask
+from tf_charagram.losses.negatives import candidate_mask
 
 SEEDS = range(5)
 

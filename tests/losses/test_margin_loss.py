@@ -8,8 +8,7 @@ import pytest
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.losses.margin import margin_loss
-from tf_charagram.losses.margin_loss import MarginLoss
+from tf_charagram.losses.margin import MarginLoss, margin_loss
 
 
 def normal(*shape):

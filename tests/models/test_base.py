@@ -20,8 +20,8 @@ from tf_charagram.models.base import HeadedModel, TextModel
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.parts import Parts
 from tf_charagram.models.registry import MODELS, load_any, model_class
-from tf_charagram.tasks.pairs.head import PairLabelHead, PairScoreHead
-from tf_charagram.tasks.sentiment.head import TextHead
+from tf_charagram.tasks.pairs.model import PairLabelHead, PairScoreHead
+from tf_charagram.tasks.sentiment.model import TextHead
 from tf_charagram.tasks.tagging.head import TaggingHead
 
 LABELS = ["no", "yes"]

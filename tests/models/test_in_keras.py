@@ -27,15 +27,15 @@ from tf_charagram.layers import (
     CharacterVectorizer,
     NgramVectorizer,
     PeepholeLSTM,
-    TaggingHead,
     WordVectorizer,
     embedding_table,
 )
 from tf_charagram.models.parts import Parts
 from tf_charagram.models.registry import MODELS, model_class
 from tf_charagram.optimizers import LazyAdam, MomentumSgd
-from tf_charagram.tasks.pairs.head import PairLabelHead
-from tf_charagram.tasks.sentiment.head import TextHead
+from tf_charagram.tasks.pairs.model import PairLabelHead
+from tf_charagram.tasks.sentiment.model import TextHead
+from tf_charagram.tasks.tagging.head import TaggingHead
 from tf_charagram.text.dictionary import Dictionary
 
 LEFTS, RIGHTS = ["a cat", "a dog", "mice", ""], ["cats", "dogs", "a mouse", "house"]

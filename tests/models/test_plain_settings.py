@@ -10,8 +10,8 @@ from tests.contracts import some_now
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.plain_settings import plain_settings
-from tf_charagram.tasks.pairs.head import PairLabelHead, PairScoreHead
-from tf_charagram.tasks.sentiment.head import TextHead
+from tf_charagram.tasks.pairs.model import PairLabelHead, PairScoreHead
+from tf_charagram.tasks.sentiment.model import TextHead
 from tf_charagram.tasks.tagging.head import TaggingHead
 from tf_charagram.text import VECTORIZERS, vectorizer_class
 

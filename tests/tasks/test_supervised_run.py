@@ -14,8 +14,8 @@ from tests.contracts import some_now
 from tf_charagram import TextEmbedder
 from tf_charagram.cli.evaluate import main as evaluate
 from tf_charagram.cli.train import main
-from tf_charagram.tasks.pairs.models import PairClassifier, PairScorer
-from tf_charagram.tasks.sentiment.classifier import TextClassifier
+from tf_charagram.tasks.pairs.model import PairClassifier, PairScorer
+from tf_charagram.tasks.sentiment.model import TextClassifier
 
 QUICK = ["--dim", "12", "--hidden-dim", "6", "--epochs", "2"]
 CLASSES = {

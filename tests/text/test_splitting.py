@@ -12,7 +12,7 @@ from tests.text.strategies import encoded, raw_lists, slow_property_settings
 from tests.texts import NASTY
 from tf_charagram.data.starter import starter_file
 from tf_charagram.errors import ConfigError
-from tf_charagram.tasks.tagging.reader import read_tagged
+from tf_charagram.tasks.tagging.data import read_tagged
 from tf_charagram.text.splitting import STYLES, split_tokens, split_words
 
 # Control characters, zero-width spaces, marks of direction.

@@ -22,14 +22,14 @@ from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.losses.negatives import STRATEGIES, NegativeSampler
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
 from tf_charagram.tasks import TASKS, make_task, settings_class
-from tf_charagram.tasks.distillation.model import DistillModel
-from tf_charagram.tasks.pairs.head import PairLabelHead, PairScoreHead
+from tf_charagram.tasks.distillation.step import DistillModel
+from tf_charagram.tasks.pairs.model import PairLabelHead, PairScoreHead
 from tf_charagram.tasks.paraphrase import text_pairs
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
-from tf_charagram.tasks.sentiment.head import TextHead
-from tf_charagram.tasks.supervised_trainer import SupervisedModel
+from tf_charagram.tasks.sentiment.model import TextHead
+from tf_charagram.tasks.supervised_step import SupervisedModel
 from tf_charagram.tasks.tagging.head import TaggingHead
-from tf_charagram.tasks.tagging.trainer import TaggingModel
+from tf_charagram.tasks.tagging.step import TaggingModel
 from tf_charagram.training.run import TrainingRun
 
 pytestmark = pytest.mark.skipif(

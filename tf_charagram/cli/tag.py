@@ -13,8 +13,7 @@ from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.errors import check_positive
 from tf_charagram.reporting.progress import quiet
 from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
-from tf_charagram.tasks.tagging.conllu import to_conllu
-from tf_charagram.tasks.tagging.reader import COLUMNS
+from tf_charagram.tasks.tagging.data import COLUMNS, to_conllu
 
 _STDOUT = "-"
 _MAX_CHARS = 1_000_000
@@ -48,7 +47,7 @@ def tag(arguments: Sequence[str]) -> int:
     check_positive(batch_size=values.batch_size)
     load_tensorflow()
     from tf_charagram.bulk.inputs import LineProgress, find_inputs, read_texts, to_text
-    from tf_charagram.tasks.tagging.tagger import Tagger
+    from tf_charagram.tasks.tagging.model import Tagger
     from tf_charagram.text.batches import bounded_batches
 
     files = find_inputs(values.input or ["-"])

@@ -9,14 +9,10 @@ LAYERS = {
     "ConvPooling": "tf_charagram.layers.conv_pooling",
     "NgramVectorizer": "tf_charagram.text.vectorizer",
     "PaddedEmbedding": "tf_charagram.layers.embedding_table",
-    "PairLabelHead": "tf_charagram.tasks.pairs.head",
-    "PairScoreHead": "tf_charagram.tasks.pairs.head",
     "PeepholeLSTM": "tf_charagram.layers.peephole_lstm",
     "PeepholeLSTMCell": "tf_charagram.layers.peephole_lstm",
     "PlainLSTM": "tf_charagram.layers.plain_lstm",
     "RaggedEmbeddingSum": "tf_charagram.layers.embedding_table",
-    "TaggingHead": "tf_charagram.tasks.tagging.head",
-    "TextHead": "tf_charagram.tasks.sentiment.head",
     "WordVectorizer": "tf_charagram.text.words",
 }
 

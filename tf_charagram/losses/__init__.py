@@ -1,5 +1,5 @@
-"""Vectors become a loss: margins, mined negatives, relatedness, penalties."""
+"""Losses: margin loss, in-batch negatives and L2 penalties."""
 
 from tf_charagram.lazy import lazy_names
 
-__getattr__ = lazy_names(__name__, {"MarginLoss": "tf_charagram.losses.margin_loss"})
+__getattr__ = lazy_names(__name__, {"MarginLoss": "tf_charagram.losses.margin"})

@@ -1,4 +1,4 @@
-"""The cross entropy of labels, some of which may count more than others."""
+"""The cross entropy of labels, optionally weighted."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ def cross_entropy(
 ) -> tf.Tensor:
     """Computes the weighted mean of `-log softmax(logits)[label]` over the examples.
 
-    The sum over the examples is divided by the sum of their weights. So only the ratios of the
-    weights matter.
+    The weighted sum is divided by the sum of the weights, so only their ratios matter.
 
     Args:
         logits: float32 `(batch, num_labels)`.
         labels: Indices of labels, int32 `(batch,)`.
-        class_weights: Weight of an example of each label, float32 `(num_labels,)`. Default: all
-            count the same.
+        class_weights: Weight of an example of each label, float32 `(num_labels,)`. Default: 1.
 
     Returns:
-        Scalar; 0 for an empty batch, or one whose weights are all 0.
+        Scalar; 0 for an empty batch, or if all weights are 0.
 
     Example:
         Logits `(log 3, 0)` are `(0.75, 0.25)`. Labels 0 and 1 cost `-log 0.75 = 0.2877` and

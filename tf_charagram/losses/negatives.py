@@ -1,4 +1,4 @@
-"""Negative examples chosen inside a batch, on the device (Charagram, appendix A.1)."""
+"""Negatives chosen inside a batch, on the device (Charagram, appendix A.1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from tf_charagram.errors import (
     check_switches,
     unknown_name,
 )
-from tf_charagram.losses.candidates import candidate_mask
 from tf_charagram.optimizers.exchange import ALONE, Exchange
 
 STRATEGIES = ("max", "mix", "random")
@@ -20,24 +19,24 @@ STRATEGIES = ("max", "mix", "random")
 class NegativeSampler:
     """Chooses a negative for each of the 2B texts of B pairs.
 
-    Texts are ordered lefts first, then rights. Candidates of a text are both sides of every other
-    pair. `max` takes the most similar one, `random` any with equal probability, `mix` one or the
-    other with probability 0.5, independently for each text.
+    Texts are ordered lefts first, then rights. The candidates of a text are both sides of every
+    other pair. `max` takes the most similar candidate and `random` any of them with equal
+    probability. `mix` tosses a coin between the two, independently for each text.
 
     Args:
         strategy: `"max"`, `"mix"` or `"random"`.
-        mask_duplicates: Also leave out candidates whose text equals one side of the same pair;
+        mask_duplicates: Also exclude candidates whose text equals one side of the pair, because
             paraphrase lists repeat words. `False` is the papers' behaviour.
-        mask_related: Also leave out candidates whose own partner has such a text: of `cat - kitten`
-            in the batch, `kitten` is not a negative for `cat - cats`.
-        num_groups: Number of groups of consecutive pairs that a batch is divided into; candidates
-            come from the group of the text.
+        mask_related: Also exclude candidates whose own partner equals one side of the pair: with
+            `cat - kitten` in the batch, `kitten` is not a negative for `cat - cats`.
+        num_groups: Number of groups of consecutive pairs in a batch. Candidates come from the
+            group of the text.
         seed: Seed of the samples. The same seed and step give the same samples.
-        exchange: Other workers that choose in the same batch, each for its share of the pairs.
+        exchange: The workers that choose negatives in the same batch, each for its share of pairs.
 
     Raises:
-        ConfigError: The strategy is unknown, `num_groups` is below 1, or the masks do not go
-            together.
+        ConfigError: The strategy is unknown, `num_groups` is below 1, or `mask_related` is used
+            without `mask_duplicates`.
     """
 
     def __init__(
@@ -53,7 +52,7 @@ class NegativeSampler:
         if strategy not in STRATEGIES:
             raise ConfigError(unknown_name("negatives", strategy, STRATEGIES))
         if mask_related and not mask_duplicates:
-            raise ConfigError("`mask_related` needs `mask_duplicates`: it leaves out even more.")
+            raise ConfigError("`mask_related` needs `mask_duplicates`: it excludes even more.")
         check_switches(mask_duplicates=mask_duplicates, mask_related=mask_related)
         check_integers(seed=seed)
         check_positive(num_groups=num_groups)
@@ -67,7 +66,7 @@ class NegativeSampler:
     def __call__(
         self, normalized: tf.Tensor, text_ids: tf.Tensor, step: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Chooses the negatives; no gradient flows through the choice.
+        """Chooses the negatives. No gradient flows through the choice.
 
         Args:
             normalized: Embeddings of unit length (or zero), float `(2B, dim)`.
@@ -75,8 +74,8 @@ class NegativeSampler:
             step: Number of the step, which seeds the samples, integer scalar.
 
         Returns:
-            Index of the negative of each text, int64 `(2B,)`, and whether there is one at all,
-            bool `(2B,)`. Where there is none the index is 0.
+            Index of each text's negative, int64 `(2B,)`, and whether it has one, bool `(2B,)`.
+            The index is 0 if it has none.
         """
         if self.exchange.is_alone:
             chosen = self._choose(normalized, normalized, self._candidates(text_ids), step)
@@ -87,13 +86,13 @@ class NegativeSampler:
     def _choose_share(
         self, normalized: tf.Tensor, text_ids: tf.Tensor, step: tf.Tensor
     ) -> tf.Tensor:
-        """Chooses for the texts of some pairs, and takes over what others chose for theirs."""
+        """Chooses for this worker's share of the pairs, and collects the choices of the others."""
         num_pairs = tf.shape(text_ids, tf.int64)[0] // 2
         first, last = self.exchange.share(num_pairs)
         pairs = tf.range(first, last)
-        texts = tf.concat([pairs, pairs + num_pairs], axis=0)
+        rows = tf.concat([pairs, pairs + num_pairs], axis=0)
         allowed = self._candidates(text_ids, first, last)
-        chosen = self._choose(tf.gather(normalized, texts), normalized, allowed, step, texts)
+        chosen = self._choose(tf.gather(normalized, rows), normalized, allowed, step, rows)
         sides = tf.transpose(tf.reshape(chosen, [2, -1]))
         return tf.reshape(tf.transpose(self.exchange.all_rows(sides, num_pairs)), [-1])
 
@@ -103,32 +102,30 @@ class NegativeSampler:
         candidates: tf.Tensor,
         allowed: tf.Tensor,
         step: tf.Tensor,
-        numbers: tf.Tensor | None = None,
+        rows: tf.Tensor | None = None,
     ) -> tf.Tensor:
-        """Returns the index of the negative of each text, int64 `(n,)`; -1 where there is none.
+        """Returns the index of each text's negative, int64 `(n,)`; -1 if it has none.
 
         Args:
             texts: Embeddings `(n, dim)`.
             candidates: Embeddings of the batch `(2B, dim)`.
-            allowed: Which of these may be chosen, bool `(n, 2B)`.
+            allowed: Which candidates may be chosen, bool `(n, 2B)`.
             step: Seeds the samples.
-            numbers: Which texts of the batch they are, int64 `(n,)`. Default: all.
+            rows: Position of each text in the batch, int64 `(n,)`. Default: all texts.
         """
         exists = tf.reduce_any(allowed, axis=1)
         if self.strategy == "random":
-            chosen = self._sample(allowed, step, numbers)
+            chosen = self._sample(allowed, step, rows)
         else:
             texts, candidates = tf.stop_gradient(texts), tf.stop_gradient(candidates)
             cosines = tf.matmul(texts, candidates, transpose_b=True)
-            masked = tf.where(allowed, cosines, tf.constant(-2.0, cosines.dtype))
-            chosen = _places_of_maxima(masked)
+            chosen = _argmax(tf.where(allowed, cosines, tf.constant(-2.0, cosines.dtype)))
             if self.strategy == "mix":
-                coins = self._noise(tf.shape(allowed)[1:], self._seed(step, 1), numbers)
-                chosen = tf.where(coins < 0.5, chosen, self._sample(allowed, step, numbers))
+                coins = self._noise(tf.shape(allowed)[1:], self._seed(step, 1), rows)
+                chosen = tf.where(coins < 0.5, chosen, self._sample(allowed, step, rows))
         return tf.where(exists, chosen, -1)
 
     def _candidates(self, text_ids: tf.Tensor, *share: tf.Tensor) -> tf.Tensor:
-        """Returns which texts may be the negative of which; see `candidate_mask`."""
         return candidate_mask(
             text_ids,
             *share,
@@ -137,24 +134,77 @@ class NegativeSampler:
             num_groups=self.num_groups,
         )
 
-    def _sample(self, allowed: tf.Tensor, step: tf.Tensor, numbers: tf.Tensor | None) -> tf.Tensor:
-        """Samples one allowed candidate per row, all with equal probability."""
+    def _sample(self, allowed: tf.Tensor, step: tf.Tensor, rows: tf.Tensor | None) -> tf.Tensor:
+        """Samples one allowed candidate per row with equal probability."""
         size = tf.shape(allowed)[1]
-        noise = self._noise(tf.stack([size, size]), self._seed(step, 2), numbers)
-        return _places_of_maxima(tf.where(allowed, noise, -1.0))
+        noise = self._noise(tf.stack([size, size]), self._seed(step, 2), rows)
+        return _argmax(tf.where(allowed, noise, -1.0))
 
     @staticmethod
-    def _noise(shape: tf.Tensor, seed: tf.Tensor, numbers: tf.Tensor | None) -> tf.Tensor:
-        """Returns uniform numbers for the texts of a batch, or those for some of them."""
+    def _noise(shape: tf.Tensor, seed: tf.Tensor, rows: tf.Tensor | None) -> tf.Tensor:
+        """Returns the uniform numbers of some rows of a batch; of all rows by default."""
         noise = tf.random.stateless_uniform(shape, seed)
-        return noise if numbers is None else tf.gather(noise, numbers)
+        return noise if rows is None else tf.gather(noise, rows)
 
     def _seed(self, step: tf.Tensor, purpose: int) -> tf.Tensor:
         return tf.stack([tf.constant(self.seed * 4 + purpose, tf.int64), tf.cast(step, tf.int64)])
 
 
-def _places_of_maxima(values: tf.Tensor) -> tf.Tensor:
+def candidate_mask(
+    text_ids: tf.Tensor,
+    first: tf.Tensor | None = None,
+    last: tf.Tensor | None = None,
+    *,
+    mask_duplicates: bool = True,
+    mask_related: bool = False,
+    num_groups: int = 1,
+) -> tf.Tensor:
+    """Returns which texts may be the negative of which, bool `(2B, 2B)`.
+
+    Args:
+        text_ids: Equal for equal texts, lefts first, then rights, int64 `(2B,)`.
+        first: First pair to return rows for. Default: 0.
+        last: Pair after the last one to return rows for, which makes the result
+            `(2 * (last - first), 2B)`. Default: B.
+        mask_duplicates: As for `NegativeSampler`, as are the other arguments.
+        mask_related: Needs `mask_duplicates`.
+        num_groups: Number of groups.
+    """
+    # In int64, because int32 is compared in host memory even if there is a GPU.
+    num_pairs = tf.shape(text_ids, tf.int64)[0] // 2
+    if mask_duplicates:
+        allowed = _differ(tf.cast(text_ids, tf.int64), num_pairs, first, last, mask_related)
+    else:
+        pairs = tf.range(num_pairs)
+        allowed = pairs[first:last, tf.newaxis] != tf.tile(pairs, [2])
+    if num_groups > 1:
+        groups = tf.range(num_pairs) // -(-num_pairs // num_groups)
+        is_same = groups[first:last, tf.newaxis] == tf.tile(groups, [2])
+        allowed = tf.logical_and(allowed, is_same)
+    # Both sides of a pair have the same candidates.
+    return tf.tile(allowed, [2, 1])
+
+
+def _differ(
+    texts: tf.Tensor,
+    num_pairs: tf.Tensor,
+    first: tf.Tensor | None,
+    last: tf.Tensor | None,
+    mask_related: bool,
+) -> tf.Tensor:
+    """Returns which texts differ from both sides of each pair, bool `(last - first, 2B)`."""
+    lefts, rights = texts[:num_pairs, tf.newaxis], texts[num_pairs:, tf.newaxis]
+    lefts, rights = lefts[first:last], rights[first:last]
+    # This also excludes the sides of the pair itself.
+    allowed = tf.logical_and(lefts != texts, rights != texts)
+    if mask_related:
+        partners_allowed = tf.concat([allowed[:, num_pairs:], allowed[:, :num_pairs]], axis=1)
+        allowed = tf.logical_and(allowed, partners_allowed)
+    return allowed
+
+
+def _argmax(values: tf.Tensor) -> tf.Tensor:
     """Returns the column of the largest number of each row, int64 `(n,)`."""
-    # A replica may get no pair of a small batch, and TensorFlow refuses rows without columns, even
-    # if there are none.
+    # A replica may get no pair of a small batch, and TensorFlow rejects rows without columns even
+    # if there are no rows.
     return tf.argmax(tf.reshape(values, tf.maximum(tf.shape(values), [0, 1])), axis=1)

@@ -21,29 +21,29 @@ class _Term(NamedTuple):
 
 
 class L2Penalties:
-    """The L2 penalties on the trainable weights of an encoder, and of the head on top of it.
+    """The L2 penalties on the trainable weights of an encoder and of the head on top of it.
 
-    Together `0.5 * (l2 * ||theta||^2 + l2_words * ||W - W_initial||^2 + l2_composition *
+    They add up to `0.5 * (l2 * ||theta||^2 + l2_words * ||W - W_initial||^2 + l2_composition *
     ||theta_c - target||^2 + l2_head * ||theta_s||^2)` (Universal, sections 3.1 and 4.4; Charagram,
-    appendix A). W is the `word_table` of the encoder, theta_c all its other weights, theta_s those
-    of the head, and theta all of them. The target is what a weight is now if `pull_back` is given,
-    else what `pull_back_targets()` gives for it, in an encoder that has this method, else 0. An
-    encoder without words has theta_c only.
+    appendix A). W is the `word_table` of the encoder, theta_c its other weights, theta_s the
+    weights of the head, and theta all of them. An encoder without words has theta_c only. The
+    target is the current weight with `pull_back`, else the encoder's `pull_back_targets()` if it
+    has that method, else 0.
 
     Args:
         encoder: The encoder, with the word vectors to pull back to.
         l2: lambda, on all weights.
         l2_words: lambda_w, on the word vectors.
         l2_composition: lambda_c, on all weights but the word vectors.
-        head: Layer whose trainable weights come after those of the encoder, if there is one.
+        head: Layer whose trainable weights follow those of the encoder, if any.
         l2_head: lambda_s, on its weights.
-        pull_back: Whether lambda_c pulls weights to what they are now.
+        pull_back: Whether lambda_c pulls weights to their current values.
         dense: Whether a sparse gradient becomes dense, so that the penalty acts on every row at
-            every step. By default it does on the rows the batch touched.
+            every step instead of only on the rows of the batch.
 
     Attributes:
-        initial_words: The initial word vectors, `(num_rows, word_dim)`: part of the state of
-            a training. `None` if `l2_words` is 0.
+        initial_words: The initial word vectors, `(num_rows, word_dim)`, which are part of the
+            training state. `None` if `l2_words` is 0.
         targets: The initial values of all weights that are pulled back to them, the word vectors
             first.
 
@@ -94,7 +94,7 @@ class L2Penalties:
             self._terms.append([term for term in (_Term(l2), _Term(l2_head)) if term.strength])
 
     def _copy(self, variable: keras.Variable, name: str) -> tf.Variable:
-        """Returns what a weight is now, which becomes part of `targets`."""
+        """Copies the current value of a weight into `targets`."""
         copy = tf.Variable(variable.value, trainable=False, name=name)
         self.targets.append(copy)
         return copy
@@ -105,8 +105,8 @@ class L2Penalties:
         """Adds the gradients of the penalties to those of the loss.
 
         Args:
-            gradients: Of the loss; dense, or sparse with distinct rows.
-            variables: The trainable weights of the encoder, in its order, and of the head.
+            gradients: Gradients of the loss; dense, or sparse with distinct rows.
+            variables: The trainable weights of the encoder, in its order, then of the head.
         """
         added = []
         for gradient, variable, terms in zip(gradients, variables, self._terms, strict=True):
@@ -127,15 +127,15 @@ def add_l2_gradient(
     """Adds the gradient of `0.5 * strength * ||variable - target||^2`.
 
     Args:
-        gradient: Of the loss with respect to `variable`; dense, or sparse with distinct rows.
+        gradient: Gradient of the loss; dense, or sparse with distinct rows.
         variable: The weights.
-        strength: lambda of the papers, whose code has the factor 0.5 too.
+        strength: lambda of the papers, whose code also has the factor 0.5.
         target: Where to pull to, of the shape of `variable`. Default: 0.
         dense: Whether a sparse gradient becomes dense, so that every row decays at every step.
-            By default only the rows the batch touched do, which costs nothing.
+            By default only the rows of the batch do, which costs nothing.
 
     Returns:
-        A gradient of the same kind, or a dense tensor if asked for.
+        A gradient of the same kind, or a dense tensor with `dense`.
     """
     if isinstance(gradient, tf.IndexedSlices) and dense:
         gradient = tf.convert_to_tensor(gradient)

@@ -1,4 +1,4 @@
-"""Cosine similarity that is defined, and differentiable, for zero vectors too."""
+"""Cosine similarity that is defined and differentiable for zero vectors too."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ _EPSILON = 1e-12
 
 
 def reciprocal_lengths(vectors: tf.Tensor) -> tf.Tensor:
-    """Computes 1 / length of each row, `(n, 1)`; 0, without a gradient, for a zero row.
+    """Computes 1 / length of each row of `(n, dim)`, float `(n, 1)`; 0 for a zero row.
 
-    Args:
-        vectors: float `(n, dim)`.
+    A zero row gets no gradient.
     """
     squared = tf.reduce_sum(tf.square(vectors), axis=1, keepdims=True)
     is_zero = squared <= _EPSILON
@@ -21,15 +20,15 @@ def reciprocal_lengths(vectors: tf.Tensor) -> tf.Tensor:
 
 
 def normalize_rows(vectors: tf.Tensor) -> tf.Tensor:
-    """Returns each row divided by its length, float `(n, dim)`; a zero row stays zero."""
+    """Divides each row by its length, float `(n, dim)`; a zero row stays zero."""
     return vectors * reciprocal_lengths(vectors)
 
 
 def paired_cosine(left: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
-    """Computes the cosines of corresponding rows, `(n,)`; 0 where one is a zero vector."""
+    """Computes the cosines of corresponding rows, `(n,)`; 0 if one of them is a zero vector."""
     return tf.reduce_sum(normalize_rows(left) * normalize_rows(right), axis=1)
 
 
 def swap_halves(values: tf.Tensor) -> tf.Tensor:
-    """Returns the second half of the rows, then the first: of 2B texts, each one's partner."""
+    """Swaps the two halves of the rows: the partner of each text, given lefts, then rights."""
     return tf.roll(values, tf.shape(values)[0] // 2, axis=0)

@@ -9,14 +9,8 @@ from typing import Any
 from tf_charagram.errors import ConfigError, RunError, unknown_name
 from tf_charagram.models.locations import EMBEDDER, read_kind
 
-#: Kind -> module and class; a module is imported when its kind is asked for.
-MODELS = {
-    EMBEDDER: ("tf_charagram.models.embedder", "TextEmbedder"),
-    "tagger": ("tf_charagram.tasks.tagging.tagger", "Tagger"),
-    "pair_scorer": ("tf_charagram.tasks.pairs.models", "PairScorer"),
-    "pair_classifier": ("tf_charagram.tasks.pairs.models", "PairClassifier"),
-    "text_classifier": ("tf_charagram.tasks.sentiment.classifier", "TextClassifier"),
-}
+#: Kind -> module and class, which is imported when needed. Tasks add the kinds that they train.
+MODELS = {EMBEDDER: ("tf_charagram.models.embedder", "TextEmbedder")}
 
 
 def model_class(kind: str) -> Any:

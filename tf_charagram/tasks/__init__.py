@@ -1,4 +1,4 @@
-"""What can be trained: one file per task, and the registry that finds a task by its name."""
+"""The tasks by name, one folder per task. Deleting a folder and its lines here deletes the task."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.encoders import options_class
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.settings import types_of
-from tf_charagram.tasks.distillation.settings import DistillConfig
-from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tasks.presets import preset_settings
-from tf_charagram.tasks.supervised_settings import SupervisedConfig
-from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.training.inherited_settings import inherited_settings, other_settings
 from tf_charagram.training.settings import RunConfig
 
@@ -22,28 +18,66 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """A task of the registry; its class is imported when needed, its settings always are.
+    """A task, given by classes as `module:name` below this package, imported when needed.
 
     Attributes:
-        module: Module of this package that has the class.
-        class_name: The class, a `Task`.
-        settings: The class of its settings, from which the flags of `train` are made.
+        task: The `Task`.
+        settings: Its settings, from which the flags of `train` are made. They import without
+            TensorFlow.
+        kind: Kind of the model that it trains, if that is not an embedder.
+        model: Class of that model.
+        head: Class of its head.
     """
 
-    module: str
-    class_name: str
-    settings: type[RunConfig]
+    task: str
+    settings: str
+    kind: str | None = None
+    model: str | None = None
+    head: str | None = None
 
 
 TASKS = {
-    "words": Entry("paraphrase.task", "Words", ParaphraseConfig),
-    "sentences": Entry("paraphrase.task", "Sentences", ParaphraseConfig),
-    "distill": Entry("distillation.task", "Distill", DistillConfig),
-    "pos": Entry("tagging.task", "Tagging", TaggingConfig),
-    "similarity": Entry("pairs.similarity", "Similarity", SupervisedConfig),
-    "entailment": Entry("pairs.entailment", "Entailment", SupervisedConfig),
-    "sentiment": Entry("sentiment.task", "Sentiment", SupervisedConfig),
+    "words": Entry("paraphrase.task:Words", "paraphrase.settings:ParaphraseConfig"),
+    "sentences": Entry("paraphrase.task:Sentences", "paraphrase.settings:ParaphraseConfig"),
+    "distill": Entry("distillation.task:Distill", "distillation.settings:DistillConfig"),
+    "pos": Entry(
+        "tagging.task:Tagging", "tagging.settings:TaggingConfig",
+        "tagger", "tagging.model:Tagger", "tagging.head:TaggingHead",
+    ),
+    "similarity": Entry(
+        "pairs.task:Similarity", "supervised_settings:SupervisedConfig",
+        "pair_scorer", "pairs.model:PairScorer", "pairs.model:PairScoreHead",
+    ),
+    "entailment": Entry(
+        "pairs.task:Entailment", "supervised_settings:SupervisedConfig",
+        "pair_classifier", "pairs.model:PairClassifier", "pairs.model:PairLabelHead",
+    ),
+    "sentiment": Entry(
+        "sentiment.task:Sentiment", "supervised_settings:SupervisedConfig",
+        "text_classifier", "sentiment.model:TextClassifier", "sentiment.model:TextHead",
+    ),
+}  # fmt: skip
+
+
+def _located(path: str) -> tuple[str, str]:
+    """Returns the full name of a module and the name of a class in it."""
+    module, _, name = path.partition(":")
+    return f"{__name__}.{module}", name
+
+
+#: Kind of model -> module and class.
+MODELS = {entry.kind: _located(entry.model) for entry in TASKS.values() if entry.kind}
+#: Class of a model or of a head -> module.
+CLASSES = {
+    name: module
+    for entry in TASKS.values()
+    for module, name in (_located(path) for path in (entry.model, entry.head) if path)
 }
+
+
+def _class(path: str) -> Any:
+    module, name = _located(path)
+    return getattr(import_module(module), name)
 
 
 def _entry(name: str) -> Entry:
@@ -58,13 +92,12 @@ def settings_class(name: str) -> type[RunConfig]:
     Raises:
         ConfigError: There is no task of that name.
     """
-    return _entry(name).settings
+    return _class(_entry(name).settings)
 
 
 def task_class(name: str) -> type[Task]:
-    """Returns the class of a task; errors as `settings_class`."""
-    entry = _entry(name)
-    return getattr(import_module(f"{__name__}.{entry.module}"), entry.class_name)
+    """Returns the class of a task; errors as for `settings_class`."""
+    return _class(_entry(name).task)
 
 
 def make_task(config: RunConfig) -> Task:
@@ -90,14 +123,12 @@ def run_defaults(
     preset: str | None = None,
     freeze: bool = False,
 ) -> dict[str, Any]:
-    """Returns the settings of a run that are other than the defaults if they are not given.
-
-    They are those of the preset, and those of the model that the run starts from.
+    """Returns the settings that a preset and the model of `init` determine, unless given.
 
     Raises:
         ConfigError: A name is unknown, the preset has nothing for the task and encoder, or the
             model has another encoder.
-        RunError: The folder of `init` holds no model, or a damaged one.
+        RunError: `init` is not a model, or is damaged.
     """
     inherited = {} if init is None else inherited_settings(init)
     if encoder is None:
@@ -112,15 +143,15 @@ def run_defaults(
 
 
 def make_settings(task: str = "words", **given: Any) -> RunConfig:
-    """Returns the settings of a run: those given, else those of its preset, its model or defaults.
+    """Returns the settings of a run: given ones, else from its model, its preset or the defaults.
 
     Args:
         task: Name of the task.
         **given: Settings of the task and options of the encoder.
 
     Raises:
-        ConfigError: As `run_defaults` and the class of the settings.
-        RunError: As `run_defaults`.
+        ConfigError: See `run_defaults` and the class of the settings.
+        RunError: See `run_defaults`.
 
     Example:
         >>> make_settings("words", preset="paper").epochs

@@ -1,4 +1,4 @@
-"""What tasks that train an embedder share: how it is scored, shown and left behind."""
+"""Base of the tasks that train an embedder: how it is scored, shown and saved."""
 
 from __future__ import annotations
 
@@ -28,17 +28,16 @@ from tf_charagram.training.tensorboard import write_projector
 
 _NEGATIVES_FROM = ("all", "worker")
 _NUM_PROJECTED = 5_000
-# Texts among which the sample neighbours are searched.
+# Texts that the sample of neighbors is searched in.
 _NUM_SEARCHED = 20_000
-# Texts whose neighbours are shown.
 _NUM_QUERIES = 5
 
 
 class EmbedderTask(Task):
-    """Trains an embedder; a subclass says what it learns from.
+    """A task that trains an embedder; a subclass defines the training data.
 
     Attributes:
-        set_groups: What it is scored on while it trains; see `evaluation_sets`.
+        set_groups: The sets it is scored on while it trains; see `evaluation_sets`.
     """
 
     model_class = TextEmbedder
@@ -46,14 +45,14 @@ class EmbedderTask(Task):
     set_groups: ClassVar[tuple[str, ...]]
 
     def find_sets(self) -> list[str]:
-        """Reads the sets, which are small; returns their names and those of their means."""
+        """Reads the sets; returns their names and the names of their means."""
         self.sets = evaluation_sets(
             self.config.eval_data, kinds=self.set_groups, on_bad_line=self.bad_lines
         )
         return score_names(self.sets)
 
     def checksum_of_set(self, name: str) -> str:
-        """Returns a checksum of a set, or of those of a mean; see `Task.checksum_of_set`."""
+        """Returns a checksum of a set, or of the sets of a mean; see `Task.checksum_of_set`."""
         members = mean_members(self.sets).get(name, [name])
         read = [
             [pairs.name, pairs.left, pairs.right, pairs.scores.tolist()]
@@ -64,10 +63,10 @@ class EmbedderTask(Task):
 
     @abstractmethod
     def texts(self) -> Sequence[str]:
-        """Returns texts that were trained on, each once; known after `read`."""
+        """Returns distinct texts of the training data; call `read` first."""
 
     def load(self, path: str | Path) -> TextEmbedder:
-        """Loads the embedder, with folded n-grams: it embeds many texts."""
+        """Loads the embedder with folded n-grams, because it embeds many texts."""
         return TextEmbedder.load(path, folded=True)
 
     def score(self, model: TextEmbedder, scoring: Scoring) -> dict[str, SetScore]:
@@ -91,12 +90,12 @@ class EmbedderTask(Task):
         return [score_table(list(scores.values()))]
 
     def sample_tables(self, model: TextEmbedder) -> list[Table]:
-        """Returns a table of neighbours of some texts."""
+        """Returns a table of neighbors of some texts."""
         texts = self.texts()[:_NUM_SEARCHED]
         return [neighbor_table(model, sample_queries(texts), texts)]
 
     def write_extras(self, model: TextEmbedder, folder: RunFolder) -> list[str]:
-        """Writes the texts that `neighbors` searches, and some with vectors for TensorBoard."""
+        """Writes the texts for `neighbors`, and a sample with vectors for TensorBoard."""
         texts = [" ".join(text.split()) for text in self.texts()]
         with whole_file(folder.texts, "w") as file:
             file.writelines(f"{text}\n" for text in texts)
@@ -108,10 +107,10 @@ class EmbedderTask(Task):
 def negative_sampler(
     config: ParaphraseConfig | DistillConfig, exchange: Exchange
 ) -> NegativeSampler:
-    """Returns what chooses the negatives of pairs, as the settings say.
+    """Returns the sampler of negatives that the settings ask for.
 
     Raises:
-        ConfigError: A setting has an unknown value, or the masks do not go together.
+        ConfigError: A setting has an unknown value, or the masks exclude each other.
     """
     if config.negatives_from not in _NEGATIVES_FROM:
         raise ConfigError(unknown_name("negatives_from", config.negatives_from, _NEGATIVES_FROM))
@@ -126,6 +125,6 @@ def negative_sampler(
 
 
 def sample_queries(texts: Sequence[str]) -> Sequence[str]:
-    """Returns up to five texts, spread evenly over those trained on."""
+    """Returns up to five texts, evenly spaced."""
     step = max(1, len(texts) // _NUM_QUERIES)
     return texts[step // 2 :: step][:_NUM_QUERIES]

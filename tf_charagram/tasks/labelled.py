@@ -1,27 +1,31 @@
-"""What tasks on labelled examples share, whatever is labelled."""
+"""Base of the tasks that learn from labelled examples: tags, labels or scores."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from tf_charagram.data.pipeline.sources import labelled_file, named_sets
+from tf_charagram.data.starter import STARTER, starter_file
 from tf_charagram.errors import ConfigError
 from tf_charagram.training.run_folder import checksums
 from tf_charagram.training.task import Scoring, Task
 
 
 class LabelledTask(Task):
-    """A task on labelled examples; a subclass says how a set is read and scored.
+    """A task on labelled examples; a subclass reads and scores a set.
 
     Attributes:
-        sets: What is scored on.
+        starter: Name of its starter set, see `starter_file`; `None` if it has none.
+        sets: The sets to score on.
     """
 
+    starter: ClassVar[str | None] = None
+
     def find_sets(self) -> list[str]:
-        """Returns the names of the sets; see `Task.find_sets`."""
+        """Returns the names of the sets to score on; see `Task.find_sets`."""
         names = self.data_names(self.config)
         self._named_sets = named_sets(self.config.eval_data, names)
         for path in (*names, *(path for _, path, _ in self._named_sets)):
@@ -35,7 +39,7 @@ class LabelledTask(Task):
 
     @staticmethod
     def files_of(name: str) -> tuple[Path, ...]:
-        """Returns the files of a `--data` or `--eval-data`; see `Task.files_of`."""
+        """Returns the file of a `--data` or `--eval-data` value; see `Task.files_of`."""
         file = labelled_file(name)
         return () if file is None else (file,)
 
@@ -46,7 +50,7 @@ class LabelledTask(Task):
         self.read_sets(self._named_sets)
 
     def read_sets(self, named: Sequence[tuple[str, str, str]]) -> None:
-        """Reads what is scored on: names, files and splits, as `named_sets` returns them."""
+        """Reads the sets to score on, given their names, files and splits; see `named_sets`."""
         self.sets = [self.read_set(path, split, name) for name, path, split in named]
 
     def read_set(self, path: str, split: str, name: str) -> Any:
@@ -54,7 +58,7 @@ class LabelledTask(Task):
 
         Args:
             path: A file, or `starter`.
-            split: Which split of the starter set, or of a file that holds several.
+            split: Split of the starter set, or of a file with several splits.
             name: Name of the set.
 
         Raises:
@@ -62,23 +66,23 @@ class LabelledTask(Task):
             ConfigError: The task has no starter set.
         """
         file = labelled_file(path)
-        return self.starter_set(split) if file is None else self.read_file(file, split, name)
+        if file is not None:
+            return self.read_file(file, split, name)
+        if self.starter is None:
+            raise ConfigError(f"The task '{self.config.task}' has no starter set. Give a file.")
+        return self.read_file(starter_file(self.starter, split), split, f"{STARTER}.{split}")
 
     @abstractmethod
     def read_file(self, path: Path, split: str, name: str) -> Any:
         """Reads examples from a file; see `read_set`."""
 
-    def starter_set(self, split: str) -> Any:
-        """Returns a split of the starter set, where the task has one."""
-        raise ConfigError(f"The task '{self.config.task}' has no starter set. Give a file.")
-
     @abstractmethod
     def take_examples(self, examples: Sequence[Any]) -> None:
-        """Takes what was read to train on, one set per `--data`."""
+        """Stores the examples to train on, one set per `--data`."""
 
     @abstractmethod
     def score_set(self, model: Any, examples: Any, scoring: Scoring) -> Any:
-        """Scores a model on a set; returns what `value` and `tables` understand."""
+        """Scores a model on a set; the result goes to `value` and `tables`."""
 
     def score(self, model: Any, scoring: Scoring) -> dict[str, Any]:
         """Scores a model on the sets; see `Task.score`."""

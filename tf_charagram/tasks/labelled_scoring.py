@@ -1,4 +1,4 @@
-"""Scores models of the labelled tasks on files, alone or side by side."""
+"""Scores saved models of the labelled tasks, alone or side by side, for `evaluate`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class LabelledEvaluation(NamedTuple):
 
     Attributes:
         model: Its folder, as given.
-        task: What it was trained for.
-        scores: Set -> score.
+        task: The task it was trained for.
+        scores: Name of the set -> score.
     """
 
     model: str
@@ -35,32 +35,28 @@ class LabelledEvaluation(NamedTuple):
     scores: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns what `--json` prints."""
+        """Returns the scores for `--json`."""
         return {
             "model": self.model,
             "scores": {name: self.task.value(score) for name, score in self.scores.items()},
             "details": [{"name": name, **score.to_dict()} for name, score in self.scores.items()],
         }
 
-    def tables(self) -> list[Table]:
-        """Returns tables of the scores."""
-        return self.task.tables(self.scores)
-
 
 def evaluate_labelled(
     model: str, eval_data: str | None, *, bad_lines: BadLines, num_resamples: int, seed: int
 ) -> LabelledEvaluation:
-    """Scores a model as the task scores it that the model was trained for.
+    """Scores a model in the way of the task it was trained for.
 
     Args:
         model: Run folder or model folder.
-        eval_data: File to score on; default: the starter set.
+        eval_data: File to score on. Default: the starter set.
         bad_lines: What to do about bad lines.
-        num_resamples: Resamples of the bootstrap of the intervals.
+        num_resamples: Bootstrap resamples for the intervals.
         seed: Seed of the resamples.
 
     Raises:
-        CharagramError: Model or file cannot be used; the message says why.
+        CharagramError: The model or the file cannot be used.
     """
     task = _saved_task(model, bad_lines)
     task.read_sets(named_sets((eval_data or STARTER,), ()))
@@ -88,44 +84,41 @@ def _saved_task(model: str, bad_lines: BadLines) -> LabelledTask:
 
 
 def _only_task(model: str) -> str:
-    """Returns the task of a model whose folder does not say it: the only one for its kind."""
+    """Returns the only task of a kind of model, for a model folder that does not name its task."""
     kind = read_kind(model)
-    names = [name for name in TASKS if task_class(name).model_class.kind == kind]
+    names = [name for name, entry in TASKS.items() if entry.kind == kind]
     if len(names) != 1:
-        reason = f"may be of the tasks {', '.join(names)}" if names else "is of no task there is"
         raise ConfigError(
-            f"{model} does not say what it was trained for, and a model of the kind '{kind}' "
-            f"{reason}. Give the folder of its run."
+            f"{model} does not say which task it was trained for, and {len(names)} tasks train a "
+            f"model of the kind '{kind}'. Give the folder of its run."
         )
     return names[0]
 
 
 def labelled_json(results: Sequence[LabelledEvaluation]) -> dict[str, Any]:
-    """Returns the results of one model; those of several under `models`, with differences of two.
-
-    The differences are the second model's scores less the first's.
-    """
+    """Returns the result of one model, or several under `models`, with differences of two."""
     if len(results) == 1:
         return results[0].to_dict()
     result: dict[str, Any] = {"models": [result.to_dict() for result in results]}
-    changes = _differences(results)
-    if changes:
+    if changes := _differences(results):
         result["differences"] = {
-            name: [change.to_dict() for change in changes_of_set]
-            for name, changes_of_set in changes.items()
+            name: [change.to_dict() for change in of_set] for name, of_set in changes.items()
         }
     return result
 
 
 def labelled_tables(results: Sequence[LabelledEvaluation]) -> list[tuple[str, list[Table]]]:
-    """Returns tables with what stands above them: those of each model, then the differences."""
-    tables = [(result.model if len(results) > 1 else "", result.tables()) for result in results]
-    changes = _differences(results)
-    return [*tables, ("", [difference_table(name, change) for name, change in changes.items()])]
+    """Returns headings and tables: those of each model, then the differences of two."""
+    tables = [
+        (result.model if len(results) > 1 else "", result.task.tables(result.scores))
+        for result in results
+    ]
+    changes = _differences(results).items()
+    return [*tables, ("", [difference_table(name, change) for name, change in changes])]
 
 
 def _differences(results: Sequence[LabelledEvaluation]) -> dict[str, list[Difference]]:
-    """Returns the second model's scores less the first's, set by set, paired by resample."""
+    """Returns the scores of the second of two models minus the first, by set."""
     if len(results) != 2:
         return {}
     first, second = results

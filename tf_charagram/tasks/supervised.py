@@ -1,10 +1,10 @@
-"""What the supervised tasks share: a head on vectors of texts, or of pairs of texts."""
+"""Bases of the tasks with a head on the vectors of texts or of pairs of texts."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -12,47 +12,42 @@ import keras
 import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
+from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.pipeline.stream import ExampleStream
 from tf_charagram.encoders.base import is_padded
+from tf_charagram.errors import DataError
 from tf_charagram.evaluation.classification import ClassificationScore, score_labels
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.encoding import distinct
-from tf_charagram.tasks.features_trainer import FeatureModel
+from tf_charagram.reporting.console import INTERVAL, interval, make_table, number
 from tf_charagram.tasks.labelled import LabelledTask
-from tf_charagram.tasks.labelled_reader import (
-    LabelledPairs,
-    LabelledTexts,
-    check_classes,
-    check_known_labels,
-)
-from tf_charagram.tasks.pairs.models import PairClassifier
-from tf_charagram.tasks.sentiment.classifier import TextClassifier
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
-from tf_charagram.tasks.supervised_tables import classification_table, label_table
-from tf_charagram.tasks.supervised_trainer import SupervisedModel
+from tf_charagram.tasks.supervised_step import FeatureModel, SupervisedModel
 from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.task import Scoring
 
-# Texts that tell the size of the vectors before training.
+# Texts whose vectors tell the head their size before training.
 _NUM_ADAPTED = 1_000
+_MAX_LISTED = 5
+_METRICS = {"accuracy": ("accuracy", ".2f"), "macro_f1": ("macro-F1", ".2f")}
 
 
 class SupervisedTask(LabelledTask):
     """A task whose head sees one vector per text (Universal, section 4.4).
 
-    With `freeze`, each distinct text is embedded once, and batches hold the vectors; see
+    With `freeze`, each distinct text is embedded once, and batches hold its vector; see
     `FeatureModel`.
 
     Attributes:
-        examples: What is trained on, one set per `--data`.
+        examples: The examples to train on, one set per `--data`.
     """
 
     config: SupervisedConfig
@@ -68,11 +63,11 @@ class SupervisedTask(LabelledTask):
 
     @abstractmethod
     def sides(self, examples: Any) -> tuple[list[str], ...]:
-        """Returns the texts of examples: one list, or the lefts and the rights."""
+        """Returns the texts of examples: one list, or lefts and rights."""
 
     @abstractmethod
     def targets(self, examples: Any) -> NDArray[Any]:
-        """Returns the target of each example: a score, or the number of a label."""
+        """Returns the target of each example: a score, or the index of a label."""
 
     @abstractmethod
     def make_head(self, dim: int) -> keras.layers.Layer:
@@ -83,7 +78,7 @@ class SupervisedTask(LabelledTask):
         return None
 
     def take_examples(self, examples: Sequence[Any]) -> None:
-        """Takes the examples to train on; see `LabelledTask.take_examples`."""
+        """Stores the examples to train on; see `LabelledTask.take_examples`."""
         self.examples = list(examples)
         sides = [self.sides(examples) for examples in self.examples]
         self._texts = [list(chain(*side)) for side in zip(*sides, strict=True)]
@@ -135,7 +130,7 @@ class SupervisedTask(LabelledTask):
     def make_trainer(
         self, model: AnsweringModel, optimizer: keras.optimizers.Optimizer
     ) -> SupervisedModel:
-        """Returns the compiled model that trains encoder and head, or the head."""
+        """Returns the compiled model that trains encoder and head, or only the head."""
         config = self.config
         trainer: SupervisedModel
         if config.freeze:
@@ -154,17 +149,17 @@ class SupervisedTask(LabelledTask):
         return trainer
 
     def describe_data(self) -> str:
-        """Says in a few words what is trained on."""
+        """Returns a short description of the training data."""
         return f"{len(self._texts[0]):,} {self._unit}"
 
 
 class LabelTask(SupervisedTask):
-    """A supervised task whose examples have labels."""
+    """A supervised task whose examples have labels: sets with `name` and `labels`."""
 
     labels: tuple[str, ...]
 
     def take_examples(self, examples: Sequence[Any]) -> None:
-        """Takes the examples and their labels."""
+        """Stores the examples and their labels."""
         names = " and ".join(labelled.name for labelled in examples)
         self.labels = check_classes(
             [label for labelled in examples for label in labelled.labels], names
@@ -172,15 +167,15 @@ class LabelTask(SupervisedTask):
         super().take_examples(examples)
 
     def read(self) -> None:
-        """Reads the examples and the sets, whose labels must be among those of the examples."""
+        """Reads the examples and the sets, whose labels must occur among the examples."""
         super().read()
         for examples in self.sets:
             check_known_labels(examples.labels, self.labels, examples.name)
 
-    def targets(self, examples: LabelledPairs | LabelledTexts) -> NDArray[Any]:
-        """Returns the numbers of the labels."""
-        number = {label: i for i, label in enumerate(self.labels)}
-        return np.array([number[label] for label in examples.labels], np.int64)
+    def targets(self, examples: Any) -> NDArray[Any]:
+        """Returns the indices of the labels."""
+        index = {label: i for i, label in enumerate(self.labels)}
+        return np.array([index[label] for label in examples.labels], np.int64)
 
     def make_head(self, dim: int) -> keras.layers.Layer:
         """Returns a head with a logit for each label."""
@@ -190,19 +185,14 @@ class LabelTask(SupervisedTask):
         )
 
     def class_weights(self) -> NDArray[np.float64] | None:
-        """Returns weights under which all labels count the same in total."""
+        """Returns the weights that give all labels the same total weight, if asked for."""
         if self.config.class_weights == "none":
             return None
         counts = Counter(label for examples in self.examples for label in examples.labels)
         return np.array([1.0 / counts[label] for label in self.labels])
 
-    def score_set(
-        self,
-        model: PairClassifier | TextClassifier,
-        examples: LabelledPairs | LabelledTexts,
-        scoring: Scoring,
-    ) -> ClassificationScore:
-        """Compares predicted labels with those of people."""
+    def score_set(self, model: Any, examples: Any, scoring: Scoring) -> ClassificationScore:
+        """Compares predicted labels with the human labels."""
         predicted = [classified.label for classified in model.classify(*self.sides(examples))]
         return score_labels(
             examples.labels, predicted, model.labels,
@@ -215,8 +205,90 @@ class LabelTask(SupervisedTask):
 
     def tables(self, scores: Mapping[str, ClassificationScore]) -> list[Table]:
         """Returns a table with one row per set, and the confusion matrix of each set."""
-        rows = list(scores.items())
         return [
-            classification_table(rows),
-            *(label_table(score, f"{name}: rates x 100") for name, score in rows),
+            classification_table(list(scores.items())),
+            *(label_table(score, f"{name}: rates x 100") for name, score in scores.items()),
         ]
+
+
+def check_classes(labels: Iterable[str], source: str) -> tuple[str, ...]:
+    """Returns the distinct labels of training data, sorted.
+
+    Raises:
+        DataError: There are fewer than two labels.
+    """
+    classes = tuple(sorted(set(labels)))
+    if len(classes) < 2:
+        raise DataError(
+            source,
+            "expected at least 2 different labels to train on, found "
+            f"{_listed(classes) or 'no label'}. Add others.",
+        )
+    return classes
+
+
+def check_known_labels(labels: Iterable[str], classes: Iterable[str], source: str) -> None:
+    """Checks that every label of evaluation data occurs in the training data.
+
+    Raises:
+        DataError: A label does not, and is named.
+    """
+    if unknown := sorted(set(labels) - set(classes)):
+        raise DataError(
+            source,
+            f"expected the labels of the training data ({_listed(sorted(classes))}), "
+            f"found also {_listed(unknown)}. Check the label column, or train with these labels.",
+        )
+
+
+def _listed(labels: Sequence[str]) -> str:
+    more = [f"and {len(labels) - _MAX_LISTED} more"] if len(labels) > _MAX_LISTED else []
+    return ", ".join([*(f"'{label}'" for label in labels[:_MAX_LISTED]), *more])
+
+
+def classification_table(scores: Sequence[tuple[str, ClassificationScore]]) -> Table:
+    """Returns a table of accuracy and macro-F1 x 100, one row per set."""
+    rows = [(name, score.num_examples, score) for name, score in scores]
+    table = metric_table("Classification: % correct, F1 x 100", "examples", _METRICS, rows)
+    table.caption = "macro-F1: mean over the labels that occur in the set or were predicted."
+    return table
+
+
+def label_table(score: ClassificationScore, title: str) -> Table:
+    """Returns a table of the rates and the confusion matrix, one row per label."""
+    names = ["examples", "precision", "recall", "F1"]
+    names += [f"-> {label.label}" for label in score.labels]
+    table = make_table(title, ["label"], names)
+    for label, counts in zip(score.labels, score.confusion, strict=True):
+        rates = [number(rate) for rate in (label.precision, label.recall, label.f1)]
+        table.add_row(
+            escape(label.label), f"{label.support:,}", *rates, *(f"{count:,}" for count in counts)
+        )
+    table.caption = "->: confusion matrix, the examples of each label by predicted label."
+    return table
+
+
+def metric_table(
+    title: str,
+    unit: str,
+    metrics: Mapping[str, tuple[str, str]],
+    rows: Iterable[tuple[str, int, Any]],
+) -> Table:
+    """Returns a table of metrics and their intervals, one row per set.
+
+    Args:
+        title: Title of the table.
+        unit: Plural of what the examples are called.
+        metrics: Name of each metric -> its header and the format of its numbers.
+        rows: Name, number of examples and score of each set.
+    """
+    names = [name for header, _ in metrics.values() for name in (header, INTERVAL)]
+    table = make_table(title, ["set"], [unit, *names])
+    for name, size, score in rows:
+        cells = []
+        for metric, (_, spec) in metrics.items():
+            cells += [
+                number(score.metrics[metric], spec), interval(score.intervals.get(metric), spec),
+            ]  # fmt: skip
+        table.add_row(escape(name), f"{size:,}", *cells)
+    return table

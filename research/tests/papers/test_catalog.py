@@ -116,13 +116,10 @@ def test_halves_until_there_are_fewer_than_ten(tmp_path):
     ]
 
 
-def test_aligned_files_and_treebanks(tmp_path):
+def test_aligned_files(tmp_path):
     for name, text in (("normal.aligned", "A\t1\ta cat\n"), ("simple.aligned", "A\t1\tcats\n")):
         (tmp_path / name).write_text(text)
-    (tmp_path / "wsj").mkdir()
-    (tmp_path / "wsj" / "wsj_0001.mrg").write_text("( (S (NN cat)) )\n")
     found = find_sources(tmp_path)
-    assert found["tagged-dev"].names == (f"{tmp_path}:dev",)
     (name,) = found["sentences"].names
     assert name == f"{tmp_path / 'normal.aligned'}::{tmp_path / 'simple.aligned'}"
     assert list(found["sentences"].pairs()) == [("a cat", "cats")]

@@ -21,8 +21,8 @@ from tf_charagram.export.serving.config import BATCHING_PARAMETERS, batching_par
 from tf_charagram.export.serving.samples import make_inputs, sample_texts
 from tf_charagram.export.serving.version import EXTRA_ASSETS, GOLDEN, WARMUP, read_golden
 from tf_charagram.models.registry import MODELS, load_any, model_class
-from tf_charagram.tasks.pairs.head import PairLabelHead, PairScoreHead
-from tf_charagram.tasks.sentiment.head import TextHead
+from tf_charagram.tasks.pairs.model import PairLabelHead, PairScoreHead
+from tf_charagram.tasks.sentiment.model import TextHead
 from tf_charagram.tasks.tagging.head import TaggingHead
 
 LABELS = ["NO", "YES", "\u00e9"]

@@ -12,9 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.pipeline.typos import Typos
 from tf_charagram.errors import ConfigError
-from tf_charagram.tasks.distillation.nearest import nearest_lines
+from tf_charagram.tasks.distillation.lines import MeanOfTeachers, TeacherLines, nearest_lines
 from tf_charagram.tasks.distillation.stream import DistillStream, PairTexts
-from tf_charagram.tasks.distillation.teacher_lines import MeanOfTeachers, TeacherLines
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 NUM_LINES, NUM_PAIRS = 23, 9
@@ -189,7 +188,7 @@ def test_teachers_of_different_lines(lines, tmp_path):
     """One has no vector for a line, which is left out; the other has one."""
     vectors = np.ones((NUM_LINES, 3))
     vectors[4] = 0
-    with pytest.raises(ConfigError, match="leave out different lines"):
+    with pytest.raises(ConfigError, match="skip different lines"):
         MeanOfTeachers(lines, lines_with(vectors, tmp_path, "skip"))
 
 

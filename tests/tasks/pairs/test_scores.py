@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tests.reference import bootstrap, correlation
-from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.bootstrap import resample_counts
 from tf_charagram.evaluation.comparison import score_differences
 from tf_charagram.tasks.pairs.scores import score_relatedness
@@ -70,17 +69,3 @@ def test_differences():
     assert changes["mse"].value == pytest.approx(second.mse - first.mse)
     constant = score_relatedness(gold, np.full(300, 3.0))
     assert score_differences(first, constant)[0].value is None
-
-
-@pytest.mark.parametrize(
-    ("gold", "predicted", "message"),
-    [
-        ([], [], r"at least 1\. Received: shapes \(0,\) and \(0,\)"),
-        ([1, 2], [1], r"shapes \(2,\) and \(1,\)"),
-        ([[1], [2]], [[1], [2]], r"shapes \(2, 1\) and \(2, 1\)"),
-        ([1, 2], [1, np.nan], "must be finite"),
-    ],
-)
-def test_errors(gold, predicted, message):
-    with pytest.raises(ConfigError, match=message):
-        score_relatedness(gold, predicted)

@@ -8,11 +8,16 @@ import json
 import numpy as np
 import pytest
 import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.contracts import SPEC, ragged
+from tests.reference.tokens import has_capital as has_capital_by_python
+from tests.text.strategies import TRICKY, property_settings
 from tf_charagram.errors import ConfigError
-from tf_charagram.tasks.tagging.head import TaggingHead
+from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
+from tf_charagram.text.normalize import normalized_code_points
 
 SETTINGS = {"labels": ["A", "B", "C"], "word_dim": 4, "lstm_dim": 3, "hidden_dim": 2}
 VECTORS = tf.constant(np.random.default_rng(5).normal(size=(6, 4)), tf.float32)
@@ -116,3 +121,37 @@ def test_sizes_out_of_range(name):
 def test_bad_labels(labels, message):
     with pytest.raises(ConfigError, match=f"`labels` must be {message}. Received: "):
         TaggingHead(**{**SETTINGS, "labels": labels})
+
+
+def capitals(*tokens):
+    encoded = [token if isinstance(token, bytes) else token.encode() for token in tokens]
+    return has_capital(tf.constant(encoded, tf.string)).numpy().tolist()
+
+
+def test_capitals():
+    assert capitals("the", "The", "eBay", "", "42") == [False, True, True, False, False]
+    # Sigma, Adlam (at the end of the table), a title letter; letters without case.
+    assert all(capitals("\u03a3", "\U0001e921", "\u01c5"))
+    assert not any(capitals("\u4e2d", "\u05d0"))
+    # No-break space, U+0130, sharp s, broken bytes without and with a capital.
+    assert capitals("\u00a0", "\u0130", "\u00df", b"\xff", b"\xffA") == [False] * 4 + [True]
+    assert capitals() == []
+
+
+def test_capitals_of_every_code_point():
+    codes = [code for code in range(0x1F000) if not 0xD800 <= code < 0xE000]
+    chars = [chr(code) for code in codes]
+    assert codes[-1] > len(normalized_code_points())
+    assert capitals(*chars) == [has_capital_by_python(char) for char in chars]
+
+
+@property_settings
+@given(st.lists(st.text(max_size=9) | st.text(TRICKY, max_size=9), max_size=9))
+def test_capitals_equal_python(tokens):
+    assert capitals(*tokens) == [has_capital_by_python(token) for token in tokens]
+
+
+def test_capitals_in_a_graph():
+    graph = tf.function(has_capital, input_signature=[tf.TensorSpec([None], tf.string)])
+    assert graph(tf.constant(["a", "B"])).numpy().tolist() == [False, True]
+    assert graph(tf.constant([], tf.string)).shape == (0,)

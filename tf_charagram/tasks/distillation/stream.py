@@ -1,4 +1,4 @@
-"""Batches of texts with the vectors of a teacher, and of paraphrase pairs beside them."""
+"""Batches of texts with the vectors of a teacher, together with paraphrase pairs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ from tf_charagram.data.pipeline.store import text_keys
 from tf_charagram.data.pipeline.stream import Segment, Stream, shuffled, split_batches
 from tf_charagram.data.pipeline.typos import Typos
 from tf_charagram.errors import ConfigError
-from tf_charagram.tasks.distillation.nearest import nearest_lines
-from tf_charagram.tasks.distillation.teacher_lines import LineVectors, TeacherLines, normalized
+from tf_charagram.tasks.distillation.lines import (
+    LineVectors,
+    TeacherLines,
+    nearest_lines,
+    normalized,
+)
 from tf_charagram.text.batches import to_bytes
 
-# Tells the orders of the pairs from those of the lines.
+# Seeds the order of the pairs differently from the order of the lines.
 _PAIRS = 1
 
 
@@ -27,8 +31,7 @@ class PairTexts(NamedTuple):
     Attributes:
         lefts: First texts.
         rights: Second texts.
-        keys: Equal for texts that are the same but for case and white space, int64
-            `(num_pairs, 2)`.
+        keys: Equal for texts that differ only in case and white space, int64 `(num_pairs, 2)`.
     """
 
     lefts: Sequence[str]
@@ -47,33 +50,34 @@ class PairTexts(NamedTuple):
 class DistillStream(Stream):
     """The batches of a training run with a teacher.
 
-    Each is `(ids, vectors, neighbors, cosines, keys)`: the ids of the lines, then of the lefts and
-    of the rights of the pairs, `tf.RaggedTensor` int32 `(n + 2p, None)`; the vectors of the lines,
-    of unit length, float32 `(n, dim)`; which two lines are neighbors, int32 `(m, 2)`, and their
-    cosines, float32 `(m,)`; and equal numbers for equal texts of the pairs, int64 `(2p,)`.
+    Each batch is `(ids, vectors, neighbors, cosines, keys)`: the ids of the lines, then of the
+    lefts and rights of the pairs, `tf.RaggedTensor` int32 `(n + 2p, None)`; the vectors of the
+    lines, of unit length, float32 `(n, dim)`; the two rows of each pair of neighbors, int32
+    `(m, 2)`, and their cosines, float32 `(m,)`; and equal numbers for equal texts of the pairs,
+    int64 `(2p,)`.
 
-    An epoch visits every line once. With some of the lines of a batch, one of those that the
-    teacher finds nearest comes along, another one in every epoch. Pairs come along in epochs of
-    their own, all of the same number per step. Texts become ids when their batch is assembled, so
-    every epoch has other typing errors, and memory holds the texts alone. They too are functions of
-    seed and step.
+    An epoch visits every line once. Some lines of a batch bring along one of their nearest lines,
+    a different one in every epoch. Pairs have epochs of their own, with a fixed number per step.
+    Texts become ids when their batch is assembled, so every epoch has other typos, and memory holds
+    only the texts. Everything is a function of seed and step.
 
     Args:
         lines: The lines.
-        pairs: The pairs; none for batches without.
+        pairs: The pairs; `None` for batches without pairs.
         vectorizer: Makes the ids.
-        batch_size: Lines per batch; the last of an epoch may have fewer.
+        batch_size: Lines per batch; the last batch of an epoch may have fewer.
         pair_batch_size: Pairs per batch.
-        errors: Adds typing errors to lines and to one side of pairs.
+        errors: Adds typos to lines and to one side of pairs.
         neighbor_batch_size: Lines per batch that bring a neighbor along, if they have one.
-        num_neighbors: How many nearest lines it is drawn from, see `nearest_lines`.
-        judge: Says which lines are neighbors and what their cosines are. Default: `lines`.
-        dim: Width of the vectors: those of the teacher are projected where it is smaller.
-        dropout: Share of the ids of a text that are left out, others at each step.
-        seed: Seed of the orders, the errors and the dropout.
+        num_neighbors: Number of nearest lines the neighbor is drawn from; see `nearest_lines`.
+        judge: Decides which lines are neighbors, and their cosines. Default: `lines`.
+        dim: Width of the vectors. If smaller than the teacher's, its vectors are projected.
+        dropout: Share of the ids of a text that a step leaves out.
+        seed: Seed of the orders, the typos and the dropout.
 
     Raises:
-        ConfigError: `dim` is larger than the teacher's.
+        ConfigError: `dim` is larger than the teacher's, or there are fewer than `pair_batch_size`
+            pairs.
     """
 
     def __init__(
@@ -109,12 +113,12 @@ class DistillStream(Stream):
         self._projection = None if dim == lines.dim else lines.principal_directions(dim)
 
     def open(self) -> None:
-        """Finds the nearest lines of all lines, if batches are to have them."""
+        """Finds the nearest lines of all lines, if batches need them."""
         if self._neighbor_batch_size and self._nearest is None:
             self._nearest = nearest_lines(self._judge, self._num_neighbors, seed=self.seed)
 
     def _rows(self, segment: Segment) -> list[np.ndarray]:
-        """Returns the numbers of the lines and of the pairs of each step; pairs come after all."""
+        """Returns the line and pair numbers of each step; pairs are numbered after all lines."""
         first = segment.offset * self.step_size
         last = min(first + segment.num * self.step_size, self.size)
         order = shuffled(np.arange(first, last), self.size, [self.seed, 2 * segment.epoch])
@@ -128,7 +132,7 @@ class DistillStream(Stream):
         ]
 
     def _pairs_of(self, step: int) -> np.ndarray:
-        """Returns the numbers of the pairs of a step, which may begin an epoch of pairs."""
+        """Returns the pair numbers of a step, which may span two epochs of pairs."""
         first = step * self._pair_batch_size
         positions = np.arange(first, first + self._pair_batch_size)
         epochs = positions // self._num_pairs
@@ -165,7 +169,7 @@ class DistillStream(Stream):
         return assemble
 
     def _examples(self, rows: np.ndarray, epoch: int) -> tuple[np.ndarray, ...]:
-        """Returns texts and what else a batch has, in its order, and a seed for its dropout."""
+        """Returns the texts and the other parts of a batch, and a seed for its dropout."""
         random = np.random.default_rng([self.seed, epoch, int(rows[0])])
         numbers, neighbors = self._with_neighbors(rows[rows < self.size], random)
         vectors = self._lines.vectors(numbers)
@@ -188,12 +192,7 @@ class DistillStream(Stream):
     def _with_neighbors(
         self, numbers: np.ndarray, random: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the lines of a batch with the neighbors of some, and which two belong together.
-
-        Args:
-            numbers: The numbers of the lines.
-            random: Draws the neighbors.
-        """
+        """Returns the line numbers of a batch with neighbors appended, and the pairs of rows."""
         if self._nearest is None:
             return numbers, np.zeros((0, 2), np.int32)
         counts = (self._nearest[numbers] >= 0).sum(axis=1)

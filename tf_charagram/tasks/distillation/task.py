@@ -1,8 +1,7 @@
-"""The task `distill`: an embedder learns the vectors of a teacher, and paraphrase pairs as well."""
+"""The task `distill`: an embedder learns from the vectors of a teacher, and from pairs."""
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,29 +18,34 @@ from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import check_is_file
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.reporting.progress import is_quiet
-from tf_charagram.tasks.distillation.model import DistillModel
+from tf_charagram.tasks.distillation.lines import MeanOfTeachers, TeacherLines
 from tf_charagram.tasks.distillation.settings import DistillConfig
+from tf_charagram.tasks.distillation.step import DistillModel
 from tf_charagram.tasks.distillation.stream import DistillStream, PairTexts
-from tf_charagram.tasks.distillation.teacher import SENTENCE_TRANSFORMERS, find_teacher
-from tf_charagram.tasks.distillation.teacher_lines import MeanOfTeachers, TeacherLines
-from tf_charagram.tasks.distillation.teacher_vectors import read_vectors
+from tf_charagram.tasks.distillation.teacher import (
+    SENTENCE_TRANSFORMERS,
+    find_teacher,
+    read_vectors,
+)
 from tf_charagram.tasks.embedder import EmbedderTask, negative_sampler
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.task import ConfigT
 
-# The steps are long, so go back to Python every few of them.
+# Steps are long, so return to Python after a few of them.
 _STEPS_PER_EXECUTION = STEPS_PER_EXECUTION // 5
 _NUM_LISTED = 100_000
 
 
 class Distill(EmbedderTask):
-    """Trains an embedder whose vectors live in the space of a teacher's.
+    """Trains an embedder whose vectors can be compared with those of its teacher.
 
-    Its vectors can be compared with the teacher's, unless `dim` is smaller than the teacher's
-    width: then they are those of the teacher, projected onto its principal directions.
+    If `dim` is smaller than the teacher's width, the teacher's vectors are projected onto their
+    principal directions.
+
+    Attributes:
+        lines: The lines and their vectors; set by `read`.
     """
 
     default_data = ()
@@ -50,27 +54,28 @@ class Distill(EmbedderTask):
     set_groups = ("sts", "phrases", "wordsim")
 
     config: DistillConfig
+    lines: TeacherLines
 
     def __init__(self, config: DistillConfig, bad_lines: BadLines) -> None:
         super().__init__(config, bad_lines)
-        self._lines: TeacherLines | None = None
         self._judge: MeanOfTeachers | None = None
         self._pairs: PairTexts | None = None
-        negative_sampler(config, self.exchange)  # What is wrong is said before anything is read.
+        negative_sampler(config, self.exchange)  # Reports errors before anything is read.
 
     @classmethod
     def prepared(cls, config: ConfigT) -> ConfigT:
-        """Returns settings whose `dim` is the width of the teacher, if they leave it open.
+        """Returns settings whose `dim` defaults to the width of the teacher.
 
         Raises:
-            ConfigError: There is no teacher, or none for each file.
+            ConfigError: There is no teacher, or not one for each file.
             DataError: A file of the teacher cannot be read.
+            RunError: `config.init` is not a model, or is damaged.
         """
         return config if config.dim is not None else config.replace(dim=_width(config))
 
     @classmethod
     def input_files(cls, config: Any) -> list[Path]:
-        """Returns all files that decide what the weights become; see `Task.input_files`."""
+        """Returns all files that the weights depend on; see `Task.input_files`."""
         vectors = (*_vector_files(config, "teacher"), *_vector_files(config, "second_teacher"))
         names = (*cls.data_names(config), *vectors, config.misspellings)
         files = [Path(name) for name in names if name is not None]
@@ -80,12 +85,12 @@ class Distill(EmbedderTask):
         return [*files, *cls.model_inputs(config)]
 
     def read(self) -> None:
-        """Reads lines, vectors and pairs; what a teacher is to compute is computed here."""
+        """Reads lines, vectors and pairs, and computes vectors that are not in files."""
         config = self.config
-        self._lines = self._taught_by("teacher")
+        self.lines = self._taught_by("teacher")
         if config.second_teacher:
-            self._judge = MeanOfTeachers(self._lines, self._taught_by("second_teacher"))
-        # The vectors are all there is to know; training needs the memory.
+            self._judge = MeanOfTeachers(self.lines, self._taught_by("second_teacher"))
+        # Training needs the memory.
         find_teacher.cache_clear()
         if config.pairs:
             corpus = self._corpus()
@@ -93,18 +98,17 @@ class Distill(EmbedderTask):
                 pass
             self._pairs = PairTexts.of(example.original for example in corpus)
         self._errors = Typos(config.typos, self._misspellings())
-        # As many as one epoch has, but not the same ones.
-        mistyped = self._errors.samples(self._lines.texts, config.seed)
+        # As many typos as in one epoch, but not the same ones.
+        mistyped = self._errors.samples(self.lines.texts, config.seed)
         self._vectorizer = make_vectorizer(config, self._texts_to_count(), mistyped)
 
     def _taught_by(self, name: str) -> TeacherLines:
-        """Returns the lines with the vectors of a teacher, the value of the setting `name`."""
+        """Returns the lines with the vectors of the teacher in the setting `name`."""
         return TeacherLines(
             self.data_names(self.config),
             _vector_files(self.config, name) or find_teacher(getattr(self.config, name)[0]),
             cache_folder=self.config.teacher_cache or cache_folder() / "teachers",
             bad_lines=self.bad_lines,
-            show_progress=sys.stderr.isatty() and not is_quiet(),
         )
 
     def _corpus(self) -> PairCorpus:
@@ -123,21 +127,13 @@ class Distill(EmbedderTask):
         return forms
 
     def _texts_to_count(self) -> Iterator[str]:
-        """Yields all texts."""
         yield from self.lines.texts
         if self._pairs is not None:
             yield from self._pairs.lefts
             yield from self._pairs.rights
 
-    @property
-    def lines(self) -> TeacherLines:
-        """What is learned from the teacher; known after `read`."""
-        if self._lines is None:
-            raise RuntimeError("The lines are known after `read`.")
-        return self._lines
-
     def texts(self) -> Sequence[str]:
-        """Returns the first distinct lines; see `EmbedderTask`."""
+        """Returns the first distinct lines; see `EmbedderTask.texts`."""
         return list(dict.fromkeys(self.lines.texts))[:_NUM_LISTED]
 
     def build(self) -> TextEmbedder:
@@ -183,12 +179,12 @@ class Distill(EmbedderTask):
         return trainer
 
     def describe_data(self) -> str:
-        """Says in a few words what is trained on."""
+        """Returns a short description of the training data."""
         pairs = f", {len(self._pairs.lefts):,} pairs" if self._pairs is not None else ""
         return f"{len(self.lines):,} texts{pairs}"
 
     def facts(self) -> dict[str, Any]:
-        """Returns what `metrics.json` says of the data."""
+        """Returns the facts about the data for `metrics.json`."""
         return {
             "num_texts": len(self.lines),
             "num_pairs": 0 if self._pairs is None else len(self._pairs.lefts),
@@ -197,11 +193,7 @@ class Distill(EmbedderTask):
 
 
 def _vector_files(config: DistillConfig, name: str) -> tuple[str, ...]:
-    """Returns the files of vectors, one per file of texts; none if a teacher computes them.
-
-    Args:
-        config: The settings.
-        name: Of the setting that names them.
+    """Returns the files of vectors in the setting `name`; empty if a teacher computes them.
 
     Raises:
         ConfigError: There is no first teacher, or not one file for each file of texts.

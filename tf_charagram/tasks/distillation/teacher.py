@@ -1,4 +1,4 @@
-"""What a teacher is: something that embeds texts, and the models of sentence-transformers."""
+"""Teachers: files of vectors, and models of sentence-transformers whose vectors are cached."""
 
 from __future__ import annotations
 
@@ -11,20 +11,25 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.extras import extra_module
-from tf_charagram.files.writing import sha256_of
+from tf_charagram.files.locks import FolderLock
+from tf_charagram.files.writing import check_is_file, sha256_of, writing
+from tf_charagram.reporting.progress import ProgressLine
 
 SENTENCE_TRANSFORMERS = "sentence-transformers:"
-# What fits into the caches of a core: 1.4 times as fast as 256 for texts of 64 characters.
+# Fits into the caches of a core: 1.4 times as fast as 256 for texts of 64 characters.
 _CPU_BATCH = 32
+_BATCH = 256
+# Texts are truncated to this before they are hashed and embedded: no teacher reads further.
+_MAX_CHARS = 10_000
 
 
 class Teacher(Protocol):
     """Embeds texts.
 
     Attributes:
-        name: Tells it from other teachers.
+        name: Name that distinguishes it from other teachers.
         dim: Width of its vectors.
     """
 
@@ -39,7 +44,7 @@ class SentenceTransformer:
     """A model of the package sentence-transformers, which the extra `teacher` installs.
 
     Args:
-        name: A folder, or a name that the package knows how to get.
+        name: A folder, or a name that the package can download.
 
     Raises:
         ConfigError: The package is not installed, or there is no such model.
@@ -50,14 +55,14 @@ class SentenceTransformer:
         path = Path(name)
         if (path.is_dir() or len(path.parts) > 2) and not (path / "modules.json").is_file():
             raise ConfigError(
-                f"{name} is no folder of a model of sentence-transformers: it has no modules.json."
+                f"{name} is not a model folder of sentence-transformers: it has no modules.json."
             )
         if path.is_dir():
-            # Its vectors are kept by this name, and another model may take the folder.
+            # Vectors are cached by this name, and the folder may get another model.
             self.name += f" {_fingerprint(path)}"
         package = extra_module("sentence_transformers", "teacher")
-        # Half the memory and twice the speed on machines that know it; the vectors differ in the
-        # third digit.
+        # Half the memory and twice the speed on machines that support it; the vectors differ in
+        # the third digit.
         options: dict[str, Any] = {"model_kwargs": {"dtype": "bfloat16"}}
         try:
             self._model = package.SentenceTransformer(name, **options)
@@ -65,7 +70,7 @@ class SentenceTransformer:
             raise ConfigError(
                 f"The teacher '{name}' cannot be loaded: {' '.join(str(error).split())}"
             ) from error
-        # Version 6 has renamed it.
+        # Renamed in version 6.
         width = getattr(self._model, "get_embedding_dimension", None)
         self.dim = int((width or self._model.get_sentence_embedding_dimension)())
 
@@ -81,7 +86,7 @@ class SentenceTransformer:
 
 
 def _fingerprint(folder: Path) -> str:
-    """Returns what changes with the files of a folder."""
+    """Returns a hash of the files of a folder."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     about = [f"{path.relative_to(folder)} {sha256_of(path)}" for path in files]
     return hashlib.sha256("\n".join(about).encode("utf-8", "surrogateescape")).hexdigest()[:16]
@@ -89,12 +94,12 @@ def _fingerprint(folder: Path) -> str:
 
 @cache
 def find_teacher(spec: str) -> Teacher:
-    """Returns the teacher of a `--teacher` value that is no file.
+    """Returns the teacher of a `--teacher` value that is not a file.
 
     It stays in memory until `find_teacher.cache_clear()`.
 
     Raises:
-        ConfigError: It is not of the form `sentence-transformers:NAME_OR_FOLDER`, or cannot be
+        ConfigError: The value is not `sentence-transformers:NAME_OR_FOLDER`, or the model cannot be
             loaded.
     """
     name = spec.removeprefix(SENTENCE_TRANSFORMERS)
@@ -105,3 +110,147 @@ def find_teacher(spec: str) -> Teacher:
         )
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     return SentenceTransformer(name)
+
+
+class VectorCache:
+    """The vectors of distinct texts in one file, which grows batch by batch.
+
+    The name of its folder is a hash of the teacher and the texts. The order of the rows follows
+    from the texts, longest first, so a stopped run continues after the last complete row.
+
+    Args:
+        folder: Folder of all caches.
+        teacher: Computes missing vectors.
+        lines: The texts; equal ones are embedded once.
+
+    Attributes:
+        rows: Row of the vector of each line, int64 `(num_lines,)`.
+    """
+
+    def __init__(self, folder: str | Path, teacher: Teacher, lines: Sequence[str]) -> None:
+        self.teacher = teacher
+        lines = [line[:_MAX_CHARS] for line in lines]
+        # Texts of similar length need little padding, and the longest need the most memory.
+        self._texts = sorted(dict.fromkeys(lines), key=len, reverse=True)
+        place = {text: row for row, text in enumerate(self._texts)}
+        self.rows = np.array([place[line] for line in lines], np.int64)
+        digest = hashlib.sha256()
+        for text in (teacher.name, str(teacher.dim), *self._texts):
+            encoded = text.encode("utf-8", "surrogatepass")
+            digest.update(len(encoded).to_bytes(8, "little") + encoded)
+        self.folder = Path(folder) / digest.hexdigest()[:32]
+        self._file = self.folder / "vectors.f16"
+
+    @property
+    def num_done(self) -> int:
+        """The number of texts whose vectors are on disk."""
+        return self._file.stat().st_size // self._row_bytes if self._file.exists() else 0
+
+    @property
+    def _row_bytes(self) -> int:
+        return 2 * self.teacher.dim
+
+    def vectors(self) -> np.ndarray:
+        """Returns the vectors of the distinct texts, computing those that are not on disk.
+
+        Returns:
+            float16 `(num_texts, dim)`, on disk.
+
+        Raises:
+            DataError: The teacher returns vectors of another shape.
+            RunError: The folder cannot be written, for instance because the disk is full.
+        """
+        if self.num_done < len(self._texts):
+            lock = FolderLock(self.folder)
+            lock.acquire(on_wait=self._report_wait)
+            with lock:
+                self._compute()
+        return np.memmap(self._file, np.float16, "r", shape=(len(self._texts), self.teacher.dim))
+
+    def _report_wait(self) -> None:
+        ProgressLine(None).say(
+            f"Another process computes these vectors in {self.folder}; waiting for them."
+        )
+
+    def _compute(self) -> None:
+        done, total = self.num_done, len(self._texts)
+        with (
+            writing(self.folder),
+            open(self._file, "ab") as file,
+            ProgressLine(total, done) as progress,
+        ):
+            file.truncate(done * self._row_bytes)
+            for first in range(done, total, _BATCH):
+                batch = self._texts[first : first + _BATCH]
+                file.write(self._encode(batch).tobytes())
+                file.flush()
+                progress.update("teacher", [f"{total:,} texts"], advance=len(batch))
+            os.fsync(file.fileno())
+
+    def _encode(self, texts: list[str]) -> np.ndarray:
+        vectors = np.asarray(self.teacher.encode(texts))
+        if vectors.shape != (len(texts), self.teacher.dim):
+            raise DataError(
+                self.teacher.name,
+                f"expected vectors of shape {(len(texts), self.teacher.dim)}, "
+                f"received {vectors.shape}",
+            )
+        with np.errstate(invalid="ignore"):
+            lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+            # Unit vectors fit into float16 at any scale of the teacher.
+            return (vectors / np.maximum(lengths, 1e-30)).astype(np.float16)
+
+
+def read_vectors(path: str | Path) -> np.ndarray:
+    """Opens a file of vectors; those of `.npy` stay on disk until they are read.
+
+    Args:
+        path: `FILE.npy`, a floating-point array `(num_texts, dim)`; or `FILE.parquet` with exactly
+            one column of lists of numbers, all of one length.
+
+    Returns:
+        Floating-point `(num_texts, dim)`, read-only.
+
+    Raises:
+        ConfigError: pyarrow is not installed.
+        DataError: The file cannot be read or contains something else.
+    """
+    path = Path(path)
+    check_is_file(path)
+    if path.suffix not in (".npy", ".parquet"):
+        raise DataError(path, "expected vectors in a file .npy or .parquet")
+    read = _read_npy if path.suffix == ".npy" else _read_parquet
+    try:
+        vectors = read(path)
+    except ConfigError:
+        raise
+    except Exception as error:  # A damaged file may raise anything.
+        raise DataError(path, f"cannot be read as vectors: {error}") from error
+    if vectors.ndim != 2 or vectors.dtype.kind != "f" or not vectors.shape[1]:
+        raise DataError(
+            path,
+            "expected one vector of floating-point numbers per line, (num_lines, dim); "
+            f"found {vectors.dtype} {vectors.shape}",
+        )
+    return vectors
+
+
+def _read_npy(path: Path) -> np.ndarray:
+    return np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def _read_parquet(path: Path) -> np.ndarray:
+    parquet = extra_module("pyarrow.parquet", "parquet")
+    types = extra_module("pyarrow", "parquet").types
+    is_list = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    schema = parquet.read_schema(path)
+    names = [field.name for field in schema if any(check(field.type) for check in is_list)]
+    if len(names) != 1:
+        raise ValueError(f"expected one column of lists of numbers, found {names or 'none'}")
+    column = parquet.read_table(path, columns=names)[names[0]].combine_chunks()
+    if column.null_count:
+        raise ValueError(f"{column.null_count} rows of the column '{names[0]}' are empty")
+    sizes = extra_module("pyarrow.compute", "parquet").list_value_length(column).unique()
+    if len(sizes) != 1:
+        raise ValueError(f"expected lists of one length, found {len(sizes)} lengths")
+    return column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from rich.table import Table
 
-from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.bootstrap import (
     Floats,
     interval,
@@ -18,6 +19,7 @@ from tf_charagram.evaluation.bootstrap import (
     resampled_spearman,
 )
 from tf_charagram.evaluation.correlation import hundredfold, pearson, spearman
+from tf_charagram.tasks.supervised import metric_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +27,11 @@ class RelatednessScore:
     """The score of predicted scores.
 
     Attributes:
-        num_pairs: Pairs scored.
-        pearson: Pearson's r x 100, `None` where one side is constant.
-        spearman: Spearman's rho x 100, `None` where one side is constant.
-        mse: Mean squared error, in the units of the scale, squared, and not x 100.
-        intervals: 95 % interval by bootstrap of each of the three, if asked for.
+        num_pairs: Number of pairs.
+        pearson: Pearson's r x 100; `None` if one side is constant.
+        spearman: Spearman's rho x 100; `None` if one side is constant.
+        mse: Mean squared error, in squared units of the scale.
+        intervals: 95 % bootstrap interval of each of the three, if asked for.
         draws: Their values in the resamples, `(num_resamples,)` each, if asked for.
     """
 
@@ -42,11 +44,11 @@ class RelatednessScore:
 
     @property
     def metrics(self) -> dict[str, float | None]:
-        """The numbers that two systems are compared by."""
+        """The numbers by which two models are compared."""
         return {"pearson": self.pearson, "spearman": self.spearman, "mse": self.mse}
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the attributes, but for the draws, for JSON."""
+        """Returns the attributes except the draws, for JSON."""
         return {
             "num_pairs": self.num_pairs,
             **self.metrics,
@@ -59,27 +61,27 @@ def score_relatedness(
 ) -> RelatednessScore:
     """Scores predicted scores.
 
-    Two systems that are scored with one seed get the same resamples of the same pairs.
-
     Args:
-        gold: `(num_pairs,)`, the human scores.
-        predicted: `(num_pairs,)`, on the same scale.
-        num_resamples: Resamples of the bootstrap; 0 for no intervals.
-        seed: Seed of the resamples.
-
-    Raises:
-        ConfigError: There are no pairs, not as many predictions, or a number is not finite.
+        gold: The human scores, `(num_pairs,)`.
+        predicted: The predicted scores on the same scale, `(num_pairs,)`.
+        num_resamples: Bootstrap resamples; 0 for no intervals.
+        seed: Seed of the resamples. Two models scored with one seed get the same resamples.
     """
     gold, predicted = np.asarray(gold, np.float64), np.asarray(predicted, np.float64)
-    if gold.ndim != 1 or not len(gold) or gold.shape != predicted.shape:
-        raise ConfigError(
-            "`gold` and `predicted` must have equally many scores, at least 1. Received: shapes "
-            f"{gold.shape} and {predicted.shape}"
-        )
-    if not np.isfinite([gold, predicted]).all():
-        raise ConfigError("`gold` and `predicted` must be finite. Received: NaN or infinity")
     errors = (predicted - gold) ** 2
-    draws = _draws(gold, predicted, errors, num_resamples, seed) if num_resamples else {}
+    draws: dict[str, Floats] = {}
+    if num_resamples:
+        random = np.random.default_rng(seed)
+        resampled = [
+            [
+                100.0 * resampled_pearson(predicted, gold, counts),
+                100.0 * resampled_spearman(predicted, gold, counts),
+                counts @ errors / len(errors),
+            ]
+            for counts in resample_counts(len(gold), num_resamples, random)
+        ]
+        values = np.concatenate(resampled, axis=1)
+        draws = dict(zip(("pearson", "spearman", "mse"), values, strict=True))
     return RelatednessScore(
         len(gold),
         hundredfold(pearson(predicted, gold)),
@@ -90,18 +92,12 @@ def score_relatedness(
     )
 
 
-def _draws(
-    gold: Floats, predicted: Floats, errors: Floats, num_resamples: int, seed: int
-) -> dict[str, Floats]:
-    random = np.random.default_rng(seed)
-    draws = [
-        np.stack(
-            [
-                100.0 * resampled_pearson(predicted, gold, counts),
-                100.0 * resampled_spearman(predicted, gold, counts),
-                counts @ errors / len(errors),
-            ]
-        )
-        for counts in resample_counts(len(gold), num_resamples, random)
-    ]
-    return dict(zip(("pearson", "spearman", "mse"), np.concatenate(draws, axis=1), strict=True))
+def relatedness_table(scores: Sequence[tuple[str, RelatednessScore]]) -> Table:
+    """Returns a table with correlations x 100 and the squared error, one row per set."""
+    metrics = {
+        "pearson": ("Pearson", ".2f"), "spearman": ("Spearman", ".2f"), "mse": ("MSE", ".4f"),
+    }  # fmt: skip
+    rows = [(name, score.num_pairs, score) for name, score in scores]
+    table = metric_table("Relatedness: correlations x 100", "pairs", metrics, rows)
+    table.caption = "MSE: in squared units of the scale."
+    return table

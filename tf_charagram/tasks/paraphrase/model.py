@@ -22,22 +22,21 @@ from tf_charagram.training.step_model import StepModel
 class ParaphraseModel(StepModel):
     """Trains an encoder with the margin loss and negatives mined in the batch.
 
-    `fit` takes a `tf.data.Dataset` of `(ids, text_ids)`: the ids of the 2B texts of B pairs, lefts
-    first, then rights, a `tf.RaggedTensor` int32 `(2B, None)`; and int64 `(2B,)`, equal for equal
-    texts. One forward pass over the 2B texts serves mining, loss and gradient. A pool of batches,
-    see `compile`, is embedded once for mining, and batch by batch, with negatives, for training.
+    A model made by `from_embedder` trains on raw pairs: `fit`, `evaluate` and `validation_data`
+    take a `tf.data.Dataset` of batches of `(lefts, rights)`, strings `(B,)` each. This works under
+    `tf.distribute.MirroredStrategy` too; each replica then chooses negatives in its part of a
+    batch.
 
-    A model of `from_embedder` also takes a `tf.data.Dataset` of raw pairs, batches of `(lefts,
-    rights)`, strings `(B,)` each, in `fit`, `evaluate` and as `validation_data`. Texts are turned
-    into ids while the data are read, which works under `tf.distribute.MirroredStrategy`, too; each
-    replica then chooses negatives among its own part of a batch.
+    Every model also takes batches of `(ids, text_ids)`: the ids of the 2B texts of B pairs, lefts
+    first, then rights, `tf.RaggedTensor` int32 `(2B, None)`; and int64 `(2B,)`, equal for equal
+    texts. One forward pass over the 2B texts serves mining, loss and gradient.
 
     Attributes:
-        step: Number of batches, or pools, trained on.
+        step: Number of batches, or pools of batches, trained on.
 
     Args:
         encoder: Keras layer from ragged ids to `(batch, dim)`.
-        vectorizer: Keras layer from strings to these ids, to train on raw pairs.
+        vectorizer: Keras layer from strings to ids, to train on raw pairs.
 
     Example:
         >>> from tf_charagram import NgramVectorizer, TextEmbedder
@@ -66,11 +65,11 @@ class ParaphraseModel(StepModel):
 
     @classmethod
     def from_embedder(cls, embedder: keras.Model, **kwargs: Any) -> Self:
-        """Returns a model that trains an embedder, which has the new weights at once.
+        """Returns a model that trains the weights of an embedder in place.
 
         Args:
             embedder: A `TextEmbedder`.
-            **kwargs: Name of the model.
+            **kwargs: As for `keras.Model`.
         """
         return cls(embedder.encoder, embedder.vectorizer, **kwargs)
 
@@ -90,15 +89,15 @@ class ParaphraseModel(StepModel):
             optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
             margin: m of the loss, in [0, 2].
             negatives: `"max"`, `"mix"`, `"random"`, or a sampler with further settings.
-            batch_size: If given, `fit` takes pools of several batches of this many pairs:
-                negatives are chosen in the whole pool, with the weights at its beginning, and then
-                one update is made for each batch (the "pool of phrases" of Universal, 4.2.1).
-            metrics: Keras metrics that compare the vectors of lefts with those of rights, both
-                `(B, dim)`, such as `keras.metrics.CosineSimilarity()`. Not for pools.
+            batch_size: If given, `fit` takes pools of several batches of this many pairs.
+                Negatives are chosen in the whole pool with the weights at its start, followed by
+                one update per batch (the "pool of phrases" of Universal, 4.2.1).
+            metrics: Keras metrics of the vectors of lefts and rights, both `(B, dim)`, such as
+                `keras.metrics.CosineSimilarity()`. Not available for pools.
             **kwargs: As for `StepModel.compile`.
 
         Raises:
-            ConfigError: An argument is out of range, or no weight is left to train.
+            ConfigError: An argument is out of range, or the encoder has no trainable weight.
         """
         check_margin(margin)
         check_integers(batch_size=batch_size)
@@ -106,8 +105,8 @@ class ParaphraseModel(StepModel):
             raise ConfigError(f"`batch_size` must be at least 1 or None. Received: {batch_size}")
         if batch_size is not None and metrics:
             raise ConfigError(
-                "`metrics` compare the pairs of one batch, and with `batch_size` `fit` takes pools "
-                "of several. Leave out one of the two."
+                "`metrics` compare the pairs of a batch, and with `batch_size` `fit` takes pools "
+                "of batches. Leave out one of the two."
             )
         for metric in metrics:
             if not isinstance(metric, keras.metrics.Metric):
@@ -124,7 +123,7 @@ class ParaphraseModel(StepModel):
         self.batch_size = batch_size
 
     def loss_of(self, ids: tf.RaggedTensor, text_ids: tf.Tensor, training: bool) -> tf.Tensor:
-        """Returns the margin loss of a batch, without the penalty."""
+        """Returns the margin loss of a batch, without penalties."""
         embeddings = self.encode(ids, training=training)
         for metric in self.pair_metrics:
             metric.update_state(*tf.split(tf.stop_gradient(embeddings), 2))
@@ -133,7 +132,7 @@ class ParaphraseModel(StepModel):
         return margin_loss(embeddings, chosen, exists, self.margin)
 
     def assert_finite(self, loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
-        """Returns the loss, once all is finite: `margin_loss` checks it and its gradient."""
+        """Returns the loss once all is finite; `margin_loss` checks itself and its gradient."""
         if getattr(self.encoder, "passes_gradients_on", False):
             return loss
         return super().assert_finite(loss, gradients)
@@ -144,16 +143,7 @@ class ParaphraseModel(StepModel):
         return [*super().metrics, *getattr(self, "pair_metrics", [])]
 
     def fit(self, x: Any = None, *args: Any, validation_data: Any = None, **kwargs: Any) -> Any:
-        """Trains the encoder, as `keras.Model.fit`, on ids or on raw pairs; see the class.
-
-        Args:
-            x: A `tf.data.Dataset`.
-            *args: As for `keras.Model.fit`, and so are `**kwargs`.
-            validation_data: A dataset of the same kind.
-            **kwargs: See `*args`.
-
-        Returns:
-            A `keras.callbacks.History`.
+        """Trains the encoder on a `tf.data.Dataset`; see the class and `keras.Model.fit`.
 
         Raises:
             ConfigError: Pairs are not in batches, or the model has no vectorizer for them.
@@ -162,13 +152,7 @@ class ParaphraseModel(StepModel):
         return super().fit(self._ids_of(x), *args, validation_data=validation_data, **kwargs)
 
     def evaluate(self, x: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """Computes mean loss and metrics, as `keras.Model.evaluate`; data and errors as `fit`.
-
-        Args:
-            x: A `tf.data.Dataset`.
-            *args: As for `keras.Model.evaluate`, and so are `**kwargs`.
-            **kwargs: See `*args`.
-        """
+        """Computes mean loss and metrics; data and errors as for `fit`."""
         return super().evaluate(self._ids_of(x), *args, **kwargs)
 
     def _ids_of(self, data: Any) -> Any:
@@ -176,11 +160,11 @@ class ParaphraseModel(StepModel):
         return ids_of_pairs(data, self.vectorizer, replicas)
 
     def test_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
-        """Returns the mean loss, and the metrics, without training."""
+        """Returns the mean loss and the metrics without training."""
         return super().test_step(joined(data))
 
     def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
-        """Trains on one batch, or on one pool of batches; returns the mean loss, and metrics."""
+        """Trains on one batch or pool of batches; returns the mean loss and the metrics."""
         data = joined(data)
         if self.batch_size is None:
             return super().train_step(data)
@@ -189,7 +173,7 @@ class ParaphraseModel(StepModel):
         return {"loss": self.loss_tracker.result()}
 
     def _train_on_pool(self, ids: tf.RaggedTensor, text_ids: tf.Tensor) -> tf.Tensor:
-        """Chooses negatives in all of a pool, then trains on its batches one after the other."""
+        """Chooses negatives in a whole pool, then trains on its batches one by one."""
         num_pairs = tf.shape(text_ids, tf.int64)[0] // 2
         pool = normalize_rows(self.encode(ids, training=True))
         chosen, exists = self.negatives(pool, text_ids, self.step)
@@ -209,15 +193,15 @@ class ParaphraseModel(StepModel):
     def _loss_with(
         self, ids: tf.RaggedTensor, texts: tf.Tensor, negatives: tf.Tensor, exists: tf.Tensor
     ) -> tf.Tensor:
-        """Returns the margin loss of pairs whose negatives are known.
+        """Returns the margin loss of pairs with given negatives.
 
         Args:
-            ids: Ids of all texts.
-            texts: Which of them are the lefts, then the rights, int64 `(2B,)`.
-            negatives: Index of the negative of each, int64 `(2B,)`.
+            ids: Ids of all texts of the pool.
+            texts: Indices of the lefts, then of the rights, int64 `(2B,)`.
+            negatives: Index of each text's negative, int64 `(2B,)`.
             exists: Whether it has one, bool `(2B,)`.
         """
-        # Of each half of the rows, the second half are negatives, which have none themselves.
+        # The second half of each half of the rows are negatives, which have none themselves.
         halves = tf.stack([tf.reshape(texts, [2, -1]), tf.reshape(negatives, [2, -1])], axis=1)
         rows = tf.reshape(halves, [-1])
         embeddings = self.encode(gather_ragged(ids, rows), training=True)

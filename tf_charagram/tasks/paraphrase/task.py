@@ -24,7 +24,7 @@ from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.training.task import Task
 
-#: Settings that no id depends on.
+#: Settings that the ids of the pairs do not depend on.
 _NOT_IN_IDS = (
     "eval_data", "out", "preset", "epochs", "max_minutes", "batch_size", "batches_by_length",
     "mega_batches", "negatives", "negatives_from",
@@ -39,7 +39,7 @@ class ParaphraseTask(EmbedderTask):
     """Trains an embedder on pairs with negatives from the batch (Charagram, appendix A).
 
     Attributes:
-        pairs: What is trained on; known after `read`.
+        pairs: The training data; set by `read`.
     """
 
     shares_examples = True
@@ -49,10 +49,10 @@ class ParaphraseTask(EmbedderTask):
     def __init__(self, config: ParaphraseConfig, bad_lines: BadLines) -> None:
         super().__init__(config, bad_lines)
         self.pairs: TrainingPairs | None = None
-        negative_sampler(config, self.exchange)  # What is wrong is said before anything is read.
+        negative_sampler(config, self.exchange)  # Reports errors before anything is read.
 
     def read(self) -> None:
-        """Reads the pairs once, for the vectorizer; see `Task.read`."""
+        """Reads the pairs for the vectorizer; see `Task.read`."""
         if self.pairs is not None:
             return
         self.pairs = TrainingPairs(
@@ -74,17 +74,17 @@ class ParaphraseTask(EmbedderTask):
         )
 
     def reuse(self, previous: Task) -> None:
-        """Takes over the pairs of another run, if they fit."""
+        """Reuses the pairs of another run, if they fit."""
         if isinstance(previous, ParaphraseTask) and previous.fits(self.config):
             self.pairs = previous.pairs
 
     def fits(self, config: RunConfig) -> bool:
-        """Returns whether a run with other settings reads the same pairs as the same ids."""
+        """Returns whether a run with other settings has the same ids of the same pairs."""
         return isinstance(config, ParaphraseConfig) and ids_key(self.config) == ids_key(config)
 
     @property
     def corpus(self) -> PairCorpus:
-        """The pairs as texts; known after `read`."""
+        """The pairs as texts; set by `read`."""
         return self._read_pairs().corpus
 
     def _read_pairs(self) -> TrainingPairs:
@@ -97,7 +97,7 @@ class ParaphraseTask(EmbedderTask):
         return TextEmbedder(*self.encoder_on(self._read_pairs().vectorizer))
 
     def make_stream(self, model: TextEmbedder, folder: RunFolder) -> PairStream:
-        """Returns the batches; their ids are computed when they are opened."""
+        """Returns the batches; their ids are computed when the stream is opened."""
         config = self.config
         is_ngrams = "ngrams" in (encoder_class(config.encoder).vectorizer, config.unknown_words)
         return self._read_pairs().stream(
@@ -130,15 +130,15 @@ class ParaphraseTask(EmbedderTask):
         return trainer
 
     def describe_data(self) -> str:
-        """Says in a few words what is trained on."""
+        """Returns a short description of the training data."""
         return f"{self.corpus.num_pairs:,} pairs"
 
     def texts(self) -> list[str]:
-        """Returns the first texts of the pairs; see `EmbedderTask`."""
+        """Returns the first texts of the pairs; see `EmbedderTask.texts`."""
         return self.corpus.listed
 
     def facts(self) -> dict[str, Any]:
-        """Returns what `metrics.json` says of the pairs."""
+        """Returns the facts about the pairs for `metrics.json`."""
         return {
             "num_pairs": self.corpus.num_pairs,
             "words_found_in_vectors": self.num_words_found,
@@ -147,9 +147,9 @@ class ParaphraseTask(EmbedderTask):
 
     @classmethod
     def with_share(cls, config: Any, share: float) -> Any:
-        """Returns the settings of a trial: fewer pairs, of the same vocabulary.
+        """Returns the settings of a trial: fewer pairs, with the vocabulary of all of them.
 
-        Trials of the papers, too, have the vocabulary of the final data (Charagram, section 4.1.2).
+        The trials of the papers do the same (Charagram, section 4.1.2).
         """
         weights = config.data_weights or (1.0,) * len(config.data)
         return dataclasses.replace(
@@ -159,7 +159,7 @@ class ParaphraseTask(EmbedderTask):
         )
 
     def share_of(self, num_examples: int) -> float:
-        """Returns the share of the pairs that is about this many."""
+        """Returns the share of the pairs that is about `num_examples`."""
         corpus = self._corpus()
         deque(corpus.survey(), maxlen=0)
         return min(1.0, num_examples / corpus.num_pairs)
@@ -177,15 +177,15 @@ class Sentences(ParaphraseTask):
 
     default_data = ()
     data_help = (
-        "files of text pairs, two tab-separated texts per line. For a first try, `--data starter`: "
-        "pairs of words"
+        "files of text pairs, two tab-separated texts per line. For a first try, use `--data "
+        "starter`, pairs of words"
     )
     trial_epochs = 5.0
     set_groups = ("sts", "phrases", "wordsim")
 
 
 def ids_key(config: RunConfig) -> dict[str, Any]:
-    """Returns what the ids of the pairs depend on, equal for runs that can share them."""
+    """Returns the settings that the ids depend on: equal for runs that can share them."""
     names = (field.name for field in dataclasses.fields(config) if field.name not in _NOT_IN_IDS)
     settings = {name: getattr(config, name) for name in names}
     return {**settings, "encoder": encoder_class(config.encoder).vectorizer}

@@ -1,4 +1,4 @@
-"""Raw pairs of texts as what `ParaphraseModel` trains on."""
+"""Conversion of raw pairs of texts to the batches of `ParaphraseModel`."""
 
 from __future__ import annotations
 
@@ -11,29 +11,28 @@ import tensorflow as tf
 from tf_charagram.data.pipeline.device import first_gpu, from_parts, on_device
 from tf_charagram.errors import ConfigError
 
-#: Ids of lefts and of rights, and numbers that are equal for equal texts.
+#: Ids of lefts and rights, and numbers of lefts and rights that are equal for equal texts.
 Sides = tuple[tf.RaggedTensor, tf.RaggedTensor, tf.Tensor, tf.Tensor]
 
-
-# Padding of the ids of a batch that is split between replicas: Keras takes the mean of such data
-# over the replicas to see their shapes, and there is none of ragged tensors.
+# Batches split between replicas are padded: Keras averages data over replicas to infer shapes,
+# which fails for ragged tensors.
 _PADDING = -1
 _SPACES = r"[\s\v\x{85}\p{Z}]+"
 
 
 def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas: int = 1) -> Any:
-    """Returns a dataset of string pairs as one of ids; anything else as it is.
+    """Converts a dataset of string pairs to one of ids; other data are returned unchanged.
 
-    The ids are computed while the data are read: under a `tf.distribute` strategy, replicas are
-    given no strings. Both sides stay apart, so that a batch can be split between replicas.
+    The ids are computed in the input pipeline, because replicas of a `tf.distribute` strategy
+    cannot receive strings. The two sides stay apart, so that a batch can be split.
 
     Args:
         data: A `tf.data.Dataset` of `(lefts, rights)`, strings `(batch,)`; or other data.
-        vectorizer: The layer that gives the ids, if there is one.
-        num_replicas: Between how many replicas a batch is split.
+        vectorizer: The layer that makes the ids.
+        num_replicas: Number of replicas a batch is split between.
 
     Raises:
-        ConfigError: The pairs are no dataset or not in batches, or there is no vectorizer.
+        ConfigError: The pairs are not a dataset or not in batches, or there is no vectorizer.
     """
     if isinstance(data, list | tuple | np.ndarray) or tf.is_tensor(data):
         raise ConfigError(
@@ -60,7 +59,7 @@ def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas:
     def to_ids(lefts: tf.Tensor, rights: tf.Tensor) -> Sides:
         sides = vectorizer(lefts), vectorizer(rights)
         if num_replicas > 1:
-            # int64 as `to_parts` has it; parts of a ragged tensor cannot be split between replicas.
+            # A ragged tensor cannot be split between replicas.
             sides = tuple(tf.cast(side.to_tensor(_PADDING), tf.int64) for side in sides)
         return *sides, _numbers(lefts), _numbers(rights)
 
@@ -74,9 +73,9 @@ def _is_text(spec: Any) -> bool:
 
 
 def _numbers(texts: tf.Tensor) -> tf.Tensor:
-    """Returns a number for each text; case and white space make no other text of it.
+    """Returns a number for each text, ignoring case and white space.
 
-    In the graph what `data.pipeline.store.text_keys` is outside of it.
+    The in-graph version of `data.pipeline.store.text_keys`.
     """
     lowered = tf.strings.lower(texts, encoding="utf-8")
     collapsed = tf.strings.strip(tf.strings.regex_replace(lowered, _SPACES, " "))
@@ -84,7 +83,7 @@ def _numbers(texts: tf.Tensor) -> tf.Tensor:
 
 
 def joined(data: tuple[Any, ...]) -> tuple[tf.RaggedTensor, tf.Tensor]:
-    """Returns a batch as ids and numbers of all texts, lefts first; it may be that already."""
+    """Joins the sides of a batch into ids and numbers of all texts, lefts first."""
     data = from_parts(data)
     if len(data) == 2:
         return data

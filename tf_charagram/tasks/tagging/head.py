@@ -13,26 +13,27 @@ from tf_charagram.layers.base import ConfiguredLayer, make_dense
 from tf_charagram.layers.bilstm import BiLstm
 from tf_charagram.layers.ragged import gather_rows, to_padded
 from tf_charagram.layers.sigmoid_head import checked_labels
+from tf_charagram.text.normalize import normalized_code_points
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
 class TaggingHead(ConfiguredLayer):
-    """LSTM over the words of a sentence in both directions, dense tanh layer, linear layer.
+    """Bidirectional LSTM over the words of a sentence, a dense tanh layer and a linear layer.
 
-    The vectors are those of distinct words; a word that occurs twice is named twice.
+    Word vectors are those of distinct words; sentences refer to them by index.
 
     Args:
         labels: The tags, each once.
         word_dim: Width of the word vectors.
         lstm_dim: Width of each direction of the LSTM.
         hidden_dim: Width of the dense layer.
-        use_capitals: Whether a word vector gets one more number, 1 if the word has a capital.
+        use_capitals: Whether a word vector gets one more number: 1 if the word has a capital.
         use_peepholes: Whether the gates of the LSTM see its cell state.
         seed: Seed of the initial weights.
 
     Call arguments:
         word_vectors: float32 `(num_distinct, word_dim)`.
-        capitals: bool `(num_distinct,)`; not read without `use_capitals`.
+        capitals: bool `(num_distinct,)`; ignored without `use_capitals`.
         positions: Indices of the words of each sentence, `tf.RaggedTensor` int32
             `(num_sentences, None)`, values in `[0, num_distinct)`.
         training: Whether cuDNN may be used; see `PlainLSTM`.
@@ -66,7 +67,7 @@ class TaggingHead(ConfiguredLayer):
         self.use_capitals = use_capitals
         self.use_peepholes = use_peepholes
         self.seed = seed
-        # Word vectors may come with a mask of characters, which says nothing here.
+        # Word vectors may come with a mask of characters, which is irrelevant here.
         self.supports_masking = True
         # Its positions are ragged.
         self.supports_jit = False
@@ -104,3 +105,21 @@ class TaggingHead(ConfiguredLayer):
         """Returns symbolic logits, float32 `(num_tokens, num_labels)`."""
         del args, kwargs
         return keras.KerasTensor((None, len(self.labels)), "float32")
+
+
+def has_capital(tokens: tf.Tensor) -> tf.Tensor:
+    """Returns which tokens have a character that lowercasing changes, bool `(num_tokens,)`.
+
+    Lowercasing is that of the vectorizers, code point by code point. So U+0130, which becomes two
+    code points, is not a capital.
+
+    Args:
+        tokens: UTF-8 strings `(num_tokens,)`; broken bytes are not capitals.
+    """
+    with tf.device("CPU:0"):
+        # Both tables change white space.
+        is_capital = normalized_code_points(True) != normalized_code_points(False)
+        codes = tf.strings.unicode_decode(tokens, "UTF-8", errors="replace")
+        # Code points past the table have no case, and its last one is not a capital.
+        flags = tf.gather(is_capital, tf.minimum(codes.values, len(is_capital) - 1))
+        return tf.reduce_any(codes.with_values(flags), axis=1)

@@ -1,34 +1,39 @@
-"""Scores of predicted tags: accuracy, each tag, and the confusions."""
+"""Scores of predicted tags: accuracy, each tag, and the most frequent mistakes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.markup import escape
+from rich.table import Table
 
-from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.bootstrap import Floats, interval, resample_counts
+from tf_charagram.reporting.console import INTERVAL, make_table, number
+from tf_charagram.reporting.console import interval as interval_cell
 
 Tags = Sequence[Sequence[str]]
 Ints = NDArray[np.int64]
-Row = TypeVar("Row", bound=tuple[Any, ...])
+
+_NUM_MISTAKES_SHOWN = 10
 
 
 @dataclass(frozen=True)
 class TagScore:
-    """The score of one tag; numbers x 100.
+    """The score of one tag; rates x 100.
 
     Attributes:
         tag: The tag.
-        count: Words that have it.
-        num_predicted: Words it was predicted for.
-        precision: Share of those that have it, `None` if there are none.
-        recall: Share it was predicted for of those that have it, `None` if there are none.
-        f1: Harmonic mean of the two; 0 where nothing is right.
+        count: Number of words that have the tag.
+        num_predicted: Number of words it was predicted for.
+        precision: Share of `num_predicted` that is right; `None` if it was never predicted.
+        recall: Share of `count` that is right; `None` if no word has it.
+        f1: Harmonic mean of the two; 0 if nothing is right.
     """
 
     tag: str
@@ -44,20 +49,20 @@ class TaggingScore:
     """The score of a tagger on a set; accuracies x 100.
 
     Attributes:
-        num_sentences: Sentences scored, without empty ones.
+        num_sentences: Sentences scored.
         num_tokens: Words scored.
-        accuracy: Share of the words whose tag is right.
-        interval: 95 % interval of `accuracy`, by bootstrap of the sentences, where asked for.
-        num_known: Words that were seen in training.
-        known_accuracy: Accuracy on them, `None` if there are none.
+        accuracy: Share of words with the right tag.
+        interval: 95 % interval of `accuracy` by bootstrap of the sentences, if asked for.
+        num_known: Words that occur in the training data.
+        known_accuracy: Accuracy on them; `None` if there are none.
         num_unknown: The other words.
-        unknown_accuracy: Accuracy on them, `None` if there are none.
-        sentence_accuracy: Share of the sentences whose tags are all right.
-        tags: The score of each tag that occurs or was predicted, in the order of names.
+        unknown_accuracy: Accuracy on them; `None` if there are none.
+        sentence_accuracy: Share of sentences with only right tags.
+        tags: The score of each tag that occurs or was predicted, by name.
         confusions: `(gold, predicted, count)` of wrong tags, most frequent first.
-        unseen_tags: `(tag, count)` of tags that were not seen in training, most frequent first:
-            words that no tagger trained so can get right.
-        draws: `"accuracy"` in the resamples, `(num_resamples,)`, where asked for.
+        unseen_tags: `(tag, count)` of tags that the training data lack, most frequent first. The
+            tagger cannot predict them.
+        draws: `"accuracy"` in the resamples, `(num_resamples,)`, if asked for.
     """
 
     num_sentences: int
@@ -71,12 +76,12 @@ class TaggingScore:
     sentence_accuracy: float
     tags: tuple[TagScore, ...]
     confusions: tuple[tuple[str, str, int], ...]
-    unseen_tags: tuple[tuple[str, int], ...] = ()
+    unseen_tags: tuple[tuple[str, int], ...]
     draws: dict[str, Floats] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def metrics(self) -> dict[str, float | None]:
-        """The numbers that two systems are compared by."""
+        """The numbers by which two models are compared."""
         return {
             "accuracy": self.accuracy,
             "known_accuracy": self.known_accuracy,
@@ -84,12 +89,8 @@ class TaggingScore:
             "sentence_accuracy": self.sentence_accuracy,
         }
 
-    def top_confusions(self, k: int = 10) -> tuple[tuple[str, str, int], ...]:
-        """Returns the `k` most frequent mistakes as `(gold, predicted, count)`."""
-        return self.confusions[:k]
-
     def to_dict(self) -> dict[str, Any]:
-        """Returns the attributes, but for the draws, as lists, dictionaries and numbers."""
+        """Returns the attributes except the draws, for JSON."""
         attributes = {name: _as_json(value) for name, value in asdict(self).items()}
         del attributes["draws"]
         return attributes
@@ -101,41 +102,34 @@ def score_tags(
     words: Tags,
     known: Collection[str],
     *,
-    known_tags: Collection[str] | None = None,
+    known_tags: Collection[str],
     num_resamples: int = 1000,
     seed: int = 0,
 ) -> TaggingScore:
-    """Scores the tags of sentences.
-
-    A tag counts as right if it equals the gold tag, so a word whose gold tag was not seen in
-    training counts as wrong.
+    """Scores the tags of sentences, none of which is empty.
 
     Args:
         gold: The gold tags, one sequence per sentence.
-        predicted: The predicted tags, as many for each sentence.
-        words: The words, as many for each sentence.
-        known: The words seen in training, as they are written in `words`.
-        known_tags: The tags seen in training. Default: those of `gold` all are.
+        predicted: The predicted tags, of the same shape.
+        words: The words, of the same shape.
+        known: The words of the training data.
+        known_tags: The tags of the training data.
         num_resamples: Bootstrap resamples for the interval; 0 for none.
         seed: Seed of the resamples.
-
-    Raises:
-        ConfigError: The numbers of sentences or words differ, or there is no word.
     """
-    lengths = _common_lengths(gold, predicted, words)
-    names = sorted({*chain(*gold), *chain(*predicted)})
-    index = {name: i for i, name in enumerate(names)}
-    gold_ids = _flat(index.__getitem__, gold, lengths)
-    ids = _flat(index.__getitem__, predicted, lengths)
-    is_known = _flat(frozenset(known).__contains__, words, lengths).astype(bool)
-    is_right = gold_ids == ids
+    lengths = np.array([len(tags) for tags in gold], np.int64)
+    pairs = list(zip(chain(*gold), chain(*predicted), strict=True))
+    known = frozenset(known)
+    is_right = np.array([gold_tag == tag for gold_tag, tag in pairs])
+    is_known = np.array([word in known for word in chain(*words)])
     num_right = np.add.reduceat(is_right, np.cumsum(lengths) - lengths, dtype=np.int64)
     draws = _draws(num_right, lengths, num_resamples, seed) if num_resamples else None
-    tags = tuple(_tag_scores(names, gold_ids, ids))
-    unseen = () if known_tags is None else set(names).difference(known_tags)
+    tags = tuple(_tag_scores(pairs))
+    wrong = Counter((gold_tag, tag) for gold_tag, tag in pairs if gold_tag != tag)
+    unseen = [tag for tag in tags if tag.count and tag.tag not in known_tags]
     return TaggingScore(
         num_sentences=len(lengths),
-        num_tokens=len(ids),
+        num_tokens=len(pairs),
         accuracy=100 * float(np.mean(is_right)),
         interval=None if draws is None else interval(draws),
         num_known=int(np.sum(is_known)),
@@ -144,65 +138,31 @@ def score_tags(
         unknown_accuracy=_accuracy(is_right[~is_known]),
         sentence_accuracy=100 * float(np.mean(num_right == lengths)),
         tags=tags,
-        confusions=_confusions(names, gold_ids[~is_right], ids[~is_right]),
-        unseen_tags=_most_frequent(
-            (score.tag, score.count) for score in tags if score.count and score.tag in unseen
-        ),
+        confusions=tuple((*names, count) for names, count in _most_frequent(wrong)),
+        unseen_tags=tuple(_most_frequent({tag.tag: tag.count for tag in unseen})),
         draws={} if draws is None else {"accuracy": draws},
     )
 
 
-def _common_lengths(gold: Tags, predicted: Tags, words: Tags) -> Ints:
-    """Returns the number of words of each sentence, without empty ones."""
-    sides = {"gold": gold, "predicted": predicted, "words": words}
-    counts = {name: len(rows) for name, rows in sides.items()}
-    what = "sentences"
-    if len(set(counts.values())) == 1:
-        for i, rows in enumerate(zip(gold, predicted, words, strict=True)):
-            counts = dict(zip(sides, map(len, rows), strict=True))
-            if len(set(counts.values())) > 1:
-                what = f"words in sentence {i}"
-                break
-    if len(set(counts.values())) > 1:
-        received = ", ".join(f"{count} in `{name}`" for name, count in counts.items())
-        raise ConfigError(f"The numbers of {what} must be equal. Received: {received}")
-    lengths = np.array([len(row) for row in gold if len(row)], np.int64)
-    if not len(lengths):
-        raise ConfigError("There is no word to score. Received: no sentence, or empty ones only")
-    return lengths
+def _most_frequent(counts: Mapping[Any, int]) -> list[tuple[Any, int]]:
+    """Returns names and counts by descending count, then by name."""
+    return sorted(counts.items(), key=lambda row: (-row[1], row[0]))
 
 
-def _flat(of: Callable[[str], int], rows: Tags, lengths: Ints) -> Ints:
-    """Returns a number for each string of all sentences, `(num_tokens,)`."""
-    return np.fromiter(map(of, chain.from_iterable(rows)), np.int64, int(lengths.sum()))
-
-
-def _tag_scores(names: Sequence[str], gold: Ints, ids: Ints) -> Iterator[TagScore]:
-    sides = (gold, ids, gold[gold == ids])
-    counts = (np.bincount(side, minlength=len(names)).tolist() for side in sides)
-    for name, count, predicted, right in zip(names, *counts, strict=True):
+def _tag_scores(pairs: Sequence[tuple[str, str]]) -> Iterator[TagScore]:
+    counts = Counter(gold for gold, _ in pairs)
+    num_predicted = Counter(tag for _, tag in pairs)
+    num_right = Counter(tag for gold, tag in pairs if gold == tag)
+    for tag in sorted(counts | num_predicted):
+        count, predicted, right = counts[tag], num_predicted[tag], num_right[tag]
         yield TagScore(
-            tag=name,
+            tag=tag,
             count=count,
             num_predicted=predicted,
             precision=100 * right / predicted if predicted else None,
             recall=100 * right / count if count else None,
             f1=200 * right / (count + predicted),
         )
-
-
-def _confusions(names: Sequence[str], gold: Ints, ids: Ints) -> tuple[tuple[str, str, int], ...]:
-    pairs, counts = np.unique(gold * len(names) + ids, return_counts=True)
-    of_gold, of_predicted = np.divmod(pairs, len(names))
-    return _most_frequent(
-        (names[first], names[second], int(count))
-        for first, second, count in zip(of_gold, of_predicted, counts, strict=True)
-    )
-
-
-def _most_frequent(rows: Iterable[Row]) -> tuple[Row, ...]:
-    """Returns rows whose last part is a count in the order of counts, then of names."""
-    return tuple(sorted(rows, key=lambda row: (-row[-1], row)))
 
 
 def _draws(num_right: Ints, lengths: Ints, num_resamples: int, seed: int) -> Floats:
@@ -220,3 +180,54 @@ def _accuracy(is_right: NDArray[np.bool_]) -> float | None:
 
 def _as_json(value: Any) -> Any:
     return [_as_json(part) for part in value] if isinstance(value, tuple) else value
+
+
+def tagging_tables(name: str, score: TaggingScore) -> list[Table]:
+    """Returns tables of the accuracies, of each tag, and of the most frequent mistakes, if any.
+
+    Args:
+        name: Name of the set, which begins the titles.
+        score: Its score.
+    """
+    tables = [_accuracy_table(score), _tag_table(score)]
+    if score.confusions:
+        tables.append(_mistake_table(score))
+    for table in tables:
+        table.title = f"{escape(name)}: {table.title}"
+    return tables
+
+
+def _accuracy_table(score: TaggingScore) -> Table:
+    table = make_table("Accuracy x 100", ["of"], ["count", "accuracy", INTERVAL])
+    bounds = interval_cell(score.interval)
+    table.add_row("all words", f"{score.num_tokens:,}", number(score.accuracy), bounds)
+    table.add_row("known words", f"{score.num_known:,}", number(score.known_accuracy), "-")
+    table.add_row("unknown words", f"{score.num_unknown:,}", number(score.unknown_accuracy), "-")
+    table.add_section()
+    table.add_row(
+        "whole sentences", f"{score.num_sentences:,}", number(score.sentence_accuracy), "-"
+    )
+    return table
+
+
+def _tag_table(score: TaggingScore) -> Table:
+    table = make_table("Tags", ["tag"], ["count", "predicted", "precision", "recall", "F1"])
+    for tag in sorted(score.tags, key=lambda tag: -tag.count):
+        table.add_row(
+            escape(tag.tag), f"{tag.count:,}", f"{tag.num_predicted:,}",
+            number(tag.precision), number(tag.recall), number(tag.f1),
+        )  # fmt: skip
+    if score.unseen_tags:
+        names = ", ".join(f"{tag} ({count:,})" for tag, count in score.unseen_tags)
+        table.caption = escape(f"Not seen in training, so always wrong: {names}.")
+    return table
+
+
+def _mistake_table(score: TaggingScore) -> Table:
+    table = make_table("Most frequent mistakes", ["tag", "predicted"], ["count", "share"])
+    num_wrong = sum(count for _, _, count in score.confusions)
+    for gold, predicted, count in score.confusions[:_NUM_MISTAKES_SHOWN]:
+        table.add_row(
+            escape(gold), escape(predicted), f"{count:,}", f"{100 * count / num_wrong:.1f} %"
+        )
+    return table

@@ -29,9 +29,7 @@ class TaggingConfig(RunConfig):
     task: str = option("pos", "what to train")
     data: tuple[str, ...] = option(
         (),
-        "sentences: CoNLL-U, word TAB tag, word/TAG, trees, FOLDER:train of the Penn Treebank, or "
-        "starter; repeatable [starter]",
-        is_repeatable=True,
+        "sentences: CoNLL-U, word TAB tag, word/TAG, trees, or starter; repeatable [starter]",
     )
     eval_data: tuple[str, ...] = option(
         (),

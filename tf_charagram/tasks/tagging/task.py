@@ -1,4 +1,4 @@
-"""The task `pos`: a tagger is trained on tagged sentences."""
+"""The task `pos`: trains a tagger on tagged sentences."""
 
 from __future__ import annotations
 
@@ -10,26 +10,21 @@ from pathlib import Path
 import keras
 import numpy as np
 import tensorflow as tf
-from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.pipeline.stream import ExampleStream
-from tf_charagram.data.starter import STARTER, starter_file
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import whole_file
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.tasks.labelled import LabelledTask
-from tf_charagram.tasks.tagging.capitals import has_capital
-from tf_charagram.tasks.tagging.head import TaggingHead
-from tf_charagram.tasks.tagging.reader import TaggedSentence, read_tagged
-from tf_charagram.tasks.tagging.scores import TaggingScore, score_tags
+from tf_charagram.tasks.tagging.data import TaggedSentence, read_tagged
+from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
+from tf_charagram.tasks.tagging.model import Tagger
+from tf_charagram.tasks.tagging.scores import TaggingScore, score_tags, tagging_tables
 from tf_charagram.tasks.tagging.settings import TaggingConfig
-from tf_charagram.tasks.tagging.tables import tagging_tables
-from tf_charagram.tasks.tagging.tagger import Tagger
-from tf_charagram.tasks.tagging.trainer import TaggingModel
-from tf_charagram.tasks.tagging.treebank import is_treebank_split, read_treebank, treebank_files
+from tf_charagram.tasks.tagging.step import TaggingModel
 from tf_charagram.text.tensors import ids_function, string_tensor
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.run_folder import RunFolder
@@ -38,12 +33,7 @@ from tf_charagram.training.task import Scoring
 
 @dataclass(frozen=True)
 class TaggedSet:
-    """Sentences to score on.
-
-    Attributes:
-        name: Name of the set.
-        sentences: Its sentences.
-    """
+    """Sentences to train or to score on, and the name of their set."""
 
     name: str
     sentences: list[TaggedSentence]
@@ -55,10 +45,11 @@ class Tagging(LabelledTask):
     Each batch holds the ids of its distinct words once, and the position of each word.
 
     Attributes:
-        known: The words that were seen in training.
+        known: The words of the training data.
     """
 
     model_class = Tagger
+    starter = "tagged"
     trial_epochs = 5.0
 
     config: TaggingConfig
@@ -72,44 +63,27 @@ class Tagging(LabelledTask):
         super().__init__(config, bad_lines)
         self.known: frozenset[str] = frozenset()
 
-    @staticmethod
-    def files_of(name: str) -> tuple[Path, ...]:
-        """Returns the files of a `--data` or `--eval-data`; see `Task.files_of`."""
-        is_split = is_treebank_split(name)
-        return treebank_files(name) if is_split else LabelledTask.files_of(name)
-
-    def read_set(self, path: str, split: str, name: str) -> TaggedSet:
-        """Reads a file, the starter set, or sections of the Penn Treebank; see `LabelledTask`."""
-        if not is_treebank_split(path):
-            return super().read_set(path, split, name)
-        return TaggedSet(name, list(read_treebank(path, on_bad_line=self.bad_lines)))
-
     def read_file(self, path: Path, split: str, name: str) -> TaggedSet:
         """Reads tagged sentences; a file is one split."""
         sentences = read_tagged(path, column=self.config.column, on_bad_line=self.bad_lines)
         return TaggedSet(name, list(sentences))
 
-    def starter_set(self, split: str) -> TaggedSet:
-        """Returns tagged sentences."""
-        sentences = read_tagged(starter_file("tagged", split))
-        return TaggedSet(f"{STARTER}.{split}", list(sentences))
-
     def take_examples(self, examples: Sequence[TaggedSet]) -> None:
-        """Takes the sentences to train on; see `LabelledTask.take_examples`."""
+        """Stores the sentences to train on; see `LabelledTask.take_examples`."""
         self.sentences = list(chain(*(tagged.sentences for tagged in examples)))
         self.words = list(dict.fromkeys(chain(*(sentence.words for sentence in self.sentences))))
         self.tags = sorted(set(chain(*(sentence.tags for sentence in self.sentences))))
         self.known = frozenset(self.words)
 
     def restore(self, folder: RunFolder) -> None:
-        """Reads the words that were seen in training, where the run has left them."""
+        """Reads the words of the training data, if the run left them."""
         if folder.texts.is_file():
             self.known = frozenset(folder.texts.read_text(encoding="utf-8").split("\n"))
 
     def build(self) -> Tagger:
         """Builds the tagger."""
         config = self.config
-        # As often as they occur, for n-grams are counted over the text.
+        # All occurrences of words, because n-grams are counted over the text.
         words = chain(*(sentence.words for sentence in self.sentences))
         lowercase = bool(config.use_capitals)
         vectorizer = make_vectorizer(config, words, lowercase=lowercase)
@@ -128,18 +102,13 @@ class Tagging(LabelledTask):
         """Returns the batches: ids of distinct words, their capitals, positions of words, tags."""
         ids = ids_function(model.vectorizer)(self.words)
         capitals = has_capital(string_tensor(self.words))
-        number = {word: i for i, word in enumerate(self.words)}
-        label = {tag: i for i, tag in enumerate(self.tags)}
+        word_index = {word: i for i, word in enumerate(self.words)}
+        tag_index = {tag: i for i, tag in enumerate(self.tags)}
         lengths = np.array([len(sentence.words) for sentence in self.sentences])
-        words = tf.RaggedTensor.from_row_lengths(
-            np.array(
-                [number[word] for sentence in self.sentences for word in sentence.words], np.int32
-            ),
-            lengths,
-        )
-        labels = words.with_values(
-            np.array([label[tag] for sentence in self.sentences for tag in sentence.tags], np.int32)
-        )
+        flat_words = [word_index[word] for sentence in self.sentences for word in sentence.words]
+        flat_tags = [tag_index[tag] for sentence in self.sentences for tag in sentence.tags]
+        words = tf.RaggedTensor.from_row_lengths(np.array(flat_words, np.int32), lengths)
+        labels = words.with_values(np.array(flat_tags, np.int32))
 
         def batch(
             chosen: tf.Tensor,
@@ -167,20 +136,20 @@ class Tagging(LabelledTask):
         return trainer
 
     def describe_data(self) -> str:
-        """Says in a few words what is trained on."""
+        """Returns a short description of the training data."""
         return (
             f"{len(self.sentences):,} sentences, {len(self.words):,} distinct words, "
             f"{len(self.tags)} tags"
         )
 
     def write_extras(self, model: Tagger, folder: RunFolder) -> list[str]:
-        """Writes the words that were seen in training, which `restore` reads."""
+        """Writes the words of the training data, which `restore` reads."""
         with whole_file(folder.texts, "w") as file:
             file.writelines(f"{word}\n" for word in self.words)
         return []
 
     def score_set(self, model: Tagger, examples: TaggedSet, scoring: Scoring) -> TaggingScore:
-        """Compares predicted tags with those of people."""
+        """Compares predicted tags with the gold tags."""
         words = [list(sentence.words) for sentence in examples.sentences]
         predicted = [[token.tag for token in tokens] for tokens in model.tag(words)]
         gold = [sentence.tags for sentence in examples.sentences]
@@ -194,10 +163,5 @@ class Tagging(LabelledTask):
         return score.accuracy
 
     def tables(self, scores: Mapping[str, TaggingScore]) -> list[Table]:
-        """Returns tables of the scores of some sets."""
-        tables = []
-        for name, score in scores.items():
-            for table in tagging_tables(score):
-                table.title = f"{escape(name)}: {table.title}"
-                tables.append(table)
-        return tables
+        """Returns tables of the scores of each set."""
+        return [table for name, score in scores.items() for table in tagging_tables(name, score)]

@@ -1,0 +1,96 @@
+"""Readers of pairs with labels or scores: formats they recognize, and errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.sick import read_sick
+from tf_charagram.errors import DataError
+from tf_charagram.tasks.pairs.data import read_labelled_pairs, read_scored_pairs
+
+OFFICIAL = (
+    "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+    "1\ta dog runs\ta dog\t4.5\tENTAILMENT\n2\ta cat\ta bird\t1\tNEUTRAL\n"
+)
+PLAIN = "4.5\ta dog runs\ta dog\tENTAILMENT\n1\ta cat\ta bird\tNEUTRAL\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="x.tsv"):
+        path = tmp_path / name
+        path.write_text(content)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("content", "name"), [(OFFICIAL, "SICK_test_annotated.txt"), (PLAIN, "SICK.test.tsv")]
+)
+def test_sick(write, content, name):
+    path = write(content, name)
+    labelled, scored = read_labelled_pairs(path), read_scored_pairs(path)
+    assert labelled.left == scored.left == ["a dog runs", "a cat"]
+    assert labelled.right == scored.right == ["a dog", "a bird"]
+    assert labelled.labels == ["ENTAILMENT", "NEUTRAL"]
+    np.testing.assert_array_equal(scored.scores, [4.5, 1])
+    assert scored.metric == "pearson"
+    assert labelled.name == scored.name == Path(name).stem
+    # The reader of the evaluation finds the same.
+    np.testing.assert_array_equal(read_sick(path).scores, scored.scores)
+
+
+def test_one_split_of_sick(write):
+    header = "sentence_A\tsentence_B\tentailment_label\trelatedness_score\tSemEval_set\n"
+    path = write(
+        f"{header}a\tb\tYES\t2\tTRAIN\nc\td\tNO\t3\tTEST\ne\tf\tNO\t4\tTRAIN\n", "SICK.txt"
+    )
+    assert read_labelled_pairs(path, split="train").labels == ["YES", "NO"]
+    scored = read_scored_pairs(path, split="train")
+    assert (scored.name, scored.left) == ("SICK", ["a", "e"])
+
+
+def test_columns(write):
+    columns = {"text_columns": ["1", "0"], "label_column": "2", "header": False}
+    assert read_labelled_pairs(write("a\tb\tYES\nc\td\tNO\n"), **columns).left == ["b", "d"]
+    scored = read_scored_pairs(write("a\tb\t2\nc\td\t7\n"), num_classes=7, **columns)
+    assert scored.scores.tolist() == [2, 7]
+    with pytest.raises(DataError, match="Swap them: label_column=0, text_columns=1,2"):
+        read_scored_pairs(write(PLAIN), text_columns=["0", "2"], label_column="1")
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("3.1", "expected a score from 1 to 3, found '3.1'"),
+        ("nan", "expected a finite number as score, found 'nan'"),
+        ("", "expected a label in column 0, but it is empty"),
+    ],
+)
+def test_bad_scores(write, cell, message):
+    path = write(f"1\ta\tb\n{cell}\tc\td\n3\te\tf\n")
+    with pytest.raises(DataError, match=rf"x\.tsv:2: {message}"):
+        read_scored_pairs(path, num_classes=3)
+    bad = BadLines("skip")
+    assert read_scored_pairs(path, num_classes=3, on_bad_line=bad).left == ["a", "e"]
+    assert bad.count == 1
+
+
+def test_an_empty_premise(write):
+    path = write("YES\ta\tb\nNO\t \td\n")
+    with pytest.raises(DataError, match=r"x\.tsv:2: expected a text in column 1, but it is empty"):
+        read_labelled_pairs(path)
+    assert len(read_labelled_pairs(path, on_bad_line="skip")) == 1
+
+
+def test_another_scale(write):
+    """Skipping them as bad lines would lose the least similar pairs."""
+    path = write("".join(f"{i / 10}\ta cat {i}\tcats {i}\n" for i in range(51)))
+    message = r"10 of 51 scores are not from 1 to 5: set the highest score with --num-classes, and"
+    with pytest.raises(DataError, match=message):
+        read_scored_pairs(path, on_bad_line="skip")

@@ -1,0 +1,323 @@
+"""One sentence has the same tags, whoever computes them, and whatever else is tagged."""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import chain
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from tests.commands import run
+from tests.contracts import some_now
+from tests.reference import charagram as charagram_reference
+from tests.reference import tagger as reference
+from tests.texts import NASTY
+from tf_charagram.encoders.char_cnn import CharCnn
+from tf_charagram.encoders.char_lstm import CharLstm
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.models.saved_model import MODEL_CARD
+from tf_charagram.tasks.tagging import model as module
+from tf_charagram.tasks.tagging.head import TaggingHead
+from tf_charagram.tasks.tagging.model import TaggedToken, Tagger
+from tf_charagram.text.characters import CharacterVectorizer
+from tf_charagram.text.vectorizer import NgramVectorizer
+
+WORDS = "The cat sat on the mats , did n't it ? I saw Dr. Dog in New York".split()
+TAGS = ["NN", "VB", "-LRB-", "\u00e9"]
+ENCODERS = {
+    "charagram": (NgramVectorizer, Charagram, {"num_layers": 2, "activation": "tanh"}),
+    "char_cnn": (CharacterVectorizer, CharCnn, {"char_dim": 3}),
+    "char_lstm": (CharacterVectorizer, CharLstm, {"char_dim": 3}),
+}
+TEXTS = ["The cat didn't sit.", "", "I saw Dr. Dog (in New York)", "unseen: \u00dcber \U0001f600!"]
+SENTENCES = [["The", "cat"], [], WORDS, ["", " ", "New York", "a\0b", "\u4f60\u597d"]]
+
+
+def make(name="charagram", lowercase=True):
+    vectorizer_class, encoder_class, options = ENCODERS[name]
+    vectorizer = vectorizer_class.from_texts(WORDS, lowercase=lowercase)
+    encoder = encoder_class(num_rows=vectorizer.num_rows, dim=6, **options)
+    head = TaggingHead(labels=TAGS, word_dim=6, lstm_dim=4, hidden_dim=5, use_capitals=lowercase)
+    rng = np.random.default_rng(0)
+    for weight in (*encoder.weights, *head.weights):
+        scale = 0.1 if "bias" in weight.name else 1.5
+        weight.assign(rng.normal(scale=scale, size=weight.shape))
+    return Tagger(vectorizer, encoder, head)
+
+
+@pytest.fixture(scope="module")
+def taggers():
+    return {name: make(name) for name in ENCODERS}
+
+
+@pytest.fixture(scope="module")
+def tagger(taggers):
+    return taggers["charagram"]
+
+
+def check_same(found, expected):
+    """The same tokens and tags; scores but for rounding."""
+    assert [len(sentence) for sentence in found] == [len(sentence) for sentence in expected]
+    for one, other in zip(chain(*found), chain(*expected), strict=True):
+        assert one._replace(score=0.0) == other._replace(score=0.0)
+        assert one.score == pytest.approx(other.score, abs=1e-5)
+
+
+def test_equals_reference(tagger):
+    weights = [w.numpy().astype(float) for w in tagger.parts.weights]
+    (table, b, K, b2), others = weights[:4], weights[4:]
+    names = [f"{way}_{name}" for way in ("forward", "backward") for name in "KRb"]
+    vocabulary = tagger.vectorizer.vocabulary.ngrams()
+
+    def compose(word):
+        return charagram_reference.embed([word], vocabulary, table, b, "tanh", (K, b2))[0]
+
+    own = dict(zip([*names, "H", "bh", "S", "bs"], others, strict=True))
+    logits = reference.logits(SENTENCES, compose, own, use_capitals=True)
+    expected = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    found = tagger.tag(SENTENCES)
+    assert [[token.token for token in sentence] for sentence in found] == SENTENCES
+    tokens = list(chain(*found))
+    assert [token.tag for token in tokens] == [TAGS[i] for i in expected.argmax(axis=1)]
+    assert len({token.tag for token in tokens}) > 2
+    assert_allclose([token.score for token in tokens], expected.max(axis=1), rtol=1e-4)
+    assert {(token.start, token.end) for token in tokens} == {(None, None)}
+
+
+def test_texts_are_split(tagger):
+    found = tagger.tag(TEXTS)
+    tokens = [[token.token for token in sentence] for sentence in found]
+    assert tokens[0] == ["The", "cat", "did", "n't", "sit", "."] and tokens[1] == []
+    assert "Dr." in tokens[2]
+    for text, sentence in zip(TEXTS, found, strict=True):
+        assert [text[token.start : token.end] for token in sentence] == [
+            token.token for token in sentence
+        ]
+    given = [[token._replace(start=None, end=None) for token in sentence] for sentence in found]
+    check_same(tagger.tag(tokens), given)
+
+
+def test_texts_and_tokens_at_once(tagger):
+    mixed = [TEXTS[0], SENTENCES[2], TEXTS[2], tuple(SENTENCES[0])]
+    check_same(tagger.tag(mixed), [tagger.tag([sentence])[0] for sentence in mixed])
+
+
+def test_nothing(tagger):
+    assert tagger.tag([]) == []
+    assert tagger.tag([""]) == tagger.tag([[]]) == tagger.tag(iter([" \t"])) == [[]]
+
+
+@pytest.mark.parametrize("name", some_now(ENCODERS, "charagram", "char_lstm"))
+def test_any_text(taggers, name):
+    texts = [text for text in NASTY.values() if isinstance(text, str) and len(text) < 10_000]
+    for sentences in (texts, [[text, text] for text in texts]):
+        for sentence in taggers[name].tag(sentences):
+            assert all(0.0 < token.score <= 1.0 and token.tag in TAGS for token in sentence)
+    lone = taggers[name].tag(["a\ud800b c"])[0]
+    assert [(token.token, token.start, token.end) for token in lone][-1] == ("c", 4, 5)
+
+
+def test_one_long_sentence_among_many(tagger):
+    """5,000 tokens among 999 short ones change nothing."""
+    sentences = [["a", "cat"]] * 500 + [["cat", "mat"] * 2_500] + [["The", "dog", "sat"]] * 499
+    found = tagger.tag(sentences)
+    assert [len(sentence) for sentence in found] == [2] * 500 + [5_000] + [3] * 499
+    places = (0, 500, 501)
+    expected = tagger.tag([sentences[i] for i in places], batch_size=1)
+    check_same([found[i] for i in places], expected)
+
+
+def test_no_group_is_padded_to_more_than_it_may_be(tagger, monkeypatch):
+    padded, original = [], TaggingHead.call
+
+    def call(self, vectors, capitals, positions, training=False):
+        padded.append([int(size) for size in positions.bounding_shape()])
+        return original(self, vectors, capitals, positions, training=training)
+
+    monkeypatch.setattr(TaggingHead, "call", call)
+    monkeypatch.setattr(module, "_MAX_WORD_STEPS", 20)
+    sentences = [["a", "cat"]] * 9 + [["cat"] * 50] + [["The", "dog", "sat"]] * 9
+    # Not in a graph, so that numbers are seen.
+    probabilities = tagger.call(tf.ragged.constant(sentences, row_splits_dtype=tf.int64))
+    assert len(probabilities) == 9 * 2 + 50 + 9 * 3
+    assert padded[0] == [1, 50] and sum(rows for rows, _ in padded) == 19
+    assert all(rows * time <= 20 for rows, time in padded[1:])
+    assert len(padded) == 4
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 1000])
+def test_batch_size_changes_nothing(tagger, batch_size):
+    sentences = [*TEXTS, *SENTENCES, *TEXTS[::-1]]
+    check_same(tagger.tag(sentences, batch_size=batch_size), tagger.tag(sentences))
+
+
+@pytest.mark.parametrize("name", some_now(ENCODERS, "charagram", "char_lstm"))
+def test_other_sentences_and_their_order_change_nothing(taggers, name):
+    tokens = st.sampled_from([*WORDS, "", "unseen", "Cat", "x" * 40])
+    sentences = st.lists(st.lists(tokens, max_size=7), min_size=1, max_size=5)
+
+    @settings(max_examples=5, suppress_health_check=list(HealthCheck), derandomize=True)
+    @given(sentences, sentences, st.randoms(use_true_random=False))
+    def check(sentences, others, rng):
+        order = list(range(len(sentences) + len(others)))
+        rng.shuffle(order)
+        found = taggers[name].tag([[*sentences, *others][i] for i in order])
+        check_same(
+            [found[order.index(i)] for i in range(len(sentences))],
+            [taggers[name].tag([sentence])[0] for sentence in sentences],
+        )
+
+    check()
+
+
+@pytest.mark.parametrize("name", some_now(ENCODERS, "charagram"))
+def test_saved_and_loaded(taggers, name, tmp_path):
+    taggers[name].save(tmp_path / "model")
+    loaded = Tagger.load(tmp_path / "model")
+    assert loaded.tags == TAGS
+    assert loaded.tag([*TEXTS, *SENTENCES]) == taggers[name].tag([*TEXTS, *SENTENCES])
+
+
+def test_load_what_is_no_tagger(tagger, tmp_path):
+    config = tmp_path / "config.json"
+    tagger.save(tmp_path)
+    config.write_text(json.dumps({**json.loads(config.read_text()), "kind": "embedder"}))
+    with pytest.raises(RunError, match=r"of the kind 'embedder'\. Expected: 'tagger'"):
+        Tagger.load(tmp_path)
+
+
+SCRIPT = """
+import json, sys
+import tensorflow as tf
+import tensorflow_text
+texts, sentences = json.load(open(sys.argv[1]))
+results = {}
+for folder in sys.argv[3:]:
+    signatures = tf.saved_model.load(folder).signatures
+    for name in ("serving_default", "tag"):
+        found = signatures[name](texts=tf.constant(texts))
+        results[folder + "|" + name] = {k: v.numpy().tolist() for k, v in found.items()}
+    tokens = [token for sentence in sentences for token in sentence]
+    lengths = tf.constant([len(sentence) for sentence in sentences], tf.int64)
+    found = signatures["tag_tokens"](tokens=tf.constant(tokens), row_lengths=lengths)
+    results[folder + "|tag_tokens"] = {k: v.numpy().tolist() for k, v in found.items()}
+assert not {name.split(".")[0] for name in sys.modules} & {"tf_charagram"}
+json.dump(results, open(sys.argv[2], "w"), default=lambda value: value.decode())
+"""
+
+
+@pytest.fixture(scope="module")
+def exported(tagger, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("exported")
+    tagger.export(folder / "charagram")
+    return folder
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "names",
+    [["charagram"], pytest.param(["char_cnn", "char_lstm"], marks=pytest.mark.variant)],
+    ids=str,
+)
+def test_served_by_a_fresh_process(taggers, exported, names):
+    for name in names:
+        if not (exported / name).exists():
+            taggers[name].export(exported / name)
+    (exported / "texts.json").write_text(json.dumps([TEXTS, SENTENCES]))
+    command = [sys.executable, "-c", SCRIPT, "texts.json", "out.json", *names]
+    ended = run(command, cwd=exported)
+    assert ended.returncode == 0, ended.stderr
+    results = json.loads((exported / "out.json").read_text())
+    for name in names:
+        tagger = taggers[name]
+        for signature in ("serving_default", "tag"):
+            served = results[f"{name}|{signature}"]
+            columns = [served[key] for key in ("tokens", "tags", "scores", "starts", "ends")]
+            found = list(map(TaggedToken, *columns))
+            ends = np.cumsum(served["row_lengths"])
+            split = np.split(np.arange(len(found)), ends[:-1])
+            assert ends[-1] == len(found)
+            check_same([[found[i] for i in part] for part in split], tagger.tag(TEXTS))
+        served = results[f"{name}|tag_tokens"]
+        expected = list(chain(*tagger.tag(SENTENCES)))
+        assert served["tags"] == [token.tag for token in expected]
+        assert_allclose(served["scores"], [token.score for token in expected], atol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def signatures(exported):
+    return tf.saved_model.load(str(exported / "charagram")).signatures
+
+
+def test_signatures(signatures, exported):
+    assert set(signatures) == {"serving_default", "tag", "tag_tokens"}
+    outputs = {"tokens", "tags", "scores", "starts", "ends", "row_lengths"}
+    assert set(signatures["tag"].structured_outputs) == outputs
+    assert set(signatures["tag_tokens"].structured_outputs) == {"tags", "scores"}
+    card = json.loads((exported / "charagram" / MODEL_CARD).read_text())
+    assert card["kind"] == "tagger" and card["head"]["labels"] == TAGS
+    assert list(card["required_ops"]) == ["tensorflow-text"]
+
+
+def test_served_nothing(signatures):
+    for texts in ([], [""], ["", " "]):
+        found = signatures["tag"](texts=tf.constant(texts, tf.string, [len(texts)]))
+        assert found["row_lengths"].numpy().tolist() == [0] * len(texts)
+        assert all(found[name].shape == (0,) for name in ("tokens", "tags", "scores", "starts"))
+
+
+@pytest.mark.parametrize("lengths", [[0, 0], []])
+def test_served_no_tokens(signatures, lengths):
+    found = signatures["tag_tokens"](
+        tokens=tf.constant([], tf.string), row_lengths=tf.constant(lengths, tf.int64)
+    )
+    assert found["tags"].shape == found["scores"].shape == (0,)
+
+
+@pytest.mark.parametrize(
+    "lengths", [[], [1], [3], [-1, 3], [2**62, 2**62, 2**62, 2**62, 2], [5, -3]], ids=str
+)
+def test_row_lengths_that_do_not_fit(signatures, lengths):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must sum to the number of `tokens`"):
+        signatures["tag_tokens"](
+            tokens=tf.constant(["a", "b"]), row_lengths=tf.constant(lengths, tf.int64)
+        )
+
+
+@pytest.mark.parametrize(
+    ("sentences", "message"),
+    [
+        ("The cat", "`sentences` must be a list of sentences. Received: 'The cat'"),
+        ([b"The cat"], "A sentence must be a string or a list of strings. Received: bytes"),
+        ([["The", 3]], "A sentence must be a string or a list of strings. Received: list"),
+        (None, "`sentences` must be a list of sentences. Received: None"),
+        ([None], "A sentence must be a string or a list of strings. Received: NoneType"),
+    ],
+)
+def test_errors(tagger, sentences, message):
+    with pytest.raises(ConfigError, match=message):
+        tagger.tag(sentences)
+
+
+def test_batch_size_out_of_range(tagger):
+    with pytest.raises(
+        ConfigError, match=r"`batch_size` must be at least 1. Received: batch_size=0"
+    ):
+        tagger.tag(["a"], batch_size=0)
+    with pytest.raises(ConfigError, match=r"`batch_size` must be an integer.*batch_size=1.5"):
+        tagger.tag(["a"], batch_size=1.5)
+    with pytest.raises(ConfigError, match=r"`batch_size` must be an integer.*batch_size=None"):
+        tagger.tag(["a"], batch_size=None)
+
+
+def test_head_of_another_width(tagger):
+    head = TaggingHead(labels=["A"], word_dim=5)
+    with pytest.raises(ConfigError, match=r"`word_dim` of the head \(5\) does not match .* \(6\)"):
+        Tagger(tagger.vectorizer, tagger.encoder, head)

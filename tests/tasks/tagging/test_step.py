@@ -1,0 +1,254 @@
+"""Training steps of the tagger against NumPy, for each way to compose words."""
+
+from __future__ import annotations
+
+import functools
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.contracts import some_now
+from tests.reference import charagram as charagram_reference
+from tests.reference import cnn as cnn_reference
+from tests.reference import lstm as lstm_reference
+from tests.reference import optimizers as optimizer_reference
+from tests.reference import tagger as reference
+from tests.reference import text as text_reference
+from tf_charagram.encoders.char_cnn import CharCnn
+from tf_charagram.encoders.char_lstm import CharLstm
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.errors import ConfigError
+from tf_charagram.optimizers import MomentumSgd, make_optimizer
+from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
+from tf_charagram.tasks.tagging.step import TaggingModel
+from tf_charagram.text.characters import CharacterVectorizer
+from tf_charagram.text.vectorizer import NgramVectorizer
+
+SENTENCES = [
+    ["The", "cat", "sat"], ["I"], [], ["A", "cat", "saw", "the", "cat"], ["", "Unseen", "cat"],
+]  # fmt: skip
+KNOWN = ["the", "cat", "sat", "I", "a", "saw", "The"]
+LABELS = [0, 1, 2, 1, 0, 1, 2, 0, 1, 2, 0, 1]
+DIM = 3
+HEAD_NAMES = [f"{way}_{name}" for way in ("forward", "backward") for name in "KRb"]
+HEAD_NAMES += ["H", "bh", "S", "bs"]
+
+
+def charagram_composer(num_layers):
+    vectorizer = NgramVectorizer.from_texts(KNOWN, orders=[2, 3])
+    vocabulary = vectorizer.vocabulary.ngrams()
+    encoder = Charagram(
+        num_rows=vectorizer.num_rows, dim=DIM, activation="tanh", num_layers=num_layers
+    )
+
+    def compose(word, w):
+        dense = (w["K"], w["b2"]) if num_layers == 2 else None
+        return charagram_reference.embed([word], vocabulary, w["W"], w["b"], "tanh", dense)[0]
+
+    return vectorizer, encoder, ["W", "b", "K", "b2"][: 2 * num_layers], compose
+
+
+def character_rows(table, word):
+    """Returns the vectors of the characters of a word; capitals are kept."""
+    alphabet = sorted({char for known in KNOWN for char in known})
+    symbols = text_reference.normalize(word, lower=False)
+    ids = [1 if c == " " else 3 + alphabet.index(c) if c in alphabet else 2 for c in symbols]
+    return table[np.array(ids, int)]
+
+
+def char_cnn_composer():
+    vectorizer = CharacterVectorizer.from_texts(KNOWN, lowercase=False)
+    encoder = CharCnn(num_rows=vectorizer.num_rows, dim=DIM, char_dim=2)
+    names = ["table", "k2", "b2", "k3", "b3", "k4", "b4", "K", "b"]
+
+    def compose(word, w):
+        filters = [(w[f"k{n}"], w[f"b{n}"]) for n in (2, 3, 4)]
+        pooled = cnn_reference.pooled(character_rows(w["table"], word), filters, "relu")
+        return np.tanh(pooled @ w["K"] + w["b"])
+
+    return vectorizer, encoder, names, compose
+
+
+def char_lstm_composer():
+    vectorizer = CharacterVectorizer.from_texts(KNOWN, lowercase=False)
+    encoder = CharLstm(num_rows=vectorizer.num_rows, dim=DIM, char_dim=2)
+
+    def compose(word, w):
+        rows = character_rows(w["table"], word)
+        states = lstm_reference.states(rows, w["K"], w["R"], w["b"], w["p"])
+        return states[-1] if len(rows) else np.zeros(DIM)
+
+    return vectorizer, encoder, ["table", "K", "R", "b", "p"], compose
+
+
+COMPOSERS = {
+    "charagram": lambda: charagram_composer(1),
+    "2 layers": lambda: charagram_composer(2),
+    "char_cnn": char_cnn_composer,
+    "char_lstm": char_lstm_composer,
+}
+
+
+def batch_of(vectorizer, sentences, labels, distinct=True):
+    words = [word for sentence in sentences for word in sentence]
+    composed, places = np.arange(len(words)), np.arange(len(words))
+    if distinct:
+        _, composed, places = np.unique(words, return_index=True, return_inverse=True)
+    texts = tf.constant([words[i] for i in composed], tf.string, [len(composed)])
+    positions = tf.RaggedTensor.from_row_lengths(
+        tf.constant(places, tf.int32), tf.constant([len(s) for s in sentences], tf.int64)
+    )
+    return vectorizer(texts), has_capital(texts), positions, tf.constant(labels, tf.int32)
+
+
+class Setup:
+    """A model with random weights, and the same in NumPy."""
+
+    def __init__(self, name, use_capitals=True):
+        self.vectorizer, encoder, names, self.compose = COMPOSERS[name]()
+        head = TaggingHead(
+            labels=["A", "B", "C"], word_dim=DIM, lstm_dim=2, hidden_dim=4,
+            use_capitals=use_capitals,
+        )  # fmt: skip
+        self.model, self.use_capitals = TaggingModel(encoder, head), use_capitals
+        self.num_encoder_weights = len(names)
+        self.variables = dict(zip(
+            [f"encoder {name}" for name in names] + HEAD_NAMES,
+            [*encoder.weights, *head.weights], strict=True,
+        ))  # fmt: skip
+        rng = np.random.default_rng(0)
+        for variable in self.variables.values():
+            variable.assign(rng.normal(scale=0.5, size=variable.shape))
+
+    def weights(self):
+        return {name: w.numpy().astype(np.float64) for name, w in self.variables.items()}
+
+    def batch(self, **options):
+        return batch_of(self.vectorizer, SENTENCES, LABELS, **options)
+
+    def expected_loss(self, weights):
+        own = {name[8:]: w for name, w in weights.items() if name.startswith("encoder ")}
+        scores = reference.logits(
+            SENTENCES, lambda word: self.compose(word, own), weights, self.use_capitals
+        )
+        return reference.loss(scores, LABELS)
+
+
+@pytest.mark.parametrize("use_capitals", [False, True])
+@pytest.mark.parametrize("name", COMPOSERS)
+def test_loss_and_gradients_equal_numpy(name, use_capitals):
+    """Gradients along random directions, weight by weight."""
+    setup = Setup(name, use_capitals)
+    weights = setup.weights()
+    with tf.GradientTape() as tape:
+        loss = setup.model.loss_of(*setup.batch(), training=True)
+    assert float(loss) == pytest.approx(setup.expected_loss(weights), rel=1e-5)
+    sources = [variable.value for variable in setup.variables.values()]
+    rng = np.random.default_rng(1)
+    for key, gradient in zip(weights, tape.gradient(loss, sources), strict=True):
+        for _ in range(2):
+            direction = rng.normal(size=weights[key].shape)
+            ends = [
+                setup.expected_loss({**weights, key: weights[key] + step * direction})
+                for step in (1e-7, -1e-7)  # less would lose digits, more meet kinks of relu
+            ]
+            slope = np.sum(tf.convert_to_tensor(gradient) * direction)
+            assert slope == pytest.approx((ends[0] - ends[1]) / 2e-7, rel=2e-3, abs=1e-5), key
+
+
+@pytest.mark.parametrize("name", COMPOSERS)
+def test_distinct_words_are_enough(name):
+    """Composing every token gives the same loss and gradients."""
+    setup, results = Setup(name), []
+    sources = [variable.value for variable in setup.variables.values()]
+    for distinct in (True, False):
+        with tf.GradientTape() as tape:
+            loss = setup.model.loss_of(*setup.batch(distinct=distinct), training=True)
+        gradients = tape.gradient(loss, sources)
+        results.append([loss, *map(tf.convert_to_tensor, gradients)])
+    for one, other in zip(*results, strict=True):
+        assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+def numerical_gradient(setup, weights):
+    arrays = {name: np.zeros(w.shape) for name, w in weights.items()}
+    for name, w in weights.items():
+        for place in np.ndindex(w.shape):
+            ends = []
+            for step in (1e-5, -1e-5):
+                moved = w.copy()
+                moved[place] += step
+                ends.append(setup.expected_loss({**weights, name: moved}))
+            arrays[name][place] = (ends[0] - ends[1]) / 2e-5
+    return arrays
+
+
+@pytest.mark.parametrize("dense_l2", some_now([False, True], False))
+def test_fit_equals_numpy(dense_l2):
+    """SGD with momentum on all weights, with all penalties."""
+    setup = Setup("charagram")
+    settings = {"l2": 0.02, "l2_composition": 0.05, "l2_head": 0.1, "dense_l2": dense_l2}
+    setup.model.compile(make_optimizer("sgd", 0.2, 0.95), **settings)
+    weights = setup.weights()
+    optimizers = {name: optimizer_reference.MomentumSgd(0.2, 0.95) for name in weights}
+    touched = np.unique(setup.batch()[0].values)
+    data = tf.data.Dataset.from_tensors(setup.batch())
+    for _ in range(3):
+        loss = setup.model.fit(data, verbose=0).history["loss"][0]
+        assert loss == pytest.approx(setup.expected_loss(weights), rel=1e-4)
+        gradients = numerical_gradient(setup, weights)
+        for name, gradient in gradients.items():
+            own = 0.05 if name.startswith("encoder") else 0.1
+            rows = touched if name == "encoder W" and not dense_l2 else None
+            gradient += optimizer_reference.l2_gradient(weights[name], 0.02 + own, rows=rows)
+            weights[name] = optimizers[name].step(weights[name], gradient)
+            assert_allclose(setup.variables[name], weights[name], rtol=1e-3, atol=1e-4)
+    assert int(setup.model.step) == 3
+
+
+@pytest.mark.parametrize("name", some_now(COMPOSERS, "char_cnn"))
+def test_the_loss_goes_down(name):
+    setup = Setup(name)
+    setup.model.compile(MomentumSgd(0.2, 0.9), clip_norm=1.0)
+    data = tf.data.Dataset.from_tensors(setup.batch()).repeat(30)
+    before = setup.model.evaluate(data.take(1), verbose=0)
+    setup.model.fit(data, verbose=0)
+    assert setup.model.evaluate(data.take(1), verbose=0) < 0.5 * before
+
+
+@pytest.mark.parametrize("optimizer", some_now(["sgd", "adam", "adagrad"], "adam"))
+def test_batches_without_words_change_nothing(optimizer):
+    setup = Setup("charagram")
+    setup.model.compile(make_optimizer(optimizer, 0.1))
+    before = setup.weights()
+    batches = [batch_of(setup.vectorizer, sentences, []) for sentences in ([], [[]], [[], []])]
+    data = functools.reduce(
+        lambda whole, batch: whole.concatenate(batch), map(tf.data.Dataset.from_tensors, batches)
+    )
+    for batch in batches:
+        assert float(setup.model.loss_of(*batch, training=True)) == 0.0
+    assert setup.model.fit(data, verbose=0).history["loss"] == [0.0]
+    for name, w in setup.weights().items():
+        assert_array_equal(w, before[name], err_msg=name)
+
+
+def test_weights_that_are_not_finite():
+    setup = Setup("charagram")
+    setup.model.compile(make_optimizer("sgd", 0.1))
+    setup.model.head.hidden.bias.assign([np.nan] * 4)
+    before = setup.weights()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not finite"):
+        setup.model.fit(tf.data.Dataset.from_tensors(setup.batch()), verbose=0)
+    for name, w in setup.weights().items():
+        assert_array_equal(w, before[name], err_msg=name)
+
+
+def test_errors():
+    model = Setup("charagram").model
+    with pytest.raises(ConfigError, match=r"`l2_head` must not be negative. Received: l2_head=-1"):
+        model.compile(keras.optimizers.SGD(0.1), l2_head=-1.0)
+    with pytest.raises(ConfigError, match="`l2_words` needs an encoder whose word vectors are"):
+        model.compile(keras.optimizers.SGD(0.1), l2_words=1.0)

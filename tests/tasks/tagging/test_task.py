@@ -1,0 +1,131 @@
+"""The task `pos`, from the command line to a SavedModel."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.contracts import some_now
+from tf_charagram.cli.train import main
+from tf_charagram.tasks.tagging.model import Tagger
+
+QUICK = ["--task", "pos", "--dim", "16", "--lstm-dim", "8", "--hidden-dim", "8", "--epochs", "3",
+         "--batch-size", "4"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tagged(tmp_path_factory):
+    """Returns a file of sentences whose tags follow from the endings of words."""
+    path = tmp_path_factory.mktemp("tagged") / "train.tsv"
+    nouns, verbs = ["Ann", "Bob", "dogs", "cats"], ["runs", "sees", "barked", "slept"]
+    sentences = [f"{noun}\tNN\n{verb}\tVB\n.\t.\n" for noun in nouns for verb in verbs]
+    path.write_text("\n".join(sentences * 4), encoding="utf-8")
+    return path
+
+
+def train(*arguments):
+    return main([*QUICK, *map(str, arguments)])
+
+
+@pytest.mark.parametrize("encoder", some_now(["charagram", "char_cnn", "char_lstm"], "charagram"))
+def test_trains_and_is_served(encoder, tagged, tmp_path, capsys):
+    out = tmp_path / "run"
+    assert train("--data", tagged, "--eval-data", tagged, "--out", out, "--encoder", encoder,
+                 "--json") == 0  # fmt: skip
+    metrics = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert metrics["scores"]["train"] > 90
+    assert metrics["sentences_per_second"] > 0
+    history = [json.loads(line) for line in (out / "history.jsonl").read_text().splitlines()]
+    assert len(history) == 3 and history[-1]["loss"] < history[0]["loss"]
+    tagger = Tagger.load(out)
+    (tokens,) = tagger.tag(["Ann barked."])
+    assert [(token.token, token.start, token.end) for token in tokens] == [
+        ("Ann", 0, 3), ("barked", 4, 10), (".", 10, 11),
+    ]  # fmt: skip
+    served = tf.saved_model.load(metrics["paths"]["saved_model"]).signatures["serving_default"]
+    answer = served(texts=tf.constant(["Ann barked."]))
+    assert [tag.decode() for tag in answer["tags"].numpy()] == [token.tag for token in tokens]
+    np.testing.assert_allclose(
+        answer["scores"], [token.score for token in tokens], rtol=1e-4, atol=1e-6
+    )
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("unexported")
+def test_the_starter_set(tmp_path, capsys):
+    out = tmp_path / "run"
+    assert train("--out", out, "--select", "starter.dev") == 0
+    scores = json.loads((out / "metrics.json").read_text())["scores"]
+    assert set(scores) == {"starter.dev", "starter.test"}
+    history = [json.loads(line) for line in (out / "history.jsonl").read_text().splitlines()]
+    best = max(record["scores"]["starter.dev"] for record in history)
+    assert scores["starter.dev"] == pytest.approx(best)
+    shown = capsys.readouterr().out
+    assert "unknown" in shown and "starter.dev" in shown
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("unexported")
+def test_resumed_is_as_if_never_stopped(tagged, tmp_path, monkeypatch):
+    """Also: tags that were never seen count as wrong."""
+    whole, parts, other = tmp_path / "whole", tmp_path / "parts", tmp_path / "other.tsv"
+    other.write_text("Ann\tNN\nwow\tUH\n\n", encoding="utf-8")
+    data = ["--data", tagged, "--eval-data", other]
+    assert train(*data, "--out", whole) == 0
+    (details,) = json.loads((whole / "metrics.json").read_text())["details"]
+    assert details["unseen_tags"] == [["UH", 1]]
+    assert details["accuracy"] <= 50
+    with monkeypatch.context() as patch:
+
+        def stop(self, record):
+            raise KeyboardInterrupt
+
+        patch.setattr("tf_charagram.training.progress.TrainingProgress.report", stop)
+        assert train(*data, "--out", parts) == 130
+    assert train(*data, "--out", parts, "--resume") == 0
+    for one, other in zip(Tagger.load(whole).parts.weights, Tagger.load(parts).parts.weights,
+                          strict=True):  # fmt: skip
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.usefixtures("unexported")
+def test_bad_lines_that_were_skipped(tagged, tmp_path, caplog):
+    data = tmp_path / "train.tsv"
+    data.write_text(f"{tagged.read_text()}\nno tag\n")
+    flags = ["--data", data, "--eval-data", tagged, "--on-bad-line", "skip", "--quiet"]
+    assert train(*flags, "--out", tmp_path / "run") == 0
+    assert "skipped 1 bad line; first: " in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--encoder", "word_average"], "composes words from characters: choose the encoder"),
+        (["--data", "nowhere.tsv"], "nowhere.tsv: no such file"),
+        (["--data", "."], "is a folder"),
+        (["--select", "dev"], "Unknown set to select by 'dev'"),
+        (["--lstm-dim", "0"], "`lstm_dim` must be at least 1"),
+    ],
+)
+def test_what_is_wrong_is_said(arguments, message, tmp_path, capsys):
+    assert train(*arguments, "--out", tmp_path / "run") == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_flags_of_pairs_are_unknown(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        train("--margin", "0.4")
+    assert "unknown flag --margin" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("unexported")
+def test_a_file_of_settings_names_the_task(tagged, tmp_path):
+    settings = tmp_path / "settings.yaml"
+    settings.write_text(f"task: pos\ndata: ['{tagged}']\ndim: 8\nlstm_dim: 4\nepochs: 1\n")
+    out = tmp_path / "run"
+    assert main(["--config", str(settings), "--out", str(out)]) == 0
+    assert Tagger.load(out).encoder.dim == 8

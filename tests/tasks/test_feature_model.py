@@ -1,0 +1,137 @@
+"""Steps on vectors in memory are those that `fit` takes on the same batches."""
+
+from __future__ import annotations
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tf_charagram.data.pipeline.stream import ExampleStream
+from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
+from tf_charagram.tasks.pairs.model import PairLabelHead, PairScoreHead
+from tf_charagram.tasks.sentiment.model import TextHead
+from tf_charagram.tasks.supervised_step import FeatureModel, SupervisedModel
+
+DIM, NUM_TEXTS, NUM_EXAMPLES, BATCH_SIZE = 6, 9, 23, 5
+STEPS_PER_EPOCH = 5
+HEADS = {
+    "scores": lambda: PairScoreHead(dim=DIM, num_classes=3, hidden_dim=4),
+    "labels": lambda: PairLabelHead(dim=DIM, labels=("a", "b"), hidden_dim=4),
+    "texts": lambda: TextHead(dim=DIM, labels=("a", "b", "c"), hidden_dim=4),
+}
+
+
+def examples(head, bad=()):
+    """Returns the function that makes batches; the vectors of some texts are not finite."""
+    random = np.random.default_rng(1)
+    vectors = random.normal(size=(NUM_TEXTS, DIM)).astype(np.float32)
+    vectors[list(bad)] = np.nan
+    rows = random.integers(0, NUM_TEXTS, (1 if head == "texts" else 2, NUM_EXAMPLES))
+    scores = random.uniform(1, 3, NUM_EXAMPLES).astype(np.float32)
+    targets = tf.constant(scores if head == "scores" else scores.astype(np.int64) - 1)
+    vectors, rows = tf.constant(vectors), tf.constant(rows)
+
+    def batch(chosen):
+        texts = tf.reshape(tf.gather(rows, chosen, axis=1), [-1])
+        return tf.gather(vectors, texts), tf.gather(targets, chosen)
+
+    return batch
+
+
+def make(head="scores", optimizer="adam", bad=(), *, steps_per_execution=2, **settings):
+    """Returns a model and its stream; one that `fit` trains if `settings` are `None`."""
+    batch = examples(head, bad)
+    if settings.pop("is_plain", False):
+        model = SupervisedModel(None, HEADS[head]())
+    else:
+        model = FeatureModel(HEADS[head](), batch, **settings)
+    weights = [1.0, 2.0, 0.5][: len(model.head.labels)] if head != "scores" else None
+    model.compile(
+        make_optimizer(optimizer, 0.05), class_weights=weights, l2_head=1e-3, clip_norm=1.0,
+        steps_per_execution=steps_per_execution,
+    )  # fmt: skip
+    return model, ExampleStream(NUM_EXAMPLES, batch, batch_size=BATCH_SIZE, unit="pairs", seed=4)
+
+
+def train(model, stream, num_steps, callbacks=()):
+    """Trains on; returns the mean loss of the last epoch."""
+    for segment in stream.segments(int(model.step), num_steps):
+        model.train_on(stream, segment, callbacks)
+    return float(model.loss_tracker.result())
+
+
+def state_of(model):
+    return [np.array(variable) for variable in [*model.head.weights, *model.optimizer.variables]]
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_as_fit(head, optimizer):
+    """To the bit where TensorFlow uses the same kernels."""
+    losses, states = [], []
+    for settings in ({"is_plain": True}, {"use_one_thread": False}, {}):
+        model, stream = make(head, optimizer, **settings)
+        losses.append(train(model, stream, 2 * STEPS_PER_EPOCH))
+        states.append(state_of(model))
+    assert losses[0] == losses[1] == pytest.approx(losses[2], rel=1e-5)
+    for plain, threads, one_thread in zip(*states, strict=True):
+        assert_array_equal(threads, plain)
+        assert_allclose(one_thread, plain, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("steps_per_execution", [1, 3, 50])
+def test_any_step_can_be_the_last(steps_per_execution):
+    whole, stream = make()
+    train(whole, stream, 2 * STEPS_PER_EPOCH)
+    parts, stream = make(steps_per_execution=steps_per_execution)
+    for num_steps in (3, 1, 4, 2):
+        train(parts, stream, num_steps)
+    for one, other in zip(state_of(whole), state_of(parts), strict=True):
+        assert_array_equal(one, other)
+    assert int(parts.step) == int(whole.step) == 2 * STEPS_PER_EPOCH
+
+
+def test_stops_before_a_loss_that_is_not_finite():
+    """The weights are those before the step, and the steps before it have been counted."""
+    model, stream = make(bad=[2])
+    vectors = [examples("scores", [2])(tf.constant(step))[0] for step in stream.epoch(0)]
+    num_good = next(i for i, batch in enumerate(vectors) if np.isnan(batch).any())
+    expected, _ = make(bad=[2])
+    train(expected, stream, num_good)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not finite"):
+        train(model, stream, STEPS_PER_EPOCH)
+    assert int(model.step) == num_good
+    for one, other in zip(model.head.weights, expected.head.weights, strict=True):
+        assert_array_equal(one, other)
+
+
+def test_callbacks_are_told_and_can_stop():
+    told = []
+
+    class Watch(keras.callbacks.Callback):
+        def on_train_begin(self, logs=None):
+            told.append("begin")
+
+        def on_train_batch_end(self, batch, logs=None):
+            told.append((batch, int(self.model.step), round(float(logs["loss"]), 6)))
+            self.model.stop_training = batch == 1
+
+        def on_train_end(self, logs=None):
+            told.append("end")
+
+    model, stream = make()
+    train(model, stream, STEPS_PER_EPOCH, [Watch()])
+    loss = round(float(model.loss_tracker.result()), 6)
+    assert told == ["begin", (0, 2, told[1][2]), (1, 4, loss), "end"]
+
+
+def test_compiled_again_forgets_the_optimizer():
+    model, stream = make()
+    train(model, stream, 1)
+    model.compile(make_optimizer("sgd", 1e-30), steps_per_execution=2)
+    before = [np.array(weight) for weight in model.head.weights]
+    train(model, stream, STEPS_PER_EPOCH)
+    for weight, expected in zip(model.head.weights, before, strict=True):
+        assert_allclose(weight, expected, atol=1e-7)

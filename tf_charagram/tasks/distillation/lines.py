@@ -1,0 +1,253 @@
+"""Texts with the vectors of their teachers, and the nearest neighbors of each text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.tasks.distillation.teacher import Teacher, VectorCache, read_vectors
+
+_CHUNK = 50_000
+# Vectors from which the principal directions are computed.
+_NUM_SAMPLED = 100_000
+# For the search of neighbors.
+_CLUSTER_SIZE = 2_500
+_SAMPLED_PER_CLUSTER = 40
+_NUM_ROUNDS = 8
+_CLUSTER_CHUNK = 20_000
+# Lines of a cluster that are compared with the whole cluster at a time.
+_MAX_ROWS = 2_000
+_MAX_COSINES = 5_000_000
+
+
+class LineVectors(Protocol):
+    """Vectors of numbered lines."""
+
+    def __len__(self) -> int:
+        """Returns the number of lines."""
+
+    def vectors(self, numbers: np.ndarray) -> np.ndarray:
+        """Returns the vectors of lines, of unit length, float32 `(len(numbers), dim)`."""
+
+
+class MeanOfTeachers:
+    """The vectors of several teachers side by side, so that cosines are means over the teachers.
+
+    Args:
+        teachers: The same lines with the vectors of each teacher.
+
+    Raises:
+        ConfigError: A line has a usable vector of only some of the teachers.
+    """
+
+    def __init__(self, *teachers: TeacherLines) -> None:
+        if any(teacher.texts != teachers[0].texts for teacher in teachers):
+            raise ConfigError(
+                "The teachers skip different lines because of zero or infinite vectors. Remove "
+                "these lines from the data, and their vectors."
+            )
+        self._teachers = teachers
+
+    def __len__(self) -> int:
+        return len(self._teachers[0])
+
+    def vectors(self, numbers: np.ndarray) -> np.ndarray:
+        """Returns vectors of unit length; see `LineVectors`."""
+        vectors = [teacher.vectors(numbers) for teacher in self._teachers]
+        return np.concatenate(vectors, axis=1) / np.sqrt(np.float32(len(vectors)))
+
+
+class TeacherLines:
+    """Texts in memory and their vectors, on disk if they are in files.
+
+    Blank lines are skipped, along with their vectors.
+
+    Args:
+        paths: Files of texts, one per line.
+        sources: Files of vectors, one per file of texts; or a teacher that computes them.
+        cache_folder: Folder where computed vectors are kept.
+        bad_lines: What to do about lines whose vector is zero or not finite.
+
+    Attributes:
+        texts: The texts.
+        dim: Width of the vectors.
+
+    Raises:
+        ConfigError: A package is not installed.
+        DataError: A file cannot be read, a line is bad, or there are no texts.
+        RunError: The cache cannot be written.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str | Path],
+        sources: Sequence[str | Path] | Teacher,
+        *,
+        cache_folder: str | Path,
+        bad_lines: BadLines,
+    ) -> None:
+        files = [[line for _, line in read_lines(path)] for path in paths]
+        lines = [line for file in files for line in file]
+        is_visible = np.array([bool(line.strip()) for line in lines], bool)
+        if not is_visible.any():
+            raise DataError(paths[0], "no texts found: all lines are blank")
+        if isinstance(sources, Sequence):
+            self._parts = [read_vectors(source) for source in sources]
+            for part, file, source, path in zip(self._parts, files, sources, paths, strict=True):
+                if len(part) != len(file):
+                    raise DataError(
+                        source, f"has {len(part):,} vectors, and {path} has {len(file):,} lines"
+                    )
+                if part.shape[1] != self._parts[0].shape[1]:
+                    raise DataError(
+                        source,
+                        f"its vectors have {part.shape[1]} numbers, those of {sources[0]} "
+                        f"{self._parts[0].shape[1]}",
+                    )
+            rows = np.arange(len(lines))
+        else:
+            visible = [line for line, keep in zip(lines, is_visible, strict=True) if keep]
+            cache = VectorCache(cache_folder, sources, visible)
+            self._parts = [cache.vectors()]
+            rows = np.zeros(len(lines), np.int64)
+            rows[is_visible] = cache.rows
+        self.dim = self._parts[0].shape[1]
+        self._splits = np.cumsum([0, *map(len, self._parts)])
+        is_good = self._are_good(rows)
+        ends = np.cumsum([0, *map(len, files)])
+        for line in np.flatnonzero(is_visible & ~is_good).tolist():
+            number = int(np.searchsorted(ends, line, side="right")) - 1
+            message = "expected a vector of finite numbers that are not all zero"
+            bad_lines.report(paths[number], line - int(ends[number]) + 1, message)
+        kept = is_visible & is_good
+        self._rows = rows[kept]
+        self.texts = [line for line, keep in zip(lines, kept, strict=True) if keep]
+        if not self.texts:
+            raise DataError(paths[0], "no line has a usable vector")
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def vectors(self, numbers: np.ndarray) -> np.ndarray:
+        """Returns vectors of unit length; see `LineVectors`."""
+        return normalized(self._gather(self._rows[numbers]))
+
+    def principal_directions(self, dim: int) -> np.ndarray:
+        """Returns the principal directions of the vectors.
+
+        Args:
+            dim: Number of directions.
+
+        Returns:
+            float32 `(self.dim, dim)`, orthonormal columns.
+
+        Raises:
+            ConfigError: `dim` is larger than the width of the vectors.
+        """
+        if dim > self.dim:
+            raise ConfigError(
+                f"`dim` must be at most the width of the teacher's vectors, {self.dim}. "
+                f"Received: dim={dim}"
+            )
+        step = max(1, len(self) // _NUM_SAMPLED)
+        product = np.zeros((self.dim, self.dim))
+        numbers = np.arange(0, len(self), step)
+        for chunk in np.array_split(numbers, -(-len(numbers) // _CHUNK)):
+            vectors = self.vectors(chunk)
+            product += vectors.T @ vectors
+        _, directions = np.linalg.eigh(product)
+        return directions[:, ::-1][:, :dim].astype(np.float32)
+
+    def _gather(self, rows: np.ndarray) -> np.ndarray:
+        vectors = np.empty((len(rows), self.dim), np.float32)
+        parts = np.searchsorted(self._splits, rows, side="right") - 1
+        for number, part in enumerate(self._parts):
+            chosen = np.flatnonzero(parts == number)
+            vectors[chosen] = part[rows[chosen] - self._splits[number]]
+        return vectors
+
+    def _are_good(self, rows: np.ndarray) -> np.ndarray:
+        """Returns whether each vector is finite and not zero."""
+        good = np.ones(len(rows), bool)
+        for first in range(0, len(rows), _CHUNK):
+            vectors = self._gather(rows[first : first + _CHUNK])
+            lengths = np.einsum("ij,ij->i", vectors, vectors)
+            good[first : first + _CHUNK] = np.isfinite(lengths) & (lengths > 0)
+        return good
+
+
+def normalized(vectors: np.ndarray) -> np.ndarray:
+    """Divides each row by its length; zero rows stay zero."""
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
+
+
+def nearest_lines(lines: LineVectors, number: int, *, seed: int = 0) -> np.ndarray:
+    """Finds lines whose vectors have a large cosine with the vector of each line.
+
+    Only the cluster of a line is searched, so the lines are near, but not always the nearest:
+    comparing all lines with all takes an hour for a million. The clusters are those of spherical
+    k-means on a sample, of about 2,500 lines each.
+
+    Args:
+        lines: The lines and their vectors.
+        number: Neighbors to find for each line.
+        seed: Seed of the sample.
+
+    Returns:
+        Numbers of lines, the nearest first, int32 `(len(lines), number)`. A line is not its own
+        neighbor. If its cluster has too few other lines, the rest is -1.
+    """
+    centers = _centers(lines, seed)
+    parts = np.array_split(np.arange(len(lines)), -(-len(lines) // _CLUSTER_CHUNK))
+    clusters = np.concatenate([_nearest_centers(lines.vectors(part), centers) for part in parts])
+    order = np.argsort(clusters, kind="stable")
+    bounds = np.searchsorted(clusters[order], np.arange(len(centers) + 1))
+    nearest = np.full((len(lines), number), -1, np.int32)
+    for first, last in pairwise(bounds):
+        members = order[first:last]
+        if len(members) > 1:
+            chosen = members[_nearest_rows(lines.vectors(members), number)]
+            nearest[members, : chosen.shape[1]] = chosen
+    return nearest
+
+
+def _nearest_centers(vectors: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    return (vectors @ centers.T).argmax(axis=1)
+
+
+def _centers(lines: LineVectors, seed: int) -> np.ndarray:
+    """Returns the centers of the clusters, of unit length, float32 `(num_clusters, dim)`."""
+    num_clusters = max(1, len(lines) // _CLUSTER_SIZE)
+    random = np.random.default_rng(seed)
+    size = min(len(lines), num_clusters * _SAMPLED_PER_CLUSTER)
+    sample = lines.vectors(np.sort(random.choice(len(lines), size, replace=False)))
+    centers = sample[random.choice(size, num_clusters, replace=False)]
+    for _ in range(_NUM_ROUNDS):
+        nearest = _nearest_centers(sample, centers)
+        order = np.argsort(nearest, kind="stable")
+        present, firsts = np.unique(nearest[order], return_index=True)
+        centers[present] = normalized(np.add.reduceat(sample[order], firsts, axis=0))
+    return centers
+
+
+def _nearest_rows(vectors: np.ndarray, number: int) -> np.ndarray:
+    """Returns the rows nearest to each row but itself, `(num_rows, min(number, num_rows - 1))`."""
+    number = min(number, len(vectors) - 1)
+    nearest = np.empty((len(vectors), number), np.int64)
+    # Clusters may be large, because nearly equal lines share one.
+    num_rows = max(1, min(_MAX_ROWS, _MAX_COSINES // len(vectors)))
+    for first in range(0, len(vectors), num_rows):
+        cosines = vectors[first : first + num_rows] @ vectors.T
+        rows = np.arange(len(cosines))
+        cosines[rows, first + rows] = -np.inf
+        chosen = np.argpartition(-cosines, number - 1, axis=1)[:, :number]
+        order = np.argsort(-np.take_along_axis(cosines, chosen, axis=1), axis=1, kind="stable")
+        nearest[first + rows] = np.take_along_axis(chosen, order, axis=1)
+    return nearest

@@ -1,0 +1,90 @@
+"""Readers of pairs of texts with labels or scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Unpack
+
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.columns import ColumnOptions, read_columns
+from tf_charagram.data.readers.scored import ScoredPairs, ScoredRows, is_number, set_name
+from tf_charagram.errors import DataError
+
+# More scores than this outside of the scale are another scale, not bad lines.
+_MAX_OUTSIDE = 9
+
+
+@dataclass(frozen=True)
+class LabelledPairs:
+    """Pairs of texts with a label each.
+
+    Attributes:
+        name: Name of the set.
+        left: First text of each pair, such as the premise.
+        right: Second text of each pair, such as the hypothesis.
+        labels: Label of each pair.
+    """
+
+    name: str
+    left: list[str]
+    right: list[str]
+    labels: list[str]
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+def read_labelled_pairs(
+    path: str | Path, *, name: str | None = None, **options: Unpack[ColumnOptions]
+) -> LabelledPairs:
+    """Reads pairs of texts with labels from a table, for example SICK.
+
+    Args:
+        path: File, plain or gzip, or `"-"` for standard input.
+        name: Name of the set. Default: the file name without suffix.
+        **options: See `ColumnOptions`.
+
+    Raises:
+        ConfigError: An argument is wrong or does not fit the file.
+        DataError: See `read_columns`.
+    """
+    rows = read_columns(path, num_texts=2, **options)
+    left, right = ([row.texts[side] for row in rows] for side in (0, 1))
+    return LabelledPairs(name or set_name(path), left, right, [row.label for row in rows])
+
+
+def read_scored_pairs(
+    path: str | Path,
+    *,
+    num_classes: int = 5,
+    name: str | None = None,
+    **options: Unpack[ColumnOptions],
+) -> ScoredPairs:
+    """Reads pairs of texts with scores from 1 to K from a table, for example SICK.
+
+    Args:
+        path: File, plain or gzip, or `"-"` for standard input.
+        num_classes: K, the highest score. A score outside 1..K makes a line bad.
+        name: Name of the set. Default: the file name without suffix.
+        **options: See `ColumnOptions`; `label_column` is the column of the score.
+
+    Raises:
+        ConfigError: An argument is wrong or does not fit the file.
+        DataError: See `read_columns`; or there are fewer than 2 rows, or many scores are outside
+            1..K.
+    """
+    options["on_bad_line"] = bad = BadLines.of(options.get("on_bad_line", "error"))
+    rows = read_columns(path, num_texts=2, is_scored=True, **options)
+    values = [float(row.label) for row in rows if is_number(row.label)]
+    num_outside = sum(not 1.0 <= value <= num_classes for value in values)
+    if num_outside > _MAX_OUTSIDE and num_outside >= len(rows) / 20:
+        raise DataError(
+            path,
+            f"{num_outside:,} of {len(rows):,} scores are not from 1 to {num_classes}: set the "
+            "highest score with --num-classes, and shift all scores so that the lowest is 1.",
+        )
+    scored = ScoredRows(path, bad, 1.0, float(num_classes))
+    for row in rows:
+        scored.add(row.line, row.texts, row.label)
+    return scored.to_pairs(name or set_name(path), "pearson")

@@ -1,0 +1,193 @@
+"""Models of pairs of texts: how related they are, or what one says about the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+from numpy.typing import NDArray
+
+from tf_charagram.errors import ConfigError, check_integers
+from tf_charagram.layers.sigmoid_head import SigmoidHead, checked_labels
+from tf_charagram.losses.cross_entropy import cross_entropy
+from tf_charagram.models.answering import AnsweringModel, Classified, LabellingModel
+from tf_charagram.tasks.pairs.loss import expected_score, relatedness_loss, spread_scores
+from tf_charagram.text.tensors import paired_texts
+
+
+class PairHead(SigmoidHead):
+    """Computes logits for pairs of vectors: Wp hs + bp, with hs = sigmoid(W* h* + W+ h+ + b).
+
+    h* = left * right and h+ = |left - right| do not depend on the order of the two vectors (Tai et
+    al. 2015; Universal, section 4.4).
+
+    Args:
+        dim: Width of the vectors.
+        num_outputs: Number of logits, at least 2.
+        hidden_dim: Width of hs.
+        seed: Seed of the initial weights.
+        **kwargs: Name and dtype, as for every layer.
+
+    Call arguments:
+        vectors: The vectors of B pairs, lefts first, then rights, float32 `(2B, dim)`.
+
+    Returns:
+        float32 `(B, num_outputs)`.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    feature_names = ("product", "distance")
+
+    def features(self, vectors: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        """Returns h* and h+, float32 `(B, dim)` each."""
+        left, right = tf.split(vectors, 2)
+        return left * right, tf.abs(left - right)
+
+
+@keras.saving.register_keras_serializable(package="tf_charagram")
+class PairScoreHead(PairHead):
+    """A `PairHead` for scores from 1 to K: one logit per whole score.
+
+    Args:
+        dim: Width of the vectors.
+        num_classes: K, at least 2.
+        **kwargs: `hidden_dim`, `seed`, name and dtype, as for `PairHead`.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    def __init__(self, *, dim: int, num_classes: int = 5, **kwargs: Any) -> None:
+        check_integers(num_classes=num_classes)
+        if num_classes < 2:
+            raise ConfigError(
+                f"`num_classes` must be at least 2. Received: num_classes={num_classes}"
+            )
+        super().__init__(dim=dim, num_outputs=num_classes, **kwargs)
+        self.num_classes = num_classes
+
+    def loss(self, logits: tf.Tensor, targets: tf.Tensor, class_weights: None) -> tf.Tensor:
+        """Computes the loss of scores, float32 `(B,)`; see `relatedness_loss`."""
+        del class_weights
+        return relatedness_loss(logits, spread_scores(targets, self.num_classes))
+
+
+@keras.saving.register_keras_serializable(package="tf_charagram")
+class PairLabelHead(PairHead):
+    """A `PairHead` for labels: one logit per label.
+
+    Args:
+        dim: Width of the vectors.
+        labels: The labels, at least 2, all different.
+        **kwargs: `hidden_dim`, `seed`, name and dtype, as for `PairHead`.
+
+    Raises:
+        ConfigError: An argument is out of range.
+    """
+
+    loss = staticmethod(cross_entropy)
+
+    def __init__(self, *, dim: int, labels: Iterable[str], **kwargs: Any) -> None:
+        labels = checked_labels(labels)
+        super().__init__(dim=dim, num_outputs=len(labels), **kwargs)
+        self.labels = labels
+
+
+@keras.saving.register_keras_serializable(package="tf_charagram")
+class PairScorer(AnsweringModel):
+    """Scores how related two texts are, from 1 to K: a vectorizer, an encoder and a head.
+
+    Arguments as for `HeadedModel`, with a `PairScoreHead`.
+
+    Example:
+        >>> from tf_charagram.encoders.charagram import Charagram
+        >>> from tf_charagram.text.vectorizer import NgramVectorizer
+        >>> vectorizer = NgramVectorizer.from_texts(["a cat", "a dog"])
+        >>> encoder = Charagram(num_rows=vectorizer.num_rows, dim=8)
+        >>> scorer = PairScorer(vectorizer, encoder, PairScoreHead(dim=8, num_classes=5))
+        >>> scorer.score(["a cat", "a dog"], ["some cats", "a man"]).shape
+        (2,)
+    """
+
+    kind = "pair_scorer"
+    purpose = "Says how related two texts are"
+    score_title = "Pearson's r x 100"
+    reads = "pairs"
+    head_class = PairScoreHead
+
+    @property
+    def answer_shape(self) -> tuple[int, ...]:
+        """The shape of a scalar."""
+        return ()
+
+    def answers(self, vectors: tf.Tensor) -> tf.Tensor:
+        """Returns the scores of pairs, float32 `(B,)`, from their vectors, lefts first."""
+        return expected_score(self.head(vectors))
+
+    def outputs(self, answers: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Returns `score`, float32 `(n,)`."""
+        return {"score": answers}
+
+    def score(
+        self, left: Sequence[str], right: Sequence[str], *, batch_size: int = 1000
+    ) -> NDArray[np.float32]:
+        """Returns the scores of corresponding texts, float32 `(num_pairs,)`, from 1 to K.
+
+        Args:
+            left: Any texts, also empty ones and broken UTF-8.
+            right: As many texts.
+            batch_size: Texts encoded at a time.
+
+        Raises:
+            ConfigError: The lists differ in length, one of them is a single string or contains
+                something else than strings, or `batch_size` is not an integer above 0.
+        """
+        return self.answers_to(*paired_texts(left, right), batch_size=batch_size)
+
+    def signatures(self) -> dict[str, Any]:
+        """Returns `serving_default(texts_a, texts_b) -> {"score": float32 (n,)}`."""
+        return {"serving_default": self.pair_function()}
+
+
+@keras.saving.register_keras_serializable(package="tf_charagram")
+class PairClassifier(LabellingModel):
+    """Labels pairs of texts, for example as entailment: a vectorizer, an encoder and a head.
+
+    Arguments as for `HeadedModel`, with a `PairLabelHead`.
+    """
+
+    kind = "pair_classifier"
+    purpose = "Labels pairs of texts"
+    score_title = "accuracy, %"
+    reads = "pairs"
+    head_class = PairLabelHead
+
+    def probabilities(
+        self, left: Sequence[str], right: Sequence[str], *, batch_size: int = 1000
+    ) -> NDArray[np.float32]:
+        """Returns the probability of each label, float32 `(num_pairs, num_labels)`.
+
+        Args:
+            left: Any texts, such as premises.
+            right: As many texts, such as hypotheses.
+            batch_size: Texts encoded at a time.
+
+        Raises:
+            ConfigError: See `PairScorer.score`.
+        """
+        return self.answers_to(*paired_texts(left, right), batch_size=batch_size)
+
+    def classify(
+        self, left: Sequence[str], right: Sequence[str], *, batch_size: int = 1000
+    ) -> list[Classified]:
+        """Returns the most probable label of each pair; arguments as for `probabilities`."""
+        return self.most_probable(self.probabilities(left, right, batch_size=batch_size))
+
+    def signatures(self) -> dict[str, Any]:
+        """Returns `serving_default(texts_a, texts_b) -> {"label", "scores"}`; see `outputs`."""
+        return {"serving_default": self.pair_function()}

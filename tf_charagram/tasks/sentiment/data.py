@@ -1,0 +1,170 @@
+"""Readers of texts with labels: tables, and trees of the Stanford Sentiment Treebank."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Unpack
+
+from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.columns import ColumnOptions, read_columns
+from tf_charagram.data.readers.lines import STDIN, read_lines
+from tf_charagram.data.readers.scored import set_name
+from tf_charagram.errors import ConfigError, DataError
+
+#: Binary labels of the labels from very negative to very positive; neutral texts are left out.
+_BINARY = {"0": "0", "1": "0", "3": "1", "4": "1"}
+_TREE = re.compile(r"\s*\(\d\s.*\)\s*")
+_PIECE = re.compile(r"\((?P<label>[0-4])(?![^()\s])|(?P<end>\))|(?P<word>[^()\s]+)|(?P<other>\()")
+# Brackets, slash and star as the Penn Treebank writes them.
+_ESCAPES = {"-lrb-": "(", "-rrb-": ")", "\\/": "/", "\\*": "*"}
+_ESCAPED = re.compile("|".join(map(re.escape, _ESCAPES)), re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class LabelledTexts:
+    """Texts with a label each.
+
+    Attributes:
+        name: Name of the set.
+        texts: The texts.
+        labels: Label of each text.
+    """
+
+    name: str
+    texts: list[str]
+    labels: list[str]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+def read_labelled_texts(
+    path: str | Path,
+    *,
+    phrases: bool = False,
+    fine_labels: bool = False,
+    name: str | None = None,
+    **options: Unpack[ColumnOptions],
+) -> LabelledTexts:
+    """Reads texts with labels from a table, or from trees of the Stanford Sentiment Treebank.
+
+    Penn Treebank escapes such as `-LRB-` become brackets in both, because some tables of the
+    treebank have them and others do not.
+
+    Args:
+        path: File, plain or gzip. A table may be standard input, `"-"`.
+        phrases: Whether to read all constituents of trees, see `read_trees`.
+        fine_labels: Whether to keep the five labels of trees.
+        name: Name of the set. Default: the file name without suffix.
+        **options: Options of tables, see `ColumnOptions`.
+
+    Raises:
+        ConfigError: An argument is wrong or does not fit the file.
+        DataError: The file cannot be read, a line is bad, or there are no texts; see
+            `read_columns`.
+    """
+    name = name or set_name(path)
+    has_columns = options.get("text_columns") or options.get("label_column") is not None
+    if not has_columns and _has_trees(path):
+        on_bad_line = options.get("on_bad_line", "error")
+        rows = read_trees(path, phrases=phrases, fine_labels=fine_labels, on_bad_line=on_bad_line)
+    elif phrases or fine_labels:
+        raise ConfigError(f"`phrases` and `fine_labels` are for trees. Received a table: {path}")
+    else:
+        rows = [(unescape(row.texts[0]), row.label) for row in read_columns(path, **options)]
+    return LabelledTexts(name, [text for text, _ in rows], [label for _, label in rows])
+
+
+def read_trees(
+    path: str | Path,
+    *,
+    phrases: bool = False,
+    fine_labels: bool = False,
+    on_bad_line: str | BadLines = "error",
+) -> list[tuple[str, str]]:
+    """Reads trees, one per line, as in `train.txt` (Socher et al. 2013).
+
+    Args:
+        path: File, plain or gzip.
+        phrases: Whether to return every distinct constituent instead of the sentences.
+        fine_labels: Whether to return labels from `"0"`, very negative, to `"4"`, very positive,
+            instead of `"0"`, negative, and `"1"`, positive, without neutral texts.
+        on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
+
+    Returns:
+        Texts and labels.
+
+    Raises:
+        ConfigError: `on_bad_line` is unknown.
+        DataError: The file cannot be read, a line is bad, or there are no texts.
+    """
+    bad = BadLines.of(on_bad_line)
+    rows: list[tuple[str, str]] = []
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        try:
+            found = constituents(line)
+        except ValueError as error:
+            bad.report(path, number, str(error))
+        else:
+            rows += found if phrases else found[:1]
+    if not fine_labels:
+        rows = [(text, _BINARY[label]) for text, label in rows if label in _BINARY]
+    if not rows:
+        raise DataError(path, f"no texts found: {bad.summary()}")
+    return list(dict.fromkeys(rows)) if phrases else rows
+
+
+def constituents(line: str) -> list[tuple[str, str]]:
+    """Returns text and label of every constituent of a tree, the whole sentence first.
+
+    Raises:
+        ValueError: It is not a tree.
+
+    Example:
+        >>> constituents("(3 (2 It) (4 sings))")
+        [('It sings', '3'), ('sings', '4'), ('It', '2')]
+    """
+    problem = ValueError("expected a tree such as (3 (2 It) (4 sings)), with labels from 0 to 4")
+    words: list[str] = []
+    opened: list[tuple[str, int]] = []
+    closed: list[tuple[int, int, str]] = []
+    for match in _PIECE.finditer(line):
+        if match["other"] or (closed and not opened):
+            raise problem
+        if match["label"]:
+            opened.append((match["label"], len(words)))
+        elif not opened:
+            raise problem
+        elif match["word"]:
+            words.append(unescape(match["word"]))
+        else:
+            label, start = opened.pop()
+            if start == len(words):
+                raise problem
+            closed.append((start, len(words), label))
+    if opened or not closed:
+        raise problem
+    return [(" ".join(words[start:end]), label) for start, end, label in reversed(closed)]
+
+
+def unescape(text: str) -> str:
+    r"""Replaces Penn Treebank escapes.
+
+    Example:
+        >>> unescape(r"-LRB- a and\/or b -RRB-")
+        '( a and/or b )'
+    """
+    return _ESCAPED.sub(lambda match: _ESCAPES[match.group().lower()], text)
+
+
+def _has_trees(path: str | Path) -> bool:
+    """Returns whether the first line that is not blank is a tree."""
+    if str(path) == STDIN:  # It can be read only once.
+        return False
+    lines = (text for _, text in itertools.islice(read_lines(path), 100) if text.strip())
+    return _TREE.fullmatch(next(lines, "")) is not None

@@ -1,0 +1,158 @@
+"""Training steps of supervised tasks: an encoder and its head, or the head on fixed vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.eager import context
+
+from tf_charagram.data.pipeline.device import first_gpu
+from tf_charagram.training.step_model import StepModel
+
+
+class SupervisedModel(StepModel):
+    """Trains an encoder and the head on top of it, or only the head (Universal, section 4.4).
+
+    `fit` takes a `tf.data.Dataset` of `(ids, targets)`. The ids are a `tf.RaggedTensor` int32: of B
+    texts `(B, None)`, or of the 2B texts of B pairs `(2B, None)`, lefts first, then rights. Targets
+    are scores float32 `(B,)` or indices of labels int32 `(B,)`, whichever `head.loss` expects.
+    Without an encoder, batches have vectors instead of ids, float32 `(B, dim)` or `(2B, dim)`.
+
+    Args:
+        encoder: Keras layer from ragged ids to `(batch, dim)`; `None` to train only the head.
+        head: Keras layer from vectors to logits, with `loss(logits, targets, class_weights)`.
+    """
+
+    def __init__(
+        self, encoder: keras.layers.Layer | None, head: keras.layers.Layer, **kwargs: Any
+    ) -> None:
+        super().__init__([head] if encoder is None else [encoder, head], **kwargs)
+        self.encoder = encoder
+        self.head = head
+
+    def compile(
+        self,
+        optimizer: keras.optimizers.Optimizer,
+        *,
+        class_weights: Sequence[float] | np.ndarray | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Configures training.
+
+        Args:
+            optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
+            class_weights: Weight of the examples of each label, `(num_labels,)`.
+            **kwargs: As for `StepModel.compile`.
+
+        Raises:
+            ConfigError: An argument is out of range.
+        """
+        self.class_weights = None
+        if class_weights is not None:
+            self.class_weights = tf.constant(np.asarray(class_weights, np.float32))
+        if self.encoder is None:
+            # The head is the only layer, and takes the place of the encoder.
+            kwargs["l2_composition"] = kwargs.pop("l2_head", 0.0)
+        super().compile(optimizer, **kwargs)
+
+    def adapt(self, inputs: tf.RaggedTensor | tf.Tensor) -> None:
+        """Adapts the head to the size of the vectors; see `SigmoidHead.adapt`.
+
+        Args:
+            inputs: Ids or vectors, as in batches. A few hundred texts are enough.
+        """
+        self.head.adapt(self._vectors(inputs, training=False))
+
+    def loss_of(self, *batch: Any, training: bool) -> tf.Tensor:
+        """Returns the loss of a batch, without penalties."""
+        inputs, targets = batch
+        logits = self.head(self._vectors(inputs, training))
+        return self.head.loss(logits, targets, self.class_weights)
+
+    def _vectors(self, inputs: Any, training: bool) -> tf.Tensor:
+        return inputs if self.encoder is None else self.encode(inputs, training=training)
+
+
+class FeatureModel(SupervisedModel):
+    """Trains a head on fixed vectors in memory, many steps per call from Python.
+
+    A step of a head takes a sixth of a millisecond; assembling its batch in an input pipeline and
+    handing it over takes three times that. So steps assemble their batches inside their own graph,
+    which receives only the order of the examples.
+
+    Args:
+        head: Keras layer from vectors to logits; see `SupervisedModel`.
+        make_batch: Returns a batch of vectors and targets from the indices of its examples, int64
+            `(batch,)`.
+        use_one_thread: Whether the operations of a step run in one thread if there is no GPU.
+            They take a few microseconds each, and half as long again if handed from thread to
+            thread. TensorFlow then does not optimize the graph, so products round differently.
+        **kwargs: As for `keras.Model`.
+    """
+
+    def __init__(
+        self,
+        head: keras.layers.Layer,
+        make_batch: Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]],
+        *,
+        use_one_thread: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(None, head, **kwargs)
+        self._make_batch = make_batch
+        self.use_one_thread = use_one_thread and first_gpu() is None
+
+    def compile(self, optimizer: keras.optimizers.Optimizer, **kwargs: Any) -> None:
+        """Configures training; arguments and errors as for `SupervisedModel.compile`."""
+        super().compile(optimizer, **kwargs)
+        signature = [tf.TensorSpec([None], tf.int64), tf.TensorSpec([], tf.int32)]
+        self._train_steps = tf.function(self._steps_on, input_signature=signature, autograph=False)
+
+    def train_on(
+        self, stream: Any, segment: Any, callbacks: Sequence[keras.callbacks.Callback] = ()
+    ) -> None:
+        """Trains on consecutive steps, `steps_per_execution` at a time.
+
+        Args:
+            stream: The `ExampleStream` of the examples.
+            segment: Which of its steps to take.
+            callbacks: Called after each execution, as by `fit`.
+        """
+        watchers = keras.callbacks.CallbackList(list(callbacks), model=self)
+        self.stop_training = False
+        self.loss_tracker.reset_state()
+        watchers.on_train_begin()
+        orders = stream.orders(segment, self.steps_per_execution)
+        for number, order in enumerate(orders):
+            with self._threads():
+                loss = self._train_steps(order, stream.step_size)
+            watchers.on_train_batch_end(number, {"loss": loss})
+            if self.stop_training:
+                break
+        watchers.on_train_end()
+
+    def _steps_on(self, order: tf.Tensor, step_size: tf.Tensor) -> tf.Tensor:
+        """Trains on consecutive batches; returns the mean loss.
+
+        Args:
+            order: Indices of the examples, `(num_examples,)`.
+            step_size: Examples per batch; the last batch may have fewer.
+        """
+        size = tf.shape(order)[0]
+
+        def step(start: tf.Tensor) -> list[tf.Tensor]:
+            self.step_on(self._make_batch(order[start : start + step_size]))
+            return [start + step_size]
+
+        tf.while_loop(lambda start: start < size, step, [0], parallel_iterations=1)
+        return self.loss_tracker.result()
+
+    def _threads(self) -> AbstractContextManager[None]:
+        if not self.use_one_thread:
+            return nullcontext()
+        return context.function_executor_type("SINGLE_THREADED_EXECUTOR")
