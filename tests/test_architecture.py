@@ -7,7 +7,7 @@ ROOT = Path(__file__).parent.parent
 # Lowest first. `__init__` is the face of the package: nothing below it uses what it offers.
 TIERS = (
     {"errors"},
-    {"extras", "files", "lazy", "settings", "_version"},
+    {"files", "lazy", "settings", "_version"},
     {"checks"},
     {"reporting"},
     {"layers", "text"},

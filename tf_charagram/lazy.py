@@ -1,4 +1,4 @@
-"""Names that are imported when they are used: TensorFlow takes seconds to import."""
+"""Modules that are imported when they are used: slow ones, and those of extras."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
+
+from tf_charagram.errors import ConfigError
 
 
 def lazy_names(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
@@ -23,6 +25,24 @@ def lazy_names(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(source, name) if hasattr(source, name) else source
 
     return getattribute
+
+
+def extra_module(name: str, extra: str) -> Any:
+    """Imports a module of an extra.
+
+    Args:
+        name: Full name, such as `pyarrow.parquet`.
+        extra: Extra of this package that installs it.
+
+    Raises:
+        ConfigError: It is not installed.
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ConfigError(
+            f"{name} cannot be imported ({error}): pip install 'tf-charagram[{extra}]'."
+        ) from error
 
 
 class _LazyClass:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.extras import extra_module
+from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import FILES, model_files, read_config
 

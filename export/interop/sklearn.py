@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.extras import extra_module
+from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import model_files, read_config
 

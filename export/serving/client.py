@@ -16,8 +16,8 @@ from urllib.request import Request, urlopen
 import numpy as np
 
 from tf_charagram.errors import CharagramError, ConfigError
-from tf_charagram.extras import extra_module
 from tf_charagram.files.json_files import parse_json
+from tf_charagram.lazy import extra_module
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.validation import check_texts
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import DataError
-from tf_charagram.extras import extra_module
 from tf_charagram.files.writing import check_is_file
+from tf_charagram.lazy import extra_module
 from tf_charagram.tasks.distillation.teacher import read_vectors
 
 TextVectors = tuple[list[str], NDArray[np.floating[Any]]]

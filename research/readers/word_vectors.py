@@ -13,7 +13,7 @@ from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.lines import open_bytes
 from tf_charagram.data.readers.word_vectors import scan_word_vectors
 from tf_charagram.errors import DataError
-from tf_charagram.extras import extra_module
+from tf_charagram.lazy import extra_module
 
 _FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
 _PICKLE_START = b"\x80"

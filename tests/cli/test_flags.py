@@ -194,7 +194,7 @@ class TestValues:
         (["--ngrams", "2,x"], "argument --ngrams: invalid comma-separated int value: '2,x'"),
         (["--encoder", "cse", "--filters", "kim"], "It is an option of the encoder char_cnn."),
         (["--activation", "tahn"], "Expected a typing.Literal['linear', 'tanh', 'relu']"),
-        (["--config", "nothing.yaml"], "key \"config\": File does not exist: "),
+        (["--config", "nothing.yaml"], 'key "config": File does not exist: '),
         (["stray"], "unrecognized arguments: stray"),
         (["--task"], "argument --task: expected one argument"),
     ],

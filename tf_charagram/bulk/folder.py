@@ -12,7 +12,6 @@ import numpy as np
 
 from tf_charagram.bulk.inputs import Shard
 from tf_charagram.errors import RunError
-from tf_charagram.extras import extra_module
 from tf_charagram.files.json_files import (
     append_json_line,
     read_json,
@@ -21,6 +20,7 @@ from tf_charagram.files.json_files import (
     write_json,
 )
 from tf_charagram.files.writing import sha256_of, whole_file, writing
+from tf_charagram.lazy import extra_module
 
 Record = dict[str, Any]
 

@@ -16,7 +16,7 @@ from tf_charagram.bulk.folder import Record
 from tf_charagram.bulk.inputs import Shard
 from tf_charagram.bulk.run import EmbedJob
 from tf_charagram.errors import DataError, RunError, check_positive
-from tf_charagram.extras import extra_module
+from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder
 
 Batch = dict[str, np.ndarray]

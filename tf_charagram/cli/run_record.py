@@ -77,25 +77,17 @@ class RunRecord:
         records = [*self.history, self.metrics, *(self.trials or ())]
         return list(dict.fromkeys(name for record in records for name in record.get("scores", {})))
 
-    def curve(self, name: str | None = None) -> tuple[list[float], list[float]]:
-        """Returns epochs, and the score of a set at each; without a name, the loss."""
-        points = [
-            (record["epoch"], record["loss"] if name is None else record["scores"].get(name))
-            for record in self.history
-        ]
-        known = sorted((x, y) for x, y in points if y is not None and math.isfinite(y))
-        return [x for x, _ in known], [y for _, y in known]
-
     def best(self, name: str) -> tuple[float | None, float | None]:
         """Returns the best score of a set, and its epoch; for a search, that of its best trial."""
         if self.trials is not None:
             scores = [trial["score"] for trial in self.trials if trial["status"] == COMPLETED]
             return max(scores, default=None), None
-        epochs, scores = self.curve(name)
-        if not scores:
+        scores = [(record["scores"].get(name), record["epoch"]) for record in self.history]
+        known = [(score, -epoch) for score, epoch in scores if score is not None]
+        if not known:
             return self.final(name), None
-        place = max(range(len(scores)), key=scores.__getitem__)
-        return scores[place], epochs[place]
+        score, epoch = max(known)
+        return score, -epoch
 
     def final(self, name: str) -> float | None:
         """Returns the score of the weights that a finished run kept."""
@@ -143,8 +135,8 @@ def read_run(folder: str | Path) -> RunRecord:
         )
         # So that no command has to expect other files than a run writes.
         record.changed_settings()
-        for name in (None, *record.set_names()):
-            record.curve(name)
+        for name in record.set_names():
+            record.best(name)
         return record
     except RunError:
         raise

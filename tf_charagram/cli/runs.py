@@ -16,10 +16,9 @@ from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
 from tf_charagram.cli.run_record import COMPLETED, RunRecord, find_runs, read_run
 from tf_charagram.reporting.console import cell, make_table, number, printable, size, table_console
-from tf_charagram.reporting.curve import draw_curve
+from tf_charagram.reporting.history_table import history_table
 
 _FOLDER = "runs"
-_CURVE_WIDTH = 72
 _MAX_TRIALS = 15
 
 
@@ -65,21 +64,15 @@ def _epochs(value: float | None) -> str:
 
 
 def print_run(console: Console, run: RunRecord) -> None:
-    """Prints settings, curves, scores and trials of a run."""
+    """Prints settings, history, scores and trials of a run."""
     facts = describe(run)
     _say(console, f"{run.folder}: {run.task} with {facts['encoder']}, {run.status}")
     _say(console, f"started {facts['started']}, tf-charagram {run.version}, {size(run.size)}")
     if run.status == "unfinished":
         _say(console, f"To go on: the same command with --out {run.folder} --resume")
     console.print(settings_table(run))
-    is_ascii = not console.encoding.lower().startswith("utf")
-    for name in dict.fromkeys((None, run.selects)):
-        xs, ys = run.curve(name)
-        if len(xs) > 1:
-            _say(console, f"{'loss' if name is None else name} by epoch")
-            width = min(console.width, _CURVE_WIDTH)
-            for line in draw_curve(xs, ys, width=width, is_ascii=is_ascii):
-                _say(console, line)
+    if run.history:
+        console.print(history_table(run.history, run.selects or "", console.width))
     if run.trials:
         console.print(trials_table(run))
     elif run.set_names():

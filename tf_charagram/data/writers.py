@@ -13,9 +13,9 @@ from typing import IO, Any, Protocol
 import numpy as np
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.extras import extra_module
 from tf_charagram.files.json_files import to_json_lines
 from tf_charagram.files.writing import whole_file
+from tf_charagram.lazy import extra_module
 
 Rows = Sequence[Mapping[str, Any]]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.extras import extra_module
+from tf_charagram.lazy import extra_module
 
 
 class CharacterTfidf:

@@ -1,4 +1,4 @@
-"""The line that moves while a command works, as wide as its terminal; none in a log file."""
+"""A progress line on the terminal; nothing in a log file."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from rich.console import Console
-from rich.progress import Progress, ProgressColumn, Task
-from rich.text import Text
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-_MOST_BAR, _LEAST_BAR = 30, 6
+_MAX_BAR = 30
 _is_quiet = ContextVar("is_quiet", default=False)
 
 
 @contextmanager
 def quiet(is_quiet: bool = True) -> Iterator[None]:
-    """Has what is inside print no progress, only warnings, errors and results."""
+    """Suppresses progress; warnings, errors and results are still printed."""
     token = _is_quiet.set(is_quiet)
     try:
         yield
@@ -26,17 +25,17 @@ def quiet(is_quiet: bool = True) -> Iterator[None]:
 
 
 def is_quiet() -> bool:
-    """Returns whether progress is not to be printed; see `quiet`."""
+    """Returns whether progress is suppressed; see `quiet`."""
     return _is_quiet.get()
 
 
 class ProgressLine:
-    """Shows on standard error how far something is; entered while it goes on.
+    """Shows progress on standard error while it is entered.
 
     Args:
-        total: Its size, in any unit; `None` if that is not known.
-        completed: What was done before.
-        is_wanted: Whether to show it, on a terminal and unless told to be quiet.
+        total: Size of the work in any unit; `None` if unknown.
+        completed: Size of the work that was done before.
+        is_wanted: Whether to show the line, on a terminal and unless `quiet`.
     """
 
     def __init__(self, total: float | None, completed: int = 0, *, is_wanted: bool = True) -> None:
@@ -45,9 +44,16 @@ class ProgressLine:
         can_move = self.console.is_terminal and not self.console.is_dumb_terminal
         self.is_shown = is_wanted and can_move and not is_quiet()
         self._progress = Progress(
-            _Line(self.console), console=self.console, disable=not self.is_shown, transient=True
+            TextColumn("{task.description}", markup=False),
+            BarColumn(_MAX_BAR),
+            TaskProgressColumn(),
+            TimeRemainingColumn(compact=True),
+            TextColumn("{task.fields[facts]}", markup=False),
+            console=self.console,
+            disable=not self.is_shown,
+            transient=True,
         )
-        self._task = self._progress.add_task("", total=total, completed=completed, facts=())
+        self._task = self._progress.add_task("", total=total, completed=completed, facts="")
 
     def __enter__(self) -> ProgressLine:
         self._progress.start()
@@ -59,82 +65,20 @@ class ProgressLine:
     def update(
         self, head: str, facts: Sequence[str], *, completed: float | None = None, advance: float = 0
     ) -> None:
-        """Moves the line.
+        """Updates the line.
 
         Args:
-            head: What it begins with.
-            facts: What it ends with, the most important first; those for which the terminal is too
-                narrow are left out.
-            completed: How much is done, or
-            advance: how much more is.
+            head: Text before the bar.
+            facts: Texts after the bar, the most important first.
+            completed: Size of the work that is done, or
+            advance: by how much it has grown.
         """
         self._progress.update(
-            self._task, description=head, facts=facts, completed=completed,
+            self._task, description=head, facts="  ".join(facts), completed=completed,
             advance=None if completed is not None else advance,
         )  # fmt: skip
 
     def say(self, text: str) -> None:
-        """Prints a line above, unless told to be quiet."""
+        """Prints a line above the progress, unless `quiet`."""
         if not is_quiet():
             self.console.print(text, soft_wrap=True, markup=False)
-
-
-class _Line(ProgressColumn):
-    """The whole line, for only as one column does it fit any terminal."""
-
-    def __init__(self, console: Console) -> None:
-        super().__init__()
-        self._console = console
-        is_unicode = console.encoding.lower().startswith("utf")
-        self._done, self._open = "━─" if is_unicode else "=-"
-
-    def render(self, task: Task) -> Text:
-        """Returns the line as wide as the terminal allows."""
-        if not task.description:
-            return Text()
-        left = task.time_remaining
-        facts = [
-            *([f"{task.percentage:.0f} %"] if task.total else []),
-            *([f"{_clock(left)} left"] if left is not None else []),
-            *task.fields["facts"],
-        ]
-        # With room for the ^C that a terminal writes at its end, which would begin another line.
-        width = self._console.width - 3
-        head, shown = fit(task.description, facts, width)
-        room = min(width - len("  ".join([head, *shown])) - 2, _MOST_BAR)
-        if task.total and room >= _LEAST_BAR:
-            full = round(room * min(task.completed / task.total, 1.0))
-            bar = Text.assemble(
-                (self._done * full, "bar.complete"), (self._open * (room - full), "bar.back")
-            )
-            return Text("  ").join([Text(head), bar, *map(Text, shown)])
-        return Text("  ".join([head, *shown]))
-
-
-def fit(head: str, facts: Sequence[str], width: int) -> tuple[str, list[str]]:
-    """Returns what of a line fits a width, with two spaces between its parts.
-
-    Args:
-        head: Its begin, cut if need be.
-        facts: What follows, the most important first; once one does not fit, no other follows.
-        width: Characters there are.
-
-    Example:
-        >>> fit("epoch 1", ["45 %", "0:10 left", "3 pairs/s"], 24)
-        ('epoch 1', ['45 %', '0:10 left'])
-    """
-    head = head[:width]
-    shown: list[str] = []
-    room = width - len(head)
-    for fact in facts:
-        room -= len(fact) + 2
-        if room < 0:
-            break
-        shown.append(fact)
-    return head, shown
-
-
-def _clock(seconds: float) -> str:
-    minutes, seconds = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.extras import extra_module
+from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.text.tensors import decoded, texts_of

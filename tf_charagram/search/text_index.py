@@ -9,9 +9,9 @@ from typing import Any
 
 from tf_charagram._version import __version__
 from tf_charagram.errors import ConfigError, RunError, check_positive
-from tf_charagram.extras import extra_module
 from tf_charagram.files.json_files import parse_json, read_json, write_json
 from tf_charagram.files.writing import partial_folder, sha256_of
+from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import Neighbor, TextEmbedder, unit_rows
 from tf_charagram.models.locations import model_sha256
 from tf_charagram.reporting.progress import ProgressLine
