@@ -117,14 +117,13 @@ def real_texts(path: str | None, model: str, kind: str = "embedder") -> list[byt
     from tf_charagram.data.readers.lines import read_lines
     from tf_charagram.export.serving.samples import sample_texts
     from tf_charagram.models.registry import model_class
-    from tf_charagram.text.batches import to_bytes
     from tf_charagram.training.run_folder import RunFolder
 
     file = Path(path) if path is not None else RunFolder(model).texts
     if path is None and not (model_class(kind).reads_run_texts and file.is_file()):
         texts = sample_texts(kind)
     else:
-        texts = [to_bytes(text) for _, text in read_lines(file) if text.strip()]
+        texts = [text.encode() for _, text in read_lines(file) if text.strip()]
     if not texts:
         raise ConfigError(f"{file} has no text.")
     return texts[:: -(-len(texts) // _MAX_TEXTS)]

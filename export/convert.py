@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,6 @@ from tf_charagram.errors import ConfigError, DataError, unknown_name
 if TYPE_CHECKING:
     from tf_charagram.encoders.charagram import Activation
     from tf_charagram.models.embedder import TextEmbedder
-
-_FORMATS = (".npy", ".npz", ".txt", ".tsv", ".gz")
 
 
 def write_word2vec(embedder: TextEmbedder, words: Iterable[str], path: str | Path) -> int:
@@ -72,18 +70,6 @@ def write_word2vec(embedder: TextEmbedder, words: Iterable[str], path: str | Pat
     return len(written)
 
 
-class NgramTable(NamedTuple):
-    """Vectors of n-grams.
-
-    Attributes:
-        vectors: float32 `(num_rows, dim)`.
-        bias: float32 `(dim,)`, added to each sum.
-    """
-
-    vectors: NDArray[np.float32]
-    bias: NDArray[np.float32]
-
-
 def read_ngrams(path: str | Path, *, min_count: float = 0.0) -> list[str]:
     """Reads a list of n-grams, in which spaces count.
 
@@ -116,53 +102,45 @@ def read_ngrams(path: str | Path, *, min_count: float = 0.0) -> list[str]:
     return ngrams or list(counted)
 
 
-def read_table(path: str | Path) -> NgramTable:
-    """Reads vectors of n-grams.
+def read_table(path: str | Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Reads vectors of n-grams from NumPy's formats.
 
     Args:
-        path: `FILE.npy` with an array `(num_rows, dim)`; `FILE.npz` with one such array and
-            optionally a bias `(dim,)`; or text, plain or gzip, with a row of numbers per line.
+        path: `FILE.npy` with an array `(num_rows, dim)`; or `FILE.npz` with one such array and
+            optionally a bias `(dim,)`, which is added to each sum.
+
+    Returns:
+        The vectors and the bias, float32.
 
     Raises:
         DataError: The file cannot be read, or holds something else.
     """
-    path = Path(path)
-    if path.suffix not in _FORMATS:
-        raise DataError(path, f"expected a table in a file {', '.join(_FORMATS)}")
     try:
-        arrays = _read_arrays(path)
-    except DataError:
-        raise
+        with open(path, "rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            arrays = [loaded] if isinstance(loaded, np.ndarray) else list(loaded.values())
+            arrays = [array.astype(np.float32) for array in arrays]
     except Exception as error:  # NumPy may raise anything for a damaged file.
-        raise DataError(path, f"cannot be read as numbers: {error}") from error
-    shapes = [array.shape for array in arrays]
-    widths = sorted(((len(shape), shape[-1]) for shape in shapes if shape), reverse=True)
-    if [size for size, _ in widths] not in ([2], [2, 1]) or len({dim for _, dim in widths}) > 1:
-        found = ", ".join(map(str, shapes))
+        raise DataError(path, f"cannot be read as NumPy arrays of numbers: {error}") from error
+    arrays.sort(key=lambda array: -array.ndim)
+    if len(arrays) == 1 and arrays[0].ndim == 2:
+        arrays.append(np.zeros(arrays[0].shape[1], np.float32))
+    if [array.ndim for array in arrays] != [2, 1] or len(arrays[1]) != arrays[0].shape[1]:
+        found = ", ".join(str(array.shape) for array in arrays)
         raise DataError(
             path, f"expected arrays (num_rows, dim) and at most one (dim,), found {found}"
         )
-    arrays.sort(key=lambda array: -array.ndim)
-    table = arrays[0].astype(np.float32)
-    bias = arrays[1] if len(arrays) > 1 else np.zeros(table.shape[1])
-    if not (np.isfinite(table).all() and np.isfinite(bias).all()):
+    if not all(np.isfinite(array).all() for array in arrays):
         raise DataError(path, "holds NaN or infinity")
-    return NgramTable(table, bias.astype(np.float32))
-
-
-def _read_arrays(path: Path) -> list[NDArray[Any]]:
-    if path.suffix not in (".npy", ".npz"):
-        return [np.loadtxt((text for _, text in read_lines(path)), np.float32, ndmin=2)]
-    with open(path, "rb") as file:
-        loaded = np.load(file, allow_pickle=False)
-        arrays = [loaded] if path.suffix == ".npy" else list(loaded.values())
-    if any(array.dtype.kind not in "fiu" for array in arrays):
-        raise DataError(path, "expected arrays of numbers")
-    return arrays
+    return arrays[0], arrays[1]
 
 
 def model_from_table(
-    ngrams: Sequence[str], table: NgramTable, *, activation: Activation = "linear"
+    ngrams: Sequence[str],
+    vectors: NDArray[np.float32],
+    bias: NDArray[np.float32],
+    *,
+    activation: Activation = "linear",
 ) -> TextEmbedder:
     """Makes a model that computes h(bias + sum of the vectors of the n-grams of a text).
 
@@ -170,8 +148,9 @@ def model_from_table(
 
     Args:
         ngrams: Distinct n-grams, in the order of the rows.
-        table: Their vectors. One extra row, which the authors' models add to every text, becomes
-            part of the bias.
+        vectors: Their vectors, `(num_ngrams, dim)`. One extra row, which the authors' models add
+            to every text, becomes part of the bias.
+        bias: Added to each sum, `(dim,)`.
         activation: The non-linearity h: `"linear"`, `"tanh"` or `"relu"`.
 
     Raises:
@@ -183,7 +162,6 @@ def model_from_table(
     from tf_charagram.text.vectorizer import NgramVectorizer
     from tf_charagram.text.vocabulary import NgramVocabulary
 
-    vectors, bias = table
     if activation not in ACTIVATIONS:
         raise ConfigError(unknown_name("activation", activation, ACTIVATIONS))
     if len(vectors) == len(ngrams) + 1:
@@ -217,8 +195,8 @@ def make_parser() -> Parser:
         help="from a table: file of n-grams, one per line, or with counts as the authors write it",
     )  # fmt: skip
     parser.add_argument(
-        "--table", 
-        help="its vectors: FILE.npy, FILE.npz with an optional bias, or text, one row per line",
+        "--table",
+        help="vectors of the n-grams: FILE.npy, or FILE.npz with an optional bias",
     )  # fmt: skip
     parser.add_argument("--min-count", type=float, default=0.0, help="the authors' cutoff")
     parser.add_argument("--activation", type=str, default="linear", help="linear, tanh or relu")
@@ -239,8 +217,7 @@ def convert(arguments: Sequence[str]) -> int:
         if Path(values.out).exists():
             raise ConfigError(f"{values.out} exists already. Name a new folder with --out.")
         ngrams = read_ngrams(values.ngrams, min_count=values.min_count)
-        table = read_table(values.table)
-        model = model_from_table(ngrams, table, activation=values.activation)
+        model = model_from_table(ngrams, *read_table(values.table), activation=values.activation)
         model.save(values.out)
         sys.stderr.write(f"{len(ngrams):,} n-grams, {model.dim} dimensions -> {values.out}\n")
         return 0

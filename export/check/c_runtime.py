@@ -20,51 +20,29 @@ from typing import Any
 import numpy as np
 
 # TF_DataType codes of the types that signatures use; strings become object arrays of bytes.
-_DTYPES: dict[str, tuple[int, Any]] = {
-    "float32": (1, np.float32), "int32": (3, np.int32), "int64": (9, np.int64),
-    "string": (7, object),
-}  # fmt: skip
 _STRING = 7
+_CODES = {"float32": 1, "int32": 3, "string": _STRING, "int64": 9}
+_NUMPY_TYPES: dict[int, Any] = {1: np.float32, 3: np.int32, _STRING: object, 9: np.int64}
 _TSTRING_BYTES = 24  # sizeof(TF_TString)
+_TYPES: dict[str, Any] = {
+    "-": None, "p": c_void_p, "s": c_char_p, "i": c_int, "q": c_int64, "z": c_size_t,
+}  # fmt: skip
+# Each function with a letter for its result and one for each argument.
+_PROTOTYPES = """
+    TF_NewStatus p     TF_GetCode ip            TF_Message sp             TF_DeleteStatus -p
+    TF_NewGraph p      TF_NewSessionOptions p   TF_LoadSessionFromSavedModel pppspippp
+    TF_SessionRun -ppppippipipp                 TF_GraphOperationByName pps
+    TF_AllocateTensor pipiz                     TF_DeleteTensor -p        TF_TensorType ip
+    TF_NumDims ip      TF_Dim qpi               TF_TensorData pp          TF_TensorByteSize zp
+    TF_StringInit -p   TF_StringCopy -psz       TF_StringDealloc -p       TF_StringGetSize zp
+    TF_StringGetDataPointer pp
+"""
 
 
 class _Output(ctypes.Structure):
     """A `TF_Output`: one output of one operation."""
 
     _fields_ = (("operation", c_void_p), ("index", c_int))
-
-
-_TYPES: dict[str, Any] = {
-    "-": None, "p": c_void_p, "s": c_char_p, "i": c_int, "q": c_int64, "z": c_size_t,
-}  # fmt: skip
-# The letter of the result, then one per argument.
-_PROTOTYPES = {
-    "TF_NewStatus": "p",
-    "TF_GetCode": "ip",
-    "TF_Message": "sp",
-    "TF_DeleteStatus": "-p",
-    "TF_NewGraph": "p",
-    "TF_DeleteGraph": "-p",
-    "TF_GraphOperationByName": "pps",
-    "TF_NewSessionOptions": "p",
-    "TF_DeleteSessionOptions": "-p",
-    "TF_LoadSessionFromSavedModel": "pppspippp",
-    "TF_SessionRun": "-ppppippipipp",
-    "TF_CloseSession": "-pp",
-    "TF_DeleteSession": "-pp",
-    "TF_AllocateTensor": "pipiz",
-    "TF_DeleteTensor": "-p",
-    "TF_TensorType": "ip",
-    "TF_NumDims": "ip",
-    "TF_Dim": "qpi",
-    "TF_TensorData": "pp",
-    "TF_TensorByteSize": "zp",
-    "TF_StringInit": "-p",
-    "TF_StringCopy": "-psz",
-    "TF_StringGetDataPointer": "pp",
-    "TF_StringGetSize": "zp",
-    "TF_StringDealloc": "-p",
-}
 
 
 @functools.cache
@@ -80,7 +58,8 @@ def library() -> Any:
             path = Path(folder, file_name)
             if path.exists():
                 api: Any = ctypes.CDLL(str(path))
-                for name, letters in _PROTOTYPES.items():
+                words = iter(_PROTOTYPES.split())
+                for name, letters in zip(words, words, strict=True):
                     function = getattr(api, name)
                     function.restype, *function.argtypes = (_TYPES[letter] for letter in letters)
                 return api
@@ -88,9 +67,7 @@ def library() -> Any:
 
 
 class CRuntime:
-    """A SavedModel loaded by TensorFlow's C API.
-
-    Use as a context manager, or call `close` after the last `run`.
+    """A SavedModel loaded by TensorFlow's C API, until the process ends.
 
     Args:
         folder: Folder with `saved_model.pb` and `model_card.json`, which names the tensors of each
@@ -98,44 +75,18 @@ class CRuntime:
 
     Raises:
         RuntimeError: The C library is missing, or cannot load the folder.
-
-    Example:
-        with CRuntime("models/words/1") as runtime:
-            vectors = runtime.run("serving_default", {"texts": [b"a cat"]})["embedding"]
     """
 
     def __init__(self, folder: str | Path) -> None:
         card = json.loads(Path(folder, "model_card.json").read_text(encoding="utf-8"))
         self._signatures = card["signatures"]
-        self._api = api = library()
-        self._graph = api.TF_NewGraph()
-        options = api.TF_NewSessionOptions()
+        api = library()
+        self._graph, options = api.TF_NewGraph(), api.TF_NewSessionOptions()
         tags = (c_char_p * 1)(b"serve")
-        try:
-            with _checked_status() as status:
-                self._session = api.TF_LoadSessionFromSavedModel(
-                    options, None, os.fsencode(folder), tags, len(tags), self._graph, None, status
-                )
-        except RuntimeError:
-            api.TF_DeleteGraph(self._graph)
-            raise
-        finally:
-            api.TF_DeleteSessionOptions(options)
-
-    def __enter__(self) -> CRuntime:
-        """Returns the runtime itself."""
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        """Closes the runtime."""
-        self.close()
-
-    def close(self) -> None:
-        """Frees the session and the graph."""
         with _checked_status() as status:
-            self._api.TF_CloseSession(self._session, status)
-            self._api.TF_DeleteSession(self._session, status)
-        self._api.TF_DeleteGraph(self._graph)
+            self._session = api.TF_LoadSessionFromSavedModel(
+                options, None, os.fsencode(folder), tags, len(tags), self._graph, None, status
+            )
 
     def run(self, signature: str, inputs: Mapping[str, Sequence[Any]]) -> dict[str, np.ndarray]:
         """Calls a signature.
@@ -151,12 +102,13 @@ class CRuntime:
             KeyError: There is no such signature, or an input is missing.
             RuntimeError: The graph fails; with the message of the C library.
         """
-        api = self._api
+        api = library()
         specs, outputs = (self._signatures[signature][side] for side in ("inputs", "outputs"))
         values, results = (c_void_p * len(specs))(), (c_void_p * len(outputs))()
         with ExitStack() as tensors:
             for index, (name, spec) in enumerate(specs.items()):
-                values[index] = tensors.enter_context(_tensor(inputs[name], spec["dtype"]))
+                tensor = _tensor(inputs[name], _CODES[spec["dtype"]])
+                values[index] = tensors.enter_context(tensor)
             with _checked_status() as status:
                 api.TF_SessionRun(
                     *(self._session, None, self._places(specs), values, len(specs)),
@@ -170,7 +122,7 @@ class CRuntime:
         places = (_Output * len(specs))()
         for place, spec in zip(places, specs.values(), strict=True):
             operation, _, index = spec["tensor"].rpartition(":")
-            place.operation = self._api.TF_GraphOperationByName(self._graph, operation.encode())
+            place.operation = library().TF_GraphOperationByName(self._graph, operation.encode())
             place.index = int(index)
         return places
 
@@ -189,10 +141,9 @@ def _checked_status() -> Iterator[int]:
 
 
 @contextmanager
-def _tensor(values: Sequence[Any], dtype: str) -> Iterator[int]:
+def _tensor(values: Sequence[Any], code: int) -> Iterator[int]:
     """Yields a `TF_Tensor` of shape `(len(values),)`."""
-    api, (code, numpy_type) = library(), _DTYPES[dtype]
-    array = np.array(values, numpy_type)
+    api, array = library(), np.array(values, _NUMPY_TYPES[code])
     size = array.size * _TSTRING_BYTES if code == _STRING else array.nbytes
     tensor = api.TF_AllocateTensor(code, (c_int64 * 1)(array.size), 1, size)
     data = api.TF_TensorData(tensor)
@@ -213,11 +164,9 @@ def _tensor(values: Sequence[Any], dtype: str) -> Iterator[int]:
 
 def _array(tensor: int) -> np.ndarray:
     """Copies a `TF_Tensor` to an array."""
-    api = library()
-    dtypes = dict(_DTYPES.values())
-    code = api.TF_TensorType(tensor)
+    api, code = library(), library().TF_TensorType(tensor)
     shape = [api.TF_Dim(tensor, axis) for axis in range(api.TF_NumDims(tensor))]
-    array: np.ndarray = np.empty(shape, dtypes[code])
+    array: np.ndarray = np.empty(shape, _NUMPY_TYPES[code])
     data = api.TF_TensorData(tensor)
     if code == _STRING:
         for index in range(array.size):

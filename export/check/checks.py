@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import pickle
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -21,19 +21,16 @@ from tf_charagram.export.check.judge import Judge, Result
 from tf_charagram.export.serving.card import class_of
 from tf_charagram.export.serving.client import ServingClient
 from tf_charagram.export.serving.samples import sample_texts, signatures_of
-from tf_charagram.export.serving.version import EXTRA_ASSETS, GOLDEN, GoldenCall, read_golden
+from tf_charagram.export.serving.version import EXTRA_ASSETS, GOLDEN, read_golden
 from tf_charagram.files.json_files import read_json
 from tf_charagram.files.writing import temporary_folder
 from tf_charagram.models.saved_model import MODEL_CARD, required_ops
 
 CLEAN, RUNTIME = "only tensorflow", "C++ runtime"
-CORE, PYTHON, UNKNOWN = "TensorFlow", "Python", "unknown"
 _SAVED_MODEL = "saved_model.pb"
 # They call the Python process that made the graph, which no server has.
 _PYTHON_OPS = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"})
 _TIMEOUT_S = 1800
-# Errors that JSON of another form raises.
-_DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError)
 
 
 def version_folder(path: str | Path) -> Path:
@@ -60,72 +57,59 @@ class VersionChecks:
 
     Args:
         folder: Folder of the version.
-        batches: Batch sizes to time.
-        seconds: How long to time each of them.
+        seconds: How long to time each batch size.
 
     Attributes:
         judge: Checks the answers of the model.
         request: Calls and texts for `probe.measure`.
-        unit: `"words"` or `"sentences"`, the kind of texts that are timed.
         results: Result of each check.
-        operations: Operations of the graph, by the package that provides them.
-        latency: One row for each batch size in each runtime or server.
 
     Raises:
         DataError: The model card is missing, or it or the golden file is damaged.
     """
 
-    def __init__(self, folder: Path, *, batches: Sequence[int], seconds: float) -> None:
+    def __init__(self, folder: Path, seconds: float) -> None:
         self.folder = folder
         self.results: list[Result] = []
-        self.operations: dict[str, list[str]] = {}
-        self.latency: list[dict[str, Any]] = []
-        try:
+        if not (folder / MODEL_CARD).is_file():
+            advice = "is missing. Check a version that `charagram export` wrote."
+            raise DataError(folder / MODEL_CARD, advice)
+        path = folder / EXTRA_ASSETS / GOLDEN
+        with _damaged(path):
+            golden = read_golden(path) if path.is_file() else []
+        with _damaged(folder / MODEL_CARD):
             self._card = dict(read_json(folder / MODEL_CARD))
             self._model_class = class_of(self._card)
+            self._packages = sorted(self._card["required_ops"])
             signatures = signatures_of(self._card)
-            self.judge = Judge(
-                signatures, _read_golden(folder), self._model_class.max_checked_bytes
-            )
+            self.judge = Judge(signatures, golden, self._model_class.max_checked_bytes)
             self.request: dict[str, Any] = {
                 "folder": str(folder),
-                "batches": list(batches),
                 "seconds": seconds,
                 "calls": self.judge.calls(),
                 "text_inputs": signatures[probe.SERVING],
-                "texts": [text.decode() for text in sample_texts(self._model_class.kind)],
+                "texts": sample_texts(self._model_class.kind),
             }
-        except DataError:
-            raise
-        except FileNotFoundError as error:
-            raise DataError(
-                folder / MODEL_CARD, "is missing. Check a version that `charagram export` wrote."
-            ) from error
-        except _DAMAGE as error:
-            raise DataError(
-                folder / MODEL_CARD, f"is damaged ({error}). Export the model again."
-            ) from error
-        self.unit = "words" if self._model_class.reads == "words" else "sentences"
 
     def check_graph(self) -> None:
-        """Checks the operations of the graph."""
+        """Checks that servers have all operations of the graph."""
         try:
-            self.operations = read_operations(self.folder)
+            self.results.append(check_operations(self.folder, self._packages))
         except DecodeError as error:
             self.results.append(Result("graph", "operations", False, f"damaged: {error}"))
-        else:
-            self.results.append(check_operations(self.operations, self._card))
 
     def check_runtimes(self) -> None:
-        """Loads the model in fresh processes; call `check_graph` first."""
-        packages = sorted(set(self.operations) - {CORE, PYTHON, UNKNOWN})
+        """Loads the model in fresh processes."""
+        packages = self._packages
         request = {**self.request, "libraries": [name.replace("-", "_") for name in packages]}
-        self._add(" and ".join([CLEAN, *packages]), measure_in_process("tensorflow", request))
+        measured = measure_in_process("tensorflow", request)
+        self.results += self.judge.results(" and ".join([CLEAN, *packages]), measured)
         if packages:
             detail = f"skipped, because it does not load {', '.join(packages)}"
             self.results.append(Result(RUNTIME, "loads", None, detail))
         else:
-            self._add(RUNTIME, measure_in_process("c_library", request))
+            measured = measure_in_process("c_library", request)
+            self.results += self.judge.results(RUNTIME, measured)
 
     def check_server(self, client: ServingClient) -> None:
         """Checks the answers of a server.
@@ -148,25 +132,20 @@ class VersionChecks:
             client.embed([b"a"])
             return call
 
-        self._add(client.address, probe.measure(load, self.request))
-
-    def _add(self, where: str, measured: dict[str, Any]) -> None:
-        self.results += self.judge.results(where, measured)
-        rows = [row for row in measured.get("latency", []) if "error" not in row]
-        self.latency += [{"where": where, **row} for row in rows]
+        self.results += self.judge.results(client.address, probe.measure(load, self.request))
 
 
-def _read_golden(folder: Path) -> list[GoldenCall]:
-    """Reads the golden calls of a version; empty if it has none."""
-    path = folder / EXTRA_ASSETS / GOLDEN
+@contextmanager
+def _damaged(path: Path) -> Iterator[None]:
+    """Turns errors that JSON of another form raises into `DataError`."""
     try:
-        return read_golden(path) if path.is_file() else []
-    except _DAMAGE as error:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
         raise DataError(path, f"is damaged ({error!r}). Export the model again.") from error
 
 
-def read_operations(folder: Path) -> dict[str, list[str]]:
-    """Returns the operations of a SavedModel by their provider, such as `"TensorFlow"`.
+def check_operations(folder: Path, packages: Sequence[str]) -> Result:
+    """Fails for operations that neither TensorFlow nor one of some packages provides.
 
     Raises:
         DecodeError: The file is not a SavedModel.
@@ -176,37 +155,21 @@ def read_operations(folder: Path) -> dict[str, list[str]]:
     if not message.meta_graphs:
         raise DecodeError("There is no graph in it.")
     graph = message.meta_graphs[0]
-    foreign = required_ops(graph)
-    if UNKNOWN in foreign:
+    if packages:
         # The operations of a package are known once it is imported.
         with suppress(ImportError):
             import_module("tensorflow_text")
-            foreign = required_ops(graph)
     library = graph.graph_def.library
     nodes = [*graph.graph_def.node, *(node for f in library.function for node in f.node_def)]
-    names = {node.op for node in nodes} - {f.signature.name for f in library.function}
-    names -= {name for group in foreign.values() for name in group}
-    groups = {CORE: sorted(names - _PYTHON_OPS), PYTHON: sorted(names & _PYTHON_OPS), **foreign}
-    return {owner: group for owner, group in groups.items() if group}
-
-
-def check_operations(operations: Mapping[str, Sequence[str]], card: Mapping[str, Any]) -> Result:
-    """Fails for operations that no server has, and packages missing in the model card.
-
-    Args:
-        operations: Result of `read_operations`.
-        card: The model card.
-    """
-    counts = ", ".join(f"{len(names)} of {owner}" for owner, names in operations.items())
+    foreign = {"Python": sorted({node.op for node in nodes} & _PYTHON_OPS), **required_ops(graph)}
     problems = [
-        f"{', '.join(operations[owner])} cannot be served ({owner})"
-        for owner in (PYTHON, UNKNOWN)
-        if owner in operations
+        f"{', '.join(names)} of {owner} cannot be served"
+        for owner, names in foreign.items()
+        if names and owner not in packages
     ]
-    missing = set(operations) - {CORE, PYTHON, UNKNOWN} - set(card.get("required_ops") or ())
-    if missing:
-        problems.append(f"the model card does not name {', '.join(sorted(missing))}")
-    return Result("graph", "operations", not problems, "; ".join([counts, *problems]))
+    counts = [f"{len(names)} of {owner}" for owner, names in foreign.items() if names]
+    detail = "; ".join(problems) or ", ".join(counts) or "all are TensorFlow's own"
+    return Result("graph", "operations", not problems, detail)
 
 
 def measure_in_process(runtime: str, request: dict[str, Any]) -> dict[str, Any]:
@@ -218,8 +181,8 @@ def measure_in_process(runtime: str, request: dict[str, Any]) -> dict[str, Any]:
             Python packages that provide its operations.
     """
     with temporary_folder() as folder:
-        asked, answered = folder / "request.json", folder / "answer.json"
-        asked.write_text(json.dumps(request), encoding="utf-8")
+        asked, answered = folder / "request", folder / "answer"
+        asked.write_bytes(pickle.dumps(request))
         # `-P` keeps the folder of the program out of `sys.path`.
         command = [sys.executable, "-P", probe.__file__, runtime, str(asked), str(answered)]
         try:
@@ -232,5 +195,5 @@ def measure_in_process(runtime: str, request: dict[str, Any]) -> dict[str, Any]:
         if ended.returncode or not answered.is_file():
             lines = ended.stderr.strip().splitlines() or ["no message"]
             return {"error": f"The process ended with status {ended.returncode}: {lines[-1]}"}
-        answer: dict[str, Any] = json.loads(answered.read_text(encoding="utf-8"))
+        answer: dict[str, Any] = pickle.loads(answered.read_bytes())
         return answer

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from tf_charagram.export.check.probe import SERVING, encode_inputs
-from tf_charagram.export.serving.samples import make_inputs
+from tf_charagram.export.check.probe import SERVING
+from tf_charagram.export.serving.samples import Inputs, make_inputs
 from tf_charagram.export.serving.version import GoldenCall
 
-#: Outputs of each call as `{"shape", "value"}`, or `{"error"}`.
-Answers = Mapping[str, dict[str, Any]]
-Arrays = dict[str, np.ndarray]
+#: Outputs of each call, or the message of an error.
+Answers = Mapping[str, dict[str, np.ndarray] | str]
+Arrays = Mapping[str, np.ndarray]
 
 # Tolerance of rounding, because sums run in another order elsewhere: relative to the largest number
 # of a row, and absolute, for rows of many numbers and for single ones.
@@ -63,6 +63,7 @@ class Failed(Exception):
     """A check failed; the message says why."""
 
 
+@dataclass(frozen=True)
 class Judge:
     """Asks a model golden, bad, empty and malformed inputs, and checks its answers.
 
@@ -72,27 +73,23 @@ class Judge:
         max_bytes: Bad texts are cut to this length; `None` for no limit.
     """
 
-    def __init__(
-        self,
-        signatures: Mapping[str, Sequence[str]],
-        golden: Sequence[GoldenCall],
-        max_bytes: int | None = None,
-    ) -> None:
-        self.signatures = signatures
-        self.golden = golden
-        self.max_bytes = max_bytes
+    signatures: Mapping[str, Sequence[str]]
+    golden: Sequence[GoldenCall]
+    max_bytes: int | None = None
 
-    def calls(self) -> dict[str, dict[str, Any]]:
+    def calls(self) -> dict[str, tuple[str, Inputs]]:
         """Returns the calls whose answers `results` needs, as `probe.measure` takes them."""
         bad = {name: text[: self.max_bytes] for name, text in BAD_TEXTS.items()}
-        return {
-            **{f"golden {index}": {key: call[key] for key in ("signature", "inputs")}
-               for index, call in enumerate(self.golden)},
-            **{f"alone {name}": self._ask(SERVING, [text]) for name, text in bad.items()},
-            "together": self._ask(SERVING, list(bad.values())),
-            "empty": self._ask(SERVING, []),
-            **self._misfit_calls(),
-        }  # fmt: skip
+        calls = {f"alone {name}": self._ask(SERVING, [text]) for name, text in bad.items()}
+        calls["together"] = self._ask(SERVING, list(bad.values()))
+        calls["empty"] = self._ask(SERVING, [])
+        for index, call in enumerate(self.golden):
+            calls[f"golden {index}"] = call.signature, call.inputs
+        for name, inputs in self.signatures.items():
+            if len(inputs) > 1:
+                calls[f"misfit {name}"] = self._ask(name, [b"a cat", b"dogs", b"birds"])
+                calls[f"misfit {name}"][1][inputs[-1]].pop()
+        return calls
 
     def results(self, where: str, measured: dict[str, Any]) -> list[Result]:
         """Judges the answers of a runtime or server.
@@ -120,29 +117,17 @@ class Judge:
             results.append(Result(where, name, ok if detail else None, detail or "no golden file"))
         return results
 
-    def _ask(self, signature: str, texts: Sequence[bytes]) -> dict[str, Any]:
-        inputs = make_inputs(self.signatures[signature], texts, texts)
-        return {"signature": signature, "inputs": encode_inputs(inputs)}
-
-    def _misfit_calls(self) -> dict[str, dict[str, Any]]:
-        """Returns a call with one value too few for each signature with several inputs."""
-        calls = {}
-        for name, inputs in self.signatures.items():
-            if len(inputs) > 1:
-                calls[f"misfit {name}"] = self._ask(name, [b"a cat", b"dogs", b"birds"])
-                calls[f"misfit {name}"]["inputs"][inputs[-1]].pop()
-        return calls
+    def _ask(self, signature: str, texts: Sequence[bytes]) -> tuple[str, Inputs]:
+        return signature, make_inputs(self.signatures[signature], texts, texts)
 
     def _golden(self, answers: Answers) -> str:
-        largest, num_values = 0.0, 0
+        gaps = [0.0]
         for index, call in enumerate(self.golden):
             try:
-                gap = _compare(_arrays(answers[f"golden {index}"]), _arrays(call["outputs"]))
+                gaps.append(_compare(_arrays(answers[f"golden {index}"]), _arrays(call.outputs)))
             except Failed as failure:
-                raise Failed(f"{call['signature']}: {failure}") from None
-            largest = max(largest, gap)
-            num_values += sum(len(output["value"]) for output in call["outputs"].values())
-        return f"{num_values:,} values, differences up to {largest:.1g}" if self.golden else ""
+                raise Failed(f"{call.signature}: {failure}") from None
+        return f"differences up to {max(gaps):.1g}" if self.golden else ""
 
 
 def _bad_texts(answers: Answers) -> str:
@@ -172,31 +157,31 @@ def _empty_batch(answers: Answers) -> str:
 
 
 def _misfits(answers: Answers) -> str:
-    misfits = {name.removeprefix("misfit "): answer for name, answer in answers.items()
-               if name.startswith("misfit ")}  # fmt: skip
-    for name, answer in misfits.items():
-        if "error" not in answer:
-            raise Failed(f"{name} accepts inputs of different lengths")
-    return f"refused by {', '.join(misfits)}" if misfits else "no signature has two inputs"
+    misfits = [name for name in answers if name.startswith("misfit ")]
+    names = [name.removeprefix("misfit ") for name in misfits if not isinstance(answers[name], str)]
+    if names:
+        raise Failed(f"accepted by {', '.join(names)}")
+    return f"refused by {len(misfits)} signatures"
 
 
-def _latency(rows: Sequence[dict[str, Any]]) -> str:
-    for row in rows:
-        if "error" in row:
-            raise Failed(f"batch of {row['batch']}: {row['error']}")
-    return f"{sum(row['calls'] for row in rows):,} calls, see the table"
+def _latency(rows: Mapping[int, list[float] | str]) -> str:
+    times = []
+    for size, row in rows.items():
+        if isinstance(row, str):
+            raise Failed(f"batch of {size}: {row}")
+        median, p99 = row
+        times.append(f"batch of {size:,}: {1e3 * median:.2f} ms (p99 {1e3 * p99:.2f} ms)")
+    return ", ".join(times)
 
 
-def _arrays(answer: dict[str, Any]) -> Arrays:
-    """Decodes an answer; fails if the call failed or gave numbers that are not finite."""
-    if "error" in answer:
-        raise Failed(answer["error"])
-    arrays = {}
-    for name, output in answer.items():
-        arrays[name] = array = np.array(output["value"]).reshape(output["shape"])
+def _arrays(answer: Arrays | str) -> Arrays:
+    """Returns an answer; fails if the call failed or gave numbers that are not finite."""
+    if isinstance(answer, str):
+        raise Failed(answer)
+    for name, array in answer.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise Failed(f"`{name}` has numbers that are not finite")
-    return arrays
+    return answer
 
 
 def _joined(answers: Sequence[Arrays]) -> Arrays:
@@ -219,18 +204,15 @@ def _compare(arrays: Arrays, expected: Arrays) -> float:
         other = expected[name]
         if array.shape != other.shape:
             raise Failed(f"expected `{name}` of shape {other.shape}, found {array.shape}")
-        if other.dtype.kind == "f":
-            gaps = np.abs(array - other)
-            largest = max(largest, gaps.max(initial=0))
-            different = gaps > _tolerance(other)
-        else:
-            different = array != other
+        gaps = np.abs(array - other) if other.dtype.kind == "f" else array != other
+        different = gaps > (_tolerance(other) if other.dtype.kind == "f" else 0)
         if different.any():
-            row = np.argwhere(different)[0][0]
+            row, gap = np.argwhere(different)[0][0], float(gaps.max())
             raise Failed(
                 f"{different.sum():,} of {different.size:,} values of `{name}` differ by up to "
-                f"{largest:.2g}, the first in row {row}"
+                f"{gap:.2g}, the first in row {row}"
             )
+        largest = max(largest, float(gaps.max(initial=0)))
     return largest
 
 

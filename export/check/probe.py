@@ -1,14 +1,13 @@
-"""Calls the signatures of a model and measures their latency.
+"""Calls the signatures of a model and measures its latency.
 
 As a program, `probe.py RUNTIME REQUEST ANSWER`, it does so in a process with only that runtime, so
-this file imports nothing of `tf_charagram` itself. Both files are JSON.
+this file imports nothing of `tf_charagram` itself. Both files are pickles.
 """
 
 from __future__ import annotations
 
-import base64
 import importlib
-import json
+import pickle
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +19,8 @@ import numpy as np
 
 #: The signature that all models have, and whose latency is measured.
 SERVING = "serving_default"
-_NUM_WARMUP, _MIN_CALLS = 5, 20
+_BATCH_SIZES = (1, 32, 1000)
+_NUM_WARMUP, _MIN_CALLS = 3, 10
 _MAX_MESSAGE = 300
 #: Calls a signature: takes its name, and the values of each input by keyword.
 Call = Callable[..., Mapping[str, np.ndarray]]
@@ -31,98 +31,59 @@ def measure(load: Callable[[], Call], request: Mapping[str, Any]) -> dict[str, A
 
     Args:
         load: Loads the model; returns a function that calls a signature.
-        request: `calls`, by name, each with `signature` and `inputs`, strings in base64;
-            `text_inputs`, the inputs of `serving_default`; `texts`, for batches of the sizes
-            `batches`; `seconds`, how long to time each size, which takes at least 20 calls.
+        request: `calls`, by name, each a signature and its inputs; `text_inputs`, the inputs of
+            `serving_default`; `texts` for batches of 1, 32 and 1,000; and `seconds`, how long to
+            time each size, which takes at least 10 calls.
 
     Returns:
-        `load_s`; `answers`, for each call its outputs as `{"shape", "value"}`, or `{"error"}`; and
-        `latency`, a list of rows. Only `{"error"}` if the model does not load.
+        `load_s`; `answers`, for each call its outputs, or the message of an error; and `latency`,
+        the median and the 99th percentile in seconds for each size, or the message of an error.
+        Only the message if the model does not load.
     """
     start = time.perf_counter()
     try:
         call = load()
     except Exception as error:
         return {"error": _message(error)}
+    load_s = time.perf_counter() - start
+    stream = cycle(request["texts"])
 
-    def ask(texts: Sequence[bytes]) -> object:
-        return call(SERVING, **dict.fromkeys(request["text_inputs"], texts))
+    def ask(size: int) -> float:
+        texts = list(islice(stream, size))
+        start = time.perf_counter()
+        call(SERVING, **dict.fromkeys(request["text_inputs"], texts))
+        return time.perf_counter() - start
+
+    def answer(signature: str, inputs: Mapping[str, Sequence[Any]]) -> dict[str, Any] | str:
+        try:
+            return dict(call(signature, **inputs))
+        except Exception as error:
+            return _message(error)
 
     return {
-        "load_s": time.perf_counter() - start,
-        "answers": {name: _answer(call, **asked) for name, asked in request["calls"].items()},
-        "latency": [_latency(ask, request, batch) for batch in request["batches"]],
+        "load_s": load_s,
+        "answers": {name: answer(*asked) for name, asked in request["calls"].items()},
+        "latency": {size: _latency(ask, size, request["seconds"]) for size in _BATCH_SIZES},
     }
 
 
-def _answer(call: Call, signature: str, inputs: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    decoded = {
-        name: [base64.b64decode(value) if isinstance(value, str) else value for value in values]
-        for name, values in inputs.items()
-    }
-    try:
-        outputs = call(signature, **decoded)
-    except Exception as error:
-        return {"error": _message(error)}
-    return {name: encode_array(array) for name, array in outputs.items()}
-
-
-def encode_inputs(inputs: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
-    """Encodes the strings of inputs in base64."""
-    return {name: [_encode(value) for value in values] for name, values in inputs.items()}
-
-
-def encode_array(array: np.ndarray) -> dict[str, Any]:
-    """Encodes an array for JSON: strings in base64, numbers with seven digits."""
-    return {"shape": array.shape, "value": [_encode(value) for value in array.ravel().tolist()]}
-
-
-def _encode(value: Any) -> Any:
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    return float(f"{value:.7g}") if isinstance(value, float) else value
-
-
-def _latency(
-    ask: Callable[[Sequence[bytes]], object], request: Mapping[str, Any], batch: int
-) -> dict[str, Any]:
-    """Measures calls of one batch size, with other texts each time."""
-    stream = cycle([text.encode() for text in request["texts"]])
+def _latency(ask: Callable[[int], float], size: int, seconds: float) -> list[float] | str:
+    """Measures calls with batches of one size, with other texts each time."""
     times: list[float] = []
     try:
         for _ in range(_NUM_WARMUP):
-            ask(list(islice(stream, batch)))
-        end = time.perf_counter() + request["seconds"]
+            ask(size)
+        end = time.perf_counter() + seconds
         while len(times) < _MIN_CALLS or time.perf_counter() < end:
-            texts = list(islice(stream, batch))
-            start = time.perf_counter()
-            ask(texts)
-            times.append(time.perf_counter() - start)
+            times.append(ask(size))
     except Exception as error:
-        return {"batch": batch, "error": _message(error)}
-    return {
-        "batch": batch,
-        "calls": len(times),
-        "p50_ms": float(np.percentile(times, 50) * 1e3),
-        "p99_ms": float(np.percentile(times, 99) * 1e3),
-        "texts_per_second": batch * len(times) / sum(times),
-    }
+        return _message(error)
+    return np.percentile(times, [50, 99]).tolist()
 
 
 def _message(error: Exception) -> str:
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return text if len(text) <= _MAX_MESSAGE else f"{text[: _MAX_MESSAGE - 3]}..."
-
-
-def _tensorflow(libraries: Sequence[str]) -> Callable[[str], Call]:
-    """Imports TensorFlow and the packages that the model needs; returns a loader."""
-    # tensorflow-text imports Keras.
-    _forbid("tf_charagram", *(() if libraries else ("keras", "tensorflow_text")))
-    tf = importlib.import_module("tensorflow")
-    for name in libraries:
-        importlib.import_module(name)
-
-    return lambda folder: saved_model(tf, folder)
 
 
 def saved_model(tf: Any, folder: str) -> Call:
@@ -141,19 +102,25 @@ def saved_model(tf: Any, folder: str) -> Call:
     return call
 
 
-def _c_library(libraries: Sequence[str]) -> Callable[[str], Call]:
-    """Opens TensorFlow's C library; returns a loader."""
-    del libraries
-    from tf_charagram.export.check import c_runtime
+def _loader(runtime: str, libraries: Sequence[str]) -> Callable[[str], Call]:
+    """Imports only a runtime, with the packages that the model needs; returns its loader."""
+    if runtime == "c_library":
+        from tf_charagram.export.check import c_runtime
 
-    c_runtime.library()  # Finds the package `tensorflow`, but does not import it.
-    _forbid("tensorflow", "keras")
+        c_runtime.library()  # Finds the package `tensorflow`, but does not import it.
+        _forbid("tensorflow", "keras")
 
-    def load(folder: str) -> Call:
-        runtime = c_runtime.CRuntime(folder)
-        return lambda name, **inputs: runtime.run(name, inputs)
+        def load(folder: str) -> Call:
+            model = c_runtime.CRuntime(folder)
+            return lambda name, **inputs: model.run(name, inputs)
 
-    return load
+        return load
+    # tensorflow-text imports Keras.
+    _forbid("tf_charagram", *(() if libraries else ("keras", "tensorflow_text")))
+    tf = importlib.import_module("tensorflow")
+    for name in libraries:
+        importlib.import_module(name)
+    return lambda folder: saved_model(tf, folder)
 
 
 def _forbid(*names: str) -> None:
@@ -164,15 +131,12 @@ def _forbid(*names: str) -> None:
         sys.modules[name] = None  # type: ignore[assignment]
 
 
-RUNTIMES = {"tensorflow": _tensorflow, "c_library": _c_library}
-
-
 def main(runtime: str, request_path: str, answer_path: str) -> None:
     """Measures a SavedModel in this process."""
-    request = json.loads(Path(request_path).read_text(encoding="utf-8"))
-    load = RUNTIMES[runtime](request["libraries"])
+    request = pickle.loads(Path(request_path).read_bytes())
+    load = _loader(runtime, request["libraries"])
     answer = measure(lambda: load(request["folder"]), request)
-    Path(answer_path).write_text(json.dumps(answer), encoding="utf-8")
+    Path(answer_path).write_bytes(pickle.dumps(answer))
 
 
 if __name__ == "__main__":

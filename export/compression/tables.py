@@ -47,8 +47,8 @@ def pruned(
     """
     if not can_prune(vectorizer):
         raise ConfigError(
-            "`max_ngrams` needs a model with a vocabulary of n-grams, each with a row of its own; "
-            f"{_units(vectorizer)}. Use `dtype` or `dim`."
+            "`max_ngrams` needs a vocabulary of n-grams, each with a row of its own: a model that "
+            "is not hashed, not folded and not of words. Use `dtype` or `dim`."
         )
     old = vectorizer.vocabulary
     if max_ngrams >= len(old):
@@ -82,8 +82,7 @@ def projected(encoder: keras.layers.Layer, dim: int) -> keras.layers.Layer:
     if not can_project(encoder):
         raise ConfigError(
             "`dim` needs an embedding that is linear in its table: `charagram` with a linear "
-            "activation and one layer, or `word_average`. "
-            f"Received: {encoder.name}. Use `dtype` or `max_ngrams`."
+            f"activation and one layer, or `word_average`. Received: {encoder.name}."
         )
     if dim > encoder.dim:
         raise ConfigError(
@@ -97,15 +96,6 @@ def projected(encoder: keras.layers.Layer, dim: int) -> keras.layers.Layer:
     _, directions = np.linalg.eigh((table.T @ table).astype(np.float64))
     largest = directions[:, ::-1][:, :dim].astype(np.float32)
     return _remade(encoder, [value @ largest for value in values], dim=dim)
-
-
-def _units(vectorizer: keras.layers.Layer) -> str:
-    """Explains why a vectorizer cannot be pruned."""
-    if not isinstance(vectorizer, NgramVectorizer):
-        return "this one has no n-grams"
-    if vectorizer.longest_only:
-        return "this one is folded: start from the model that training saved"
-    return "this one hashes n-grams"
 
 
 def _remade(

@@ -77,10 +77,8 @@ def _parse(address: str) -> tuple[str, str | None]:
 
 @contextmanager
 def _hub_errors(problem: str) -> Iterator[None]:
-    """Turns errors of huggingface_hub and of the network into `RunError`."""
-    # The base class of its HTTP library, for failed connections.
-    http_errors = extra_module("huggingface_hub.errors", "hub").HfHubHTTPError.__bases__
+    """Turns errors of huggingface_hub, of its HTTP library and of the network into `RunError`."""
     try:
         yield
-    except (OSError, ValueError, *http_errors) as error:
+    except Exception as error:
         raise RunError(f"{problem}: {' '.join(str(error).split())}") from error

@@ -83,7 +83,7 @@ def _loaded(model: str, state: tuple[tuple[int, int], ...]) -> TextEmbedder:
 
 
 def _check_texts(texts: Sequence[Any]) -> Sequence[str]:
-    # Iterating over a table or a mapping would give the names of its columns.
+    # Iterating over a data frame or a mapping gives the names of its columns.
     is_other = isinstance(texts, str | bytes | Mapping) or hasattr(texts, "columns")
     if is_other or not hasattr(texts, "__len__"):
         raise ConfigError(f"`X` must be a list of texts. Received: {type(texts).__name__}")

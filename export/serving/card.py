@@ -22,8 +22,8 @@ def about_run(path: str | Path) -> dict[str, Any]:
     """Returns the settings and scores of the run that trained a model, for its model card.
 
     Args:
-        path: A run folder, the `model` folder in one, or the name of a shipped model, whose own
-            card is returned. Empty for other paths.
+        path: A run folder, the `model` folder in one, or the name of a shipped model, which has a
+            card. Empty for other paths.
     """
     if card := read_card(path):
         return {"pretrained": card}
@@ -56,36 +56,32 @@ def class_of(card: Mapping[str, Any]) -> type[TextModel]:
 
 def page(card: dict[str, Any], name: str, version: int = 1) -> str:
     """Formats the card of a version as a page of Markdown."""
-    parts = [f"# {name}", _summary(card), "## How to call", _calls(card, name, version)]
-    if "pretrained" in card:
-        parts += ["## Data and licences", _licences(card["pretrained"])]
-    if smaller := card.get("made_smaller"):
-        parts += ["## Made smaller", _list(smaller)]
-    training = card.get("training", {})
-    if training.get("scores"):
-        before = "Before it was made smaller.\n\n" if smaller else ""
-        parts += ["## Scores", before + _scores(training["scores"], class_of(card).score_title)]
-    if training:
-        files = {Path(path).name: f"SHA-256 `{digest}`"
-                 for path, digest in training["data_files"].items()}  # fmt: skip
-        parts += ["## Training data", _list(files) or "The starter set of the package."]
-    encoder = {key: value for key, value in card["encoder"].items() if key != "name"}
-    parts += ["## Encoder", _list(encoder), "## Text", _list(card["vectorizer"])]
-    if "head" in card:
-        parts += ["## Head", _list(card["head"])]
-    parts += ["## Made with", _list(card["versions"])]
-    return "\n\n".join(parts) + "\n"
-
-
-def _summary(card: dict[str, Any]) -> str:
-    needed = {library: len(ops) for library, ops in card["required_ops"].items()}
-    ops = ", ".join(f"{count} of {library}" for library, count in needed.items())
-    return (
-        f"{class_of(card).purpose}: `{card['encoder']['name']}`, {card['dim']} dimensions, "
+    model_class, training = class_of(card), card.get("training", {})
+    ops = {library: ", ".join(names) for library, names in card["required_ops"].items()}
+    scores = {key: "-" if value is None else f"{value:.2f}"
+              for key, value in training.get("scores", {}).items()}  # fmt: skip
+    files = {Path(path).name: f"SHA-256 `{digest}`"
+             for path, digest in training.get("data_files", {}).items()}  # fmt: skip
+    before = " before it was made smaller" if "made_smaller" in card else ""
+    sections = {
+        "How to call": _calls(card, name, version),
+        "Operations besides TensorFlow's own": _list(ops),
+        "Data and licences": _licences(card.get("pretrained")),
+        "Made smaller": _list(card.get("made_smaller", {})),
+        f"Scores{before}: {model_class.score_title}": _list(scores),
+        "Training data": _list(files),
+        "Encoder": _list(card["encoder"]),
+        "Text": _list(card["vectorizer"]),
+        "Head": _list(card.get("head", {})),
+        "Made with": _list(card["versions"]),
+    }
+    summary = (
+        f"{model_class.purpose}: `{card['encoder']['name']}`, {card['dim']} dimensions, "
         f"{card['vectorizer']['num_rows']:,} rows, {card['num_parameters']:,} parameters, "
-        f"{card['size_bytes'] / 1e6:,.1f} MB.\n\n"
-        f"Operations besides TensorFlow's own: {ops or 'none'}."
+        f"{card['size_bytes'] / 1e6:,.1f} MB."
     )
+    parts = [f"## {title}\n\n{text}" for title, text in sections.items() if text]
+    return "\n\n".join([f"# {name}", summary, *parts]) + "\n"
 
 
 def _calls(card: dict[str, Any], name: str, version: int) -> str:
@@ -123,16 +119,10 @@ def _tensors(tensors: dict[str, Any]) -> str:
     )
 
 
-def _scores(scores: dict[str, float | None], title: str) -> str:
-    rows = (f"| {name} | {'-' if value is None else f'{value:.2f}'} |"
-            for name, value in scores.items())  # fmt: skip
-    return "\n".join([f"| set | {title} |", "|---|---:|", *rows])
-
-
-def _licences(card: dict[str, Any]) -> str:
-    sources = [card, *card.get("data", ()), *card.get("teachers", ())]
+def _licences(card: dict[str, Any] | None) -> str:
+    sources = [card, *card.get("data", ()), *card.get("teachers", ())] if card else []
     return _list({source["name"]: source["licence"] for source in sources})
 
 
-def _list(values: dict[str, Any]) -> str:
+def _list(values: Mapping[str, Any]) -> str:
     return "\n".join(f"* {key}: {value}" for key, value in values.items() if value is not None)

@@ -51,17 +51,15 @@ services:
     restart: unless-stopped
 """
 _FILES = {
-    "batching.config": _BATCHING,
-    "monitoring.config": _MONITORING,
-    "compose.yaml": _COMPOSE,
-}
+    "batching.config": _BATCHING, "monitoring.config": _MONITORING, "compose.yaml": _COMPOSE,
+}  # fmt: skip
 
 
 def write_serving_files(folder: str | Path) -> list[Path]:
     """Writes the files of the server, and lists all models in `models.config`.
 
-    `models.config` is rewritten when the models change, unless its first line was changed. The
-    other files are written once, and may be edited.
+    `models.config` is rewritten unless its first line was changed. The other files are written
+    once, and may be edited.
 
     Args:
         folder: Parent of the folders of models.
@@ -74,16 +72,12 @@ def write_serving_files(folder: str | Path) -> list[Path]:
     """
     folder = Path(folder)
     texts = {name: text.encode() for name, text in _FILES.items() if not (folder / name).exists()}
-    if lists_models(folder) and models_config(folder) != _content(folder / MODELS):
+    if lists_models(folder):
         texts[MODELS] = models_config(folder)
     for name, text in texts.items():
         with whole_file(folder / name) as file:
             file.write(text)
     return [folder / name for name in texts]
-
-
-def _content(path: Path) -> bytes | None:
-    return path.read_bytes() if path.exists() else None
 
 
 def is_batchable(card: Mapping[str, Any]) -> bool:
@@ -102,13 +96,14 @@ def is_batchable(card: Mapping[str, Any]) -> bool:
 
 def batching_parameters(folder: str | Path) -> bytes:
     """Returns the content of `batching.config`, or its default."""
-    return _content(Path(folder) / "batching.config") or _BATCHING.encode()
+    path = Path(folder) / "batching.config"
+    return path.read_bytes() if path.exists() else _BATCHING.encode()
 
 
 def lists_models(folder: str | Path) -> bool:
     """Returns whether `models.config` may be rewritten."""
-    content = _content(Path(folder) / MODELS)
-    return content is None or content.startswith(_OURS)
+    path = Path(folder) / MODELS
+    return not path.exists() or path.read_bytes().startswith(_OURS)
 
 
 def models_config(folder: str | Path) -> bytes:

@@ -37,8 +37,6 @@ class ServingFolder:
                 f"'{self.name}' is part of the URL of the model: use only letters, digits, dots, "
                 f"underscores and hyphens. Received: --to {path}"
             )
-        if self.path.exists() and not self.path.is_dir():
-            raise RunError(f"{path} is a file. Give a folder with --to, such as models/words.")
         foreign = [child.name for child in self._children() if not is_version(child)]
         if foreign:
             raise RunError(
@@ -47,8 +45,10 @@ class ServingFolder:
             )
 
     def _children(self) -> list[Path]:
-        if not self.path.is_dir():
+        if not self.path.exists():
             return []
+        if not self.path.is_dir():
+            raise RunError(f"{self.path} is a file. Give a folder, such as models/words.")
         return [child for child in self.path.iterdir() if not child.name.startswith(".")]
 
     @property

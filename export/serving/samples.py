@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
 from tf_charagram.data.starter import starter_file, train_pairs
-from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.models.registry import model_class
 from tf_charagram.tasks.pairs.data import read_labelled_pairs
 from tf_charagram.tasks.sentiment.data import read_labelled_texts
@@ -20,42 +19,27 @@ _NUM_WORDS = 5000
 Inputs = dict[str, list[bytes] | list[int]]
 
 
-def _words() -> Iterable[str]:
-    return islice(dict.fromkeys(chain.from_iterable(train_pairs())), _NUM_WORDS)
-
-
-def _sentences() -> Iterable[str]:
-    files = (starter_file("tagged", split) for split in _SPLITS)
-    sentences = chain.from_iterable(map(read_tagged, files))
-    return (" ".join(sentence.words) for sentence in sentences)
-
-
-def _reviews() -> Iterable[str]:
-    files = (starter_file("sentiment", split) for split in _SPLITS)
-    return chain.from_iterable(read_labelled_texts(file).texts for file in files)
-
-
-def _pairs() -> Iterable[str]:
-    sets = (read_labelled_pairs(starter_file("inference", split)) for split in _SPLITS)
-    pairs = chain.from_iterable(zip(pairs.left, pairs.right, strict=True) for pairs in sets)
-    return chain.from_iterable(pairs)
-
-
-_SAMPLES: dict[str, Callable[[], Iterable[str]]] = {
-    "words": _words, "sentences": _sentences, "reviews": _reviews, "pairs": _pairs,
-}  # fmt: skip
+def _texts(reads: str) -> Iterable[str]:
+    if reads == "words":
+        yield from islice(dict.fromkeys(chain.from_iterable(train_pairs())), _NUM_WORDS)
+        return
+    for split in _SPLITS:
+        if reads == "sentences":
+            yield from (" ".join(one.words) for one in read_tagged(starter_file("tagged", split)))
+        elif reads == "reviews":
+            yield from read_labelled_texts(starter_file("sentiment", split)).texts
+        else:
+            pairs = read_labelled_pairs(starter_file("inference", split))
+            yield from chain.from_iterable(zip(pairs.left, pairs.right, strict=True))
 
 
 def sample_texts(kind: str) -> list[bytes]:
     """Returns English texts of the starter sets for a kind of model.
 
     Raises:
-        ConfigError: There is no such kind, or its `reads` has no sample.
+        ConfigError: There is no such kind.
     """
-    reads = model_class(kind).reads
-    if reads not in _SAMPLES:
-        raise ConfigError(unknown_name("sort of texts", reads, _SAMPLES))
-    return [text.encode() for text in _SAMPLES[reads]()]
+    return [text.encode() for text in _texts(model_class(kind).reads)]
 
 
 def signatures_of(card: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
-from tf_charagram.export.check.probe import encode_array, encode_inputs
+from tf_charagram.export.serving import config
 from tf_charagram.export.serving.card import PAGE, page
-from tf_charagram.export.serving.config import (
-    BATCHING_PARAMETERS,
-    batching_parameters,
-    is_batchable,
-)
 from tf_charagram.export.serving.folder import ServingFolder
 from tf_charagram.export.serving.samples import Inputs, dtype_of, make_inputs, signatures_of
 from tf_charagram.files.json_files import read_json
@@ -32,8 +29,6 @@ from tf_charagram.models.saved_model import MODEL_CARD
 EXTRA_ASSETS = "assets.extra"
 GOLDEN = "golden.json"
 WARMUP = "tf_serving_warmup_requests"
-#: A call with its answer: `signature`, `inputs` and `outputs`, strings in base64.
-GoldenCall = dict[str, Any]
 Signatures = Mapping[str, Iterable[str]]
 _NUM_GOLDEN = 50
 # Texts that are hard to read the same way everywhere.
@@ -66,9 +61,9 @@ def write_version(
         model.write_saved_model(partial, about)
         card = read_json(partial / MODEL_CARD)
         write_assets(partial, model, folder.name, signatures_of(card), texts)
-        if is_batchable(card):
-            with whole_file(partial / BATCHING_PARAMETERS) as file:
-                file.write(batching_parameters(folder.path.parent))
+        if config.is_batchable(card):
+            with whole_file(partial / config.BATCHING_PARAMETERS) as file:
+                file.write(config.batching_parameters(folder.path.parent))
         with whole_file(partial / PAGE, "w") as file:
             file.write(page(card, folder.name, folder.next_version))
         return folder.publish(partial)
@@ -102,31 +97,66 @@ def assets_bytes(
         return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
+class GoldenCall(NamedTuple):
+    """A call of a signature with the answer it must give."""
+
+    signature: str
+    inputs: Inputs
+    outputs: dict[str, np.ndarray]
+
+
 def write_golden(
     path: Path, model: TextModel, signatures: Signatures, texts: Sequence[bytes]
 ) -> None:
-    """Writes calls of all signatures with their answers, as Python computes them."""
+    """Writes calls of all signatures with their answers, as Python computes them.
+
+    The file is JSON with strings in base64 and numbers with seven digits.
+    """
     texts = [*texts[:_NUM_GOLDEN], *_HARD_TEXTS]
     functions, calls = model.signatures(), []
     for signature, names in signatures.items():
         inputs = make_inputs(names, texts, [*texts[1:], texts[0]])
         tensors = {name: tf.constant(values, dtype_of(name)) for name, values in inputs.items()}
         answer = functions[signature](**tensors)
-        outputs = {name: encode_array(value.numpy()) for name, value in answer.items()}
-        calls.append({"signature": signature, "inputs": encode_inputs(inputs), "outputs": outputs})
+        calls.append({
+            "signature": signature,
+            "inputs": {name: [*map(_encode, values)] for name, values in inputs.items()},
+            "outputs": {name: _encode(value.numpy().tolist()) for name, value in answer.items()},
+        })  # fmt: skip
     with whole_file(path, "w") as file:
         json.dump(calls, file)
 
 
 def read_golden(path: Path) -> list[GoldenCall]:
-    """Returns the calls that `write_golden` wrote."""
+    """Reads the calls that `write_golden` wrote."""
     return [
-        {"signature": call["signature"], "inputs": {**call["inputs"]}, "outputs": {
-            name: {"shape": tuple(output["shape"]), "value": [*output["value"]]}
-            for name, output in call["outputs"].items()
-        }}
+        GoldenCall(call["signature"], _decode(call["inputs"]), {
+            name: _array(_decode(value)) for name, value in call["outputs"].items()
+        })
         for call in read_json(path)
     ]  # fmt: skip
+
+
+def _array(values: list[Any]) -> np.ndarray:
+    # NumPy's own type of strings drops NULs at their ends.
+    array = np.array(values)
+    return np.array(values, object) if array.dtype.kind == "S" else array
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, list):
+        return [*map(_encode, value)]
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return float(f"{value:.7g}") if isinstance(value, float) else value
+
+
+def _decode(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _decode(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [*map(_decode, value)]
+    return base64.b64decode(value) if isinstance(value, str) else value
 
 
 def write_warmup(path: Path, name: str, signatures: Signatures, texts: Sequence[bytes]) -> None:

@@ -104,7 +104,7 @@ _TREES = b"( (S (NP-SBJ (DT The) (NN cat)) (VP (VBZ sits) (NP (-NONE- *T*))) (. 
 _SST = b"(3 (2 It) (4 (2 sings) (3 -LRB- -RRB-)))\n(1 (2 It) (0 (1 stinks) (2 .)))\n"
 _SICK = (
     b"pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\tSemEval_set\n"
-    b"1\tA cat sits\tThe cat is sitting\t4.5\tENTAILMENT\tTRAIN\n"
+    b"1\tA cat sits\tThe cat is sitting\t4.5\tENTAILMENT\tTEST\n"
     b"2\tA dog runs\tNo dog is running\t3.2\tCONTRADICTION\tTEST\n"
 )
 _NLI = b"".join(line.rpartition(b"\t")[0] + b"\n" for line in _SICK.splitlines())
@@ -304,7 +304,6 @@ def _demo(folder: Path) -> Run:
             answer = _exchange(connection, case.replace(b"HOST", host))
         check(not answer or answer.startswith((b"HTTP/", b"{", b"<!")), f"{answer[:80]!r}")
         check(not answer.startswith(b"HTTP/1.1 500"), f"status 500: {answer[-200:]!r}")
-        check(b"NaN" not in answer, "NaN in the answer")
         status = answer[9:12].decode() if answer.startswith(b"HTTP/") else "none"
         return RESULT if status == "200" else f"status {status}"
 
@@ -347,12 +346,12 @@ def _rest(folder: Path) -> Run:
         handler.end_headers()
         handler.wfile.write(answers[0])
 
-    url = contextlib.ExitStack().enter_context(http_server(respond))
-    client = RestClient(url, timeout_s=50)
+    server = http_server(respond)
+    client = RestClient(server.__enter__(), timeout_s=50)
 
     def run(case: bytes) -> str:
         answers[0] = case
-        check(client.embed(["a cat", "dogs"]).shape[0] == 2, "not two vectors")
+        check(server and len(client.embed(["a cat", "dogs"])) == 2, "not two vectors")
         return RESULT
 
     return run
@@ -432,7 +431,8 @@ def _hashed() -> Any:
 def _words() -> Any:
     from tf_charagram.text.words import WordVectorizer
 
-    return WordVectorizer.from_texts([t.decode() for t in _SCRIPTS], ngram_orders=(2, 3))
+    texts = [text.decode() for text in _SCRIPTS]
+    return WordVectorizer.from_texts([*texts, *texts[:2]], min_count=2, ngram_orders=(2, 3))
 
 
 def _ngram_twin(vectorizer: Any) -> Callable[[bytes], Any]:

@@ -12,7 +12,6 @@ from tests.search.conftest import save_model
 from tf_charagram.data.readers.word_vectors import scan_word_vectors
 from tf_charagram.errors import ConfigError, DataError, RunError
 from tf_charagram.export.convert import (
-    NgramTable,
     model_from_table,
     read_ngrams,
     read_table,
@@ -39,54 +38,46 @@ def expected(texts, vectors, bias):
 @pytest.fixture
 def table():
     random = np.random.default_rng(0)
-    return NgramTable(
-        random.normal(size=(len(NGRAMS), 5)).astype(np.float32),
-        random.normal(size=5).astype(np.float32),
-    )
+    vectors = random.normal(size=(len(NGRAMS), 5)).astype(np.float32)
+    return vectors, random.normal(size=5).astype(np.float32)
 
 
 @pytest.mark.parametrize(
     ("activation", "function"), [("linear", np.array), ("tanh", np.tanh)], ids=["linear", "tanh"]
 )
 def test_against_numpy(table, activation, function):
-    model = model_from_table(NGRAMS, table, activation=activation)
+    model = model_from_table(NGRAMS, *table, activation=activation)
     np.testing.assert_allclose(model.encode(TEXTS), function(expected(TEXTS, *table)), atol=1e-6)
 
 
 def test_a_row_for_all_texts(table):
     last = np.full((1, 5), 0.5, np.float32)
-    model = model_from_table(NGRAMS, NgramTable(np.vstack([table.vectors, last]), table.bias))
+    vectors, bias = table
+    model = model_from_table(NGRAMS, np.vstack([vectors, last]), bias)
     found = model.encode(TEXTS)
-    np.testing.assert_allclose(found, expected(TEXTS, table.vectors, table.bias + 0.5), atol=1e-6)
+    np.testing.assert_allclose(found, expected(TEXTS, vectors, bias + 0.5), atol=1e-6)
 
 
 def test_capitals():
     """A list with capitals is of a model that tells them apart."""
-    model = model_from_table(["Ca", "ca"], NgramTable(np.eye(2), np.zeros(2)))
+    model = model_from_table(["Ca", "ca"], np.eye(2), np.zeros(2))
     np.testing.assert_allclose(model.encode(["Ca", "ca"]), np.eye(2))
 
 
-def write(folder, suffix, table):
-    path = folder / f"table.{suffix}"
-    if suffix == "npz":
-        np.savez(path, W=table.vectors, b=table.bias)
-    elif suffix == "npy":
-        np.save(path, table.vectors)
-    else:
-        np.savetxt(path, table.vectors)
-    return path
-
-
-@pytest.mark.parametrize("suffix", ["npz", "npy", "txt", "txt.gz"])
+@pytest.mark.parametrize("suffix", ["npz", "npy"])
 def test_command(table, tmp_path, capsys, suffix):
     (tmp_path / "ngrams").write_text("".join(f"{ngram}\n" for ngram in NGRAMS), encoding="utf-8")
-    out = tmp_path / "model"
-    arguments = ["--ngrams", tmp_path / "ngrams", "--table", write(tmp_path, suffix, table)]
+    out, path, (vectors, bias) = tmp_path / "model", tmp_path / f"table.{suffix}", table
+    if suffix == "npz":
+        np.savez(path, W=vectors, b=bias)
+    else:
+        np.save(path, vectors)
+    arguments = ["--ngrams", tmp_path / "ngrams", "--table", path]
     assert call("export.convert", *arguments, "--out", out) == 0
     assert capsys.readouterr().err == f"7 n-grams, 5 dimensions -> {out}\n"
-    bias = table.bias if suffix == "npz" else np.zeros(5)
+    bias = bias if suffix == "npz" else np.zeros(5)
     model = TextEmbedder.load(out)
-    np.testing.assert_allclose(model.encode(TEXTS), expected(TEXTS, table.vectors, bias), atol=1e-6)
+    np.testing.assert_allclose(model.encode(TEXTS), expected(TEXTS, vectors, bias), atol=1e-6)
     assert call("export.convert", *arguments, "--out", out) == 1
     assert "exists already" in capsys.readouterr().err
 
@@ -113,9 +104,9 @@ class TestLists:
 
     def test_repeated_and_too_long(self, table):
         with pytest.raises(ConfigError, match=r"must be distinct. Received: 1 .* such as 'at'"):
-            model_from_table([*NGRAMS[:-1], "at"], table)
+            model_from_table([*NGRAMS[:-1], "at"], *table)
         with pytest.raises(ConfigError, match="must be integers from 1 to 8"):
-            model_from_table([*NGRAMS[:-1], "ngrams ngrams"], table)
+            model_from_table([*NGRAMS[:-1], "ngrams ngrams"], *table)
 
     def test_same_rows_as_counted(self):
         """The keys of given n-grams are those that texts give."""
@@ -129,7 +120,7 @@ class TestTables:
     def test_number_of_rows(self, table):
         message = r"Number of n-grams \(4\) does not match number of rows \(7\)\. Give the list"
         with pytest.raises(ConfigError, match=message):
-            model_from_table(NGRAMS[:4], table)
+            model_from_table(NGRAMS[:4], *table)
 
     @pytest.mark.parametrize(
         ("arrays", "message"),
@@ -138,10 +129,10 @@ class TestTables:
             ({"a": np.eye(2), "b": np.ones(3)}, r"at most one \(dim,\), found \(2, 2\), \(3,\)"),
             ({"a": np.ones(3)}, r"expected arrays \(num_rows, dim\) .* found \(3,\)"),
             ({"a": np.full((2, 2), np.inf)}, "holds NaN or infinity"),
-            ({"a": np.array([["x"]])}, "expected arrays of numbers"),
+            ({"a": np.array([["x"]])}, "cannot be read as NumPy arrays of numbers: could not"),
             (
                 {"a": np.array([[None]])},
-                "cannot be read as numbers: Object arrays cannot be loaded",
+                "arrays of numbers: Object arrays cannot be loaded",
             ),
         ],
     )
@@ -152,12 +143,12 @@ class TestTables:
 
     def test_pickles(self, tmp_path):
         (tmp_path / "charagram.pickle").write_bytes(b"\x80\x02.")
-        with pytest.raises(DataError, match=r"expected a table in a file \.npy, \.npz, \.txt"):
+        with pytest.raises(DataError, match="cannot be read as NumPy arrays"):
             read_table(tmp_path / "charagram.pickle")
 
     def test_activation(self, table):
         with pytest.raises(ConfigError, match=r"Unknown activation 'tan'. Did you mean 'tanh'\?"):
-            model_from_table(NGRAMS, table, activation="tan")
+            model_from_table(NGRAMS, *table, activation="tan")
 
 
 @pytest.fixture(scope="module")

@@ -72,8 +72,7 @@ def folder(model, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def runtime(folder):
-    with CRuntime(folder) as runtime:
-        yield runtime
+    return CRuntime(folder)
 
 
 @pytest.mark.parametrize("texts", [TEXTS, [b"hello"], [b"", b""], []])

@@ -23,7 +23,6 @@ from tf_charagram.export.check.checks import (
     VersionChecks,
     check_operations,
     measure_in_process,
-    read_operations,
     version_folder,
 )
 from tf_charagram.export.serving.folder import ServingFolder
@@ -32,7 +31,7 @@ from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 COMMAND = "export.check.command"
-QUICK = ("--batches", "1,3", "--seconds", "0.001")
+QUICK = ("--seconds", "0.001")
 CHECKS = ["loads", "golden answers", "bad texts", "inputs of different lengths", "empty batch",
           "latency"]  # fmt: skip
 
@@ -85,11 +84,7 @@ class TestFolder:
             *(("C++ runtime", name) for name in CHECKS),
         ]
         assert all(row["ok"] is True for row in found["checks"])
-        assert list(found["operations"]) == ["TensorFlow"]
-        assert {"UnicodeDecode", "LookupTableFindV2"} <= set(found["operations"]["TensorFlow"])
-        assert [(row["where"], row["batch"]) for row in found["latency"]] == [
-            ("only tensorflow", 1), ("only tensorflow", 3), ("C++ runtime", 1), ("C++ runtime", 3),
-        ]  # fmt: skip
+        assert found["checks"][0]["detail"] == "all are TensorFlow's own"
 
     def test_python_in_the_graph(self, version, tmp_path, check):
         module = tf.Module()
@@ -107,11 +102,7 @@ class TestFolder:
         (tmp_path / "1" / "model_card.json").write_text(json.dumps(card))
         status, found = check(tmp_path)
         assert status == 1
-        assert found["operations"]["Python"] == ["PyFuncStateless"]
-        assert "PyFuncStateless" not in found["operations"]["TensorFlow"]
-        details = {(row["where"], row["name"]): row["detail"] for row in found["checks"]}
-        message = "PyFuncStateless cannot be served (Python)"
-        assert details["graph", "operations"].endswith(message)
+        assert found["checks"][0]["detail"] == "PyFuncStateless of Python cannot be served"
         wrong = failures(found)
         assert {("graph", "operations"), ("only tensorflow", "bad texts")} <= wrong
         assert any(where == "C++ runtime" for where, _ in wrong)
@@ -119,7 +110,7 @@ class TestFolder:
     @pytest.mark.parametrize("content", [b"not a graph", b""])
     def test_a_damaged_graph(self, copy, content):
         (copy / "saved_model.pb").write_bytes(content)
-        checks = VersionChecks(copy, batches=[1], seconds=1)
+        checks = VersionChecks(copy, 1)
         checks.check_graph()
         (result,) = checks.results
         assert (result.name, result.ok) == ("operations", False)
@@ -128,20 +119,10 @@ class TestFolder:
 
 def test_operations_of_another_package(tmp_path):
     folder = export(tmp_path / NAME, unicode_form="NFKC")
-    operations = read_operations(folder)
-    assert set(operations) == {"TensorFlow", "tensorflow-text"}
-    card = json.loads((folder / "model_card.json").read_text())
-    assert check_operations(operations, card).ok
-    card["required_ops"] = {}
-    result = check_operations(operations, card)
-    assert not result.ok
-    assert result.detail.endswith("the model card does not name tensorflow-text")
-
-
-def test_unknown_operations():
-    result = check_operations({"TensorFlow": ["AddV2"], "unknown": ["MyOp", "YourOp"]}, {})
-    assert not result.ok
-    assert "2 of unknown; MyOp, YourOp cannot be served (unknown)" in result.detail
+    result = check_operations(folder, ["tensorflow-text"])
+    assert result.ok and result.detail == "1 of tensorflow-text"
+    result = check_operations(folder, [])
+    assert not result.ok and result.detail.endswith("of tensorflow-text cannot be served")
 
 
 @pytest.mark.parametrize(
@@ -152,7 +133,7 @@ def test_a_process_that_is_not_clean(monkeypatch, tmp_path, runtime, package):
     site += "module.__spec__ = types.SimpleNamespace(submodule_search_locations={1!r})\n"
     (tmp_path / "sitecustomize.py").write_text(site.format(package, [*tf.__path__]))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    answer = measure_in_process(runtime, {"libraries": [], "folder": str(tmp_path)})
+    answer = measure_in_process(runtime, {"libraries": []})
     message = f"The process ended with status 1: ImportError: {package} is already imported."
     assert answer == {"error": message}
 
@@ -176,13 +157,11 @@ class TestServers:
         assert [(row["where"], row["name"]) for row in found["checks"]] == [
             (place, name) for place in (rest, grpc) for name in CHECKS
         ]
-        assert [row["where"] for row in found["latency"]] == [rest, rest, grpc, grpc]
-        assert found["operations"] == {}
 
     def test_golden_answers_of_another_model(self, serve, copy, check):
         path = copy / "assets.extra" / "golden.json"
         golden = json.loads(path.read_text())
-        golden[0]["outputs"]["embedding"]["value"][21] += 0.001
+        golden[0]["outputs"]["embedding"][2][5] += 0.001
         path.write_text(json.dumps(golden))
         with serve("rest") as url:
             status, found = check(copy, "--url", url)
@@ -208,7 +187,6 @@ class TestServers:
         cells = [[cell.strip() for cell in row] for row in rows]
         assert [rest, "golden answers", "skip", "no golden file"] in cells
         assert [rest, "empty batch", "pass", "embedding (0, 8)"] in cells
-        assert [row[:2] for row in cells[-2:]] == [[rest, "1"], [rest, "3"]]
 
     @pytest.mark.serving
     def test_tensorflow_serving(self, version, check, tmp_path):
@@ -260,8 +238,6 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--batches", "1,0"], "`batches` must be numbers above 0, such as 1,32"),
-            (["--batches", "1,x"], "Received: 1,x"),
             (["--seconds", "-1"], "`seconds` must be above 0. Received: seconds=-1.0"),
             (["--url", "host:8500"], "`url` must look like http://HOST:8501/v1/models/NAME"),
         ],

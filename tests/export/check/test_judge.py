@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tf_charagram.export.check.judge import BAD_TEXTS, Judge
-from tf_charagram.export.check.probe import encode_array, encode_inputs, measure
+from tf_charagram.export.check.probe import measure
+from tf_charagram.export.serving.version import GoldenCall
 from tf_charagram.models.embedder import unit_rows
 
 TEXTS = [b"cat", b"", b"two words", b"\xff", b"dog"]
@@ -68,7 +69,7 @@ class NoEmptyBatch(Sound):
 
 class SmallBatches(Sound):
     def embed(self, texts):
-        if len(texts) > 20:
+        if len(texts) > 500:
             raise MemoryError("too many\ntexts")
         return super().embed(texts)
 
@@ -101,19 +102,17 @@ class Lenient(Sound):
 def golden_calls(vectors):
     inputs = {"texts_a": TEXTS, "texts_b": TEXTS[::-1]}
     return [
-        {"signature": "serving_default", "inputs": encode_inputs({"texts": TEXTS}),
-         "outputs": {"embedding": encode_array(vectors)}},
-        {"signature": "similarity", "inputs": encode_inputs(inputs),
-         "outputs": {"cosine": encode_array(Sound()("similarity", **inputs)["cosine"])}},
-    ]  # fmt: skip
+        GoldenCall("serving_default", {"texts": TEXTS}, {"embedding": vectors}),
+        GoldenCall("similarity", inputs, Sound()("similarity", **inputs)),
+    ]
 
 
 def judge(load, golden=None):
     """Returns the result of each check: name -> (ok, detail)."""
     judge = Judge(SIGNATURES, golden_calls(Sound().embed(TEXTS)) if golden is None else golden)
     request = {
-        "calls": judge.calls(), "text_inputs": ["texts"], "texts": ["a", "b", "c"],
-        "batches": [1, 25], "seconds": 1e-9,
+        "calls": judge.calls(), "text_inputs": ["texts"], "texts": [b"a", b"b", b"c"],
+        "seconds": 1e-9,
     }  # fmt: skip
     results = judge.results("here", measure(load, request))
     assert {result.where for result in results} == {"here"}
@@ -126,7 +125,7 @@ def test_a_sound_model(model):
     assert {ok for ok, _ in found.values()} == {True}
     assert list(found) == CHECKS
     assert found["bad texts"][1] == f"{len(BAD_TEXTS)} texts, alone and in one batch"
-    assert found["latency"][1].startswith("40 calls")
+    assert found["latency"][1].startswith("batch of 1: 0.")
 
 
 def test_without_golden_answers():
@@ -147,11 +146,11 @@ def test_without_golden_answers():
         (Narrow, "golden answers", "serving_default: expected `embedding` of shape (5, 4), found"),
         (Ragged, "bad texts", "answers to single texts differ in shape"),
         (NoEmptyBatch, "empty batch", "expected shapes {'embedding': (0, 4)}, found {'embedd"),
-        (SmallBatches, "latency", "batch of 25: MemoryError: too many texts"),
+        (SmallBatches, "latency", "batch of 1000: MemoryError: too many texts"),
         (Dull, "golden answers", "similarity: "),
         (Other, "golden answers", "serving_default: "),
         (Renamed, "golden answers", "serving_default: expected embedding, found vectors"),
-        (Lenient, "inputs of different lengths", "similarity accepts inputs of different"),
+        (Lenient, "inputs of different lengths", "accepted by similarity"),
     ],
 )
 def test_a_bad_model(model, check, detail):
@@ -194,12 +193,10 @@ def test_latency():
             return super().embed(texts)
 
     request = {
-        "calls": {}, "text_inputs": ["texts"], "texts": ["a", "b", "c"], "batches": [2, 7],
-        "seconds": 1e-9,
+        "calls": {}, "text_inputs": ["texts"], "texts": [b"a", b"b", b"c"], "seconds": 1e-9,
     }  # fmt: skip
     rows = measure(Counting, request)["latency"]
-    # No time is left, but 20 calls are made, and 5 before them.
-    assert [(row["batch"], row["calls"]) for row in rows] == [(2, 20), (7, 20)]
-    assert (Counting.sizes.count(2), Counting.sizes.count(7)) == (25, 25)
-    assert all(0 < row["p50_ms"] <= row["p99_ms"] for row in rows)
-    assert all(row["texts_per_second"] > 0 for row in rows)
+    # No time is left, but 10 calls are made, and 3 before them.
+    assert [*rows] == [1, 32, 1000]
+    assert Counting.sizes.count(1) == Counting.sizes.count(1000) == 13
+    assert all(0 < median <= p99 for median, p99 in rows.values())

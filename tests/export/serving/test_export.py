@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import threading
@@ -46,9 +45,7 @@ def version_like(path):
 def golden_vectors(version):
     """Returns the golden texts and vectors of a version."""
     golden = read_golden(version / EXTRA_ASSETS / GOLDEN)[0]
-    texts = [base64.b64decode(text) for text in golden["inputs"]["texts"]]
-    vectors = golden["outputs"]["embedding"]
-    return texts, np.reshape(vectors["value"], vectors["shape"])
+    return golden.inputs["texts"], golden.outputs["embedding"]
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +81,7 @@ class TestVersion:
         assert list(card["training"]["data_files"]) == [str(trained.data)]
         text = (exported / "words" / "1" / "README.md").read_text()
         assert text == page(card, "words")
-        assert f"| scored | {metrics['scores']['scored']:.2f} |" in text
+        assert f"* scored: {metrics['scores']['scored']:.2f}" in text
         assert "v1/models/words:predict" in text and trained.data.name in text
         assert 'tf.saved_model.load("models/words/1")' in text
 
@@ -99,7 +96,7 @@ class TestVersion:
         assert export(trained.folder, "--to", tmp_path / "small", *flags) == 0
         version = tmp_path / "small" / "1"
         text = (version / "README.md").read_text()
-        assert "* dtype: " in text and "Before it was made smaller." in text
+        assert "* dtype: " in text and "## Scores before it was made smaller: " in text
         texts, vectors = golden_vectors(version)
         served = tf.saved_model.load(str(version)).signatures["serving_default"]
         found = served(texts=tf.constant(texts))["embedding"]
@@ -224,8 +221,6 @@ class TestServingFiles:
 
     def test_edited_files_stay(self, tmp_path):
         assert len(write_serving_files(tmp_path)) == 4
-        assert write_serving_files(tmp_path) == []
-        version_like(tmp_path / "words" / "1")
         assert [path.name for path in write_serving_files(tmp_path)] == ["models.config"]
         (tmp_path / "models.config").write_bytes(b"caf\xe9")
         (tmp_path / "compose.yaml").write_text("mine too")
