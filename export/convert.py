@@ -187,11 +187,11 @@ def make_parser() -> Parser:
     parser = Parser(prog="charagram convert", description=__doc__)
     parser.add_argument("model", nargs="?", help=f"to word2vec: {MODEL_HELP}")
     parser.add_argument(
-        "--texts", 
+        "--texts",
         help="to word2vec: file of words, one per line; - is stdin [those the run was trained on]",
     )  # fmt: skip
     parser.add_argument(
-        "--ngrams", 
+        "--ngrams",
         help="from a table: file of n-grams, one per line, or with counts as the authors write it",
     )  # fmt: skip
     parser.add_argument(

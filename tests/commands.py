@@ -1,4 +1,4 @@
-"""Runs the commands: inside this process, which is fast, or as a user would."""
+"""Runs commands in this process, which is fast, or in a process of their own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUICK = ("--dim", "8", "--epochs", "2", "--evaluations-per-epoch", "1", "--batch
 
 
 def call(command: str, *arguments: Any) -> int:
-    """Runs a command inside this process; returns its exit status."""
+    """Runs a command in this process; returns its exit status."""
     try:
         return import_module(f"tf_charagram.{command}").main([str(value) for value in arguments])
     except SystemExit as end:
@@ -34,7 +34,7 @@ def process(command: str, *arguments: Any) -> list[str]:
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """Returns the variables of this process and more, for a child."""
+    """Returns the environment of a child process."""
     return {**os.environ, "PYTHONUNBUFFERED": "1", "CUDA_VISIBLE_DEVICES": "-1", **variables}
 
 
@@ -55,7 +55,7 @@ def saved_weights(folder: Path) -> dict[str, Any]:
 
 
 def interrupt_training_at(monkeypatch: Any, step: int) -> None:
-    """Makes training end at a step as by Ctrl-C."""
+    """Interrupts training at a step, as by Ctrl-C."""
     from tf_charagram.training.loop import TrainingLoop
 
     train_until = TrainingLoop._train_until
@@ -70,7 +70,7 @@ def interrupt_training_at(monkeypatch: Any, step: int) -> None:
 
 
 def leave_out_export(monkeypatch: Any) -> None:
-    """Leaves out the SavedModel of runs, which takes as long as a short training."""
+    """Skips the SavedModel of runs, which takes as long as a short training."""
     from tf_charagram.training.run import TrainingRun
 
     monkeypatch.setattr(TrainingRun, "run", partialmethod(TrainingRun.run, export=False))
@@ -78,7 +78,7 @@ def leave_out_export(monkeypatch: Any) -> None:
 
 @contextmanager
 def full_disk(bytes_allowed: int) -> Iterator[None]:
-    """Lets no file of this process grow past a limit, as if the disk were full."""
+    """Limits the size of files of this process, as if the disk were full."""
     # Python ignores the signal that comes with it, so writing is an error.
     assert signal.getsignal(signal.SIGXFSZ) is signal.SIG_IGN
     before, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -1,4 +1,4 @@
-"""How tests run, and trained runs that many of them look at; none may change those."""
+"""How tests run, and trained runs that many tests share and none may change."""
 
 from __future__ import annotations
 
@@ -18,26 +18,23 @@ import pytest
 from tests.commands import QUICK, call, leave_out_export
 from tests.texts import write_pairs, write_scored
 
-#: Marks of tests that only run where `-m` names them.
+#: Markers of tests that run only if `-m` names them.
 _LEFT_OUT = {"campaign", "long", "variant"}
 
-# Several workers of pytest share the cores; threads of one operation would wait for each other.
+# Workers of pytest share the cores, so threads of one operation would wait for each other.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Lets no property fail by its time, and has all runs look at the same examples.
-
-    With the long tests each run looks at others, and slow properties look at more of them.
-    """
+    """Removes deadlines of properties, and fixes their examples unless long tests run."""
     hypothesis.settings.register_profile("short", deadline=None, derandomize=True)
     hypothesis.settings.register_profile("long", deadline=None)
     hypothesis.settings.load_profile("long" if "long" in config.option.markexpr else "short")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what takes long, each kind unless `-m` speaks of it."""
+    """Deselects the long kinds of tests unless `-m` names them."""
     unnamed = _LEFT_OUT - set(re.findall(r"\w+", config.option.markexpr))
     left_out = [item for item in items if unnamed & {mark.name for mark in item.iter_markers()}]
     config.hook.pytest_deselected(items=left_out)
@@ -45,18 +42,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Has the garbage collector pass over what was imported: half a million objects that stay."""
+    """Excludes imported objects, half a million, from garbage collection."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _no_garbage() -> Iterator[None]:
-    """Frees the models of a module, which are cycles: Python counts objects, and theirs are large.
-
-    Without, a process comes to hold gigabytes, and each collection then takes seconds. What is left
-    is not looked at again: most of it was imported or is kept by TensorFlow.
-    """
+    """Frees the models of a module, which are reference cycles, and keeps collections fast."""
     yield
     gc.collect()
     gc.freeze()
@@ -64,12 +57,10 @@ def _no_garbage() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Traces functions without AutoGraph, and runs graphs as they were traced.
+    """Traces functions without AutoGraph, and does not optimize graphs, which saves time.
 
-    The package has no Python branches or loops on tensors that AutoGraph would have to convert, and
-    converting takes a fifth of the time. Most tests run a graph once or twice, and TensorFlow takes
-    longer to optimize it than to run it. In tests that most runs leave out, and in processes of
-    their own, both are done as users have it.
+    The package does not branch or loop on tensors in Python, and most tests run a graph only once
+    or twice. Long tests, and processes of their own, do both as for users.
     """
     if (tensorflow := sys.modules.get("tensorflow")) is None:
         return (yield)
@@ -88,15 +79,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def optimized_graphs() -> None:
-    """Has graphs optimized as users have it: what is compared to the bit must be computed alike."""
+    """Optimizes graphs, for tests that compare bits with another process."""
 
 
 @pytest.fixture(autouse=True)
 def ctrl_c():
-    """Lets Ctrl-C through as to a command in the foreground, also where `nohup` or cron ignores it.
-
-    A process that a test starts would inherit that it is ignored.
-    """
+    """Makes Ctrl-C work in processes that a test starts, even under `nohup` or cron."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -104,7 +92,7 @@ def ctrl_c():
 
 @pytest.fixture
 def unexported():
-    """Leaves out the SavedModel of the runs of a test, also after it undid its own patches."""
+    """Skips the SavedModel of the runs of a test."""
     with pytest.MonkeyPatch.context() as patch:
         leave_out_export(patch)
         yield
@@ -112,13 +100,13 @@ def unexported():
 
 @dataclass(frozen=True)
 class Trained:
-    """A run that was trained with the command line.
+    """A run trained with the command line.
 
     Attributes:
         folder: The run folder.
         data: The pairs.
         scored: The evaluation set.
-        arguments: What the command was given, but for `--out`.
+        arguments: Arguments of the command, except `--out`.
     """
 
     folder: Path

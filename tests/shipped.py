@@ -1,4 +1,4 @@
-"""A model that ships, made in memory."""
+"""A small model in the form of those that ship."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FACTS = {
 
 
 def ship_tiny(folder: Path, dim: int = 6) -> TextEmbedder:
-    """Writes a small model under its name into a folder; returns what it was made from."""
+    """Writes a small shipped model into a folder; returns the embedder."""
     embedder = TextEmbedder(*parts(dim=dim))
     ship(embedder, NAME, WORDS, FACTS, folder)
     return embedder

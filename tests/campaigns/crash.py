@@ -3,7 +3,7 @@
     python -m tests.campaigns.crash --rounds 1000 --seed 18
 
 In each round a command is killed, terminated, interrupted, or its disk filled, up to three times: after a random share
-of its processor time, or right before one of its changes to files. Then it is resumed and left to end. What it
+of its time, or right before one of its changes to files. Then it is resumed and left to end. What it
 wrote must be the same as without any of this, to the bit, and at each death all files must be readable.
 """  # noqa: E501
 
@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from importlib import import_module
@@ -50,31 +50,26 @@ _WRITING = os.O_WRONLY | os.O_RDWR
 
 @dataclass(frozen=True)
 class Scenario:
-    """A command; `{inputs}` in it stands for the folder of its inputs.
+    """A command; `{inputs}` stands for the folder of its inputs.
 
     Attributes:
-        line: Command line.
+        line: Command line, which ends with the flag of its output.
         resume: Flag that resumes it.
         is_final: Whether it refuses to run once its output exists.
-        is_numbered: Whether it writes numbered versions, of which only the last one counts.
-        starts_others: Whether other processes do the work, so that wall time says how far it is.
+        is_numbered: Whether it writes numbered versions, of which it keeps one.
     """
 
     line: str
     resume: str = ""
     is_final: bool = False
     is_numbered: bool = False
-    starts_others: bool = False
 
     def arguments(self, inputs: Path, *, again: bool) -> list[str]:
-        line = f"{self.line} {self.resume if again else ''} --out {OUT}"
-        if "embed" in self.line or "export" in self.line:
-            line = line.replace("--out", "--output" if "embed" in self.line else "--to")
-        return line.format(inputs=inputs).split()
+        return f"{self.line} {OUT} {self.resume if again else ''}".format(inputs=inputs).split()
 
 
-def _train(line: str, **kwargs: Any) -> Scenario:
-    return Scenario(f"train {line} --seed 3 --checkpoint-every-s 0", "--resume", **kwargs)
+def _train(line: str) -> Scenario:
+    return Scenario(f"train {line} --seed 3 --checkpoint-every-s 0 --out", "--resume")
 
 
 _SCORED = "--eval-data {inputs}/scored.tsv"
@@ -96,17 +91,15 @@ SCENARIOS = {
         f"--task distill --data {{inputs}}/lines.txt {_SCORED} --epochs 2 --batch-size 100 "
         "--teacher {inputs}/vectors.npy"
     ),
-    "two workers": _train(
-        f"{_PAIRS} --dim 8 --epochs 1 --batch-size 50 --workers 2", starts_others=True
-    ),
+    "two workers": _train(f"{_PAIRS} --dim 8 --epochs 1 --batch-size 50 --workers 2"),
     "tune": Scenario(
         f"tune {_PAIRS} --dim 6 --batch-size 300 --select scored --negatives max --max-trials 3 "
-        "--trial-epochs 1 --keep 1 --finish 1 --checkpoint-every-s 0",
+        "--trial-epochs 1 --keep 1 --finish 1 --checkpoint-every-s 0 --out",
         "--resume",
     ),
-    "embed to shards": Scenario(f"embed {_LINES} --shard-lines 20", "--resume"),
-    "index": Scenario("index {inputs}/run --texts {inputs}/lines.txt", is_final=True),
-    "export": Scenario("export {inputs}/run --keep 1 --dtype int8", is_numbered=True),
+    "embed to shards": Scenario(f"embed {_LINES} --shard-lines 20 --output", "--resume"),
+    "index": Scenario("index {inputs}/run --texts {inputs}/lines.txt --out", is_final=True),
+    "export": Scenario("export {inputs}/run --keep 1 --dtype int8 --to", is_numbered=True),
 }
 
 
@@ -157,15 +150,6 @@ class Process:
     @property
     def has_stopped(self) -> bool:
         return bool(struct.unpack("qq", self._shared[:])[1])
-
-    @property
-    def processor_s(self) -> float:
-        """Processor time in seconds; 0 once it has ended."""
-        try:
-            # The clock of another process, as `clock_getcpuclockid` of the C library names it.
-            return time.clock_gettime((~self.pid << 3) | 2)
-        except OSError:
-            return 0.0
 
     def wait(self, timeout_s: float) -> bool:
         """Waits for its end; returns whether it has ended."""
@@ -236,14 +220,13 @@ def _look(
             time.sleep(0.001)
 
 
-def run_to_the_end(arguments: Sequence[str], folder: Path, log: Path) -> tuple[float, float, int]:
-    """Runs a command undisturbed; returns its seconds, processor seconds and changes of files."""
-    process, used = Process(arguments, folder, log), 0.0
-    while not process.wait(0.005):
-        used = max(used, process.processor_s)
-    if process.status:
+def run_to_the_end(arguments: Sequence[str], folder: Path, log: Path) -> tuple[float, int]:
+    """Runs a command undisturbed; returns its seconds and the number of changes of files."""
+    process = Process(arguments, folder, log)
+    process.wait(_PATIENCE_S)
+    if process.status != 0:
         raise RuntimeError(f"charagram {' '.join(arguments)}: {process.said()[-2000:]}")
-    return time.monotonic() - process.started, used, process.num_changes
+    return time.monotonic() - process.started, process.num_changes
 
 
 def _fill_disk(process: Process) -> None:
@@ -282,7 +265,7 @@ class Campaign:
 
     folder: Path
     problems: list[str] = field(default_factory=list)
-    _undisturbed: dict[str, tuple[float, float, int]] = field(default_factory=dict)
+    _undisturbed: dict[str, tuple[float, int]] = field(default_factory=dict)
 
     def run(self, number: int, name: str, deaths: Sequence[Death]) -> list[str]:
         """Runs a round; returns what is wrong."""
@@ -314,16 +297,14 @@ class Campaign:
     def _strike(
         self, name: str, death: Death, arguments: Sequence[str], place: Path, log: Path
     ) -> list[str]:
-        seconds, processor_s, num_changes = self._undisturbed[name]
+        seconds, num_changes = self._undisturbed[name]
         at_change = 1 + int(death.moment * num_changes) if death.at_change else 0
         process = Process(arguments, place, log, at_change)
 
         def has_come() -> bool:
             if death.at_change:
                 return process.has_stopped
-            if SCENARIOS[name].starts_others:
-                return time.monotonic() - process.started >= death.moment * seconds
-            return process.processor_s >= death.moment * processor_s
+            return time.monotonic() - process.started >= death.moment * seconds
 
         while not has_come() and not process.wait(0.002):
             pass
@@ -344,8 +325,8 @@ class Campaign:
 
 # Contents that depend on time, and files that do.
 _OF_TIME = re.compile(r"seconds|per_second|memory|size_bytes")
-_IGNORED = ("*events.out.tfevents.*", "*checkpoints/*", "*fingerprint.pb", "*workers/*", "*.png",
-            "*saved_model.pb", "*log.txt", "*oracle/*", "*.md", "*.csv")  # fmt: skip
+_OF_PROCESS = ("*events.out.tfevents.*", "*checkpoints/*", "*workers/*")
+_IGNORED = ("*fingerprint.pb", "*saved_model.pb", "*.png", "*log.txt", "*oracle/*", "*.md", "*.csv")
 
 
 def files_of(folder: Path) -> dict[str, Path]:
@@ -392,14 +373,11 @@ def differences(found: Path, expected: Path, is_numbered: bool = False) -> list[
 
 
 def _compared_files(folder: Path, is_numbered: bool) -> dict[str, Path]:
-    files = files_of(folder)
-    if is_numbered:
-        files = {re.sub(rf"^{OUT}/\d+/", f"{OUT}/N/", name): path for name, path in files.items()}
-    return {name: path for name, path in files.items() if not _is_of_process(name)}
-
-
-def _is_of_process(name: str) -> bool:
-    return any(fnmatch(name, pattern) for pattern in _IGNORED[:4])
+    files = {name: path for name, path in files_of(folder).items()
+             if not any(fnmatch(name, pattern) for pattern in _OF_PROCESS)}  # fmt: skip
+    if not is_numbered:
+        return files
+    return {re.sub(rf"^{OUT}/\d+/", f"{OUT}/N/", name): path for name, path in files.items()}
 
 
 def _content(path: Path) -> Any:
@@ -422,12 +400,6 @@ def _without_time(value: Any) -> Any:
     return float(f"{value:.3g}") if isinstance(value, float) else value
 
 
-def _rounds(values: argparse.Namespace) -> Iterator[tuple[int, str, list[Death]]]:
-    numbers = range(values.rounds) if values.only is None else [values.only]
-    for number in numbers:
-        yield number, *make_plan(number, values.seed, values.scenario or [*SCENARIOS])
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the campaign; returns 1 if anything is wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.campaigns.crash", description=__doc__)
@@ -442,7 +414,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder = Path(tempfile.mkdtemp(prefix="crash-"))
     write_inputs(folder / "inputs")
     campaign, num_wrong = Campaign(folder), 0
-    for number, name, deaths in _rounds(values):
+    for number in range(values.rounds) if values.only is None else [values.only]:
+        name, deaths = make_plan(number, values.seed, values.scenario or [*SCENARIOS])
         problems = campaign.run(number, name, deaths)
         ways = ", ".join(f"{death.way} at {death.moment:.2f}" for death in deaths)
         print(f"{number:5} {name:18} {ways:50} {'WRONG' if problems else 'same'}", flush=True)

@@ -29,7 +29,6 @@ from tf_charagram.data.readers.sts import read_sts
 from tf_charagram.data.readers.word_vectors import load_word_vectors, read_words
 from tf_charagram.data.readers.wordsim import read_wordsim
 from tf_charagram.tasks.distillation.teacher import read_vectors
-from tf_charagram.tasks.pairs.data import read_labelled_pairs
 from tf_charagram.tasks.sentiment.data import read_labelled_texts, read_trees
 from tf_charagram.tasks.tagging.data import read_tagged
 from tf_charagram.text.batches import to_bytes
@@ -77,15 +76,17 @@ def _check_finite(value: Any) -> None:
 def _both(read: Callable[..., Any]) -> Callable[[Path], Any]:
     """Returns a reader that skips bad lines, and then reads up to the first bad line."""
 
+    def read_all(path: Path, on_bad_line: Any) -> Any:
+        value = read(path, on_bad_line=on_bad_line)
+        return list(value) if hasattr(value, "__next__") else value
+
     def both(path: Path) -> Any:
         bad = BadLines("skip")
         try:
-            skipped = read(path, on_bad_line=bad)
-            skipped = list(skipped) if hasattr(skipped, "__next__") else skipped
+            skipped = read_all(path, bad)
         finally:
             bad.summary()
-        whole = read(path, on_bad_line="error")
-        return [skipped, list(whole) if hasattr(whole, "__next__") else whole]
+        return [skipped, read_all(path, "error")]
 
     return both
 
@@ -107,7 +108,6 @@ _SICK = (
     b"1\tA cat sits\tThe cat is sitting\t4.5\tENTAILMENT\tTEST\n"
     b"2\tA dog runs\tNo dog is running\t3.2\tCONTRADICTION\tTEST\n"
 )
-_NLI = b"".join(line.rpartition(b"\t")[0] + b"\n" for line in _SICK.splitlines())
 _NPY = io.BytesIO()
 np.save(_NPY, np.arange(6, dtype=np.float32).reshape(2, 3) / 4)
 
@@ -128,7 +128,6 @@ READERS = [
                 [b"teh\tthe\n", b"$the\nteh\nhte\n", b"teh->the\n"], (b"\t", b"$", b"->", b",")),
     file_target("reader.texts", "sentiment.tsv", _both(read_labelled_texts),
                 [b"label\ttext\n1\ta lovely film\n0\tit stinks , really\n", _SST], (*TABS, b'"')),
-    file_target("reader.labelled-pairs", "nli.tsv", _both(read_labelled_pairs), [_NLI]),
     file_target("vectors.word2vec", "vectors.txt",
                 lambda path: [[*read_words(path)], load_word_vectors(path, ["cat"]).matrix],
                 [b"2 3\ncat 0.5 -1 2e-3\na\xc2\xa0dog 1 2 3\n", b"cat 1 2\n"], (b" ", b"0 0\n")),
@@ -241,50 +240,10 @@ def _model_target(kind: str, file_name: str) -> Target:
     )  # fmt: skip
 
 
-def _checkpoint_target(suffix: str) -> Target:
-    """Returns a target that changes one file of a checkpoint, and restores it."""
-
-    def files(folder: Path) -> Any:
-        import tensorflow as tf
-
-        from tf_charagram.training.checkpoints import Checkpoints
-
-        variables = [tf.Variable(np.ones((5, 4), np.float32)), tf.Variable(3, dtype=tf.int64)]
-        checkpoints = Checkpoints(folder, variables)
-        checkpoints.save(7)
-        return checkpoints, variables
-
-    def seeds() -> list[bytes]:
-        folder = Path("checkpoint-seed").absolute()
-        files(folder)
-        return [(folder / f"ckpt-7{suffix}").read_bytes()]
-
-    def prepare(folder: Path) -> Run:
-        path = folder / "checkpoints"
-        checkpoints, variables = files(path)
-
-        def run(case: bytes) -> str:
-            (path / f"ckpt-7{suffix}").write_bytes(case)
-            for variable in variables:
-                variable.assign(np.zeros_like(variable))
-            check(checkpoints.restore_latest() is not None, "no checkpoint was seen")
-            check(np.all(variables[0] == 1) and variables[1] == 3, "other values were restored")
-            return RESULT
-
-        return run
-
-    return Target(f"checkpoint.{suffix[1:5]}", prepare, seeds, in_message="checkpoints",
-                  share=0.1, min_cases=10)  # fmt: skip
-
-
 FOLDERS = [
-    *(
-        _model_target(kind, name)
-        for kind in ("embedder", "classifier")
-        for name in ("config.json", "vocabulary.npz", "weights.npz")
-    ),
-    _checkpoint_target(".index"),
-    _checkpoint_target(".data-00000-of-00001"),
+    _model_target(kind, name)
+    for kind in ("embedder", "classifier")
+    for name in ("config.json", "vocabulary.npz", "weights.npz")
 ]
 
 
@@ -332,37 +291,10 @@ def _request(body: bytes) -> bytes:
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-def _rest(folder: Path) -> Run:
-    """Answers a REST client with the bytes of a case."""
-    from tests.export.serving.servers import http_server
-    from tf_charagram.export.serving.client import RestClient
-
-    answers = [b""]
-
-    def respond(handler: Any) -> None:
-        handler.rfile.read(int(handler.headers["Content-Length"]))
-        handler.send_response(200)
-        handler.send_header("Content-Length", str(len(answers[0])))
-        handler.end_headers()
-        handler.wfile.write(answers[0])
-
-    server = http_server(respond)
-    client = RestClient(server.__enter__(), timeout_s=50)
-
-    def run(case: bytes) -> str:
-        answers[0] = case
-        check(server and len(client.embed(["a cat", "dogs"])) == 2, "not two vectors")
-        return RESULT
-
-    return run
-
-
 _QUESTION = {"text": "cat", "edits": 1, "seed": 3}
 SERVERS = [
     Target("server.demo", _demo, [_request(json.dumps(_QUESTION).encode())],
            make=_changed_request),
-    Target("server.rest", _rest, [b'{"outputs": [[0.5, 1.0, -2e-3], [1, 2, 3]]}'],
-           in_message="/v1/models/words", make=changed_json),
 ]  # fmt: skip
 
 #: Separates the texts of a batch; no text contains it.
@@ -468,7 +400,6 @@ def _served(folder: Path) -> Run:
 
 VECTORIZERS = [
     _vectorizer_target("ngrams", partial(_ngrams, orders=(1, 2, 3)), _ngram_twin),
-    _vectorizer_target("long-ngrams", partial(_ngrams, orders=(8,))),
     _vectorizer_target("hashed", _hashed),
     _vectorizer_target("words", _words),
     Target("texts.saved-model", _served, _SCRIPTS, share=0.2, min_cases=5, make=_text_batch),

@@ -30,7 +30,7 @@ def test_targets_by_name():
     assert [target.name for target in targets_of(["reader.pairs", "run"])] == [
         "reader.pairs", "run.history",
     ]  # fmt: skip
-    with pytest.raises(SystemExit, match=r"unknown targets \['readers'\]; there are: checkpoint"):
+    with pytest.raises(SystemExit, match=r"unknown targets \['readers'\]; there are: model "):
         targets_of(["readers"])
 
 

@@ -1,5 +1,6 @@
 """`max_mb` holds on disk, wastes little, and says what it cannot do."""
 
+import functools
 import re
 
 import numpy as np
@@ -9,6 +10,7 @@ from tests.texts import words
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
+from tf_charagram.export.compression import shrinking
 from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.export.compression.shrinking import fitting_options, saved_model_bytes, shrink
 from tf_charagram.models.weights import SERVED_DTYPES as DTYPES
@@ -16,6 +18,15 @@ from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.words import WordVectorizer
 
 WORDS = words(2_000)
+SHRUNK_ONCE = functools.cache(shrinking.shrink)
+WRITTEN_ONCE = functools.cache(shrinking.saved_model_bytes)
+
+
+@pytest.fixture(autouse=True)
+def measured_once(monkeypatch):
+    """Lets the tests share the sizes of the smallest models, which takes an export each."""
+    monkeypatch.setattr(shrinking, "shrink", SHRUNK_ONCE)
+    monkeypatch.setattr(shrinking, "saved_model_bytes", WRITTEN_ONCE)
 
 
 @pytest.fixture(scope="module")

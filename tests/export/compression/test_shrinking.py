@@ -210,7 +210,9 @@ class TestDim:
     @pytest.mark.parametrize("name", ["tanh", "two layers", "projection", "dan"])
     def test_not_linear_in_the_table(self, name):
         plain, _ = plain_of(name)
-        with pytest.raises(ConfigError, match=r"`dim` needs an embedding that is linear in its table"):
+        with pytest.raises(
+            ConfigError, match=r"`dim` needs an embedding that is linear in its table"
+        ):
             smaller(plain, dim=5)
 
     def test_wider_than_the_model(self, linear):

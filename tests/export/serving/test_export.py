@@ -153,7 +153,7 @@ class TestErrors:
     def test_not_on_this_machine(self, tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(tmp_path)
         assert export("run", "--to", "gs://bucket/models/words") == 1
-        assert "gs://bucket/models/words is not a path on this mac" in capsys.readouterr().err
+        assert "gs://bucket/models/words is not a local path" in capsys.readouterr().err
         assert not os.listdir(tmp_path)
 
     def test_a_run_that_was_stopped(self, data, tmp_path, monkeypatch, capsys):
