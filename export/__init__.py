@@ -1,1 +1,1 @@
-"""Serving: SavedModels, their checks, and the runtimes that load them."""
+"""Exports models: versions for TensorFlow Serving, checks, compression, other libraries."""

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,9 @@ from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.data.readers.lines import read_lines
-from tf_charagram.errors import ConfigError, DataError, unknown_name
+from tf_charagram.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from tf_charagram.encoders.charagram import Activation
     from tf_charagram.models.embedder import TextEmbedder
 
 
@@ -140,7 +139,7 @@ def model_from_table(
     vectors: NDArray[np.float32],
     bias: NDArray[np.float32],
     *,
-    activation: Activation = "linear",
+    activation: Literal["linear", "tanh", "relu"] = "linear",
 ) -> TextEmbedder:
     """Makes a model that computes h(bias + sum of the vectors of the n-grams of a text).
 
@@ -157,13 +156,11 @@ def model_from_table(
         ConfigError: The numbers of n-grams and rows do not match, an n-gram is malformed or
             duplicated, or `activation` is unknown.
     """
-    from tf_charagram.encoders.charagram import ACTIVATIONS, Charagram
+    from tf_charagram.encoders.charagram import Charagram
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.text.vectorizer import NgramVectorizer
     from tf_charagram.text.vocabulary import NgramVocabulary
 
-    if activation not in ACTIVATIONS:
-        raise ConfigError(unknown_name("activation", activation, ACTIVATIONS))
     if len(vectors) == len(ngrams) + 1:
         vectors, bias = vectors[:-1], bias + vectors[-1]
     if len(vectors) != len(ngrams):

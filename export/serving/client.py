@@ -92,15 +92,7 @@ class ServingClient(ABC):
     def predict(
         self, signature: str, inputs: Mapping[str, Sequence[bytes]], output: str
     ) -> np.ndarray:
-        """Calls a signature of the model.
-
-        Args:
-            signature: Its name.
-            inputs: Texts for each of its inputs.
-            output: Name of the output to return.
-
-        Returns:
-            The output as a float32 array.
+        """Calls a signature with texts for each input; returns one of its outputs as float32.
 
         Raises:
             ServerError: The server fails, or has no such model, signature, input or output.

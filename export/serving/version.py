@@ -36,8 +36,7 @@ _HARD_TEXTS = (
     b"", b" ", b"a", b"caf\xc3\xa9", b"caf\xe9", b"a\0b", b"\xef\xbb\xbfbom", b"two\r\nlines",
     "\u05e9\u05dc\u05d5\u05dd".encode(), "\u4f60\u597d".encode(), "\U0001f44d\U0001f3fd".encode(),
 )  # fmt: skip
-_NUM_WARMUP = 16
-_WARMUP_SIZES = (1, 1, 8, 32)
+_WARMUP_SIZES = (1, 8, 32)
 
 
 def write_version(
@@ -160,20 +159,18 @@ def _decode(value: Any) -> Any:
 
 
 def write_warmup(path: Path, name: str, signatures: Signatures, texts: Sequence[bytes]) -> None:
-    """Writes requests to the signatures in turn, in batches of several sizes.
+    """Writes requests to all signatures, in batches of several sizes.
 
     TensorFlow Serving answers them before it serves a version, so that no user waits for the first
     calls.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    names, stream = list(signatures), cycle(texts)
     with tensorflow_writing(path), tf.io.TFRecordWriter(str(path)) as writer:
-        for index in range(_NUM_WARMUP):
-            signature = names[index % len(names)]
-            size = _WARMUP_SIZES[index // len(names) % len(_WARMUP_SIZES)]
-            batches = (list(islice(stream, size)) for _ in range(2))
-            inputs = make_inputs(signatures[signature], *batches)
-            writer.write(prediction_log(name, signature, inputs))
+        for signature, names in signatures.items():
+            for size in _WARMUP_SIZES:
+                batch = list(islice(cycle(texts), size))
+                inputs = make_inputs(names, batch, batch)
+                writer.write(prediction_log(name, signature, inputs))
 
 
 def prediction_log(name: str, signature: str, inputs: Inputs) -> bytes:

@@ -18,7 +18,6 @@ from tf_charagram.export.convert import (
     write_word2vec,
 )
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.vocabulary import NgramVocabulary
 
 # In no order; as in the authors' lists, with spaces at both ends of words.
 NGRAMS = ["at", " c", "cat ", "t d", "ca", "og", "\N{LATIN SMALL LETTER E WITH ACUTE} "]
@@ -107,13 +106,6 @@ class TestLists:
             model_from_table([*NGRAMS[:-1], "at"], *table)
         with pytest.raises(ConfigError, match="must be integers from 1 to 8"):
             model_from_table([*NGRAMS[:-1], "ngrams ngrams"], *table)
-
-    def test_same_rows_as_counted(self):
-        """The keys of given n-grams are those that texts give."""
-        counted = NgramVocabulary.from_texts(["cat \N{CJK UNIFIED IDEOGRAPH-732B}"], orders=(1, 3))
-        given = NgramVocabulary.from_ngrams(counted.ngrams()[::-1], counted.counts[::-1])
-        assert given.ngrams() == counted.ngrams()[::-1]
-        np.testing.assert_array_equal(given.counts, counted.counts[::-1])
 
 
 class TestTables:

@@ -102,10 +102,7 @@ class TestFolder:
         (tmp_path / "1" / "model_card.json").write_text(json.dumps(card))
         status, found = check(tmp_path)
         assert status == 1
-        assert found["checks"][0]["detail"] == "PyFuncStateless of Python cannot be served"
-        wrong = failures(found)
-        assert {("graph", "operations"), ("only tensorflow", "bad texts")} <= wrong
-        assert any(where == "C++ runtime" for where, _ in wrong)
+        assert ("C++ runtime", "bad texts") in failures(found)
 
     @pytest.mark.parametrize("content", [b"not a graph", b""])
     def test_a_damaged_graph(self, copy, content):
@@ -120,9 +117,8 @@ class TestFolder:
 def test_operations_of_another_package(tmp_path):
     folder = export(tmp_path / NAME, unicode_form="NFKC")
     result = check_operations(folder, ["tensorflow-text"])
-    assert result.ok and result.detail == "1 of tensorflow-text"
-    result = check_operations(folder, [])
-    assert not result.ok and result.detail.endswith("of tensorflow-text cannot be served")
+    assert result.ok and result.detail.endswith(" of tensorflow-text")
+    assert not check_operations(folder, []).ok
 
 
 @pytest.mark.parametrize(

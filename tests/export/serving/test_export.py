@@ -185,7 +185,6 @@ class TestErrors:
         ("flags", "message"),
         [
             (("--keep", 0), "`keep` must be at least 1"),
-            (("--dtype", "int9"), "Unknown dtype 'int9'. Did you mean 'int8'?"),
             (("--max-mb", 10, "--dtype", "int8"), "`max_mb` chooses"),
         ],
     )
@@ -257,16 +256,16 @@ class TestWarmup:
         texts = ["caf\u00e9".encode(), b"\xff", b"x" * 300]
         write_warmup(tmp_path / WARMUP, "words", SIGNATURES, texts)
         records = [record.numpy() for record in tf.data.TFRecordDataset(str(tmp_path / WARMUP))]
-        assert len(records) == 16
+        assert len(records) == 6
         for index, record in enumerate(records):
             request = prediction_log_pb2.PredictionLog.FromString(record).predict_log.request
             assert request.model_spec.name == "words"
-            signature = ("serving_default", "similarity")[index % 2]
+            signature = ("serving_default", "similarity")[index // 3]
             assert request.model_spec.signature_name == signature
             assert set(request.inputs) == set(SIGNATURES[signature])
             for tensor in request.inputs.values():
                 values = tf.make_ndarray(tensor)
-                assert values.shape == ((1, 1, 8, 32)[index // 2 % 4],)
+                assert values.shape == ((1, 8, 32)[index % 3],)
                 assert set(values.tolist()) <= set(texts)
 
     def test_full_disk(self, tmp_path):

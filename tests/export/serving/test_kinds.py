@@ -143,7 +143,6 @@ def test_warmup(export, kind):
             assert sum(inputs["row_lengths"]) == len(inputs["tokens"]) > 0
         assert ask(signature, **{name: values.tolist() for name, values in inputs.items()})
         seen.append(signature)
-    assert len(seen) == 16
     assert set(seen) == set(json.loads((version / "model_card.json").read_text())["signatures"])
 
 
