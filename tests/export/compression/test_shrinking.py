@@ -289,5 +289,5 @@ def test_a_smaller_model_is_not_saved(tmp_path):
     vectorizer = NgramVectorizer.from_texts(["cat", "dog"])
     encoder = Charagram(num_rows=vectorizer.num_rows, dim=4)
     small = TextEmbedder(*shrink(vectorizer, encoder, ShrinkOptions(dtype="int8")))
-    with pytest.raises(ConfigError, match="keep the one it was made from"):
+    with pytest.raises(ConfigError, match="keep the model it was made from"):
         small.save(tmp_path / "model")
