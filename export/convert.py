@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.commands import check_not_read, run_command
 from tf_charagram.cli.flags import MODEL_HELP, Parser
-from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError, DataError
 

@@ -18,7 +18,7 @@ from tf_charagram.encoders import (
 )
 from tf_charagram.errors import ConfigError
 from tf_charagram.settings import described, types_of
-from tf_charagram.tasks import TASKS
+from tf_charagram.tasks import TASKS, settings_class
 from tf_charagram.tuning.config import TuneConfig
 
 #: Arguments that a run decides, or a subclass sets.
@@ -56,7 +56,7 @@ def test_options_are_the_arguments_of_the_class(name):
 @pytest.mark.parametrize("name", ENCODERS)
 def test_an_option_is_a_flag(name):
     """It has a help text, and no other setting or flag has its name."""
-    settings = {entry.settings for entry in TASKS.values()} | {TuneConfig}
+    settings = {*map(settings_class, TASKS), TuneConfig}
     taken = {field.name for cls in settings for field in dataclasses.fields(cls)}
     taken |= {"config", "resume", "overwrite", "json", "plan", "help"}
     options = options_class(name)

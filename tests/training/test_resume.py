@@ -118,7 +118,7 @@ def test_interrupted(arguments, whole, tmp_path):
     assert "Traceback" not in errors
     message = " ".join(output.split())
     assert f"of {TOTAL}; the state is saved" in message
-    assert "Go on with the same command and --out" in message and "--resume" in message
+    assert "To resume: the same command with --out" in message and "--resume" in message
     assert call("train", *arguments, "--out", folder, "--resume") == 0
     assert_same_run(folder, whole)
 
@@ -146,7 +146,7 @@ def test_interrupted_before_the_first_step(arguments, tmp_path, monkeypatch, cap
     monkeypatch.setattr(PairStream, "open", interrupted)
     assert call("train", *arguments, "--out", tmp_path / "run") == 130
     said = " ".join(capsys.readouterr().out.split())
-    assert "Stopped before the first step. Go on with the same command and --out" in said
+    assert "Stopped before the first step. To resume: the same command with --out" in said
     assert "saved" not in said
 
 

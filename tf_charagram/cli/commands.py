@@ -1,14 +1,14 @@
-"""How every command runs: an error becomes one line and an exit status."""
+"""Runs commands: an error becomes one line and an exit status."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from tf_charagram.errors import CharagramError
-from tf_charagram.files.writing import UNWRITABLE, write_problem
+from tf_charagram.errors import CharagramError, ConfigError
+from tf_charagram.files.writing import UNWRITABLE, check_local, write_problem
 
 _PACKAGES = {
     "tensorflow": "tensorflow",
@@ -21,7 +21,7 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
     """Runs a command; returns its exit status, or that of the error it ended with."""
     _open_closed_streams()
     for stream in (sys.stdin, sys.stdout):
-        # Broken UTF-8, in what is piped in or in an argument, must not end a command.
+        # Broken UTF-8 in standard input or in an argument must not end a command.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
@@ -54,6 +54,26 @@ def run_command(command: Callable[[Sequence[str]], int], arguments: Sequence[str
         if error.filename is None:
             sys.stdout = None  # Python would write to it again on exit, and complain.
         return 1
+
+
+def check_not_read(output: str, inputs: Iterable[str]) -> None:
+    """Checks that a file to write is not one of the files to read.
+
+    Args:
+        output: The file to write; `-` is standard output.
+        inputs: The files to read; `-` is standard input.
+
+    Raises:
+        ConfigError: It is one of them, maybe under another name, or it is not a local path.
+    """
+    check_local(output)
+    if output == "-":
+        return
+    real_path = os.path.realpath(output)
+    if any(path != "-" and os.path.realpath(path) == real_path for path in inputs):
+        raise ConfigError(
+            f"{output} is read as well, and would be overwritten. Write to another file."
+        )
 
 
 def _open_closed_streams() -> None:

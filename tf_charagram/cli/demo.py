@@ -1,4 +1,4 @@
-"""`charagram demo`: a page to try a model on: nearest texts, similarity, typing errors."""
+"""`charagram demo`: a page to try a model on: nearest texts, similarity, typos."""
 
 from __future__ import annotations
 

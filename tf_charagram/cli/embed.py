@@ -1,20 +1,18 @@
-"""`charagram embed`: embeds each line of files; any size, in constant memory.
+"""`charagram embed`: embeds the lines of files of any size, in constant memory.
 
-Into one file, or into a folder of shards: there, a stopped run goes on with `--resume`.
+The vectors go to one file, or to a folder of shards, where `--resume` goes on after a stop.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, Parser, add_quiet
-from tf_charagram.cli.outputs import check_not_read
+from tf_charagram.cli.commands import check_not_read, run_command
+from tf_charagram.cli.flags import MODEL_HELP, Parser, add_quiet, flag_of
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.progress import quiet
 from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
@@ -26,7 +24,7 @@ _JOB_FLAGS = ("format", "shard_lines")
 _RUN_FLAGS = ("resume", "overwrite", "engine", "workers")
 _FILES = (".npy", ".tsv", ".jsonl")
 _FEW_LINES = 1000
-# Of an operation: batches are embedded side by side already.
+# Threads of one operation, because batches are embedded in parallel.
 _THREADS = 1
 
 
@@ -47,8 +45,8 @@ def make_parser() -> Parser:
     shards = parser.add_argument_group("for a folder of shards")
     shards.add_argument("--format", choices=("npy", "parquet"), help="[npy]")
     shards.add_argument("--shard-lines", type=int, help="lines of a shard [50000]")
-    shards.add_argument("--resume", action="store_true", help="go on with what is in the folder")
-    shards.add_argument("--overwrite", action="store_true", help="replace what is in the folder")
+    shards.add_argument("--resume", action="store_true", help="keep finished shards in the folder")
+    shards.add_argument("--overwrite", action="store_true", help="replace the shards in the folder")
     shards.add_argument("--engine", choices=("local", "ray"), help="[local]")
     shards.add_argument("--workers", type=int, help="actors of ray [one per core]")
     return parser
@@ -77,7 +75,7 @@ def _embed(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]
     if output.endswith("/") or os.path.isdir(output) or (given and not is_file):
         _embed_to_shards(files, values, given)
     elif given:
-        flag = "--" + next(iter(given)).replace("_", "-")
+        flag = flag_of(next(iter(given)))
         raise ConfigError(f"{flag} is for shards: give a folder with --output. Received: {output}")
     else:
         _embed_to_file(files, values)
@@ -102,30 +100,30 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
     from tf_charagram.training.processor import limit_threads
 
     limit_threads(_THREADS)
-    # Before anything is waited for.
+    # Errors before standard input is awaited.
     read_config(values["model"])
     check_vector_file(values["output"])
     lines = read_texts(files)
     first = list(islice(lines, _FEW_LINES))
-    # Folding takes longer than embedding a few texts does without, and so does making a graph; but
-    # without one, the steps of what is padded would run one by one.
+    # For a few texts, folding and tracing take longer than they save; but padded encoders loop over
+    # time steps, which is slow without a graph.
     are_few = len(first) < _FEW_LINES
     embedder = TextEmbedder.load(values["model"], folded=not are_few)
     batches = embedder.encode_batches(chain(first, lines), batch_size=values["batch_size"])
-    with open_vector_writer(values["output"], embedder.dim) as writer:
-        with (
-            LineProgress(files) as progress,
-            _without_graphs(are_few and not is_padded(embedder.encoder)),
-        ):
-            for texts, vectors in batches:
-                writer.write(texts, vectors)
-                progress.advance(len(texts), len(to_text(texts)))
+    with (
+        open_vector_writer(values["output"], embedder.dim) as writer,
+        LineProgress(files) as progress,
+        _eager(are_few and not is_padded(embedder.encoder)),
+    ):
+        for texts, vectors in batches:
+            writer.write(texts, vectors)
+            progress.advance(len(texts), len(to_text(texts)))
     progress.say(progress.summary())
 
 
 @contextmanager
-def _without_graphs(is_wanted: bool) -> Iterator[None]:
-    """Within, functions of TensorFlow run as they are called, if that is wanted."""
+def _eager(is_wanted: bool) -> Iterator[None]:
+    """Runs functions of TensorFlow eagerly, if wanted."""
     import tensorflow as tf
 
     before = tf.config.functions_run_eagerly()
@@ -139,7 +137,3 @@ def _without_graphs(is_wanted: bool) -> Iterator[None]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point."""
     return run_command(embed, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

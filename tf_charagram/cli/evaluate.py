@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from rich.table import Table
 
-from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.commands import check_not_read, run_command
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
-from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.console import table_console
@@ -22,10 +21,10 @@ from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 # the interval's width (standard error of the 2.5 % quantile of a normal distribution).
 _NUM_RESAMPLES = 1000
 
-# Settings of what is asked of embedders only, on pairs.
+# Flags that only embedders have, on pairs.
 _OF_PAIRS = ("baseline", "save_pairs")
 
-#: What `--json` prints, and tables with what is printed above them.
+#: The result that `--json` prints, and tables with the line to print above them.
 _Output: TypeAlias = tuple[dict[str, Any], list[tuple[str, list[Table]]]]
 
 
@@ -148,7 +147,10 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
 
     if values.save_pairs is not None:
         check_rows_file(values.save_pairs)
-        check_not_read(values.save_pairs, _files_read(values.eval_data))
+        data = [] if values.eval_data is None else [values.eval_data]
+        check_not_read(
+            values.save_pairs, [*data, *(str(p) for d in data for p in Path(d).rglob("*"))]
+        )
     baseline = None if values.baseline is None else CharacterTfidf()
     num_resamples = values.bootstrap
     if num_resamples is None:
@@ -167,20 +169,8 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
     return embedder_json(results), [("", embedder_tables(results))]
 
 
-def _files_read(eval_data: str | None) -> Iterator[str]:
-    """Yields the files of the sets that were named."""
-    from tf_charagram.data.sets import formats
-
-    if eval_data is None:
-        return
-    yield eval_data
-    if (folder := Path(eval_data)).is_dir():
-        for file_format in formats():
-            yield from map(str, file_format.find(folder).values())
-
-
 def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) -> _Output:
-    """Scores models that answer with tags, scores or labels; arguments as the flags."""
+    """Scores models that answer with tags, scores or labels."""
     if len(set(kinds.values())) > 1:
         named = ", ".join(f"{model} ({kind})" for model, kind in kinds.items())
         raise ConfigError(f"Models of different kinds cannot be compared: {named}.")
@@ -196,7 +186,7 @@ def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) 
         evaluate_labelled(
             model,
             values.eval_data,
-            # All read the same files, whose bad lines count once.
+            # All models read the same files: bad lines are counted once.
             bad_lines=BadLines(values.on_bad_line) if number else bad_lines,
             num_resamples=num_resamples,
             seed=values.seed,
@@ -209,7 +199,3 @@ def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point."""
     return run_command(evaluate, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

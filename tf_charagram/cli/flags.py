@@ -21,7 +21,7 @@ class _WithHints(argparse.ArgumentParser):
     """An argument parser with short errors, which suggest the flag that was meant.
 
     Attributes:
-        hints: What to say of flags that other uses of the command have.
+        hints: Hints about unknown flags, by flag.
     """
 
     hints: Mapping[str, str] = MappingProxyType({})
@@ -159,7 +159,7 @@ def add_flags(
 
 
 class _Repeatable(argparse.Action):
-    """A flag that can be given several times; its first use replaces what a file says."""
+    """A flag that can be given several times; its first use replaces the value of a file."""
 
     is_given = False
 

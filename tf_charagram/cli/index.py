@@ -13,12 +13,7 @@ from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 
 
 def add_model_and_texts(parser: Parser, unit: str) -> None:
-    """Adds the flags of a model and of texts to embed, see `texts.read_vocabulary`.
-
-    Args:
-        parser: The command line.
-        unit: What the texts are.
-    """
+    """Adds the flags of a model and of texts; `unit` is the name of the texts in the help."""
     parser.add_argument("model", help=MODEL_HELP)
     parser.add_argument(
         "--texts",

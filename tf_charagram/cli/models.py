@@ -17,20 +17,12 @@ from tf_charagram.models.locations import CARD, read_card, read_config, shipped_
 from tf_charagram.reporting.console import make_table, table_console
 
 _NONE = "No model ships with this installation. Train one: charagram train"
-#: What a card must say, as `recipes/ship.py` writes it.
+# Fields of a card, as `recipes/ship.py` writes it.
 _FACTS = ("summary", "scores", "licence", "data")
 
 
 def describe(name: str, folder: Path) -> dict[str, Any]:
-    """Returns what is known of a shipped model, for `--json`.
-
-    Args:
-        name: Its name.
-        folder: Its folder.
-
-    Returns:
-        `name`, `folder`, `kind`, `encoder`, `dim`, `num_rows`, `table_dtype`, `size_bytes` of all
-        its files, and its card.
+    """Returns the facts that `--json` prints of a shipped model.
 
     Raises:
         RunError: The folder is damaged.
@@ -53,10 +45,10 @@ def describe(name: str, folder: Path) -> dict[str, Any]:
 
 
 def models_table(models: Sequence[dict[str, Any]]) -> Table:
-    """Returns the table of what `describe` returned for each model."""
+    """Returns a table of the models that `describe` returned."""
     table = make_table(
         "Models that ship with the package",
-        ("name", "what it is", "scores", "licence"),
+        ("name", "summary", "scores", "licence"),
         ("MB", "dim", "n-grams"),
     )
     for model in models:

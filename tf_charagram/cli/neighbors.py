@@ -1,4 +1,4 @@
-"""`charagram neighbors`: nearest texts by exact search or an index, or corrections."""
+"""`charagram neighbors`: finds the nearest texts, exactly or by an index, or corrects words."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _exact_search(model: str, texts_file: str | None) -> Search:
         raise ConfigError("There is no text to search among.")
     embedder = TextEmbedder.load(model)
     vectors = unit_rows(embedder.encode(texts))
-    # Of a word, others are wanted; of one's own texts, perhaps the same one.
+    # A word should not find itself; in a file, the same text is a result.
     is_search = texts_file is not None
     return lambda query, k: embedder.neighbors(query, texts, k, vectors, include_query=is_search)
 
@@ -99,7 +99,7 @@ def _spelling(model: str, words_file: str | None) -> Search:
 
 
 def _prompt() -> Iterator[str]:
-    """Yields lines that a person types, or that are piped in, until they end."""
+    """Yields the nonempty lines of standard input, after a prompt on a terminal."""
     while True:
         if sys.stdin.isatty():
             sys.stderr.write(PROMPT)
@@ -114,7 +114,3 @@ def _prompt() -> Iterator[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point."""
     return run_command(neighbors, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -23,7 +23,7 @@ FIRST = (
 
 
 class RunFlags(NamedTuple):
-    """What the arguments of a command say.
+    """The parsed arguments of a command about runs.
 
     Attributes:
         config: The settings of the run.
@@ -125,7 +125,7 @@ def _deciding(arguments: Sequence[str]) -> dict[str, Any]:
 
 
 class _File(argparse.Action):
-    """Takes some settings from a file; what is wrong with the file is for the parser of all."""
+    """Takes the deciding settings from a file; the parser of all flags reports its errors."""
 
     def __call__(
         self, parser: Any, namespace: Any, values: Any, option_string: str | None = None

@@ -1,15 +1,14 @@
-"""`charagram tag`: tags the words of each line of files, and writes CoNLL-U."""
+"""`charagram tag`: tags the words in the lines of files and writes CoNLL-U."""
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator, Sequence
-from typing import IO, Any
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
 
-from tf_charagram.cli.commands import run_command
+from tf_charagram.cli.commands import check_not_read, run_command
 from tf_charagram.cli.flags import MODEL_HELP, Parser, add_quiet
-from tf_charagram.cli.outputs import check_not_read
 from tf_charagram.errors import check_positive
 from tf_charagram.reporting.progress import quiet
 from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
@@ -47,15 +46,19 @@ def tag(arguments: Sequence[str]) -> int:
     check_positive(batch_size=values.batch_size)
     load_tensorflow()
     from tf_charagram.bulk.inputs import LineProgress, find_inputs, read_texts, to_text
+    from tf_charagram.files.writing import whole_file
     from tf_charagram.tasks.tagging.model import Tagger
     from tf_charagram.text.batches import bounded_batches
 
     files = find_inputs(values.input or ["-"])
     check_not_read(values.output, [file.path for file in files])
     tagger = Tagger.load(values.model)
+    output_file: Any = nullcontext(sys.stdout)
+    if values.output != _STDOUT:
+        output_file = whole_file(values.output, "w")
     with (
         quiet(values.quiet),
-        _output(values.output) as output,
+        output_file as output,
         LineProgress(files) as progress,
     ):
         for lines in bounded_batches(read_texts(files), values.batch_size, _MAX_CHARS):
@@ -69,22 +72,6 @@ def tag(arguments: Sequence[str]) -> int:
     return 0
 
 
-@contextlib.contextmanager
-def _output(path: str) -> Iterator[IO[Any]]:
-    """Gives the stream to write to; a file appears once it is complete."""
-    if path == _STDOUT:
-        yield sys.stdout
-        return
-    from tf_charagram.files.writing import whole_file
-
-    with whole_file(path, "w") as file:
-        yield file
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point."""
     return run_command(tag, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

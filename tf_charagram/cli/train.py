@@ -26,19 +26,11 @@ if TYPE_CHECKING:
     from tf_charagram.training.run import TrainingRun
 
 
+_WORKERS = "processes on this machine that share the work; for several machines, set TF_CONFIG"
 _FLAGS = (
-    switch("resume", "go on with the run in --out", "run"),
+    switch("resume", "resume the run in --out", "run"),
     switch("overwrite", "replace the run in --out", "run"),
-    Flag(
-        "workers",
-        {
-            "type": int,
-            "default": 1,
-            "help": "processes on this machine that share the work; for several machines, set "
-            "TF_CONFIG",
-        },
-        "run",
-    ),
+    Flag("workers", {"type": int, "default": 1, "help": _WORKERS}, "run"),
     QUIET,
     switch("json", "end with one line of JSON", "run"),
 )
@@ -72,7 +64,7 @@ def train(arguments: Sequence[str]) -> int:
 
 
 def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -> int:
-    """Trains in this process, one of the workers or alone, and says how it went."""
+    """Trains in this process, which may be one of several workers, and prints the results."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     load_tensorflow()
     from tf_charagram.training.processor import set_threads
@@ -92,12 +84,12 @@ def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -
     try:
         metrics = run.run(resume=values["resume"])
     except KeyboardInterrupt:
-        _say_how_to_go_on(run, console, overwrite=values["overwrite"])
+        _advise_to_resume(run, console, overwrite=values["overwrite"])
         return 130
     if not exchange.is_chief:
         return 0
     if not is_quiet():
-        _show_results(run, console)
+        _print_results(run, console)
     for name, path in metrics["paths"].items():
         console.print(f"{name:12} {path}", soft_wrap=True, markup=False)
     if values["json"]:
@@ -106,33 +98,31 @@ def _train(config: RunConfig, values: dict[str, Any], cluster: Cluster | None) -
 
 
 def _introduce(run: TrainingRun, console: Console) -> None:
-    """Says what is about to be trained, and, once that is known, where it goes on from."""
+    """Prints the data and the folder of a run, and the step it resumes from."""
     console.print(f"{run.describe()} -> {run.folder.path}", markup=False)
 
     def say(has_checkpoint: bool) -> None:
-        start = f"Goes on from step {run.loop.step:,} of {run.loop.total_steps:,}."
-        console.print(start if has_checkpoint else "There is no checkpoint: begins at step 0.")
+        start = f"Resumes at step {run.loop.step:,} of {run.loop.total_steps:,}."
+        console.print(start if has_checkpoint else "There is no checkpoint: starts at step 0.")
 
     run.on_resume = say
 
 
-def _say_how_to_go_on(run: TrainingRun, console: Console, *, overwrite: bool) -> None:
-    """Says where a run was stopped, and how to go on with it."""
+def _advise_to_resume(run: TrainingRun, console: Console, *, overwrite: bool) -> None:
     loop = run.loop
     state = f"at step {loop.step:,} of {loop.total_steps:,}; the state is saved"
     console.print(
         f"Stopped {state if loop.step else 'before the first step'}. "
-        f"Go on with the same command and --out {run.folder.path} --resume"
+        f"To resume: the same command with --out {run.folder.path} --resume"
         f"{' instead of --overwrite' if overwrite else ''}",
         markup=False,
     )
 
 
-def _show_results(run: TrainingRun, console: Console) -> None:
-    """Shows how training went, and the final scores."""
+def _print_results(run: TrainingRun, console: Console) -> None:
     if run.loop.step < run.loop.total_steps:
         console.print(
-            f"Time was up at step {run.loop.step:,} of {run.loop.total_steps:,}. To go on: the "
+            f"Time was up at step {run.loop.step:,} of {run.loop.total_steps:,}. To resume: the "
             f"same command with a larger --max-minutes, --out {run.folder.path} and --resume",
             markup=False,
         )
@@ -146,7 +136,3 @@ def _show_results(run: TrainingRun, console: Console) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point."""
     return run_command(train, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,1 +1,1 @@
-"""What commands print: the console and its tables, one file per kind of score."""
+"""Tables and progress on the terminal."""

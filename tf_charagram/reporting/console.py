@@ -1,4 +1,4 @@
-"""The form of what commands print: a console, tables, and numbers in their cells."""
+"""The console of the commands, their tables, and numbers in cells."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from rich.table import Table
 
 INTERVAL = "95 % interval"
 _PIPED_WIDTH = 160
-# Of a column of texts, which numbers leave to it on a narrow terminal.
-_LEAST_WIDTH = 4
+# Minimum width of a column of texts on a narrow terminal.
+_MIN_WIDTH = 4
 
 
 def table_console(*, stderr: bool = False) -> Console:
-    """Returns a console; where it is no terminal, wide enough for tables."""
-    # A text with `:b:` in it is shown as it is.
+    """Returns a console that is wide enough for tables if it is not a terminal."""
     console = Console(stderr=stderr, highlight=False, emoji=False)
     if not console.is_terminal:
         console.width = _PIPED_WIDTH
@@ -24,14 +23,14 @@ def table_console(*, stderr: bool = False) -> Console:
 
 
 def printable(text: object) -> str:
-    """Returns a text of unknown origin without what moves a cursor or hides other text."""
+    """Returns an untrusted text without characters that move the cursor or hide other text."""
     return "".join(
         character if character.isprintable() else ascii(character)[1:-1] for character in str(text)
     )
 
 
 def cell(text: object) -> str:
-    """Returns a text of unknown origin for a cell of a table."""
+    """Returns an untrusted text for a cell of a table."""
     return escape(printable(text))
 
 
@@ -41,18 +40,18 @@ def make_table(title: str, texts: Sequence[str], numbers: Sequence[str]) -> Tabl
     Args:
         title: Title above the table.
         texts: Names of the first columns.
-        numbers: Names of the others, which are aligned right and stay on one line.
+        numbers: Names of the other columns, aligned right and on one line.
     """
     table = Table(title=cell(title), caption_justify="left")
     for name in texts:
-        table.add_column(cell(name), overflow="fold", min_width=_LEAST_WIDTH)
+        table.add_column(cell(name), overflow="fold", min_width=_MIN_WIDTH)
     for name in numbers:
         table.add_column(cell(name), justify="right", no_wrap=True)
     return table
 
 
 def size(num_bytes: float) -> str:
-    """Returns a number of bytes in the unit that suits it.
+    """Formats a number of bytes.
 
     Example:
         >>> size(999), size(12_345), size(3_000_000)
@@ -68,10 +67,10 @@ def size(num_bytes: float) -> str:
 
 
 def number(value: float | None, spec: str = ".2f") -> str:
-    """Returns a number by a format, or a dash where there is none."""
+    """Formats a number; `None` is a dash."""
     return "-" if value is None else format(value, spec)
 
 
 def interval(bounds: tuple[float, float] | None, spec: str = ".2f") -> str:
-    """Returns both bounds by a format, or a dash where there are none."""
+    """Formats the bounds of an interval; `None` is a dash."""
     return "-" if bounds is None else f"{bounds[0]:{spec}} to {bounds[1]:{spec}}"

@@ -9,24 +9,24 @@ from rich.table import Table
 
 from tf_charagram.reporting.console import make_table, number
 
-_MOST_ROWS = 15
-# Of the columns of all tables, and of one column of scores.
+_MAX_ROWS = 15
+# Width of the columns that every table has, and of a column of scores.
 _WIDTH, _SET_WIDTH = 30, 12
 
 
 def history_table(history: Sequence[dict[str, Any]], select: str, width: int) -> Table:
-    """Returns the evaluations, of many only some, with as many sets as fit.
+    """Returns a table of up to 15 evaluations, with as many sets as fit.
 
     Args:
-        history: One record for each evaluation, as `history.jsonl` has them.
+        history: The records of `history.jsonl`.
         select: The set that selected weights, which comes first, or `"last"`.
         width: Characters of a line.
     """
     names = sorted(history[-1]["scores"], key=lambda name: name != select) if history else []
     names = names[: max(1, (width - _WIDTH) // _SET_WIDTH)]
     table = make_table("History", (), ("epoch", "loss", *names, "seconds"))
-    step = max(1, -(-len(history) // _MOST_ROWS))
-    # Counted from the last, which is always there.
+    step = max(1, -(-len(history) // _MAX_ROWS))
+    # The last one is always shown.
     records = history[::-1][::step][::-1]
     for record in records:
         scores = (number(record["scores"].get(name)) for name in names)
