@@ -246,7 +246,7 @@ def test_a_run_goes_on_to_the_same_weights(tmp_path, monkeypatch):
     arguments = [
         "--encoder", "dan", "--dim", 3, "--data", pairs, "--batch-size",
         2, "--epochs", 2, "--evaluations-per-epoch", 1, "--checkpoint-every-s", 0, "--l2-words", 1,
-        "--l2-composition", 0.01, "--word-dropout", 0.3, "--vector-words", "--word-vectors",
+        "--l2-composition", 0.01, "--word-dropout", 0.3, "--word-vectors",
         write(tmp_path, *VECTORS),
     ]  # fmt: skip
     assert call("train", *arguments, "--out", tmp_path / "whole") == 0
