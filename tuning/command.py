@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import QUIET, SettingsParser, settings_flags, switch
 from tf_charagram.cli.run_flags import make_run_parser, parse_run
-from tf_charagram.errors import ConfigError, TrainingError
+from tf_charagram.errors import ConfigError, RunError, TrainingError
+from tf_charagram.files.json_files import read_json
 from tf_charagram.reporting.progress import is_quiet, quiet
 from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 from tf_charagram.settings import types_of
 from tf_charagram.tasks import make_task
+from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
-from tf_charagram.tuning.config import TuneConfig
-from tf_charagram.tuning.making import make_search
-from tf_charagram.tuning.search import Search, SearchFolder
-
-if TYPE_CHECKING:
-    from tf_charagram.tuning.chief import Role
+from tf_charagram.tuning.search import Search, SearchFolder, TuneConfig, make_search
+from tf_charagram.tuning.spaces import label, settings_of
 
 #: The flags that `--help` shows.
 _FIRST = (
@@ -32,8 +32,8 @@ _FIRST = (
 )  # fmt: skip
 _FLAGS = (
     QUIET,
-    switch("plan", "say what would be run and how long it takes", "search"),
-    switch("resume", "go on with the search in --out", "search"),
+    switch("plan", "show the trials without running them", "search"),
+    switch("resume", "continue the search in --out", "search"),
     switch("overwrite", "replace the search in --out", "search"),
 )
 #: The meaning of flags of `train` for this command.
@@ -41,6 +41,7 @@ _HELP = {
     "out": "folder of the search [runs/tune-TASK-ENCODER-N with the next free N]",
     "select": "set whose score trials are compared by [must be given]",
 }
+_MAX_ROWS = 100
 
 
 def make_parser(
@@ -69,61 +70,90 @@ def tune(arguments: Sequence[str]) -> int:
 
 
 def _tune(config: RunConfig, settings: TuneConfig, values: dict[str, Any], given: set[str]) -> int:
-    """Plans, works or searches, as the flags say."""
+    """Plans a search, works for a chief, or runs a search."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     load_tensorflow()
-    # One process trains many models, and TensorFlow warns of each that it traces.
+    # TensorFlow warns of every model that is traced.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
     from tf_charagram.training.processor import set_threads
+    from tf_charagram.tuning.workers import ID, role, run_worker
 
     set_threads(config)
     search = make_search(settings, config, given)
-    from tf_charagram.tuning.chief import ID, role
-
-    own_role = role()
-    if own_role is not None and settings.workers > 1:
-        raise ConfigError(
-            "`workers` are processes of this machine, and "
-            f"{ID}={own_role.tuner_id} is for a search on several. Leave out one of the two."
-        )
-    if own_role is not None and not own_role.is_chief:
-        return _work(own_role, search, config.out)
-    # Names of folders and of sets may have brackets, and colons as around the name of an emoji.
+    # Names of folders and sets may contain markup.
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     if values["plan"]:
-        _plan(console, search, settings.workers)
+        console.print(describe_trials(search))
+        console.print(_trial_table(search))
+        return 0
+    name = role()
+    if name is not None and settings.workers > 1:
+        raise ConfigError(f"`workers` are processes on this machine. Leave it out with {ID}.")
+    if name is not None and "chief" not in name:
+        if config.out is None:
+            raise ConfigError("A worker needs --out, the folder of the chief.")
+        folder = SearchFolder(config.out)
+        _check_identity(search, folder)
+        run_worker(folder.read_search(), folder)
         return 0
     folder = _open(search, config.out, values["resume"], values["overwrite"])
-    from tf_charagram.tuning.plan import which_trials
-
     if not is_quiet():
-        console.print(f"{which_trials(search)} -> {folder.path}")
+        console.print(f"{describe_trials(search)} -> {folder.path}")
     try:
         with folder.lock:
-            _run(console, search, settings, folder, own_role)
+            _run(console, search, settings, folder, is_chief=name is not None)
     except KeyboardInterrupt:
-        console.print(
-            f"Stopped; what was done is in {folder.path}. Go on with the same command and "
-            f"--out {folder.path} --resume"
-        )
+        console.print(f"Stopped. Continue with the same command and --out {folder.path} --resume")
         return 130
     return 0
 
 
+def describe_trials(search: Search) -> str:
+    """Returns the number of trials, and which part of the space they are."""
+    if search.tuner == "hyperband":
+        limit = "" if search.max_trials is None else f", at most {search.max_trials:,} trials"
+        return f"{search.size:,} combinations, searched by Hyperband{limit}"
+    number = search.num_trials
+    if number == search.size:
+        return f"{number:,} trials, all combinations"
+    how = {"grid": "the first ones", "random": "at random", "bayesian": "one by one"}
+    return f"{number:,} trials of {search.size:,} combinations, {how[search.tuner]}"
+
+
+def _trial_table(search: Search) -> Table:
+    """Returns the trials of a grid, or the space of other tuners."""
+    if search.tuner != "grid":
+        table = Table("field", "values")
+        for name, choices in search.space.items():
+            table.add_row(name, "  ".join(map(label, choices)))
+        return table
+    number = search.num_trials or 0
+    table = Table("trial", *search.space)
+    for index in range(min(number, _MAX_ROWS)):
+        table.add_row(str(index), *map(label, search.combination(index).values()))
+    if number > _MAX_ROWS:
+        table.caption = f"and {number - _MAX_ROWS:,} more"
+    return table
+
+
 def _open(search: Search, out: str | None, resume: bool, overwrite: bool) -> SearchFolder:
-    """Returns the folder of a search, with what is searched in it."""
+    """Returns the folder of a search, with its settings written."""
     from tf_charagram.training.inherited_settings import check_init
 
     name = f"tune-{search.config.task}-{search.config.encoder}"
     folder = SearchFolder.open(out, name, resume=resume, overwrite=overwrite)
     if overwrite and search.config.init is not None:
         check_init(search.config.init, folder.path)
-    folder.begin(_checked(search, folder))  # type: ignore[arg-type]
+    folder.begin(_check_identity(search, folder))  # type: ignore[arg-type]
     return folder  # type: ignore[return-value]
 
 
-def _checked(search: Search, folder: SearchFolder) -> dict[str, Any]:
-    """Returns what identifies a search, once the folder is known to have no other."""
+def _check_identity(search: Search, folder: SearchFolder) -> dict[str, Any]:
+    """Returns settings and checksums of a search.
+
+    Raises:
+        RunError: The folder has another search.
+    """
     from tf_charagram.training.run_folder import run_config
 
     config = search.config
@@ -136,67 +166,102 @@ def _checked(search: Search, folder: SearchFolder) -> dict[str, Any]:
     return identity
 
 
-def _work(own_role: Role, search: Search, out: str | None) -> int:
-    """Runs a worker that was started by hand."""
-    from tf_charagram.tuning.worker import run_worker, wait_for_chief
-
-    if out is None:
-        raise ConfigError("A worker needs --out, the folder of the chief.")
-    wait_for_chief(own_role)
-    # The chief keeps the folder.
-    folder = SearchFolder(out)
-    folder.read_search()
-    _checked(search, folder)
-    run_worker(own_role, search, folder)
-    return 0
-
-
-def _plan(console: Console, search: Search, num_workers: int) -> None:
-    """Prints what would be run."""
-    from tf_charagram.tuning.display import space_table
-    from tf_charagram.tuning.plan import estimate, trial_table, which_trials
-
-    console.print(which_trials(search))
-    console.print(trial_table(search) if search.tuner == "grid" else space_table(search))
-    expected = estimate(search)
-    trials = "" if search.num_trials else ", for as many whole trials as there are combinations"
-    console.print(
-        f"{expected.num_examples:,} {expected.unit}; a trial of {search.config.epochs:g} epochs "
-        "with the first values takes about "
-        f"{expected.seconds(search, search.num_trials or search.size):,.0f} s\n"
-        f"about {expected.seconds(search, num_workers) / 60:,.1f} minutes in all{trials}"
-    )
-
-
 def _run(
-    console: Console,
-    search: Search,
-    settings: TuneConfig,
-    folder: SearchFolder,
-    own_role: Role | None,
+    console: Console, search: Search, settings: TuneConfig, folder: SearchFolder, is_chief: bool
 ) -> None:
-    """Runs the search and what comes after it."""
-    from tf_charagram.tuning.results import best
-    from tf_charagram.tuning.running import run_search, train_winner
+    """Runs a search and trains the winner."""
+    from tf_charagram.tuning.results import best, read_results
 
-    results = run_search(
-        search, folder, keep=settings.keep, num_workers=settings.workers, role=own_role
-    )
-    try:
-        from tf_charagram.tuning.plots import write_plots
-    except ImportError:
-        console.print("No plots without matplotlib: pip install 'tf-charagram[plots]'")
-    else:
-        write_plots(folder.path / "plots", search, results)
-    winner = best(results)
-    for name in ("results.csv", "results.json", "results.md"):
+    run_search(search, folder, settings.keep, settings.workers, is_chief=is_chief)
+    winner = best(read_results(folder))
+    for name in ("results.csv", "results.json"):
         console.print(str(folder.path / name))
     if winner is None:
-        raise TrainingError(f"No trial was completed; see {folder.path / 'results.md'}.")
+        raise TrainingError(f"No trial was completed; see {folder.path / 'results.csv'}.")
     console.print(f"Best: trial {winner.id}, {search.config.select} {winner.score:.2f}")
     if settings.finish is not None:
-        train_winner(search, folder, winner, settings.finish)
+        train_winner(search, folder, winner.values, settings.finish)
         console.print(f"Trained for {settings.finish:g} epochs: {folder.winner}")
+
+
+def run_search(
+    search: Search,
+    folder: SearchFolder,
+    keep: int = 3,
+    num_workers: int = 1,
+    *,
+    is_chief: bool = False,
+) -> None:
+    """Runs all trials that have not ended.
+
+    Args:
+        search: The search.
+        folder: Its folder.
+        keep: Number of models to keep.
+        num_workers: Number of processes; 1 is this process.
+        is_chief: Whether to serve workers on other machines.
+
+    Raises:
+        CharagramError: An error that does not depend on the values of a trial.
+        KeyboardInterrupt: The search can be resumed.
+    """
+    from tf_charagram.tuning.oracles import open_oracle
+    from tf_charagram.tuning.results import prune, read_results, write_tables
+    from tf_charagram.tuning.trials import TrialTuner
+    from tf_charagram.tuning.workers import run_workers, serve_workers
+
+    shown = {result.id for result in read_results(folder)}
+    num_written = -1
+
+    def report() -> None:
+        """Updates tables, deletes models, and prints a line per finished trial."""
+        nonlocal num_written
+        results = read_results(folder)
+        if len(results) != num_written:
+            write_tables(search, folder, results)
+            prune(folder, results, keep)
+            num_written = len(results)
+        for result in results:
+            if result.id not in shown and not is_quiet():
+                sys.stderr.write(result.describe(search.config.select) + "\n")
+            shown.add(result.id)
+
+    oracle = open_oracle(search, folder)
+    report()
+    if is_chief:
+        serve_workers(oracle, report)
+    elif num_workers > 1:
+        run_workers(folder, oracle, num_workers, report)
+    else:
+        TrialTuner(search, oracle, folder, report).search()
+
+
+def train_winner(
+    search: Search, folder: SearchFolder, values: dict[str, Any], epochs: float
+) -> None:
+    """Trains and exports a combination on all data; resumes a stopped run.
+
+    Args:
+        search: The search.
+        folder: Its folder.
+        values: Field -> value.
+        epochs: Epochs to train.
+
+    Raises:
+        CharagramError: As for `TrainingRun`; or the folder has another winner.
+    """
+    from tf_charagram.training.run import TrainingRun
+
+    config = search.final_config(values, folder.winner, epochs)
+    earlier = RunFolder(folder.winner)
+    if earlier.config.is_file():
+        old = read_json(earlier.config)["settings"]
+        new = json.loads(json.dumps(config.to_dict()))
+        names = [*settings_of(values), "epochs"]
+        changed = [f"{n} was {old.get(n)}, is {new[n]}" for n in names if old.get(n) != new[n]]
+        if changed:
+            raise RunError(f"{earlier.path} has another winner: {', '.join(changed)}. Move it.")
+    TrainingRun(make_task(config), resume=True, overwrite=False).run(resume=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""The values that are searched, for each task and encoder; `spaces` puts them together.
+"""Values to search for each task and encoder, combined by `spaces`.
 
 Sources: C is Charagram (2016), appendix B and sections 4.2 and 4.3; U is Towards Universal
 Paraphrastic Sentence Embeddings (2016), sections 4.2.1 and 4.4; S is CSE (2018), section 4.
@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-#: Field -> values. A grid goes through them in order, the last field fastest. Fields that vary
-#: together are one, `"first+second"`, whose values are pairs.
+#: Field -> values. Fields that vary together are a field `"first+second"` with pairs as values.
 Space = dict[str, tuple[Any, ...]]
 
 C_WORDS: Space = {"batch_size": (25, 50), "negatives": ("max", "mix")}
@@ -32,17 +31,6 @@ C_POS: dict[str, Space] = {
     },
 }
 
-#: C's own tuning: the vocabulary (sections 4.1.2 and 4.4), which appendix B does not vary, and the
-#: average of words of section 4.1.4.
-C_COUNTS: Space = {"min_count": (1, 2)}
-C_AVERAGE: Space = {
-    "batch_size": (100,),
-    "negatives": ("max",),
-    "margin": (0.4,),
-    "optimizer+learning_rate": (("adam", 0.001),),
-    "l2_words": (1e-5, 1e-6, 1e-7, 1e-8),
-}
-
 U_PAIRS: Space = {
     "l2_composition": (1e-3, 1e-4, 1e-5, 1e-6),
     "batch_size": (25, 50, 100),
@@ -62,23 +50,6 @@ U_ENCODERS: dict[str, Space] = {
     "lstm": {"use_output_gate": (True, False)},
 }
 
-#: PARAGRAM-PHRASE XXL, the average of words on more data: footnote 12 of U.
-U_XXL: Space = {
-    "batch_size": (100,),
-    "margin": (0.4,),
-    "optimizer+learning_rate": (("adagrad", 0.05),),
-    "l2_words": (1e-6, 1e-7, 1e-8),
-    "negatives": ("mix", "max"),
-}
-#: Projections to 1200 and 2400 dimensions, whose vectors are features: footnote 18.
-U_PROJECTION: Space = {
-    **U_PAIRS,
-    "l2_composition": (1e-4, 1e-5, 1e-6, 1e-7, 1e-8),
-    "batch_size": (100,),
-    "margin": (0.4,),
-    "negatives": ("max",),
-}
-
 _U_SIZES: Space = {"batch_size": (25, 50, 100), "hidden_dim": (50, 150, 300)}
 _U_L2_WORDS: Space = {"l2_words": (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)}
 _U_L2_HEAD: Space = {"l2_head": (1e-3, 1e-4, 1e-5, 1e-6)}
@@ -90,12 +61,11 @@ U_LABELS: Space = {
     **_U_L2_WORDS,
     **_U_OPTIMIZERS,
 }
-#: What encoders have besides; U's without its other lambda_c, and for those it does not have what
-#: their own paper tunes on pairs.
+#: Further fields of encoders: as for pairs, except for another lambda_c of U.
 LABEL_ENCODERS: dict[str, Space] = {
     **C_ENCODERS, **U_ENCODERS, "identity_rnn": {}, "cse": {}, "gran": {},
 }  # fmt: skip
-#: Labels, from a model of paraphrases that is pulled back to: footnote 17.
+#: Labels, from a model of paraphrases with a penalty on the distance from it: footnote 17.
 U_UNIVERSAL: Space = {
     **_U_SIZES,
     **_U_L2_HEAD,
@@ -158,7 +128,7 @@ WIDE_LABELS: Space = {
     "l2_head": (0.0, 1e-6, 1e-5, 1e-4, 1e-3),
     **_WIDE_STEPS,
 }
-#: In place of the other penalties on an encoder that goes on from another run.
+#: Penalties on an encoder that starts from another run.
 WIDE_UNIVERSAL: Space = {
     "l2_words": (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3),
     "l2_composition": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2),
@@ -168,12 +138,12 @@ WIDE_UNIVERSAL: Space = {
 _WIDE_NGRAMS: Space = {
     "ngrams": ((2, 3, 4), (3, 4), (2, 3, 4, 5), (3, 4, 5, 6), (2, 3, 4, 5, 6)),
 }
-#: What the ids of n-grams depend on. It changes slowest, so that trials share them.
+#: Fields that n-gram ids depend on; they vary slowest, so that trials share ids.
 WIDE_IDS: Space = {**_WIDE_NGRAMS, "hash_buckets": (None, 2**16, 2**18, 2**20)}
 WIDE_POS_IDS: Space = {**_WIDE_NGRAMS, "min_count": (1, 2)}
 
 _WIDE_L2: Space = {"l2": (0.0, 1e-6, 1e-5, 1e-4)}
-#: The penalties on the encoders of these ids.
+#: Penalties for encoders of these ids.
 WIDE_PENALTIES: dict[str, Space] = {
     "ngrams": _WIDE_L2,
     "characters": _WIDE_L2,
@@ -182,9 +152,9 @@ WIDE_PENALTIES: dict[str, Space] = {
         "l2_composition": (0.0, 1e-6, 1e-5, 1e-4),
     },
 }
-#: Options of encoders that are numbers; those with a choice have all of their values.
+#: Numeric options of encoders; options with choices have all of them.
 WIDE_NUMBERS: Space = {"word_dropout": (0.0, 0.1, 0.3), "dropout": (0.0, 0.2)}
-#: Options with a choice that are not searched; a search goes on only with the space it began with.
+#: Options with choices that are not searched.
 NOT_WIDE: dict[str, tuple[str, ...]] = {"lstm": ("use_peepholes",), "gran": ("use_peepholes",)}
 #: Other values for some encoders.
 WIDE_ENCODERS: dict[str, Space] = {"identity_rnn": U_ENCODERS["identity_rnn"]}

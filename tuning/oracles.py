@@ -1,4 +1,4 @@
-"""KerasTuner's oracles, which say what to try next, made to survive a kill at any moment."""
+"""KerasTuner's oracles with whole files, and a grid that can be resumed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import label
 
 _ENDED = (TrialStatus.COMPLETED, TrialStatus.FAILED)
-#: Random choices in a row that were tried before, after which a space counts as exhausted.
+# Random draws that repeat earlier trials, after which the space counts as exhausted.
 _MAX_COLLISIONS = 10_000
-#: Below every score, which is a correlation or an accuracy x 100.
+# Lower than any score.
 _WORST = -1e9
 
 
 class SafeOracle(keras_tuner.Oracle):
-    """Writes whole files, and when it reads them mends what a kill between two of them left."""
+    """Writes whole files and recovers from a kill between two of them."""
 
     trials: dict[str, Trial]
     ongoing_trials: dict[str, Trial]
@@ -36,18 +36,18 @@ class SafeOracle(keras_tuner.Oracle):
         write_json(Path(self._get_trial_dir(trial.trial_id)) / "trial.json", trial.get_state())
 
     def reload(self) -> None:
-        """Reads the state of the search; trials that were running are handed out first.
+        """Reads the state of the search; unfinished trials are handed out first.
 
         Raises:
             RunError: A file is damaged.
         """
         folder = Path(self._project_dir)
         try:
-            # KerasTuner takes brackets in the name of the folder for a pattern.
+            # KerasTuner would read brackets in the folder's name as a pattern.
             states = [read_json(path) for path in folder.glob("trial_*/trial.json")]
             self.trials = {state["trial_id"]: Trial.from_state(state) for state in states}
             self.set_state(read_json(self._get_oracle_fname()))
-            # A trial is written before the list of trials: one more than that was never begun.
+            # The file of a trial is written before the list of trials.
             self.trials = {trial_id: self.trials[trial_id] for trial_id in self.start_order}
         except (OSError, ValueError, LookupError, TypeError, RuntimeError) as error:
             raise RunError(f"{self._project_dir} is damaged: {error!r}.") from error
@@ -59,7 +59,7 @@ class SafeOracle(keras_tuner.Oracle):
 
 
 class GridOracle(SafeOracle):
-    """Tries all combinations in the order of the space; KerasTuner's own cannot be resumed.
+    """Tries all combinations in order. KerasTuner's grid cannot be resumed (its issue 1055).
 
     Args:
         search: The search.
@@ -76,21 +76,20 @@ class GridOracle(SafeOracle):
         if index >= self._search.size:
             return {"status": TrialStatus.STOPPED}
         values = self._search.combination(index)
-        return {
-            "status": TrialStatus.RUNNING,
-            "values": {name: label(value) for name, value in values.items()},
-        }
+        space = self._search.space
+        values = {name: _choices(space[name])[value] for name, value in values.items()}
+        return {"status": TrialStatus.RUNNING, "values": values}
 
 
 class RandomOracle(SafeOracle, oracles.RandomSearchOracle):
-    """Tries combinations at random, none twice."""
+    """Tries random combinations, each once."""
 
 
 class BayesianOracle(SafeOracle, oracles.BayesianOptimizationOracle):
-    """Tries what a Gaussian process expects to score best."""
+    """Tries combinations that a Gaussian process expects to score best."""
 
     def populate_space(self, trial_id: str) -> dict[str, Any]:
-        """Returns the next combination; where the process repeats itself, one at random."""
+        """Returns the next combination, a random one if the process repeats itself."""
         response = super().populate_space(trial_id)
         if response["values"] is not None and self._duplicate(response["values"]):
             return self._random_populate_space()
@@ -98,22 +97,18 @@ class BayesianOracle(SafeOracle, oracles.BayesianOptimizationOracle):
 
 
 class HyperbandOracle(SafeOracle, oracles.HyperbandOracle):
-    """Tries many combinations for a short time, and the best of them for longer.
-
-    A combination that goes on is trained again from its first epoch.
-    """
+    """Tries many combinations for a short time, and the best of them again for longer."""
 
     @property
     def num_drawn(self) -> int:
-        """Number of combinations that are chosen at random."""
+        """Number of random combinations."""
         return sum(self._get_size(bracket, 0) for bracket in range(self._get_num_brackets()))
 
     @keras_tuner.synchronized
     def end_trial(self, trial: Trial) -> None:
-        """Ends a trial; one that failed counts as the worst of its round.
+        """Ends a trial; a failed trial counts as the worst of its round.
 
-        KerasTuner goes on with the best once more have completed than it drops, so that one that
-        never completes would leave the last places empty.
+        KerasTuner waits until enough trials of a round have completed.
         """
         if trial.status == TrialStatus.FAILED:
             self.update_trial(trial.trial_id, {self.objective.name: _WORST})
@@ -122,34 +117,31 @@ class HyperbandOracle(SafeOracle, oracles.HyperbandOracle):
 
 
 def make_oracle(search: Search) -> SafeOracle:
-    """Returns the oracle of a search, which has run nothing yet.
+    """Returns a new oracle for a search.
 
     Raises:
-        ConfigError: A library that the Bayesian search needs is not there, or the space is too
-            small for Hyperband.
+        ConfigError: scikit-learn is missing, or the space is too small for Hyperband.
     """
     space = keras_tuner.HyperParameters()
     for name, choices in search.space.items():
-        space.Choice(name, [label(value) for value in choices])
+        space.Choice(name, [*_choices(choices).values()])
     options = {
         "objective": keras_tuner.Objective(search.config.select, "max"),
         "hyperparameters": space,
         "allow_new_entries": False,
-        # KerasTuner draws a seed if it is 0.
+        # KerasTuner replaces a seed of 0.
         "seed": search.config.seed + 1,
-        # Each failed trial is in the table; the others may be fine.
         "max_consecutive_failed_trials": math.inf,
     }
     oracle: SafeOracle
     if search.tuner == "hyperband":
         oracle = hyperband = HyperbandOracle(max_epochs=int(search.config.epochs), **options)
         oracle.max_trials = search.num_trials
-        needed = hyperband.num_drawn
-        if search.size < needed:
+        if search.size < hyperband.num_drawn:
             raise ConfigError(
-                f"Hyperband draws {needed} different combinations for trials of "
-                f"{search.config.epochs:g} epochs, and the space has {search.size}. Search it with "
-                "--tuner grid."
+                f"Hyperband draws {hyperband.num_drawn} different combinations for trials of "
+                f"{search.config.epochs:g} epochs, and the space has {search.size}. Use --tuner "
+                "grid."
             )
     elif search.tuner == "bayesian":
         try:
@@ -168,14 +160,21 @@ def make_oracle(search: Search) -> SafeOracle:
 
 
 def open_oracle(search: Search, folder: SearchFolder) -> SafeOracle:
-    """Returns the oracle of a search, with all it knew when the search was stopped.
+    """Returns the oracle of a search in the state in which the search was stopped.
 
     Raises:
         RunError: Its files are damaged.
-        ConfigError: See `make_oracle`.
+        ConfigError: As for `make_oracle`.
     """
     oracle = make_oracle(search)
     oracle._set_project_dir(str(folder.path), folder.oracle.name)
     if Path(oracle._get_oracle_fname()).is_file():
         oracle.reload()
     return oracle
+
+
+def _choices(values: tuple[Any, ...]) -> dict[Any, Any]:
+    """Returns value -> choice of KerasTuner: numbers as they are, other values as text."""
+    is_number = all(type(value) is type(values[0]) for value in values)
+    is_number &= isinstance(values[0], bool | int | float | str)
+    return {value: value if is_number else label(value) for value in values}

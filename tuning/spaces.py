@@ -1,4 +1,4 @@
-"""What can be searched: fields of a task's settings and their values, for a task and an encoder."""
+"""Search spaces: settings of a task and their values, for a task and an encoder."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.tuning import grids
 from tf_charagram.tuning.grids import Space
 
-#: The value of `l2_words` that means: do not train the word vectors at all.
+#: Value of `l2_words` for word vectors that are not trained.
 FROZEN = "frozen"
 
-#: Between the names of fields that vary together.
+# Separates the names of fields that vary together.
 _TIE = "+"
-#: What a model has and a run that goes on from it cannot choose, besides most encoder options.
+# Settings that `init` decides, besides most encoder options.
 _OF_MODEL = ("dim", "ngrams", "hash_buckets")
-#: What is about the training of an encoder, besides some of its options.
+# Settings of the training of an encoder, besides some of its options.
 _OF_TRAINING = ("l2", "l2_words", "l2_composition", "pull_back")
 
 
@@ -34,24 +34,21 @@ def paper_space(
     has_init: bool = False,
     freeze: bool = False,
 ) -> Space:
-    """Returns the papers' grid, whole and in their order.
+    """Returns the papers' grid.
 
-    For words that of C: 24 trials for `charagram`, 96 for `char_cnn`, 24 for `char_lstm`. For
-    sentences that of C for these, where batch size and negatives are fixed, that of U for
-    `word_average` to `lstm`, and that of S for `cse`. The dropout that S tries in its second stage
-    has no values there; `wide` has some. For tags that of C, 12, 8 and 2 trials. For labels that
-    of U, also for encoders that it does not have, but that of S for the similarity of `cse`.
-    Smaller grids that the papers have besides are spaces of their own.
+    Words and sentences have that of Charagram for its encoders, sentences that of Universal for
+    `word_average` to `lstm` and that of CSE for `cse`. Tags have that of Charagram, labels that of
+    Universal, also with encoders that it does not have.
 
     Args:
-        task: One of the tasks of `train`.
+        task: Name of the task.
         encoder: Name of the encoder.
-        has_vectors: Whether there are pretrained word vectors, which U also keeps as they are.
-        has_init: Whether training goes on from a model; what that model decides is not searched.
-        freeze: Whether only a head is trained on top of it.
+        has_vectors: Whether there are pretrained word vectors, which may stay untrained.
+        has_init: Whether training starts from a model, whose settings are not searched.
+        freeze: Whether only a head is trained.
 
     Raises:
-        ConfigError: The papers tuned no such encoder for this task.
+        ConfigError: The papers have no grid for the encoder on this task.
     """
     _check_pos(task, encoder)
     space: Space
@@ -88,13 +85,12 @@ def wide_space(
     has_init: bool = False,
     freeze: bool = False,
 ) -> Space:
-    """Returns more than the papers tried; meant for other tuners than the grid.
+    """Returns a space beyond the papers, for other tuners than the grid; arguments as above.
 
-    Of the options of the encoder, it has those with a choice and those in `grids.WIDE_NUMBERS`. The
-    arguments are those of `paper_space`.
+    Of the options of the encoder, it has those with choices and those in `grids.WIDE_NUMBERS`.
 
     Raises:
-        ConfigError: The encoder cannot be trained for this task.
+        ConfigError: The encoder does not fit the task.
     """
     _check_pos(task, encoder)
     ids, own = grids.WIDE_IDS, grids.WIDE_PAIRS
@@ -117,77 +113,11 @@ def wide_space(
     return _fitting(space, encoder, has_vectors, has_init, freeze)
 
 
-def charagram_space(task: str, encoder: str, **options: bool) -> Space:
-    """Returns all that C tuned itself.
-
-    It is the grid of `paper_space` for its encoders, but on words and sentences `charagram` varies
-    its vocabulary too (sections 4.1.2 and 4.4), and the average of words has 4 trials (section
-    4.1.4). The arguments are those of `paper_space`.
-
-    Raises:
-        ConfigError: C tuned no such encoder for this task.
-    """
-    if (task, encoder) == ("sentences", "word_average"):
-        return _fitting_pairs(grids.C_AVERAGE, encoder, **options)
-    if encoder not in grids.C_ENCODERS or task not in ("words", "sentences", "pos"):
-        raise _no_grid("charagram", task, encoder)
-    space = paper_space(task, encoder, **options)
-    if encoder == "charagram" and task != "pos":
-        # First, so that trials in a row share their ids.
-        space = {**grids.C_COUNTS, **space}
-    return space
-
-
-def xxl_space(task: str, encoder: str, **options: bool) -> Space:
-    """Returns the 6 trials of PARAGRAM-PHRASE XXL (U, footnote 12); see `paper_space`.
-
-    Raises:
-        ConfigError: It is another encoder or task.
-    """
-    if (task, encoder) != ("sentences", "word_average"):
-        raise _no_grid("paragram-xxl", task, encoder)
-    return _fitting_pairs(grids.U_XXL, encoder, **options)
-
-
-def projection_space(task: str, encoder: str, **options: bool) -> Space:
-    """Returns the trials of projections to more dimensions (U, footnote 18); see `paper_space`.
-
-    They are 300 with word vectors, which may stay as they are, and 240 without.
-
-    Raises:
-        ConfigError: It is another encoder or task.
-    """
-    if (task, encoder) != ("sentences", "projection"):
-        raise _no_grid("projection", task, encoder)
-    return _fitting_pairs(grids.U_PROJECTION, encoder, **options)
-
-
 #: The spaces by name.
 SPACES: dict[str, Callable[..., Space]] = {
     "paper": paper_space,
-    "charagram": charagram_space,
-    "paragram-xxl": xxl_space,
-    "projection": projection_space,
     "wide": wide_space,
 }
-
-
-def _no_grid(space: str, task: str, encoder: str) -> ConfigError:
-    return ConfigError(
-        f"The space '{space}' has nothing for the encoder '{encoder}' on {task}; docs/tuning.md "
-        "says what it is for. Search --space paper or wide."
-    )
-
-
-def _fitting_pairs(
-    space: Space,
-    encoder: str,
-    *,
-    has_vectors: bool = False,
-    has_init: bool = False,
-    freeze: bool = False,
-) -> Space:
-    return _fitting(space, encoder, has_vectors, has_init, freeze)
 
 
 def _is_supervised(task: str) -> bool:
@@ -195,7 +125,7 @@ def _is_supervised(task: str) -> bool:
 
 
 def _wide_options(encoder: str) -> Space:
-    """Returns the options of an encoder whose values are known, in their order."""
+    """Returns the options of an encoder with choices."""
     values = {
         name: choices_of(kind) or grids.WIDE_NUMBERS.get(name, ())
         for name, kind in types_of(options_class(encoder)).items()
@@ -214,7 +144,7 @@ def _check_pos(task: str, encoder: str) -> None:
 
 
 def _fitting(space: Space, encoder: str, has_vectors: bool, has_init: bool, freeze: bool) -> Space:
-    """Returns a space without what cannot be varied."""
+    """Returns a space without fields that cannot vary."""
     options = options_class(encoder)
     left_out: set[str] = set()
     if has_init:
@@ -226,10 +156,9 @@ def _fitting(space: Space, encoder: str, has_vectors: bool, has_init: bool, free
     if vectorizer_of(encoder) != "words":
         left_out.add("l2_words")
     if encoder == "word_average":
-        # All its weights are word vectors: nothing is left to compose, or to train if frozen.
+        # All its weights are word vectors.
         left_out.update(("l2_composition", "pull_back"))
     space = without(space, left_out)
-    # Word vectors that are pulled back are trained.
     must_train = encoder == "word_average" or "pull_back" in space
     if has_vectors and not must_train and "l2_words" in space:
         space["l2_words"] = (*space["l2_words"], FROZEN)
@@ -237,7 +166,7 @@ def _fitting(space: Space, encoder: str, has_vectors: bool, has_init: bool, free
 
 
 def without(space: Space, names: Collection[str]) -> Space:
-    """Returns a space without some fields; one that was tied to one of them varies alone."""
+    """Returns a space without some fields; fields tied to them remain."""
     result: Space = {}
     for name, choices in space.items():
         fields = name.split(_TIE)
@@ -250,17 +179,12 @@ def without(space: Space, names: Collection[str]) -> Space:
 
 
 def num_combinations(space: Space) -> int:
-    """Returns the size of the grid."""
+    """Returns the number of combinations."""
     return math.prod(map(len, space.values()))
 
 
 def combination(space: Space, index: int) -> dict[str, Any]:
-    """Returns one point of the grid, field -> value.
-
-    Args:
-        space: The space.
-        index: Its place in the order of the grid, from 0.
-    """
+    """Returns a point of the grid, field -> value; the last field varies fastest."""
     values = {}
     for name, choices in reversed(space.items()):
         index, place = divmod(index, len(choices))
@@ -269,7 +193,7 @@ def combination(space: Space, index: int) -> dict[str, Any]:
 
 
 def settings_of(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the fields of a task's settings that a combination stands for."""
+    """Returns the settings of a combination."""
     settings: dict[str, Any] = {}
     for name, value in values.items():
         fields = name.split(_TIE)
@@ -280,7 +204,7 @@ def settings_of(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def label(value: Any) -> str:
-    """Returns a value as text: how KerasTuner and the tables know it."""
+    """Returns a value as text, for tables and for KerasTuner."""
     if isinstance(value, tuple | list):
         return ",".join(map(str, value))
     if isinstance(value, float):
