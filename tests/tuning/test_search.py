@@ -39,13 +39,14 @@ def test_trials_may_see_a_share_of_the_pairs_and_the_winner_sees_all(search, tmp
     assert (winner.data_weights, winner.epochs, winner.l2) == ((1.0, 2.0), 50, 1e-5)
 
 
-def test_labels_stand_for_values():
+def test_values_of_labels_and_numbers():
     space = wide_space("words", "charagram")
     search = Search(ParaphraseConfig(), space)
     for index in (0, 1, search.size // 2, search.size - 1):
         values = search.combination(index)
         labels = {name: label(value) for name, value in values.items()}
         assert search.values({**labels, "tuner/epochs": 3}) == values
+        assert search.values(values) == values
 
 
 def test_settings_come_back_from_json(search):
@@ -78,7 +79,7 @@ def test_nothing_to_search(search):
 
 def test_folder(search, folder, tmp_path):
     assert folder.read_search() == search
-    with pytest.raises(RunError, match="holds no search"):
+    with pytest.raises(RunError, match="has no search"):
         SearchFolder(tmp_path / "none").read_search()
     folder.config.write_text("{}")
     with pytest.raises(RunError, match=r"search\.json is damaged: KeyError"):

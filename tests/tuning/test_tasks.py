@@ -9,10 +9,8 @@ import pytest
 
 from tests.commands import QUICK, call, interrupt_training_at, leave_out_export
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
-from tf_charagram.tasks.tagging.settings import TaggingConfig
-from tf_charagram.tuning.plan import estimate
 from tf_charagram.tuning.results import read_results
-from tf_charagram.tuning.search import Search, SearchFolder
+from tf_charagram.tuning.search import SearchFolder
 
 SMALL = ("--dim", 6)
 POS = (
@@ -73,7 +71,6 @@ def test_tables(tagged):
         "id", "status", "min_count", "score", "score.starter.dev", "score.starter.test", "epochs",
         "seconds", "reason",
     ]  # fmt: skip
-    assert (tagged.path / "plots" / "scores.png").is_file()
 
 
 def test_a_changed_search_is_not_resumed(tagged, capsys):
@@ -134,23 +131,11 @@ def test_a_wide_search_on_top_of_a_model_of_paraphrases(init, tmp_path):
     assert all(result.status == "completed" for result in read_results(wide))
 
 
-@pytest.mark.long
-def test_how_long_it_takes():
-    config = TaggingConfig(
-        data=("starter",), select="starter.dev", dim=6, lstm_dim=4, hidden_dim=5, batch_size=100,
-        epochs=2,
-    )  # fmt: skip
-    search = Search(config, {"min_count": (1, 2)})
-    found = estimate(search)
-    assert found.unit == "sentences" and found.num_examples > 100
-    assert found.seconds(search) > found.seconds(search, num_workers=2) > 0
-
-
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
         (["--task", "poss"], "Unknown task 'poss'. Did you mean 'pos'?"),
-        (["--task", "pos"], "A search needs --select, the set by whose scores it compares"),
+        (["--task", "pos"], "A search needs --select, the set on which trials are"),
         (["--task", "pos", "--encoder", "cse"], "The task 'pos' composes words from characters"),
         (["--task", "pos", "--data", "none.conllu"], "none.conllu: no such file"),
         (["--task", "sentiment", "--eval-data", "none.tsv"], "none.tsv: no such file"),

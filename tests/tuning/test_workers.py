@@ -15,10 +15,11 @@ import time
 import pytest
 
 from tests.commands import environment, process
-from tf_charagram.tuning.local import run_local
+from tf_charagram.errors import RunError
 from tf_charagram.tuning.oracles import open_oracle
 from tf_charagram.tuning.results import read_results
 from tf_charagram.tuning.search import SearchFolder
+from tf_charagram.tuning.workers import run_workers
 
 FLAGS = (
     "--dim", "8", "--batch-size", "10", "--evaluations-per-epoch", "2", "--select", "scored",
@@ -61,31 +62,28 @@ def check_complete(folder, number):
 def test_a_local_worker(search, folder):
     search = dataclasses.replace(search, max_trials=1)
     oracle = open_oracle(search, folder)
-    run_local(search, folder, oracle, 1, lambda: None)
+    run_workers(folder, oracle, 1, lambda: None)
     assert [result.status for result in read_results(folder)] == ["completed"]
     assert oracle.end_order == ["0"]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("num_workers", "num_trials"), [(1, 1), (2, 3)])
-def test_local_workers_one_of_them_killed(search, folder, num_workers, num_trials):
-    search = dataclasses.replace(search, max_trials=num_trials)
-    oracle = open_oracle(search, folder)
-    is_killed = []
+def test_a_worker_that_is_killed_ends_the_search_which_can_be_resumed(search, folder):
+    search = dataclasses.replace(search, max_trials=2)
+    folder.config.write_text(json.dumps({"settings": search.settings(), "data_files": {}}))
 
-    def kill_once():
+    def kill():
         for tuner_id, trial in list(oracle.ongoing_trials.items()):
-            # It has begun, and needs seconds more to trace its graphs and to end.
-            if not is_killed and (folder.trials / trial.trial_id / "log.txt").is_file():
-                number = children(os.getpid())[tuner_id]
-                os.kill(number, signal.SIGKILL)
-                is_killed.append(trial.trial_id)
+            if (folder.trials / trial.trial_id / "log.txt").is_file():
+                os.kill(children(os.getpid())[tuner_id], signal.SIGKILL)
 
-    run_local(search, folder, oracle, num_workers, kill_once)
-    assert is_killed
-    results = read_results(folder)
-    assert [result.status for result in results] == ["completed"] * num_trials
-    assert sorted(oracle.end_order) == [str(number) for number in range(num_trials)]
+    oracle = open_oracle(search, folder)
+    with pytest.raises(RunError, match=r"worker-\d ended early \(.*Continue with --resume"):
+        run_workers(folder, oracle, 2, kill)
+    oracle = open_oracle(search, folder)
+    run_workers(folder, oracle, 2, lambda: None)
+    assert [result.status for result in read_results(folder)] == ["completed"] * 2
+    assert sorted(oracle.end_order) == ["0", "1"]
 
 
 @pytest.mark.long
@@ -154,24 +152,3 @@ def test_chief_and_two_workers_one_of_them_killed(data, tmp_path):
     for child, name in ((two, "worker-2"), (one, "worker-1"), (chief, "chief")):
         assert child.wait(300) == 0, (tmp_path / name).read_text()
     check_complete(folder, 3)
-
-
-@pytest.mark.long
-def test_a_trial_that_kills_its_worker_has_failed(search, folder, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(folder.path))
-    # Loaded by every Python process that has this folder in its path.
-    (folder.path / "sitecustomize.py").write_text(
-        "import os, sys, threading, time\n"
-        "def watch():\n"
-        f"    path = {str(folder.trials / '1' / 'log.txt')!r}\n"
-        "    while not os.path.exists(path): time.sleep(0.01)\n"
-        "    end = path.replace('log.txt', 'result.json')\n"
-        "    if not os.path.exists(end): os.kill(os.getpid(), 9)\n"
-        "if any('worker' in one for one in sys.orig_argv):\n"
-        "    threading.Thread(target=watch, daemon=True).start()\n"
-    )
-    two = dataclasses.replace(search, max_trials=2)
-    run_local(two, folder, open_oracle(two, folder), 1, lambda: None)
-    first, second = read_results(folder)
-    assert (first.status, second.status) == ("completed", "failed")
-    assert second.reason == "its process died 3 times, by signal 9"
