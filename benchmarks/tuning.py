@@ -26,7 +26,7 @@ from tf_charagram.evaluation.scores import score_names
 from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.run import TrainingRun
-from tf_charagram.tuning.running import run_search
+from tf_charagram.tuning.command import run_search
 from tf_charagram.tuning.search import Search, SearchFolder
 from tf_charagram.tuning.spaces import paper_space
 

@@ -75,7 +75,7 @@ def test_the_preset_is_a_point_of_the_grid(task, encoder, state):
         return
     flags = {"init": "run"} if "has_init" in state else {}
     flags |= {"freeze": True} if "freeze" in state and task in LABELS else {}
-    config = settings_class(task).from_dict({**preset, **flags})
+    config = settings_class(task).from_dict({"task": task, "encoder": encoder, **preset, **flags})
     space = paper_space(task, encoder, **{**state, "freeze": "freeze" in flags})
     settings = config.to_dict()
     for name, choices in space.items():
