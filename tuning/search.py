@@ -189,7 +189,8 @@ class Search:
             if name.startswith(_SPACE)
         }
         search_settings = {name: settings[f"search.{name}"] for name in _SEARCH_SETTINGS}
-        return cls(settings_class(settings["task"]).from_dict(settings), space, **search_settings)
+        shared = {name: value for name, value in settings.items() if "." not in name}
+        return cls(settings_class(settings["task"]).from_dict(shared), space, **search_settings)
 
 
 class SearchFolder(RunFolder):

@@ -15,7 +15,7 @@ from keras_tuner.engine.base_tuner import BaseTuner
 from keras_tuner.engine.trial import Trial
 from keras_tuner.errors import FailedTrialError, FatalError
 
-from tf_charagram.errors import CharagramError, ConfigError, TrainingError
+from tf_charagram.errors import ConfigError, TrainingError
 from tf_charagram.files.json_files import read_json
 from tf_charagram.files.writing import writing
 from tf_charagram.tasks import make_task
@@ -81,7 +81,7 @@ class TrialTuner(BaseTuner):
         epochs = values.get("tuner/epochs")
         try:
             result = self._runner.run(trial.trial_id, self._search.values(values), epochs)
-        except (CharagramError, OSError) as error:
+        except Exception as error:  # KerasTuner would count it as a failed trial.
             raise _SearchError(str(error)) from error
         if result.status == FAILED:
             raise FailedTrialError(result.reason)

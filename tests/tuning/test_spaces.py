@@ -168,6 +168,8 @@ def test_every_value_fits_the_settings(task, encoder, make_space, state):
     if task not in LABELS and "freeze" in state:
         return
     shared = {"dim": 3} if has_words else {}
+    if task == "distill":
+        shared |= {"pairs": ("pairs.tsv",), "neighbor_batch_size": 10}
     if has_words and not state:
         shared["word_vectors"] = "vectors.txt"
     try:

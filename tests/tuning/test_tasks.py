@@ -157,6 +157,6 @@ def test_bad_input(tmp_path, capsys, monkeypatch, flags, message):
 def test_flags_are_those_of_the_task(capsys):
     assert tune("--task", "pos", "--margin", 0.4) == 2
     assert "unknown flag --margin" in capsys.readouterr().err
-    assert tune("--task", "pos", "--help") == 0
+    assert tune("--task", "pos", "--help-all") == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "--lstm-dim" in said and "These are the flags of pos" in said
