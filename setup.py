@@ -19,7 +19,6 @@ EXTRAS = {
     "teacher": ["sentence-transformers>=5"],
     "mteb": ["mteb>=2.26,<3"],
     "bayesian": ["scikit-learn>=1.6"],
-    "plots": ["matplotlib>=3.9"],
     "completion": ["argcomplete>=3.5"],
 }
 TEST = [
@@ -41,7 +40,6 @@ TEST = [
             "sklearn",
             "hub",
             "parquet",
-            "plots",
             "completion",
         )
         for requirement in EXTRAS[name]
