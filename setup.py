@@ -48,6 +48,7 @@ TEST = [
 
 #: What `benchmarks/all.py` compares with; better in an environment without TensorFlow.
 BENCH = [
+    "matplotlib>=3.9",
     "torch",
     "model2vec[distill]>=0.6",
     "gensim>=4.4",

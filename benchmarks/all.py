@@ -88,7 +88,7 @@ def write_page(found: dict[str, Any], folder: Path) -> None:
     embedding = found["benchmarks"].get("embed", {}).get("result", {})
     picture = None
     if find_spec("matplotlib") is None:
-        print("matplotlib is not installed: no picture. pip install 'tf-charagram[plots]'")
+        print("matplotlib is not installed: no picture. pip install matplotlib")
     elif any(embedding.get(kind) for kind in ("words", "sentences")):
         from suite.chart import draw_rates
 
