@@ -1,4 +1,4 @@
-"""Follows `docs/extending.md`: adds an encoder, a data set and a task to a copy of the package."""
+"""Does what `docs/extending.md` says, in a copy of the package, and deletes tasks again."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ from tests.texts import write_pairs, write_scored
 
 ROOT = Path(__file__).parent.parent
 GUIDE = ROOT / "docs" / "extending.md"
-NAME = "ngram_mean"
-ENCODER, TEST = f"tf_charagram/encoders/{NAME}.py", f"tests/encoders/test_{NAME}.py"
-TASK = "duplicates"
-TASK_TEST = f"tests/tasks/test_{TASK}.py"
-TASK_FILES = {f"tf_charagram/tasks/{TASK}/{name}.py" for name in ("__init__", "task")}
-DATA_TEST = "tests/data/readers/test_biosses.py"
-REGISTRY, OPTIONS = (f"tf_charagram/encoders/{name}.py" for name in ("__init__", "options"))
-# The package, and what the tests of the guide import.
+ENCODER, ENCODER_TEST = "tf_charagram/encoders/ngram_mean.py", "tests/encoders/test_ngram_mean.py"
+OPTIONS, ENCODERS = "tf_charagram/encoders/options.py", "tf_charagram/encoders/__init__.py"
+READER, READER_TEST = "tf_charagram/data/readers/biosses.py", "tests/data/readers/test_biosses.py"
+TASK, TASK_TEST = "tf_charagram/tasks/duplicates", "tests/tasks/test_duplicates.py"
+TASKS = "tf_charagram/tasks/__init__.py"
+#: Section -> files that it changes.
+CHANGED = {
+    "An encoder": {ENCODER, OPTIONS, ENCODERS, ENCODER_TEST},
+    "A data set": {READER, READER_TEST},
+    "A task": {f"{TASK}/__init__.py", f"{TASK}/task.py", TASKS, TASK_TEST},
+}
+#: The package, and what the tests of the guide import.
 COPIED = (
     "tf_charagram", "tests/contracts.py", "tests/encoders/test_contracts.py", "tests/commands.py",
-    "tests/conftest.py", "tests/texts.py",
+    "tests/conftest.py", "tests/texts.py", "pyproject.toml",
 )  # fmt: skip
 
 pytestmark = pytest.mark.skipif(not GUIDE.is_file(), reason="not a checkout")
 
 
-def changes(guide: str) -> list[tuple[str, str, str]]:
-    """Returns the changes of the guide: path, kind of the block, its text.
-
-    The path is the last one in code before the block.
-    """
+def blocks(guide: str) -> list[tuple[str, str, str]]:
+    """Returns path, kind and text of each block; the path is the last one in code before it."""
     found, end = [], 0
     for block in re.finditer(r"^```(python|diff)\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL):
         path = re.findall(r"`([\w/]+\.py)`", guide[end : block.start()])[-1]
@@ -48,39 +49,20 @@ def changes(guide: str) -> list[tuple[str, str, str]]:
 
 
 def apply(diff: str, text: str) -> str:
-    """Applies hunks; the lines that they replace or stand beside must be there once."""
+    """Applies hunks; the lines that they replace or stand next to must occur once."""
     for hunk in diff.split("@@\n"):
         lines = hunk.splitlines(keepends=True)
         assert {line[0] for line in lines} <= {"+", "-", " "}
         old = "".join(line[1:] for line in lines if line[0] != "+")
-        assert text.count(old) == 1, f"not there once: {old}"
+        assert text.count(old) == 1, f"does not occur once: {old}"
         text = text.replace(old, "".join(line[1:] for line in lines if line[0] != "-"))
     return text
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """Returns the files of the package and of the tests below a folder."""
-    paths = [path for name in COPIED for path in [folder / name, *(folder / name).rglob("*")]]
-    paths += (folder / "tests").rglob("*.py")
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in paths
-        if path.is_file() and "__pycache__" not in path.parts
-    }
-
-
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory):
-    """Returns a folder with a copy of the package."""
-    folder = tmp_path_factory.mktemp("copy")
-    for name in (*COPIED, "pyproject.toml"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        if (ROOT / name).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-        else:
-            shutil.copy(ROOT / name, folder / name)
-    return folder
+    """Returns the Python files below a folder."""
+    paths = (path for path in folder.rglob("*.py") if "__pycache__" not in path.parts)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 def change(folder: Path, section: str) -> set[str]:
@@ -88,7 +70,7 @@ def change(folder: Path, section: str) -> set[str]:
     guide = GUIDE.read_text(encoding="utf-8")
     (text,) = re.findall(rf"^## {section}.*?(?=^## |\Z)", guide, re.MULTILINE | re.DOTALL)
     before = files(folder)
-    for path, kind, block in changes(text):
+    for path, kind, block in blocks(text):
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         new = apply(block, file.read_text(encoding="utf-8")) if kind == "diff" else block
@@ -97,109 +79,100 @@ def change(folder: Path, section: str) -> set[str]:
     return {path for path in before | after if before.get(path) != after.get(path)}
 
 
-def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Runs a command that sees the copy instead of the package."""
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Runs Python so that it imports the copy instead of the package."""
     return subprocess.run(
-        [sys.executable, "-m", *command],
+        [sys.executable, *command],
         cwd=folder, env=environment(PYTHONPATH=os.fspath(folder)), timeout=500,
         capture_output=True, text=True, encoding="utf-8",
     )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def guide(copy):
-    """Does all that the guide says; returns the copy, and by section the files that differ.
-
-    Also the lines that the encoder adds to the registry.
-    """
-    before = (copy / REGISTRY).read_text(encoding="utf-8").splitlines()
-    differing = {"An encoder": change(copy, "An encoder")}
-    added = set((copy / REGISTRY).read_text(encoding="utf-8").splitlines()) - set(before)
-    for section in ("A data set", "A task"):
-        differing[section] = change(copy, section)
-    return copy, differing, added
-
-
-def test_an_encoder(guide):
-    _, differing, added = guide
-    assert differing["An encoder"] == {ENCODER, OPTIONS, REGISTRY, TEST}
-    assert len(added) == 1
+def extended(tmp_path_factory):
+    """Returns a copy that does all that the guide says, and the files that differ by section."""
+    folder = tmp_path_factory.mktemp("copy")
+    for name in COPIED:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_dir():
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+        else:
+            shutil.copy(ROOT / name, folder / name)
+    return folder, {section: change(folder, section) for section in CHANGED}
 
 
-def test_a_data_set(guide):
-    assert guide[1]["A data set"] == {"tf_charagram/data/readers/biosses.py", DATA_TEST}
-
-
-def test_a_task(guide):
-    assert guide[1]["A task"] == {*TASK_FILES, "tf_charagram/tasks/__init__.py", TASK_TEST}
-
-
-def test_their_style(guide):
-    folder, differing, _ = guide
-    paths = set().union(*differing.values())
+def test_few_files_change(extended):
+    folder, changed = extended
+    assert changed == CHANGED
+    ruff = ["-m", "ruff"]
+    paths = sorted(set().union(*changed.values()))
     for check in (["check"], ["format", "--check"]):
-        ended = run(["ruff", *check, "--no-cache", *paths], folder)
+        ended = run(folder, *ruff, *check, "--no-cache", *paths)
         assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 @pytest.mark.long
-def test_their_tests_pass(guide):
-    """Also those of every encoder in the registry, of which nobody told the new one."""
-    tests = [TEST, "tests/encoders/test_contracts.py", DATA_TEST, TASK_TEST]
-    names = f"{NAME} or biosses or {TASK}"
-    ended = run(["pytest", "-v", "-k", names, "-p", "no:cacheprovider", *tests], guide[0])
+def test_their_tests_pass(extended):
+    tests = [ENCODER_TEST, "tests/encoders/test_contracts.py", READER_TEST, TASK_TEST]
+    names = "ngram_mean or biosses or duplicates"
+    pytest_ = ["-m", "pytest", "-v", "-p", "no:cacheprovider"]
+    ended = run(extended[0], *pytest_, "-k", names, *tests)
     assert ended.returncode == 0, ended.stdout
     passed = Counter(re.findall(r"^(\S+?)::.* PASSED", ended.stdout, re.MULTILINE))
-    assert passed[TEST] > 12 and passed[TEST] + passed[tests[1]] >= 20
-    assert (passed[DATA_TEST], passed[TASK_TEST]) == (5, 2)
+    assert passed[ENCODER_TEST] > 12 and passed[ENCODER_TEST] + passed[tests[1]] >= 20
+    assert (passed[READER_TEST], passed[TASK_TEST]) == (5, 2)
 
 
-def test_its_options_are_flags(guide):
-    """They are shown and accepted for this encoder only."""
-    folder = guide[0]
-    train = ["tf_charagram.train", "--encoder"]
-    shown = run([*train, NAME, "--help-all"], folder).stdout
+def test_options_are_flags_of_their_encoder(extended):
+    train = ["-m", "tf_charagram.train", "--encoder"]
+    shown = run(extended[0], *train, "ngram_mean", "--help-all").stdout
     assert "--combiner {mean,sqrtn}" in shown and "divisor of the sum [mean]" in shown
     assert "--activation" not in shown and "--ngrams" in shown
-    ended = run([*train, "cse", "--combiner", "sqrtn"], folder)
+    ended = run(extended[0], *train, "cse", "--combiner", "sqrtn")
     assert ended.returncode == 2 and "unknown flag --combiner" in ended.stderr
-    ended = run([*train, NAME, "--combiner", "sqrt"], folder)
-    assert ended.returncode == 2 and "sqrtn" in ended.stderr
-
-
-def test_deleting_its_folder_and_its_line_deletes_a_task(guide, tmp_path):
-    folder = tmp_path / "copy"
-    shutil.copytree(guide[0], folder)
-    shutil.rmtree(folder / "tf_charagram" / "tasks" / TASK)
-    registry = folder / "tf_charagram" / "tasks" / "__init__.py"
-    lines = registry.read_text(encoding="utf-8").splitlines(keepends=True)
-    registry.write_text("".join(line for line in lines if TASK not in line), encoding="utf-8")
-    ended = run(["tf_charagram.train", "--task", TASK], folder)
-    assert ended.returncode == 1 and f"Unknown task '{TASK}'" in ended.stderr
-    assert "--lstm-dim" in run(["tf_charagram.train", "--task", "pos", "--help-all"], folder).stdout
 
 
 @pytest.mark.long
-def test_it_trains(guide, tmp_path):
+def test_the_encoder_trains(extended, tmp_path):
     pairs, scored = write_pairs(tmp_path / "pairs.tsv"), write_scored(tmp_path / "scored.tsv")
-    command = [
-        "tf_charagram.train", "--encoder", NAME, "--data", str(pairs), "--eval-data", str(scored),
-        *QUICK, "--combiner", "sqrtn", "--out", str(tmp_path / "run"), "--json",
-    ]  # fmt: skip
-    ended = run(command, guide[0])
+    ended = run(
+        extended[0], "-m", "tf_charagram.train", "--encoder", "ngram_mean", "--data", str(pairs),
+        "--eval-data", str(scored), *QUICK, "--combiner", "sqrtn", "--out", str(tmp_path / "run"),
+        "--json",
+    )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     metrics = json.loads(ended.stdout.splitlines()[-1])
-    assert metrics["encoder"] == NAME and metrics["steps"] == 12
+    assert metrics["encoder"] == "ngram_mean" and metrics["steps"] == 12
     card = json.loads((tmp_path / "run/saved_model/1/model_card.json").read_text())
-    assert card["encoder"]["name"] == NAME and card["required_ops"] == {}
-    assert card["encoder"]["combiner"] == "sqrtn"
-    settings = json.loads((tmp_path / "run/config.json").read_text())["settings"]
-    assert settings["combiner"] == "sqrtn" and "activation" not in settings
+    assert card["encoder"]["combiner"] == "sqrtn" and card["required_ops"] == {}
 
 
-def test_the_real_package_has_neither():
-    """Otherwise what is tested above would not be the copy."""
-    from tf_charagram.encoders import ENCODERS
-    from tf_charagram.tasks import TASKS
+LEFT = """
+import tf_charagram
+from tf_charagram.models.registry import MODELS, model_class
+from tf_charagram.tasks import TASKS, settings_class, task_class
+for name in TASKS:
+    settings_class(name), task_class(name)
+for kind in MODELS:
+    model_class(kind)
+print(*TASKS, *MODELS)
+"""
 
-    assert NAME not in ENCODERS and TASK not in TASKS
+
+@pytest.mark.parametrize(
+    ("folder", "task", "kind"), [("duplicates", "duplicates", None), ("tagging", "pos", "tagger")]
+)
+def test_a_deleted_task_is_gone(extended, tmp_path, folder, task, kind):
+    """Its folder and its lines in the registry are all there is of it in the other rooms."""
+    shutil.copytree(extended[0] / "tf_charagram", tmp_path / "tf_charagram")
+    before = run(tmp_path, "-c", LEFT).stdout.split()
+    shutil.rmtree(tmp_path / "tf_charagram" / "tasks" / folder)
+    registry = tmp_path / TASKS
+    entry = rf'^    "{task}": Entry\(.*?\),\n(?=    "|\}})'
+    text, count = re.subn(entry, "", registry.read_text(), flags=re.MULTILINE | re.DOTALL)
+    assert count == 1
+    registry.write_text(text)
+    ended = run(tmp_path, "-c", LEFT)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.split() == [name for name in before if name not in (task, kind)]
