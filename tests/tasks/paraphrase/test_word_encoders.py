@@ -10,16 +10,17 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.contracts import SPEC, ragged, some_now
-from tests.encoders.test_words import WORD_ENCODERS
 from tests.reference import optimizers as optimizer_reference
 from tests.reference import paraphrase as reference
 from tests.reference import words as words_reference
-from tf_charagram.encoders import encoder_class
+from tf_charagram.encoders import ENCODERS, encoder_class, vectorizer_of
 from tf_charagram.encoders.averaging import Projection
 from tf_charagram.encoders.recurrent import IdentityRnn, Rnn
 from tf_charagram.errors import ConfigError
 from tf_charagram.optimizers import OPTIMIZERS, LazyAdam, make_optimizer
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
+
+WORD_ENCODERS = [name for name in ENCODERS if vectorizer_of(name) == "words"]
 
 NUM_ROWS = 9
 #: Texts by their word ids: of every batch the lefts, then the rights. Row 8 is in the last only.
