@@ -12,7 +12,7 @@ from tf_charagram.errors import RunError
 from tf_charagram.files.locks import FolderLock
 
 
-def test_a_second_one_is_refused_until_the_first_is_released(tmp_path, monkeypatch):
+def test_a_second_lock_is_refused_until_the_first_is_released(tmp_path, monkeypatch):
     monkeypatch.setattr("tf_charagram.files.locks._PATIENCE_S", 0.1)
     folder = tmp_path / "a" / "run"
     with FolderLock(folder) as first:
@@ -24,26 +24,17 @@ def test_a_second_one_is_refused_until_the_first_is_released(tmp_path, monkeypat
         pass
 
 
-def test_waits_for_a_process_that_is_ending(tmp_path, monkeypatch):
-    monkeypatch.setattr("tf_charagram.files.locks._PATIENCE_S", 60.0)
-    lock = FolderLock(tmp_path)
-    lock.acquire()
-    threading.Timer(0.2, lock.release).start()
-    with FolderLock(tmp_path):
-        pass
-
-
-def test_waits_as_long_as_it_takes_and_says_so_once(tmp_path, monkeypatch):
+def test_on_wait_waits_and_is_called_once(tmp_path, monkeypatch):
     monkeypatch.setattr("tf_charagram.files.locks._PATIENCE_S", 0.0)
-    lock, said = FolderLock(tmp_path), []
+    lock, calls = FolderLock(tmp_path), []
     lock.acquire()
 
-    def say():
-        said.append("waiting")
+    def on_wait():
+        calls.append("waiting")
         threading.Timer(0.2, lock.release).start()
 
-    FolderLock(tmp_path).acquire(on_wait=say)
-    assert said == ["waiting"]
+    FolderLock(tmp_path).acquire(on_wait=on_wait)
+    assert calls == ["waiting"]
 
 
 def test_ends_with_its_process(tmp_path, monkeypatch):

@@ -14,10 +14,7 @@ import pytest
 
 from tf_charagram.errors import RunError
 from tf_charagram.files.json_files import parse_json, read_json, write_json
-from tf_charagram.files.writing import (
-    partial_folder,
-    whole_file,
-)
+from tf_charagram.files.writing import partial_folder, whole_file
 
 
 def test_writes_bytes_and_text_with_their_folder(tmp_path):
@@ -41,7 +38,7 @@ def test_appears_only_once_complete(tmp_path):
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-def test_a_link_is_replaced_and_what_it_leads_to_is_not(tmp_path, is_there):
+def test_a_link_is_replaced_and_its_target_is_not(tmp_path, is_there):
     path, target = tmp_path / "link", tmp_path / "target"
     if is_there:
         target.write_text("old")
@@ -63,7 +60,7 @@ def test_an_error_within_leaves_the_old_file_and_nothing_else(tmp_path, error):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_a_killed_process_left_is_written_over(tmp_path):
+def test_remains_of_a_killed_process_are_overwritten(tmp_path):
     (tmp_path / ".file.part").write_text("much that was cut sho")
     with whole_file(tmp_path / "file", "w") as file:
         file.write("new")
@@ -77,24 +74,8 @@ def test_what_a_killed_process_left_is_written_over(tmp_path):
     assert (tmp_path / "file").read_text() == "new"
 
 
-def test_two_at_once_do_not_mix(tmp_path):
-    """Each has a name of its own while it writes; the last to end is what is there."""
-    with whole_file(tmp_path / "file", "w") as first, whole_file(tmp_path / "file", "w") as second:
-        first.write("first")
-        second.write("second")
-        assert len(list(tmp_path.iterdir())) == 2
-    assert (tmp_path / "file").read_text() == "first"
-    with partial_folder(tmp_path / "new") as one, partial_folder(tmp_path / "new") as two:
-        (one / "a").write_text("")
-        (two / "b").write_text("")
-        one.rename(tmp_path / "1")
-        two.rename(tmp_path / "2")
-    names = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*"))
-    assert names == ["1", "1/a", "2", "2/b", "file"]
-
-
 def test_many_threads_at_once(tmp_path):
-    """Each version is whole, whoever else writes at the time."""
+    """Each version is whole, even if others write at the same time."""
 
     def write(number):
         for _ in range(50):
@@ -126,7 +107,7 @@ def test_write_json(tmp_path):
 
 
 class TestReadJson:
-    def test_what_was_written(self, tmp_path):
+    def test_round_trip(self, tmp_path):
         write_json(tmp_path / "value.json", {"a": [1, None, "\u00e9"]})
         assert read_json(tmp_path / "value.json") == {"a": [1, None, "\u00e9"]}
 
@@ -144,7 +125,7 @@ class TestReadJson:
         with pytest.raises(ValueError, match=r"it has 1,099,511,627,776 bytes, more than"):
             read_json(tmp_path / "value.json")
 
-    def test_what_never_ends(self, tmp_path):
+    def test_not_a_file(self, tmp_path):
         os.mkfifo(tmp_path / "pipe")
         for path in (tmp_path / "pipe", tmp_path, "/dev/zero"):
             with pytest.raises(OSError, match="is not a regular file"):
@@ -154,7 +135,7 @@ class TestReadJson:
 
 
 def test_a_pipe_is_written_to(tmp_path):
-    """Nothing takes its place: a pipe stays one, and so does /dev/null."""
+    """Pipes and devices are not replaced."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = Thread(target=lambda: read.append(pipe.read_bytes()))

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.table import Table
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
@@ -18,26 +16,46 @@ from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.reporting.console import make_table, number, table_console
 
 if TYPE_CHECKING:
-    from tf_charagram.data.download.fetch import KnownSet
+    from rich.table import Table
 
 _PPDB = "ppdb-"
 
 
-def sets_table(sets: Sequence[KnownSet]) -> Table:
+def known_sets(cache_dir: str | None = None) -> list[dict[str, Any]]:
+    """Returns the facts about all sets, by kind: `path` in the cache, `use` as a command."""
+    from tf_charagram.data.download import SOURCES, USES, cached
+
+    sets = []
+    for name, source in sorted(SOURCES.items(), key=lambda item: [*USES].index(item[1].kind)):
+        path = cached(name, cache_dir=cache_dir)
+        use = f"charagram {USES[source.kind]}"
+        num_bytes = source.num_bytes
+        if path is not None:
+            use = use.replace("PATH", str(path))
+            files = path.iterdir() if path.is_dir() else (path,)
+            num_bytes = sum(file.stat().st_size for file in files)
+        sets.append(
+            {"name": name, "kind": source.kind, "licence": source.licence,
+             "path": path and str(path), "num_bytes": num_bytes, "use": use}
+        )  # fmt: skip
+    return sets
+
+
+def sets_table(sets: Sequence[dict[str, Any]]) -> Table:
     """Returns a table of data sets."""
     table = make_table("Data sets", ("name", "kind", "licence", "use"), ("MB",))
     table.columns[3].overflow = "fold"  # Paths are to be copied.
     for known in sets:
-        size = None if known.num_bytes is None else known.num_bytes / 1e6
-        cells = map(escape, (known.licence, known.use))
-        table.add_row(known.name, known.kind, *cells, number(size, ",.2f"))
+        size = None if known["num_bytes"] is None else known["num_bytes"] / 1e6
+        cells = map(escape, (known["licence"], known["use"]))
+        table.add_row(known["name"], known["kind"], *cells, number(size, ",.2f"))
     return table
 
 
-def _without_ppdb(sets: Sequence[KnownSet]) -> list[KnownSet]:
+def _without_ppdb(sets: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns the sets to list: one of the sixty files of PPDB, and those that are cached."""
-    first = next(known.name for known in sets if known.name.startswith(_PPDB))
-    return [s for s in sets if not s.name.startswith(_PPDB) or s.path or s.name == first]
+    first = next(known["name"] for known in sets if known["name"].startswith(_PPDB))
+    return [s for s in sets if not s["name"].startswith(_PPDB) or s["path"] or s["name"] == first]
 
 
 def make_parser() -> Parser:
@@ -71,33 +89,24 @@ def data(arguments: Sequence[str]) -> int:
 
 
 def _list(data_dir: str | None, *, every: bool, as_json: bool) -> int:
-    from tf_charagram.data.download.fetch import known_sets
-    from tf_charagram.data.download.sources import ON_REQUEST
-
     if data_dir is not None and not Path(data_dir).is_dir():
         raise DataError(data_dir, "no such folder to look for data sets")
     sets = known_sets(data_dir)
     if as_json:
-        described = [{**asdict(known), "path": known.path and str(known.path)} for known in sets]
-        sys.stdout.write(json.dumps({"sets": described}) + "\n")
+        sys.stdout.write(json.dumps({"sets": sets}) + "\n")
         return 0
     table_console().print(sets_table(sets if every else _without_ppdb(sets)))
     if not every:
         sys.stdout.write("PPDB: ppdb-{1.0,2.0}-{s,m,l,xl,xxl,xxxl}-{lexical,phrasal,o2m,m2o,all}\n")
     sys.stdout.write(
         "Download sets with charagram data get NAME. starter ships with the package.\n"
-        f"On request from their owners: {', '.join(ON_REQUEST)}.\n"
     )
     return 0
 
 
 def _get(names: Sequence[str], data_dir: str | None) -> int:
-    from tf_charagram.data.download.fetch import fetch
-    from tf_charagram.data.download.sources import ON_REQUEST, SOURCES
+    from tf_charagram.data.download import SOURCES, fetch
 
-    for name in names:
-        if name in ON_REQUEST:
-            raise ConfigError(f"{name} is only available from its owners: {ON_REQUEST[name]}.")
     for name in names:
         path = fetch(name, cache_dir=data_dir, progress=sys.stderr.isatty())
         sys.stdout.write(f"{name} -> {path}\n")

@@ -14,8 +14,7 @@ from rich.table import Table
 from tf_charagram._version import __version__
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
-from tf_charagram.data.download.fetch import cache_folder, cached
-from tf_charagram.data.download.sources import SOURCES
+from tf_charagram.data.download import SOURCES, cache_folder, cached
 from tf_charagram.models.locations import shipped_models
 from tf_charagram.reporting.console import make_table, table_console
 from tf_charagram.reporting.quiet_tensorflow import load_tensorflow

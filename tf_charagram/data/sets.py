@@ -11,8 +11,7 @@ import numpy as np
 
 from tf_charagram.data import readers
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.download.fetch import cached
-from tf_charagram.data.download.sources import SOURCES
+from tf_charagram.data.download import SOURCES, cached
 from tf_charagram.data.readers.columns import read_records
 from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
 from tf_charagram.data.readers.wordsim import read_wordsim

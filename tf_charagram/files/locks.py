@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tf_charagram.errors import RunError
-from tf_charagram.files.writing import try_lock, write_problem
+from tf_charagram.files.writing import lock, write_problem
 
 # A killed process may take this long to release its locks.
 _PATIENCE_S = 2.0
@@ -51,7 +51,7 @@ class FolderLock:
         except PermissionError:  # Windows cannot open folders
             return
         end = time.monotonic() + _PATIENCE_S
-        while not try_lock(descriptor):
+        while not lock(descriptor, wait=False):
             if on_wait is not None:
                 on_wait()
                 on_wait, end = None, float("inf")

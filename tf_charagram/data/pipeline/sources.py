@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.download.fetch import fetch
-from tf_charagram.data.download.sources import SOURCES
+from tf_charagram.data.download import SOURCES, fetch
 from tf_charagram.data.pipeline.corpus import PairCorpus, PairSource
 from tf_charagram.data.readers.pairs import Pair, read_aligned, read_pairs
 from tf_charagram.data.readers.scored import set_name

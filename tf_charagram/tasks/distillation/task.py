@@ -10,7 +10,7 @@ from typing import Any
 import keras
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.download.fetch import cache_folder
+from tf_charagram.data.download import cache_folder
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.pipeline.sources import pair_corpus, pairs_files
 from tf_charagram.data.pipeline.typos import Typos

@@ -1,0 +1,330 @@
+"""Public data sets: addresses, checksums, licences, and downloads into a cache."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, product
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING, Any, Literal
+
+from tf_charagram.data.readers.lines import GZIP_MAGIC
+from tf_charagram.errors import ConfigError, DataError, unknown_name
+from tf_charagram.files.writing import partial_folder, whole_file
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+Kind = Literal["pairs", "wordsim", "sts", "tagged", "sentiment", "vectors"]
+
+#: Kind -> the command for a set of it; `PATH` is the file or the folder.
+USES: dict[Kind, str] = {
+    "pairs": "train --data PATH",
+    "wordsim": "evaluate MODEL --eval-data PATH",
+    "sts": "evaluate MODEL --eval-data PATH",
+    "tagged": "train --task pos --data PATH",
+    "sentiment": "train --task sentiment --data PATH/train.txt",
+    "vectors": "train --word-vectors PATH",
+}
+CACHE_VARIABLE = "TF_CHARAGRAM_CACHE"
+_TIMEOUT_S = 30
+_CHUNK_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data set that can be downloaded.
+
+    Attributes:
+        url: Address of the file or archive.
+        kind: Its kind, see `USES`.
+        licence: Licence as its authors state it.
+        members: File names inside the archive, without folders; empty if `url` is the data
+            file itself. Several are joined, and repeated lines dropped.
+        checksum: `"sha1:..."` or `"sha256:..."` of the file at `url`, if published.
+        is_folder: Whether to unpack all files of the archive into a folder named like the set.
+        num_bytes: Approximate size of the file at `url`, if known.
+    """
+
+    url: str
+    kind: Kind
+    licence: str = "not stated; see the paper and the archive"
+    members: tuple[str, ...] = ()
+    checksum: str | None = None
+    is_folder: bool = False
+    num_bytes: int | None = None
+
+
+_STS = "http://ixa2.si.ehu.es/stswiki/images"
+_EWT = "https://raw.githubusercontent.com/UniversalDependencies/UD_English-EWT/master"
+_PPDB = "http://nlpgrid.seas.upenn.edu/PPDB/eng/"
+_SIM = "wordsim_similarity_goldstandard.txt"
+_REL = "wordsim_relatedness_goldstandard.txt"
+
+
+def _wordsim(url: str, sha1: str, *members: str, **licence: str) -> Source:
+    return Source(url, "wordsim", members=members, checksum=f"sha1:{sha1}", **licence)
+
+
+def _ws353(*members: str) -> Source:
+    url = "http://alfonseca.org/pubs/ws353simrel.tar.gz"
+    sha1 = "1b9ca7f4d61682dea0004acbd48ce74275d5bfff"
+    return _wordsim(url, sha1, *members, licence="CC BY 4.0")
+
+
+SOURCES: dict[str, Source] = {
+    "SL999": _wordsim(
+        "https://fh295.github.io/SimLex-999.zip",
+        "0d3afe35b89d60acf11c28324ac7be10253fda39",
+        "SimLex-999.txt",
+    ),
+    # The 352 distinct rows of both halves; the original set of 353 repeats a pair.
+    "WS353": _ws353(_SIM, _REL),
+    "WS353-SIM": _ws353(_SIM),
+    "WS353-REL": _ws353(_REL),
+    "RW": _wordsim(
+        "https://nlp.stanford.edu/~lmthang/morphoNLM/rw.zip",
+        "bf9c5959a0a2d7ed8e51d91433ac5ebf366d4fb9",
+        "rw.txt",
+    ),
+    "MEN": _wordsim(
+        "https://staff.fnwi.uva.nl/e.bruni/resources/MEN.tar.gz",
+        "3c4af1b7009c1ad75e03562f7f7bc5f51ff3a31a",
+        "MEN_dataset_natural_form_full",
+        licence="CC BY 2.0",
+    ),
+    "SimVerb": _wordsim(
+        "http://people.ds.cam.ac.uk/dsg40/paper/simverb/simverb-3500-data.zip",
+        "8c43b0a34823def29ad4c4f4d7e9d3b91acf8b8d",
+        "SimVerb-3500.txt",
+    ),
+    "STS2012": Source(f"{_STS}/4/40/STS2012-en-test.zip", "sts", is_folder=True),
+    "STS2013": Source(f"{_STS}/2/2f/STS2013-en-test.zip", "sts", is_folder=True),
+    "STS2014": Source(f"{_STS}/8/8c/STS2014-en-test.zip", "sts", is_folder=True),
+    "STS2015": Source(f"{_STS}/d/da/STS2015-en-test.zip", "sts", is_folder=True),
+    "STS2016": Source(f"{_STS}/9/98/STS2016-en-test.zip", "sts", is_folder=True),
+    "SICK": Source(
+        "https://zenodo.org/record/2787612/files/SICK.zip", "sts", "CC BY-NC-SA 3.0", ("SICK.txt",)
+    ),
+    **{
+        f"EWT-{split}": Source(f"{_EWT}/en_ewt-ud-{split}.conllu", "tagged", "CC BY-SA 4.0")
+        for split in ("train", "dev", "test")
+    },
+    "SST": Source(
+        "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip",
+        "sentiment",
+        is_folder=True,
+        num_bytes=789_539,
+    ),
+    "glove.6B.300d": Source(
+        "https://nlp.stanford.edu/data/glove.6B.zip",
+        "vectors",
+        "PDDL 1.0",
+        ("glove.6B.300d.txt",),
+        num_bytes=862_182_613,
+    ),
+    "wiki-news-300d-1M": Source(
+        "https://dl.fbaipublicfiles.com/fasttext/vectors-english/wiki-news-300d-1M.vec.zip",
+        "vectors",
+        "CC BY-SA 3.0",
+        ("wiki-news-300d-1M.vec",),
+        num_bytes=681_808_098,
+    ),
+} | {
+    f"ppdb-{version}-{size}-{kind}": Source(
+        f"{_PPDB}ppdb-{version}-{size}-{kind}.gz", "pairs", "CC BY 3.0 US (paraphrase.org)"
+    )
+    for version, size, kind in product(
+        ("1.0", "2.0"),
+        ("s", "m", "l", "xl", "xxl", "xxxl"),
+        ("lexical", "phrasal", "o2m", "m2o", "all"),
+    )
+}
+
+
+def fetch(name: str, *, cache_dir: str | Path | None = None, progress: bool = True) -> Path:
+    """Returns the file of a data set, downloaded unless it is cached.
+
+    If a checksum was published, cached downloads are checked at each call, and replaced if they
+    are damaged.
+
+    Args:
+        name: Name in `SOURCES`. `WS353` is the union of its two halves, each row once.
+        cache_dir: Folder for downloads. Defaults to the environment variable
+            `TF_CHARAGRAM_CACHE`, otherwise to the user's cache folder.
+        progress: Whether to draw a progress bar on stderr.
+
+    Returns:
+        The data file: PPDB as gzip, others unpacked; a folder if the set has many files.
+
+    Raises:
+        ConfigError: The name is unknown.
+        DataError: The file cannot be fetched, or has the wrong checksum or content.
+        RunError: Files of an archive cannot be written.
+    """
+    source = _source(name)
+    folder = cache_folder(cache_dir)
+    download = folder / _file_name(source)
+    target = _target(name, source, folder)
+    try:
+        _download(source, download, progress)
+        try:
+            if target == download:
+                _check_gzip(download)
+            elif not target.exists():
+                _unpack(download, source, target)
+        except DataError:
+            if source.checksum is None:
+                download.unlink()  # It may be an HTML page with an error message.
+            raise
+    except OSError as error:  # includes every network error of requests
+        message = (
+            f"could not be fetched from {source.url} ({error}). Try again, or download it by hand "
+            "and pass the path of the file instead of the name."
+        )
+        raise DataError(download, message) from error
+    return target
+
+
+def cached(name: str, *, cache_dir: str | Path | None = None) -> Path | None:
+    """Returns the file or folder of a data set if it is cached, without network or checks.
+
+    Args:
+        name: Name in `SOURCES`.
+        cache_dir: As for `fetch`.
+
+    Raises:
+        ConfigError: The name is unknown.
+    """
+    target = _target(name, _source(name), cache_folder(cache_dir))
+    return target if target.exists() else None
+
+
+def cache_folder(cache_dir: str | Path | None = None) -> Path:
+    """Returns the folder of downloads; see `fetch`."""
+    import pooch
+
+    folder = cache_dir or os.environ.get(CACHE_VARIABLE) or pooch.os_cache("tf_charagram")
+    return Path(folder).expanduser().resolve()
+
+
+def _source(name: str) -> Source:
+    if name not in SOURCES:
+        raise ConfigError(unknown_name("data set", name, SOURCES))
+    return SOURCES[name]
+
+
+def _file_name(source: Source) -> str:
+    return PurePosixPath(source.url).name
+
+
+def _target(name: str, source: Source, folder: Path) -> Path:
+    if source.is_folder:
+        return folder / name
+    if len(source.members) > 1:
+        return folder / f"{name}.tsv"
+    return folder / (source.members[0] if source.members else _file_name(source))
+
+
+def _download(source: Source, path: Path, progress: bool) -> None:
+    """Downloads a file unless it is there with the right checksum."""
+    import pooch
+    from rich.console import Console
+    from rich.progress import Progress
+
+    def downloader(*arguments: Any) -> None:
+        with Progress(console=Console(stderr=True), disable=not progress) as bar:
+            pooch.HTTPDownloader(
+                progressbar=_Bar(bar, path.name),
+                chunk_size=_CHUNK_BYTES,
+                timeout=_TIMEOUT_S,
+                headers={"Accept-Encoding": "identity"},
+            )(*arguments)
+
+    files = pooch.create(
+        path.parent, "", registry={path.name: source.checksum}, urls={path.name: source.url}
+    )
+    try:
+        files.fetch(path.name, downloader=downloader)
+    except OSError:
+        raise
+    except ValueError as error:  # pooch has deleted the file; the message has both checksums
+        message = (
+            f"wrong checksum from {source.url}. {error} Try again; if you trust the new file, "
+            "download it by hand and pass its path."
+        )
+        raise DataError(path, message) from error
+
+
+class _Bar:
+    """A progress bar for pooch, which sets `total`, drawn by rich."""
+
+    total: int | None = None
+
+    def __init__(self, bar: Progress, description: str) -> None:
+        self._bar = bar
+        self._task = bar.add_task(description, total=None)
+
+    def update(self, num_bytes: int) -> None:
+        self._bar.update(self._task, advance=num_bytes, total=self.total or None)
+
+    def reset(self) -> None:
+        self._bar.update(self._task, completed=0)
+
+    def close(self) -> None:
+        """Does nothing; `Progress` is closed by its `with`."""
+
+
+def _check_gzip(path: Path) -> None:
+    if path.suffix == ".gz":
+        with open(path, "rb") as file:
+            if file.read(2) != GZIP_MAGIC:
+                raise DataError(path, "expected a gzip file, found something else")
+
+
+def _unpack(archive: Path, source: Source, target: Path) -> None:
+    """Writes the members of a set, found by file name, or a folder of all files."""
+    try:
+        if source.is_folder:
+            with partial_folder(target) as folder:
+                for name, content in _files(archive):
+                    with open(folder / name, "wb") as file:
+                        shutil.copyfileobj(content, file)
+                folder.rename(target)
+            return
+        lines = chain.from_iterable(_lines(archive, member) for member in source.members)
+        with whole_file(target) as file:
+            file.writelines(lines if len(source.members) == 1 else dict.fromkeys(lines))
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
+        raise DataError(archive, f"expected a zip or tar archive ({error})") from error
+
+
+def _lines(archive: Path, member: str) -> Iterator[bytes]:
+    for name, content in _files(archive):
+        if name == member:
+            yield from (line.removesuffix(b"\n") + b"\n" for line in content)
+            return
+    raise DataError(archive, f"expected a file '{member}' in the archive, but it is missing")
+
+
+def _files(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    """Yields the name, without folders, and the content of each file; skips hidden ones."""
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as zipped:
+            entries = [entry for entry in zipped.infolist() if not entry.is_dir()]
+            yield from _visible((entry.filename, zipped.open(entry)) for entry in entries)
+    else:
+        with tarfile.open(archive) as tar:
+            yield from _visible((entry.name, tar.extractfile(entry)) for entry in tar)
+
+
+def _visible(files: Iterator[tuple[str, IO[bytes] | None]]) -> Iterator[tuple[str, IO[bytes]]]:
+    for path, content in files:
+        name = PurePosixPath(path).name
+        if content is not None and not name.startswith("."):
+            yield name, content

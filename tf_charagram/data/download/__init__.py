@@ -1,1 +1,0 @@
-"""Data sets that can be downloaded, with checksum and licence."""
