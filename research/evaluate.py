@@ -50,7 +50,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--bootstrap", type=int, default=0, help="resamples for intervals")
     parser.add_argument("--seed", type=int, default=0, help="seed of typos and resamples")
     parser.add_argument("--on-bad-line", choices=("error", "skip"), default="error")
-    parser.add_argument("--save-pairs", help="write the score of each pair: .tsv, .jsonl, .parquet")
+    parser.add_argument("--save-pairs", help="write the score of each pair: .tsv, .jsonl")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     return parser
 

@@ -26,7 +26,7 @@ from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.sick import read_sick
 from tf_charagram.data.readers.sts import read_sts
-from tf_charagram.data.readers.word_vectors import load_word_vectors, read_words
+from tf_charagram.data.readers.word_vectors import load_word_vectors, scan_word_vectors
 from tf_charagram.data.readers.wordsim import read_wordsim
 from tf_charagram.tasks.distillation.teacher import read_vectors
 from tf_charagram.tasks.sentiment.data import read_labelled_texts, read_trees
@@ -129,7 +129,9 @@ READERS = [
     file_target("reader.texts", "sentiment.tsv", _both(read_labelled_texts),
                 [b"label\ttext\n1\ta lovely film\n0\tit stinks , really\n", _SST], (*TABS, b'"')),
     file_target("vectors.word2vec", "vectors.txt",
-                lambda path: [[*read_words(path)], load_word_vectors(path, ["cat"]).matrix],
+                lambda path: [
+                    len(list(scan_word_vectors(path))), load_word_vectors(path, ["cat"]).matrix
+                ],
                 [b"2 3\ncat 0.5 -1 2e-3\na\xc2\xa0dog 1 2 3\n", b"cat 1 2\n"], (b" ", b"0 0\n")),
     file_target("vectors.npy", "teacher.npy", lambda path: [len(read_vectors(path))],
                 [_NPY.getvalue()], (b"'<f4'", b"'|O'", b"(2, 3)", b"9999999999", b"True")),

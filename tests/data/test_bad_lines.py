@@ -14,7 +14,7 @@ def test_error_stops_at_the_first():
         bad.report("p.tsv", 3, "expected 2, found 1")
 
 
-def test_skip_counts_and_keeps_the_first_five():
+def test_skip_counts_and_keeps_the_first():
     bad = BadLines("skip")
     assert bad.summary() == "no bad lines"
     for line in range(17, 25):
@@ -22,7 +22,6 @@ def test_skip_counts_and_keeps_the_first_five():
         if line == 17:
             assert bad.summary() == "skipped 1 bad line; first: p.tsv:17: expected 2, found 1"
     assert bad.count == 8
-    assert len(bad.messages) == 5
     assert bad.summary() == "skipped 8 bad lines; first: p.tsv:17: expected 2, found 1"
 
 

@@ -23,15 +23,7 @@ def test_jsonl(tmp_path):
     assert [json.loads(line) for line in lines] == ROWS
 
 
-def test_parquet(tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    write_rows(tmp_path / "r.parquet", ROWS)
-    assert parquet.read_table(tmp_path / "r.parquet").to_pylist() == ROWS
-
-
 def test_other_suffix(tmp_path):
-    with pytest.raises(
-        ConfigError, match=r"must end in \.tsv, \.jsonl, \.parquet\. Received: .*csv"
-    ):
+    with pytest.raises(ConfigError, match=r"must end in \.tsv or \.jsonl\. Received: .*csv"):
         write_rows(tmp_path / "r.csv", ROWS)
     assert not list(tmp_path.iterdir())

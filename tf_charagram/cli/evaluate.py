@@ -57,7 +57,7 @@ def make_parser() -> Parser:
     parser.add_argument("--seed", type=int, default=0, help="seed of typos and resamples [0]")
     parser.add_argument("--on-bad-line", choices=BadLines.POLICIES, default="error")
     parser.add_argument(
-        "--save-pairs", help="file for all pairs and their scores: FILE.tsv, .jsonl or .parquet"
+        "--save-pairs", help="file for all pairs and their scores: FILE.tsv or .jsonl"
     )
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no tables")
     return parser

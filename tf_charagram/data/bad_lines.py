@@ -6,19 +6,16 @@ from pathlib import Path
 
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 
-_NUM_KEPT_MESSAGES = 5
-
 
 class BadLines:
     """Stops at the first bad line, or skips and counts bad lines.
 
     Args:
-        on_bad_line: `"error"` raises at the first bad line; `"skip"` counts it and keeps
-            the first few messages.
+        on_bad_line: `"error"` raises at the first bad line; `"skip"` counts it.
 
     Attributes:
         count: Number of bad lines skipped so far.
-        messages: The first 5 of their messages, with file and line.
+        first: Message of the first of them, with file and line.
 
     Raises:
         ConfigError: `on_bad_line` is neither of the two.
@@ -31,7 +28,7 @@ class BadLines:
             raise ConfigError(unknown_name("on_bad_line", on_bad_line, self.POLICIES))
         self.on_bad_line = on_bad_line
         self.count = 0
-        self.messages: list[str] = []
+        self.first = ""
 
     @classmethod
     def of(cls, on_bad_line: str | BadLines) -> BadLines:
@@ -56,12 +53,11 @@ class BadLines:
             )
             raise DataError(path, message + remedy, line)
         self.count += 1
-        if self.count <= _NUM_KEPT_MESSAGES:
-            self.messages.append(str(DataError(path, message, line)))
+        self.first = self.first or str(DataError(path, message, line))
 
     def summary(self) -> str:
         """Returns one sentence, such as `skipped 3 bad lines; first: ...`."""
         if not self.count:
             return "no bad lines"
         plural = "" if self.count == 1 else "s"
-        return f"skipped {self.count} bad line{plural}; first: {self.messages[0]}"
+        return f"skipped {self.count} bad line{plural}; first: {self.first}"

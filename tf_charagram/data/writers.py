@@ -120,54 +120,33 @@ def write_rows(path: str | Path, rows: Rows) -> None:
     """Writes rows with the same columns; the file appears only once it is complete.
 
     Args:
-        path: `FILE.tsv`, with a header, and white space inside a text as one space; `FILE.jsonl`,
-            an object per line; or `FILE.parquet`.
+        path: `FILE.tsv`, with a header, and white space inside a text as one space; or
+            `FILE.jsonl`, an object per line.
         rows: Column -> value; at least one row.
 
     Raises:
-        ConfigError: The suffix is unknown, or pyarrow is not installed.
+        ConfigError: The suffix is unknown.
         RunError: The file cannot be written.
     """
     check_rows_file(path)
-    write, mode = _FORMATS[Path(path).suffix]
-    with whole_file(path, mode) as file:
-        write(file, rows)
+    with whole_file(path, "w") as file:
+        if Path(path).suffix == ".tsv":
+            for cells in (rows[0], *(row.values() for row in rows)):
+                file.write("\t".join(map(_one_line, cells)) + "\n")
+        else:
+            file.writelines(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
 
 
 def check_rows_file(path: str | Path) -> None:
     """Checks the name of a file for rows before they are computed.
 
     Raises:
-        ConfigError: `write_rows` cannot write such a file here.
+        ConfigError: `write_rows` cannot write such a file.
     """
-    suffix = Path(path).suffix
-    if suffix not in _FORMATS:
-        raise ConfigError(f"The file must end in {', '.join(_FORMATS)}. Received: {path}")
-    if suffix == ".parquet":
-        extra_module("pyarrow.parquet", "parquet")
+    if Path(path).suffix not in (".tsv", ".jsonl"):
+        raise ConfigError(f"The file must end in .tsv or .jsonl. Received: {path}")
 
 
 def _one_line(text: Any) -> str:
     # A tab or a line end inside a text would start the next column or row.
     return " ".join(str(text).split())
-
-
-def _write_tsv(file: IO[str], rows: Rows) -> None:
-    for cells in (rows[0], *(row.values() for row in rows)):
-        file.write("\t".join(map(_one_line, cells)) + "\n")
-
-
-def _write_jsonl(file: IO[str], rows: Rows) -> None:
-    file.writelines(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
-
-
-def _write_parquet(file: IO[bytes], rows: Rows) -> None:
-    table = extra_module("pyarrow", "parquet").Table.from_pylist([dict(row) for row in rows])
-    extra_module("pyarrow.parquet", "parquet").write_table(table, file, compression="zstd")
-
-
-_FORMATS: dict[str, tuple[Callable[[IO[Any], Rows], None], str]] = {
-    ".tsv": (_write_tsv, "w"),
-    ".jsonl": (_write_jsonl, "w"),
-    ".parquet": (_write_parquet, "wb"),
-}

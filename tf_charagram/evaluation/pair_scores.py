@@ -28,7 +28,7 @@ def save_pairs(
     see `on_gold_scale`.
 
     Args:
-        path: `FILE.tsv`, `FILE.jsonl` or `FILE.parquet`; see `write_rows`.
+        path: `FILE.tsv` or `FILE.jsonl`; see `write_rows`.
         sets: The sets.
         results: The results of all models on these sets.
 

@@ -121,7 +121,7 @@ def test_bad_lines(write, line, message):
         read_columns(path)
     bad = BadLines("skip")
     assert cells(read_columns(path, on_bad_line=bad)) == [("good", "0"), ("better", "1")]
-    assert (bad.count, bad.messages) == (1, [f"{path}:2: {message}"])
+    assert (bad.count, bad.first) == (1, f"{path}:2: {message}")
 
 
 @pytest.mark.parametrize(

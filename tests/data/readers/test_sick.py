@@ -102,8 +102,8 @@ def test_errors(write):
 def test_find(write, tmp_path):
     trial = write(SPLIT, "SICK_trial.txt")
     write(SPLIT, "SICK_train.txt")
-    write("pair_ID\tsentence_A\tsentence_B\n", "SICK_test.txt")
     assert find_sick(tmp_path) == {"SICK.trial": trial}
+    write("pair_ID\tsentence_A\tsentence_B\n", "SICK_test.txt")
     test = write(SPLIT, "SICK_test_annotated.txt")
     assert find_sick(tmp_path) == {"SICK.trial": trial, "SICK.test": test}
     whole = write(WHOLE)

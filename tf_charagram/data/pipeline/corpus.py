@@ -128,11 +128,6 @@ class PairCorpus:
                 if example.has_typos:
                     yield from example[:2]
 
-    def texts(self) -> Iterator[str]:
-        """Reads all sources once and yields every text without counting."""
-        for example, _ in self._examples(self._bad_lines):
-            yield from example[:2]
-
     def __iter__(self) -> Iterator[Example]:
         """Yields the examples.
 

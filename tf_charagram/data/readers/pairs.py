@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import math
+import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.columns import PAIR_NAMES, is_csv, read_records
 from tf_charagram.data.readers.lines import read_lines
-from tf_charagram.data.readers.ppdb import SEPARATOR, PpdbFilter, parse_ppdb_line
-from tf_charagram.errors import DataError
+from tf_charagram.data.readers.scored import is_number
+from tf_charagram.errors import ConfigError, DataError, unknown_name
 
 Pair = tuple[str, str]
 
@@ -23,6 +26,17 @@ _HEADERS = {
     ("anchor", "positive"),
     ("query", "answer"),
 }
+_PPDB_SEPARATOR = " ||| "
+_ENTAILMENT_TYPES = (
+    "Equivalence",
+    "ForwardEntailment",
+    "ReverseEntailment",
+    "Exclusion",
+    "OtherRelated",
+    "Independent",
+)
+_SCORE = "PPDB2.0Score"
+_SCORE_VALUE = re.compile(rf"(?:^|\s){re.escape(_SCORE)}=(\S+)")
 
 
 def read_pairs(
@@ -36,8 +50,10 @@ def read_pairs(
 
     Two tab-separated texts, or comma-separated ones with quotes if the file name ends in `.csv`:
     blank lines are skipped, and a first line of well-known column names (such as `text1 text2`) is
-    a header. PPDB 1.0 and 2.0: see `ppdb.py`. Texts are returned as they are in the file, including
-    equal and empty ones; `PairCorpus` decides which pairs to train on.
+    a header. The Paraphrase Database (PPDB), version 1.0 (Ganitkevitch et al. 2013) or 2.0 (Pavlick
+    et al. 2015): `LHS ||| phrase ||| paraphrase ||| features ||| alignment [||| entailment]`. Texts
+    are returned as they are in the file, including equal and empty ones; `PairCorpus` decides which
+    pairs to train on.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
@@ -53,28 +69,36 @@ def read_pairs(
         DataError: While iterating: the file cannot be read, has a bad line or no pair, or
             lacks a field that a filter needs.
     """
-    return _pairs(path, BadLines.of(on_bad_line), PpdbFilter(min_score, entailment))
+    types = (entailment,) if isinstance(entailment, str) else entailment
+    if min_score is not None and not math.isfinite(min_score):
+        raise ConfigError(f"`min_score` must be a finite number. Received: min_score={min_score}")
+    for name in types or ():
+        if name not in _ENTAILMENT_TYPES:
+            raise ConfigError(unknown_name("entailment type", name, _ENTAILMENT_TYPES))
+    return _pairs(path, BadLines.of(on_bad_line), min_score, types)
 
 
-def _pairs(path: str | Path, bad: BadLines, ppdb_filter: PpdbFilter) -> Iterator[Pair]:
+def _pairs(
+    path: str | Path, bad: BadLines, min_score: float | None, types: Sequence[str] | None
+) -> Iterator[Pair]:
     rows = read_records(path)
     first = next(rows, None)
     if first is None:
         raise DataError(path, "no pairs found: the file is empty")
-    if len(first[1]) == 1 and SEPARATOR in first[1][0]:
-        parse = _ppdb_parser(path, ppdb_filter)
+    is_ppdb = len(first[1]) == 1 and _PPDB_SEPARATOR in first[1][0]
+    _check_filters(path, first[1][0] if is_ppdb else None, min_score, types)
+    parse: Callable[[Sequence[str]], Pair | None]
+    if is_ppdb:
+        parse = partial(_ppdb_pair, min_score=min_score, types=types)
     else:
-        ppdb_filter.check_file(path, None)
-        parse = _csv_pair if is_csv(path) else _tsv_pair
-    if not _is_header(first[1]):
+        parse = partial(_two_texts, separator="comma" if is_csv(path) else "tab")
+    if tuple(cell.strip().lower() for cell in first[1]) not in _HEADERS:
         rows = itertools.chain([first], rows)
     num_lines = num_bad = num_pairs = 0
     for number, cells in rows:
         num_lines += 1
         try:
             pair = parse(cells)
-        except DataError:
-            raise
         except ValueError as error:
             num_bad += 1
             bad.report(path, number, str(error))
@@ -91,38 +115,54 @@ def _pairs(path: str | Path, bad: BadLines, ppdb_filter: PpdbFilter) -> Iterator
         )
 
 
-def _is_header(cells: Sequence[str]) -> bool:
-    return tuple(cell.strip().lower() for cell in cells) in _HEADERS
-
-
-def _tsv_pair(cells: Sequence[str]) -> Pair:
+def _two_texts(cells: Sequence[str], separator: str) -> Pair:
     if len(cells) != 2:
-        hint = "; commas separate texts only in .csv files" if "," in cells[0] else ""
-        raise ValueError(f"expected 2 tab-separated texts, found {len(cells)}{hint}")
+        is_hinted = separator == "tab" and "," in cells[0]
+        hint = "; commas separate texts only in .csv files" if is_hinted else ""
+        raise ValueError(f"expected 2 {separator}-separated texts, found {len(cells)}{hint}")
     return cells[0], cells[1]
 
 
-def _csv_pair(cells: Sequence[str]) -> Pair:
-    if len(cells) != 2:
-        raise ValueError(f"expected 2 comma-separated texts, found {len(cells)}")
-    return cells[0], cells[1]
+def _check_filters(
+    path: str | Path, first: str | None, min_score: float | None, types: Sequence[str] | None
+) -> None:
+    """Checks that a file has the fields of the filters, given its first line if it is PPDB."""
+    kind = "a tab-separated file, not PPDB 2.0" if first is None else "a PPDB 1.0 file"
+    remedy = "Give a PPDB 2.0 file, or remove this filter."
+    if min_score is not None and (first is None or _SCORE not in first):
+        raise DataError(path, f"`min_score` needs {_SCORE}, but this is {kind}. {remedy}")
+    if types is not None and (first is None or first.count(_PPDB_SEPARATOR) == 4):
+        raise DataError(path, f"`entailment` needs its types, but this is {kind}. {remedy}")
 
 
-def _ppdb_parser(
-    path: str | Path, ppdb_filter: PpdbFilter
-) -> Callable[[Sequence[str]], Pair | None]:
-    """Returns a parser that checks the first entry and gives `None` for filtered entries."""
-    is_first = True
+def _ppdb_pair(
+    cells: Sequence[str], min_score: float | None, types: Sequence[str] | None
+) -> Pair | None:
+    """Returns the pair of a line of PPDB, or `None` if it is filtered out."""
+    fields = "\t".join(cells).split(_PPDB_SEPARATOR)
+    if len(fields) not in (5, 6):
+        raise ValueError(f"expected 5 or 6 fields separated by '|||', found {len(fields)}")
+    _, phrase, paraphrase, features, _, *entailment = fields
+    if types is not None:
+        if not entailment:
+            raise ValueError("expected a 6th field, the entailment type, found 5 fields")
+        if entailment[0] not in types:
+            return None
+    # The score "NA" is NaN, which passes no minimum.
+    if min_score is not None and not _ppdb_score(features) >= min_score:
+        return None
+    return phrase, paraphrase
 
-    def parse(cells: Sequence[str]) -> Pair | None:
-        nonlocal is_first
-        entry = parse_ppdb_line("\t".join(cells))
-        if is_first:
-            ppdb_filter.check_file(path, entry)
-            is_first = False
-        return (entry.phrase, entry.paraphrase) if ppdb_filter.keeps(entry) else None
 
-    return parse
+def _ppdb_score(features: str) -> float:
+    match = _SCORE_VALUE.search(features)
+    if match is None:
+        raise ValueError(f"expected the feature {_SCORE}, but it is missing")
+    if match[1] == "NA":
+        return math.nan
+    if not is_number(match[1]):
+        raise ValueError(f"expected a number for feature {_SCORE}, found '{match[1]}'")
+    return float(match[1])
 
 
 def read_aligned(left: str | Path, right: str | Path) -> Iterator[Pair]:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.columns import read_columns, read_records
+from tf_charagram.data.readers.columns import read_columns
 from tf_charagram.data.readers.scored import (
     ScoredPairs,
     ScoredRows,
@@ -24,7 +24,6 @@ SICK_TEST = "SICK.test"
 LOWEST, HIGHEST = 1.0, 5.0
 
 _FILE = re.compile(r"SICK(?:[._-](train|trial|test))?(?:_annotated)?", re.IGNORECASE)
-_SCORE = "relatedness_score"
 
 
 def read_sick(
@@ -81,10 +80,10 @@ def find_sick(folder: str | Path) -> dict[str, Path]:
     """
     files: dict[str, Path] = {}
     whole: dict[str, Path] = {}
-    for path in files_below(folder):
+    # The test set was first released without scores, as `SICK_test.txt`.
+    for path in reversed(files_below(folder)):
         match = _match(path)
-        # The test set was first released without scores.
-        if match is None or not _has_scores(path):
+        if match is None:
             continue
         if match[1] is None:
             whole = whole or {SICK_TEST: path, "SICK.trial": path}
@@ -95,11 +94,6 @@ def find_sick(folder: str | Path) -> dict[str, Path]:
 
 def _match(path: str | Path) -> re.Match[str] | None:
     return _FILE.fullmatch(set_name(path))
-
-
-def _has_scores(path: Path) -> bool:
-    cells = next((cells for _, cells in read_records(path)), [])
-    return not _is_header(cells) or _SCORE in (cell.strip().lower() for cell in cells)
 
 
 def _is_header(cells: list[str]) -> bool:

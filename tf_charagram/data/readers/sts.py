@@ -44,7 +44,6 @@ _TRAIN = re.compile(r"(?<![a-z])(train|trial)(?![a-z])", re.IGNORECASE)
 def read_sts(
     path: str | Path,
     *,
-    gold: str | Path | None = None,
     name: str | None = None,
     on_bad_line: str | BadLines = "error",
 ) -> ScoredPairs:
@@ -58,7 +57,6 @@ def read_sts(
 
     Args:
         path: File, plain or gzip; either of an official pair of files.
-        gold: The official file of scores. Defaults to the one next to `path`.
         name: Name of the set. Defaults to the official name, such as `STS2012.OnWN`, if the names
             of file and folder are known; otherwise to the file name without suffix.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
@@ -76,7 +74,7 @@ def read_sts(
     known_name, _ = sts_name(path)
     name = name or known_name or set_name(path)
     official = _official(path)
-    if gold is None and official is None:
+    if official is None:
         rows = ScoredRows(path, bad, LOWEST, HIGHEST)
         columns = None
         for count, (number, cells) in enumerate(read_records(path)):
@@ -89,9 +87,9 @@ def read_sts(
                 rows.add(number, pair, score)
     else:
         texts = Path(path)
-        if official is not None and official.group(2).lower() == "gs":
+        if official.group(2).lower() == "gs":
             texts = _beside(texts, "gs", "input")
-        scores = Path(gold) if gold is not None else _beside(texts, "input", "gs")
+        scores = _beside(texts, "input", "gs")
         rows = ScoredRows(texts, bad, LOWEST, HIGHEST)
         for number, text, score in aligned_lines(texts, scores):
             rows.add(number, text.split("\t"), score, scores)

@@ -99,14 +99,6 @@ def scan_word_vectors(
     return _Reader(path, words, BadLines.of(on_bad_line)).scan()
 
 
-def read_words(path: str | Path, *, on_bad_line: str | BadLines = "error") -> Iterator[str]:
-    """Streams the words of a file of word vectors without parsing their numbers.
-
-    Args and errors are those of `scan_word_vectors`; repeated words are yielded repeatedly.
-    """
-    return (word for _, word, _ in _Reader(path, None, BadLines.of(on_bad_line)).rows())
-
-
 def word_vectors_dim(path: str | Path, *, on_bad_line: str = "error") -> int:
     """Returns the width of the vectors in a file, from its first good line.
 
