@@ -181,6 +181,3 @@ def test_header_of_unknown_names(write):
     columns = {"text_columns": ["1"], "label_column": "0"}
     assert len(read_columns(path, header=True, **columns)) == 20
     assert len(read_columns(path, header=False)) == 21
-    scored = write("rating\tone\tother\n3\ta\tb\n3\tc\td\n")
-    with pytest.raises(DataError, match="looks like a header"):
-        read_columns(scored, num_texts=2, is_scored=True)

@@ -110,10 +110,13 @@ class TestPlain:
         assert pairs.left == ["a b", "f"]
         np.testing.assert_array_equal(pairs.scores, [5, 0.5])
 
-    @pytest.mark.parametrize("content", ["", "\n\n", "5\ta\tb\n"])
-    def test_too_few_rows(self, tmp_path, content):
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [("\n\n", "no rows found"), ("5\ta\tb\n", "expected at least 2 rows with a score")],
+    )
+    def test_too_few_rows(self, tmp_path, content, message):
         (tmp_path / "2012.OnWN.tsv").write_text(content)
-        with pytest.raises(DataError, match=r"OnWN\.tsv: expected at least 2 rows with a score"):
+        with pytest.raises(DataError, match=rf"OnWN\.tsv: {message}"):
             read_sts(tmp_path / "2012.OnWN.tsv")
 
 

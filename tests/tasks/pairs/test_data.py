@@ -60,7 +60,7 @@ def test_columns(write):
     assert read_labelled_pairs(write("a\tb\tYES\nc\td\tNO\n"), **columns).left == ["b", "d"]
     scored = read_scored_pairs(write("a\tb\t2\nc\td\t7\n"), num_classes=7, **columns)
     assert scored.scores.tolist() == [2, 7]
-    with pytest.raises(DataError, match="Swap them: label_column=0, text_columns=1,2"):
+    with pytest.raises(DataError, match="column 0 should hold texts, but it holds numbers"):
         read_scored_pairs(write(PLAIN), text_columns=["0", "2"], label_column="1")
 
 

@@ -77,7 +77,7 @@ class Row(NamedTuple):
     Attributes:
         line: Its 1-based line.
         texts: Its texts, stripped and not empty.
-        label: Its label or score, stripped and not empty.
+        label: Its label or score, stripped; empty only if `allow_unscored`.
     """
 
     line: int
@@ -92,6 +92,7 @@ def read_columns(
     label_column: str | None = None,
     num_texts: int = 1,
     is_scored: bool = False,
+    allow_unscored: bool = False,
     header: bool | None = None,
     split: str | None = None,
     on_bad_line: str | BadLines = "error",
@@ -104,6 +105,7 @@ def read_columns(
         label_column: The column of the label or score.
         num_texts: Texts in a row: 1 or 2.
         is_scored: Whether `label_column` holds numbers.
+        allow_unscored: Whether to return rows with an empty label as well.
         header: Whether the first line holds names of columns.
         split: The rows to keep of a file with several splits.
         on_bad_line: Policy for bad lines.
@@ -129,7 +131,7 @@ def read_columns(
     rows = []
     for line, cells in records if has_header else itertools.chain([first], records):
         try:
-            row = layout.row(line, cells)
+            row = layout.row(line, cells, allow_unscored)
         except ValueError as error:
             bad.report(path, line, str(error))
             continue
@@ -138,8 +140,8 @@ def read_columns(
     if not rows:
         raise DataError(path, f"no rows found: {bad.summary()}. Check the columns and the split.")
     _check_content(path, rows, layout, is_scored)
-    if header is None and not has_header:
-        _check_first_row(path, rows, is_scored)
+    if header is None and not has_header and not is_scored:
+        _check_first_label(path, rows)
     return rows
 
 
@@ -168,19 +170,22 @@ class _Layout:
     split: tuple[int, str] | None
     first_line: int
 
-    def row(self, line: int, cells: list[str]) -> Row | None:
+    def row(self, line: int, cells: list[str], allow_unscored: bool) -> Row | None:
         """Returns a row, or `None` if it is of another split; raises `ValueError` if it is bad."""
         if len(cells) != len(self.names):
             expected = f"{len(self.names)} columns as in line {self.first_line}"
             raise ValueError(f"expected {expected}, found {len(cells)}")
         if self.split is not None and cells[self.split[0]].strip().lower() != self.split[1]:
             return None
-        for kind, index in (*(("text", index) for index in self.texts), ("label", self.label)):
-            if not cells[index].strip():
+        cells = [cell.strip() for cell in cells]
+        label = cells[self.label]
+        for index in () if allow_unscored and not label else (*self.texts, self.label):
+            if not cells[index]:
+                kind = "label" if index == self.label else "text"
                 raise ValueError(
                     f"expected a {kind} in column {self.names[index]}, but it is empty"
                 )
-        return Row(line, tuple(cells[i].strip() for i in self.texts), cells[self.label].strip())
+        return Row(line, tuple(cells[i] for i in self.texts), label)
 
 
 class _ColumnFinder:
@@ -213,7 +218,8 @@ class _ColumnFinder:
                 f"text_columns={','.join(text_columns)}, label_column={label_column}"
             )
         names = self._cells if self._has_header else [str(i) for i in range(len(self._cells))]
-        return _Layout(names, tuple(indices[:-1]), indices[-1], self._split(split), self._line)
+        *texts, label = indices
+        return _Layout(names, tuple(texts), label, self._split(split), self._line)
 
     def _default_texts(self, num_texts: int) -> Sequence[str]:
         if not self._has_header:
@@ -283,14 +289,10 @@ def _check_content(path: str | Path, rows: Sequence[Row], layout: _Layout, is_sc
         )
 
 
-def _check_first_row(path: str | Path, rows: Sequence[Row], is_scored: bool) -> None:
+def _check_first_label(path: str | Path, rows: Sequence[Row]) -> None:
     """Raises a `DataError` if the first row looks like a header of unknown names."""
-    label, later_labels = rows[0].label, [row.label for row in rows[1:]]
-    if is_scored:
-        is_header = not is_number(label) and any(map(is_number, later_labels))
-    else:
-        is_header = len(rows) >= _MIN_ROWS and label not in later_labels
-    if is_header:
+    label = rows[0].label
+    if len(rows) >= _MIN_ROWS and label not in [row.label for row in rows[1:]]:
         raise DataError(
             path,
             f"looks like a header, because no other line has a label like '{label[:40]}'. "
@@ -304,12 +306,10 @@ def _lower(cells: Iterable[str]) -> list[str]:
     return [cell.strip().lower() for cell in cells]
 
 
-def scored_columns(cells: Sequence[str]) -> tuple[int, int, int] | None:
-    """Returns the columns of score and texts in a header of well-known names, if it is one."""
-    places = {name: place for place, name in enumerate(_lower(cells))}
-    scores = [places[name] for name in _SCORE_NAMES if name in places]
-    texts = [pair for pair in PAIR_NAMES if places.keys() >= {*pair}]
-    return (scores[0], places[texts[0][0]], places[texts[0][1]]) if scores and texts else None
+def is_scored_header(cells: Sequence[str]) -> bool:
+    """Returns whether cells are well-known names of a score and of two texts."""
+    names = {*_lower(cells)}
+    return not names.isdisjoint(_SCORE_NAMES) and any(names.issuperset(p) for p in PAIR_NAMES)
 
 
 def is_csv(path: str | Path) -> bool:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.columns import read_records, scored_columns
+from tf_charagram.data.readers.columns import is_scored_header, read_columns
 from tf_charagram.data.readers.scored import (
     ScoredPairs,
     ScoredRows,
@@ -76,15 +76,10 @@ def read_sts(
     official = _official(path)
     if official is None:
         rows = ScoredRows(path, bad, LOWEST, HIGHEST)
-        columns = None
-        for count, (number, cells) in enumerate(read_records(path)):
-            if not count and (columns := scored_columns(cells)):
-                continue
-            if columns is None:
-                rows.add(number, cells[1:], cells[0])
-            else:
-                score, *pair = (cells[place] if place < len(cells) else "" for place in columns)
-                rows.add(number, pair, score)
+        for row in read_columns(
+            path, num_texts=2, is_scored=True, allow_unscored=True, on_bad_line=bad
+        ):
+            rows.add(row.line, row.texts, row.label)
     else:
         texts = Path(path)
         if official.group(2).lower() == "gs":
@@ -184,7 +179,7 @@ def _beside(path: Path, part: str, other_part: str) -> Path:
 def _is_row(cells: list[str]) -> bool:
     """Returns whether cells are a score and two sentences, or the names of such columns."""
     is_pair = len(cells) >= 3 and is_number(cells[0]) and not is_number(cells[2])
-    return is_pair or scored_columns(cells) is not None
+    return is_pair or is_scored_header(cells)
 
 
 FORMAT = SetFormat(
