@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
 from tf_charagram.data.sets import evaluation_sets, register_format
 from tf_charagram.data.starter import STARTER
@@ -128,18 +125,3 @@ def test_a_registered_format(tmp_path, monkeypatch):
         SetFormat("phrases", lambda folder: {"mine": folder / "x"}, lambda path, **_: pairs)
     )
     assert names(evaluation_sets(tmp_path, ["phrases"])) == ["mine"]
-
-
-SHARED = Path(__file__).parents[3] / "shared" / "data"
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data")
-def test_real_files():
-    sizes = {pairs.name: len(pairs) for pairs in evaluation_sets(SHARED)}
-    expected = {"SL999": 999, "WS353": 353, "WS353-SIM": 203, "WS353-REL": 252}
-    expected |= {"SICK.test": 4927, "SICK.trial": 500, "STS2012.OnWN": 750, "STS2013.FNWN": 189}
-    assert expected.items() <= sizes.items()
-    # 7 rows have an empty text next to a character such as U+25CF.
-    pairs = list(read_pairs(SHARED / "words/ppdb-xl-lexical.tsv"))
-    assert len(pairs) == 187_272
-    assert sum(not (left.strip() and right.strip()) for left, right in pairs) == 7

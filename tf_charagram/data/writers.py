@@ -15,7 +15,6 @@ import numpy as np
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.json_files import to_json_lines
 from tf_charagram.files.writing import whole_file
-from tf_charagram.lazy import extra_module
 
 Rows = Sequence[Mapping[str, Any]]
 

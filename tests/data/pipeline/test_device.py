@@ -14,7 +14,6 @@ from tf_charagram.data.pipeline.device import (
     RaggedParts,
     first_gpu,
     from_parts,
-    on_device,
     to_parts,
 )
 from tf_charagram.data.pipeline.pair_stream import PairStream
@@ -84,13 +83,6 @@ def test_batches_are_copied_to_the_gpu_if_there_is_one(monkeypatch):
     stream.dataset(segment)
     stream.dataset(segment, "GPU:3")
     assert copies == ["GPU:7", "GPU:3"]
-
-
-def test_number_of_batches_is_known():
-    batches = tf.data.Dataset.range(5).map(lambda number: (number,))
-    copied = on_device(batches, "CPU:0")
-    assert int(copied.cardinality()) == 5
-    assert [int(number) for (number,) in copied] == [0, 1, 2, 3, 4]
 
 
 def test_raw_pairs_are_copied_too(monkeypatch):

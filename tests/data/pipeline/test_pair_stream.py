@@ -87,41 +87,11 @@ def test_a_batch_is_a_function_of_seed_and_step(settings):
     assert batches_of(make(seed=5, **settings), 3, 7) != whole[3:]
 
 
-@pytest.mark.long
-def test_orders_are_uniform():
-    """How often a pair is at a position in 60 epochs: 5.5 times.
-
-    Chi-squared has mean 100 and deviation 14, for 11 pairs at as many positions; 200 is 7
-    deviations away.
-    """
-    orders = np.array(pairs_of(make(batch_size=NUM_PAIRS), 0, 60))
-    expected = 60 / NUM_PAIRS
-    counts = [np.bincount(pairs, minlength=NUM_PAIRS) for pairs in orders.T]
-    assert (((np.array(counts) - expected) ** 2) / expected).sum() < 200
-
-
-def padding(batches):
-    """Returns the share of padding if every batch is padded to its longest text."""
-    lengths = [[len(row) for row in ids] for ids, _ in batches]
-    room = sum(len(batch) * max(batch) for batch in lengths)
-    return 1 - sum(map(sum, lengths)) / room
-
-
 def test_buckets_of_a_later_window_from_any_step():
     stream = make(2 * BUCKET_BATCHES * 4, bucket_by_length=True)
     whole = batches_of(stream, 0, stream.steps_per_epoch)
     first = BUCKET_BATCHES + 8
     assert batches_of(stream, first, 20) == whole[first : first + 20]
-
-
-def test_buckets_hold_texts_of_similar_length():
-    """A window has all pairs here; cut at 13 lengths, at most a fifth of a batch is padding."""
-    num_pairs = BUCKET_BATCHES * 4
-    plain, bucketed = make(num_pairs), make(num_pairs, bucket_by_length=True)
-    steps = plain.steps_per_epoch
-    assert padding(batches_of(bucketed, 0, steps)) < padding(batches_of(plain, 0, steps)) - 0.1
-    longest = [max(map(len, ids)) for ids, _ in batches_of(bucketed, 0, steps)]
-    assert longest != sorted(longest) and longest != sorted(longest, reverse=True)
 
 
 @pytest.mark.parametrize("settings", [{}, {"file_order_first": True}, {"bucket_by_length": True}])

@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.columns import read_columns
@@ -91,18 +89,6 @@ def test_csv(write):
 def test_broken_csv(write, content):
     with pytest.raises(DataError, match=r"x\.csv:2: the row is not valid CSV \(.*\)\. Check its q"):
         read_columns(write(content, "x.csv"))
-
-
-TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(str.strip)
-
-
-@settings(max_examples=50)
-@given(rows=st.lists(st.tuples(st.sampled_from(["yes", "no"]), TEXT), min_size=1, max_size=9))
-def test_round_trip(tmp_path_factory, rows):
-    path = tmp_path_factory.mktemp("rows") / "x.tsv"
-    path.write_bytes("".join(f"{label}\tx {text}\n" for label, text in rows).encode())
-    found = read_columns(path, header=False)
-    assert cells(found) == [(f"x {text}".strip(), label) for label, text in rows]
 
 
 @pytest.mark.parametrize(

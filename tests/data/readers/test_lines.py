@@ -21,18 +21,6 @@ TEXT = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])
 )
 
 
-OTHER_FORMATS = (
-    b"\x1f\x8b",
-    b"\xff\xfe",
-    b"\xfe\xff",
-    b"BZh",
-    b"\xfd7z",
-    b"\x28\xb5",
-    b"PK",
-    b"PAR1",
-)
-
-
 def write(folder, content, name="x.tsv"):
     path = folder / name
     path.write_bytes(content)
@@ -56,15 +44,6 @@ def test_round_trip(tmp_path_factory, lines, ends, use_gzip, has_bom):
     path = tmp_path_factory.mktemp("lines") / "misleading.name"
     path.write_bytes(gzip.compress(content) if use_gzip else content)
     assert list(read_lines(path)) == list(enumerate(lines, start=1))
-
-
-@settings(max_examples=100)
-@given(content=st.binary(max_size=200).filter(lambda b: not b.startswith(OTHER_FORMATS)))
-def test_any_bytes_give_as_many_lines_as_line_ends(tmp_path_factory, content):
-    path = tmp_path_factory.mktemp("bytes") / "x"
-    path.write_bytes(content)
-    num_lines = content.count(b"\n") + (content != b"" and not content.endswith(b"\n"))
-    assert [number for number, _ in read_lines(path)] == list(range(1, num_lines + 1))
 
 
 @pytest.mark.parametrize(

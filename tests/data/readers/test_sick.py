@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.sick import FORMAT, find_sick, read_sick
+from tf_charagram.data.readers.sick import find_sick, read_sick
 from tf_charagram.errors import ConfigError, DataError
 
 WHOLE = (
@@ -108,16 +108,3 @@ def test_find(write, tmp_path):
     assert find_sick(tmp_path) == {"SICK.trial": trial, "SICK.test": test}
     whole = write(WHOLE)
     assert find_sick(tmp_path) == {"SICK.trial": whole, "SICK.test": whole}
-
-
-@pytest.mark.parametrize(
-    ("cells", "expected"),
-    [
-        (["4.5", "a", "b", "NEUTRAL"], True),
-        (["4.5", "a", "b", "0.5"], False),
-        (["4.5", "a", "b"], False),
-        (["a", "b", "c", "NEUTRAL"], False),
-    ],
-)
-def test_rows_of_files_of_any_name(cells, expected):
-    assert FORMAT.is_row(cells) is expected
