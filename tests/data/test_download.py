@@ -163,7 +163,7 @@ def test_tar_members_and_their_union(server, serve, cache, get):
 
 @pytest.mark.parametrize("pack", [zip_of, tar_of])
 def test_folder(serve, cache, get, pack):
-    """All files, wherever the archive says they are."""
+    """Paths inside the archive are ignored."""
     files = {f"../sts/STS.{kind}.OnWN.txt": text for kind, text in STS.items()}
     serve("STS2012", pack({"__MACOSX/._x": "", **files}))
     assert cached("STS2012") is None
@@ -199,7 +199,7 @@ def test_bad_archive(serve, get, content, message):
     ],
     ids=["archive", "gzip"],
 )
-def test_a_page_in_place_of_data_is_not_kept(serve, get, name, content, kind):
+def test_an_html_page_instead_of_data_is_not_kept(serve, get, name, content, kind):
     serve(name, b"<html>Log in first.</html>", "published")
     with pytest.raises(DataError, match=f"expected a {kind}"):
         get(name)

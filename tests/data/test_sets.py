@@ -1,4 +1,4 @@
-"""`evaluation_sets`: which sets a place holds, and what a single file is."""
+"""`evaluation_sets`: sets in a folder and the kind of a single file."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class TestFile:
         assert (pairs.name, pairs.metric, len(pairs)) == ("mine", metric, 2)
         assert all(not text.replace(".", "").isdigit() for text in pairs.left) or kind == "wordsim"
 
-    def test_another_kind(self, folder):
+    def test_wrong_kind(self, folder):
         message = (
             r"rw\.txt: expected a sentence similarity set, .*; this looks like a word .*\. "
             "The score is the last column of words, and the first of sentences"
@@ -113,7 +113,7 @@ class TestFile:
             evaluation_sets(tmp_path / "none")
 
 
-def test_without_a_place():
+def test_default_sets():
     assert names(evaluation_sets(None))[0] == STARTER
     assert names(evaluation_sets(None, ["wordsim"])) == names(evaluation_sets(None))
 

@@ -1,4 +1,4 @@
-"""Arrays come back as NumPy wrote them, and a damaged file is a `ValueError`."""
+"""Arrays are read as NumPy wrote them; a damaged file is a `ValueError`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_round_trip(path, save):
             file.read("nothing")
 
 
-def test_only_some_kinds(path):
+def test_kinds(path):
     np.savez(path, keys=np.arange(3), text=np.array(["a"]))
     with pytest.raises(ValueError, match="'text' holds <U1, expected numbers"):
         read_arrays(path)
@@ -64,7 +64,7 @@ def test_every_cut_and_every_flipped_byte(path, compress):
             assert all(np.array_equal(array, ARRAYS["table"]) for array in arrays.values())
 
 
-def test_more_announced_than_there_is(path):
+def test_announced_size(path):
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(
         header, {"descr": "<f4", "fortran_order": False, "shape": (1 << 40,)}

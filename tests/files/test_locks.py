@@ -1,4 +1,4 @@
-"""One process at a time writes to a folder; two locks in one process stand for two processes."""
+"""Locks on folders; two locks in one process stand for two processes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_on_wait_waits_and_is_called_once(tmp_path, monkeypatch):
     assert calls == ["waiting"]
 
 
-def test_ends_with_its_process(tmp_path, monkeypatch):
+def test_lock_ends_with_its_process(tmp_path, monkeypatch):
     code = (
         "import sys; from tf_charagram.files.locks import FolderLock; "
         "lock = FolderLock(sys.argv[1]); lock.acquire(); "

@@ -50,7 +50,7 @@ def test_a_link_is_replaced_and_its_target_is_not(tmp_path, is_there):
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_an_error_within_leaves_the_old_file_and_nothing_else(tmp_path, error):
+def test_an_error_leaves_only_the_old_file(tmp_path, error):
     path = tmp_path / "file"
     path.write_text("old")
     with pytest.raises(error), whole_file(path, "w") as file:

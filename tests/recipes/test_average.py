@@ -35,8 +35,8 @@ def test_each_weight_is_the_mean(tmp_path):
         assert_allclose(weight, np.mean([other.numpy() for other in others], axis=0), rtol=1e-5)
 
 
-def test_one_of_them_knows_more_characters(tmp_path):
-    """As a model does that met one more in its pairs, without a row for it."""
+def test_a_model_with_one_more_character(tmp_path):
+    """A model may have seen one more character in its pairs, without a row for it."""
     first = saved(tmp_path / "a", 0)
     vocabulary = first.vectorizer.vocabulary
     more = Alphabet([*vocabulary.alphabet.characters, ord("\N{SNOWMAN}")])

@@ -1,4 +1,4 @@
-"""The recipes, and the model that they made, as it ships."""
+"""The recipes of the shipped models."""
 
 from __future__ import annotations
 

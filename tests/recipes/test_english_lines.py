@@ -1,4 +1,4 @@
-"""The lines that `english` learns from, and the words that it knows."""
+"""The training lines and the dictionary of `english`."""
 
 from __future__ import annotations
 

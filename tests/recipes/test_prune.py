@@ -1,4 +1,4 @@
-"""The script that leaves out n-grams before a model is trained on."""
+"""The script that prunes n-grams before a model is trained further."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from tests.models.answers import parts
 from tf_charagram.models.embedder import TextEmbedder
 
 
-def test_what_matters_is_kept_as_it_is(tmp_path):
-    """A count to the power of 0 leaves the norm alone to choose."""
+def test_largest_ngrams_are_kept_unchanged(tmp_path):
+    """With a count to the power of 0, only the norm decides."""
     whole = TextEmbedder(*parts())
     whole.task = "words"
     whole.save(tmp_path / "whole")

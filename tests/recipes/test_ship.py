@@ -1,4 +1,4 @@
-"""The script that freezes a model as one that ships."""
+"""The script that makes a model one that ships."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def arguments(tmp_path):
     return [str(value) for value in (run, "tiny", *files, "--to", tmp_path / "pretrained")]
 
 
-def test_what_is_written(arguments, tmp_path, capsys):
+def test_written_files(arguments, tmp_path, capsys):
     assert main(arguments) == 0
     folder = tmp_path / "pretrained" / "tiny"
     names = {"config.json", "vocabulary.npz", "weights.npz", "words.txt.gz", "card.json"}
@@ -47,8 +47,8 @@ def test_what_is_written(arguments, tmp_path, capsys):
     assert "bytes of at most 10,000,000; 2 words" in capsys.readouterr().out
 
 
-def test_words_that_it_corrects_to(arguments, tmp_path, capsys):
-    """They take the place of a list of words, and are what `neighbors` searches."""
+def test_dictionary(arguments, tmp_path, capsys):
+    """They replace the list of words, and `neighbors` searches them."""
     (tmp_path / "words.tsv").write_text("machines\t30\ngate\t90\nadage\t1\n")
     index = arguments.index("--words")
     arguments[index : index + 2] = ["--dictionary", str(tmp_path / "words.tsv")]
@@ -70,7 +70,7 @@ def test_made_smaller(arguments, tmp_path):
     assert loaded.vectorizer.num_rows == 20
 
 
-def test_rounded_for_texts(arguments, tmp_path, capsys):
+def test_rounding_for_texts(arguments, tmp_path, capsys):
     whole = TextEmbedder.load(tmp_path / "run")
     texts = ["machines", "gate", "adage of machines", "a gate"]
     (tmp_path / "texts.txt").write_text("\n".join(100 * texts))
@@ -85,8 +85,8 @@ def test_rounded_for_texts(arguments, tmp_path, capsys):
     assert "one of int8, int4. Received: float16" in capsys.readouterr().err
 
 
-def test_what_matters_and_in_how_many_bits(arguments, tmp_path):
-    """A count to the power of 0 leaves the norm alone to choose."""
+def test_pruning_and_quantization(arguments, tmp_path):
+    """With a count to the power of 0, only the norm decides."""
     whole = TextEmbedder.load(tmp_path / "run")
     smaller = [*arguments, "--max-ngrams", "20", "--count-power", "0", "--table-dtype", "int4"]
     assert main(smaller) == 0

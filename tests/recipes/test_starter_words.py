@@ -1,4 +1,4 @@
-"""The word pairs of the starter set: how they grow from the tables."""
+"""The word pairs of the starter set, made from tables."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def corpus_of(*sources, weights=None, **settings):
 
 
 def read(corpus):
-    """Returns texts of the first pass, and pairs of a later one."""
+    """Returns the texts of the first pass and the pairs of a later one."""
     texts = list(corpus.survey())
     pairs = [example[:2] for example in corpus]
     assert len(pairs) == corpus.num_pairs
@@ -30,7 +30,7 @@ def read(corpus):
     return texts, pairs
 
 
-def test_sources_in_order_and_every_pass_alike():
+def test_sources_in_order_in_every_pass():
     first, second = [("a", "b"), ("b", "c")], [("a", "b"), ("c", "c")]
     corpus = corpus_of(first, second)
     texts, pairs = read(corpus)
@@ -50,7 +50,7 @@ def test_empty_texts_are_left_out_and_counted(caplog):
 
 
 @pytest.mark.parametrize("setting", [{"min_score": 3.0}, {"entailment": ("Equivalence",)}])
-def test_filters_of_what_has_no_scores(tmp_path, setting):
+def test_filters_without_scores(tmp_path, setting):
     path = tmp_path / "texts"
     path.write_text("a\n")
     for name in ("starter", f"{path}::{path}"):
@@ -69,7 +69,7 @@ def test_filters_of_what_has_no_scores(tmp_path, setting):
          ["starter.dev", "starter.test", "a/x.tsv", "b/x.tsv"]),
     ],
 )  # fmt: skip
-def test_names_of_what_is_scored(eval_data, data, expected):
+def test_named_sets(eval_data, data, expected):
     assert [name for name, _, _ in named_sets(eval_data, data)] == expected
 
 
@@ -95,7 +95,7 @@ def test_weights_repeat_and_draw():
     assert read(again)[1] == pairs != read(other)[1]
 
 
-def test_typos_are_added_and_known_to_be_copies():
+def test_pairs_with_typos_are_added():
     pairs = [(f"number {i} is leftmost", f"rightmost is {i}") for i in range(1000)]
     corpus = corpus_of(pairs, augment_typos=0.5, seed=1)
     read(corpus)
@@ -120,7 +120,7 @@ def test_wrong_share_of_typos(share):
         corpus_of([("a", "b")], augment_typos=share)
 
 
-def test_typos_are_neither_listed_nor_made_where_no_word_is_long_enough():
+def test_typos_are_not_listed_and_need_long_words():
     corpus = corpus_of([("a cat", "longer words"), ("a b", "c d")] * 50, augment_typos=1.0)
     texts = list(corpus.survey())
     assert corpus.listed == ["a cat", "longer words", "a b", "c d"]
@@ -142,7 +142,7 @@ def test_bad_lines_are_counted_once():
     assert bad_lines.count == 1
 
 
-def test_a_file_that_changes_meanwhile():
+def test_a_file_that_changes_during_training():
     pairs = [("a", "b"), ("c", "d")]
     corpus = corpus_of(pairs)
     list(corpus.survey())

@@ -1,4 +1,4 @@
-"""Batches on their way to a device: a CPU here, for which the datasets are the same."""
+"""Batches on a device: a CPU here, whose datasets are the same."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def weights_after(stream, device, **settings):
 
 
 def test_parts():
-    """Ragged tensors in parts, int32 as int64, all others as they are; and back."""
+    """Ragged tensors become parts, int32 becomes int64, others stay; and back."""
     batch = ragged([[1, 2], [], [3]]), tf.constant([1, 2]), tf.constant([0.5]), tf.constant([True])
     parts = to_parts(batch)
     assert isinstance(parts[0], RaggedParts)
@@ -86,7 +86,7 @@ def test_batches_are_copied_to_the_gpu_if_there_is_one(monkeypatch):
 
 
 def test_raw_pairs_are_copied_too(monkeypatch):
-    """`fit` and `evaluate` on texts give the same with the ids in parts."""
+    """`fit` and `evaluate` on texts give the same result with the ids in parts."""
     vectorizer = NgramVectorizer.from_texts(TEXTS)
     pairs = tf.data.Dataset.from_tensor_slices((TEXTS[:5], TEXTS[5:])).batch(5)
     losses = []

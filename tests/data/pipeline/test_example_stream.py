@@ -35,7 +35,7 @@ def test_an_epoch_visits_every_example_once(size, batch_size, has_lengths):
 
 
 @pytest.mark.parametrize("has_lengths", [False, True])
-def test_any_step_can_be_the_first(has_lengths):
+def test_batches_from_any_step(has_lengths):
     lengths = np.arange(103) % 13 if has_lengths else None
     stream = make_stream(lengths=lengths)
     steps = 3 * stream.steps_per_epoch
@@ -45,7 +45,7 @@ def test_any_step_can_be_the_first(has_lengths):
 
 
 @pytest.mark.parametrize("num_steps", [1, 4, 50])
-def test_orders_are_those_of_the_batches(num_steps):
+def test_orders_equal_the_batches(num_steps):
     stream = make_stream()
     for segment in stream.segments(7, 20):
         orders = stream.orders(segment, num_steps)
@@ -58,13 +58,13 @@ def test_orders_are_those_of_the_batches(num_steps):
 
 
 @pytest.mark.parametrize("size", [100, 103])
-def test_num_examples_is_what_was_seen(size):
+def test_num_examples(size):
     stream = make_stream(size, lengths=np.arange(size))
     seen = np.cumsum([0, *map(len, batches_of(stream, 0, 25))])
     assert [stream.num_examples(step) for step in range(26)] == seen.tolist()
 
 
-def test_examples_of_a_batch_are_of_like_length():
+def test_batches_hold_examples_of_similar_length():
     lengths = np.random.default_rng(0).integers(1, 100, 640)
     stream = make_stream(640, 20, lengths=lengths)
     spread = [np.ptp(lengths[batch]) for batch in stream.epoch(0)]

@@ -117,7 +117,7 @@ def test_blocks_are_visited_whole_and_in_a_new_order(filled, settings):
     assert [stream.num_examples(step) for step in range(13)] == num_examples.tolist()
 
 
-def test_updates_where_several_batches_are_a_step(filled):
+def test_num_updates_of_mega_batches(filled):
     """The last pool of a block has fewer batches, and of these the last has fewer pairs."""
     stream = PairStream(filled(block_size=7), batch_size=2, mega_batches=2)
     sizes = [-(-len(pool) // 2) for pool in pairs_of(stream, 0, 9)]
@@ -146,8 +146,8 @@ def test_batch_size(batch_size):
         make(batch_size=batch_size)
 
 
-def test_no_two_seeds_or_epochs_have_one_order():
-    """TensorFlow's own operation would use the last 8 bits of each."""
+def test_seeds_and_epochs_have_different_orders():
+    """TensorFlow's operation uses only the last 8 bits of each."""
     positions = np.arange(100)
     seeds = [[seed, epoch] for seed in (0, 1, 256, 512) for epoch in (0, 1, 255, 256, 512)]
     orders = {shuffled(positions, 100, seed).tobytes() for seed in seeds}

@@ -76,11 +76,11 @@ def test_keys_ignore_case_white_space_and_typos(tmp_path):
     assert len(set(keys.tolist())) == 3
 
 
-def test_keys_of_other_texts_are_others():
+def test_keys_of_different_texts_differ():
     assert len(set(text_keys(map(str, range(2000))).numpy().tolist())) == 2000
 
 
-def test_what_an_earlier_run_left_is_deleted(tmp_path):
+def test_files_of_an_earlier_run_are_deleted(tmp_path):
     (tmp_path / "pairs").mkdir()
     (tmp_path / "pairs" / "shuffled-0.ids").write_bytes(b"old")
     store = filled(tmp_path, 5)
@@ -88,13 +88,13 @@ def test_what_an_earlier_run_left_is_deleted(tmp_path):
     assert len(pairs) == NUM_PAIRS
 
 
-def test_a_folder_that_cannot_be_written(tmp_path):
+def test_unwritable_folder(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RunError, match=r"Cannot write .*pairs: Not a directory"):
         filled(tmp_path / "file", 5)
 
 
-def test_a_block_that_is_gone(tmp_path):
+def test_missing_block(tmp_path):
     store = filled(tmp_path, 5)
     (tmp_path / "pairs" / "shuffled-2.ids").unlink()
     with pytest.raises(RunError, match=r"shuffled-2 cannot be read: .* --resume"):

@@ -1,4 +1,4 @@
-"""Pairs as a run reads them: surveyed once, then in blocks of whole pools."""
+"""Pairs of a run: surveyed once, then in blocks of whole pools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def hashing(*_):
     return NgramVectorizer(hash_buckets=9)
 
 
-def test_texts_with_typing_errors():
+def test_texts_with_typos():
     texts, mistyped = [], []
     corpus = corpus_of(PAIRS, augment_typos=1.0)
     TrainingPairs(corpus, lambda *given: [texts.extend(given[0]), mistyped.extend(given[1])])
@@ -23,7 +23,7 @@ def test_texts_with_typing_errors():
     assert {*texts} == {*PAIRS[0]} and len({*mistyped} - {*texts}) > 9
 
 
-def test_texts_are_counted_where_the_vectorizer_reads_none():
+def test_texts_are_counted_even_if_the_vectorizer_reads_none():
     assert TrainingPairs(corpus_of(PAIRS), hashing).corpus.num_chars == 800
 
 

@@ -1,4 +1,4 @@
-"""Typos: what they change, and what they leave."""
+"""Typos in texts and sets."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ FORMS = {"receive": ["recieve", "receve"], "necessary": ["neccesary"]}
 
 @pytest.mark.parametrize(("share", "low", "high"), [(0.0, 0, 0), (0.5, 160, 240), (1.0, 390, 400)])
 def test_share(share, low, high):
-    """One of several typos may undo another."""
+    """A typo may undo another."""
     texts = Typos(share).add(SENTENCES, np.random.default_rng(0))
     assert low <= sum(a != b for a, b in zip(texts, SENTENCES, strict=True)) <= high
 
@@ -118,7 +118,7 @@ def test_half_are_known_misspellings():
     assert Typos(1.0, FORMS).add(texts, np.random.default_rng(0)) == texts
 
 
-def test_same_seed_same_typos():
+def test_typos_depend_on_the_seed_only():
     typos = Typos(0.5, FORMS)
     first, second = (typos.add(SENTENCES, np.random.default_rng(3)) for _ in range(2))
     assert first == second

@@ -1,4 +1,4 @@
-"""`read_columns`: which columns are taken, and what is said of the wrong ones."""
+"""`read_columns`: the columns it finds, and errors for wrong ones."""
 
 from __future__ import annotations
 

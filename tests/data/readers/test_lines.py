@@ -75,7 +75,7 @@ def test_standard_input_is_read_and_left_open(monkeypatch, compress):
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress])
-def test_a_million_equal_lines_stream_in_little_memory(tmp_path, compress):
+def test_streaming_needs_little_memory(tmp_path, compress):
     path = write(tmp_path, compress(b"same\tline\n" * 1_000_000))
     lines = read_lines(path)
     next(lines)
@@ -129,7 +129,7 @@ def test_corrupt_gzip(tmp_path):
         texts(write(tmp_path, b"\x1f\x8bnot gzip at all"))
 
 
-def test_one_warning_of_a_file_that_is_not_utf_8(tmp_path, caplog):
+def test_one_warning_per_file_that_is_not_utf_8(tmp_path, caplog):
     path = write(
         tmp_path, "na\ufffdve\ncaf\xe9\n".encode() + "caf\xe9\nna\xefve\n".encode("latin-1")
     )

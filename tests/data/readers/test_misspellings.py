@@ -1,4 +1,4 @@
-"""Lists of misspellings in the formats they come in, and bad ones."""
+"""Lists of misspellings in all formats, and bad ones."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ class TestPpdb:
         )
         assert read(lines, min_score=4) == [("car", "auto"), ("c", "d")]
 
-    def test_arguments_are_checked_by_the_call_itself(self):
+    def test_arguments_are_checked_before_iterating(self):
         with pytest.raises(ConfigError, match=r"Unknown on_bad_line 'stop'\. Available: error"):
             read_pairs("none.tsv", on_bad_line="stop")
         with pytest.raises(ConfigError, match=r"Unknown entailment type 'exclusion'\. Did you"):

@@ -19,7 +19,7 @@ GOLD = "5.0\n\n0.25\n"
 
 @pytest.fixture
 def official(tmp_path):
-    """Returns a function that writes an official pair of files and gives the first."""
+    """Returns a function that writes an official pair of files and returns the first."""
 
     def write(texts=TEXTS, gold=GOLD, folder="STS2013-test", name="OnWN", prefix="STS", end=".txt"):
         folder = tmp_path / folder
@@ -69,7 +69,7 @@ class TestOfficial:
     @pytest.mark.parametrize(
         ("gold", "found"), [("1\n2\n", 2), ("1\n2\n3\n4\n", 4), ("", 0), ("1\n\n3\n4\n", 4)]
     )
-    def test_halves_of_different_length(self, official, gold, found):
+    def test_files_of_different_length(self, official, gold, found):
         path = official(gold=gold)
         message = rf"gs\.OnWN\.txt: expected a score for each of the 3 lines of .*{path.name}"
         with pytest.raises(DataError, match=rf"{message}, found {found} lines"):
@@ -134,7 +134,7 @@ class TestFind:
         expected["STS2014.images"] = tmp_path / "2014.images.tsv"
         assert find_sts(tmp_path) == expected
 
-    def test_without_scores_there_is_a_message(self, official, tmp_path, caplog):
+    def test_missing_scores_are_logged(self, official, tmp_path, caplog):
         official().with_name("STS.gs.OnWN.txt").unlink()
         with caplog.at_level(logging.WARNING):
             assert find_sts(tmp_path) == {}
@@ -145,7 +145,7 @@ class TestFind:
 @pytest.mark.parametrize(
     "header", ["", "score,sentence1,sentence2", "Similarity,text_a,text_b", "left,right,id,score"]
 )
-def test_files_of_ones_own(tmp_path, name, header):
+def test_own_files(tmp_path, name, header):
     content = f'{header}\n4.5,a cat,"a, cat"\n0,dog,house\n'.lstrip()
     if header.endswith("score"):
         content = f'{header}\na cat,"a, cat",7,4.5\ndog,house,8,0\n'

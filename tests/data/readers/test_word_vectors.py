@@ -49,7 +49,7 @@ def test_variants(lines, tmp_path):
     assert read(packed) == expected
 
 
-def test_words_that_look_like_something_else(tmp_path):
+def test_unusual_words(tmp_path):
     lines = ["new york 1 2", ". . . 3 4", "7 5 6", "1\u00a01/2 7 8", "\u2028 9 10", "e5 11 12"]
     words = ["new york", ". . .", "7", "1\u00a01/2", "\u2028", "e5"]
     for header in ([], ["6 2"], ["", "6 2"]):
@@ -59,7 +59,7 @@ def test_words_that_look_like_something_else(tmp_path):
 
 
 def test_load(tmp_path):
-    """The first of two vectors of a word is taken; a word without one has zeros."""
+    """The first of two vectors of a word counts; a word without one has zeros."""
     path = write(tmp_path, "3 2", "cat 1 2", "dog 3 4", "cat 5 6")
     matrix, found, dim = load_word_vectors(path, ["zebra", "dog", "cat"])
     assert matrix.dtype == np.float32 and dim == 2

@@ -224,27 +224,24 @@ class _ColumnFinder:
     def _default_texts(self, num_texts: int) -> Sequence[str]:
         if not self._has_header:
             return [str(i) for i in range(1, num_texts + 1)]
-        for names in _TEXT_NAMES[num_texts]:
-            if all(name in self._lower for name in names):
-                return names
-        raise self._missing("`text_columns`", (" and ".join(n) for n in _TEXT_NAMES[num_texts]))
+        return self._well_known("`text_columns`", _TEXT_NAMES[num_texts])
 
     def _default_label(self, num_texts: int, is_scored: bool) -> str:
         if not self._has_header:
             is_plain_sick = num_texts == 2 and not is_scored and len(self._cells) == 4
             return "3" if is_plain_sick and is_number(self._cells[0]) else "0"
-        known = _SCORE_NAMES if is_scored else _LABEL_NAMES
-        for name in known:
-            if name in self._lower:
-                return name
-        raise self._missing("`label_column`", known)
+        names = _SCORE_NAMES if is_scored else _LABEL_NAMES
+        return self._well_known("`label_column`", [(name,) for name in names])[0]
 
-    def _missing(self, argument: str, names: Iterable[str]) -> DataError:
-        header = ", ".join(self._cells)
-        return DataError(
+    def _well_known(self, argument: str, choices: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+        """Returns the first choice of names that are all in the header."""
+        for names in choices:
+            if all(name in self._lower for name in names):
+                return names
+        raise DataError(
             self._path,
-            f"expected one of these in the header: {', '.join(names)}; found {header}. "
-            f"Name the column with {argument}.",
+            f"expected one of these in the header: {', '.join(map(' and '.join, choices))}; found "
+            f"{', '.join(self._cells)}. Name the column with {argument}.",
             self._line,
         )
 

@@ -29,11 +29,10 @@ _FILE_NAMES = {
     "WS353-SIM": ("wordsimsimilaritygoldstandard", "enws353sim", "ws353sim"),
     "WS353-REL": ("wordsimrelatednessgoldstandard", "enws353rel", "ws353rel"),
     "RW": ("rw", "enrwstanford", "rarewords"),
-    "MEN": ("mendatasetnaturalformfull", "mendatasetlemmaformfull", "enmentr3k", "men"),
+    "MEN": ("mendatasetnaturalformfull", "enmentr3k", "men"),
     "SimVerb": ("simverb3500", "ensimverb3500", "simverb"),
 }
 _SCORE_COLUMNS = ("simlex999", "human(mean)", "score", "mean", "similarity", "relatedness")
-_LEMMA_TAG = re.compile(r".-[a-z]$")
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,7 @@ def read_wordsim(
 
     Known formats: three columns (word, word, score) separated by tabs, commas or spaces,
     SimLex-999, WordSim-353 `combined` and its similarity and relatedness halves, Rare Words, MEN
-    and SimVerb-3500. The tags of MEN's lemma form (`sun-n`) are removed. Lines with `#` before
-    the first row are comments.
+    in its natural form, and SimVerb-3500. Lines with `#` before the first row are comments.
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
@@ -96,8 +94,6 @@ def read_wordsim(
             rows.append(layout.parse(text))
         except ValueError as error:
             bad.report(path, number, str(error))
-    if rows and all(_LEMMA_TAG.search(word) for row in rows for word in row[:2]):
-        rows = [(left[:-2], right[:-2], score) for left, right, score in rows]
     if name is None:
         name = _canonical(Path(path).name) or set_name(path)
     return to_pairs(path, rows, name)
@@ -137,8 +133,7 @@ def find_wordsim(folder: str | Path) -> dict[str, Path]:
 
     Returns:
         The file of each set by canonical name: `SL999`, `WS353`, `WS353-SIM`, `WS353-REL`, `RW`,
-        `MEN`, `SimVerb`. Official file names take precedence, and MEN's natural form over its
-        lemma form.
+        `MEN`, `SimVerb`. Official file names take precedence.
 
     Raises:
         DataError: `folder` is not a folder.
