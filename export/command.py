@@ -94,11 +94,7 @@ def _made_smaller(
         )
     vectorizer, encoder, _ = model.parts
     if options.max_mb is not None:
-        signatures = {
-            signature: [spec.name for spec in function.input_signature]
-            for signature, function in model.signatures().items()
-        }
-        extra_bytes = assets_bytes(model, name, signatures, texts) + _OTHER_BYTES
+        extra_bytes = assets_bytes(model, name, texts) + _OTHER_BYTES
         options = fitting_options(vectorizer, encoder, options.max_mb, extra_bytes)
     return model.from_parts(Parts(*shrink(vectorizer, encoder, options))), options
 

@@ -118,7 +118,7 @@ def fitting_options(
     room = max_mb * 1e6 - min_bytes + min_rows(min_dim) * _row_bytes("int8", min_dim)
     for dtype in DTYPES:
         if num_rows * _row_bytes(dtype, dim) <= room:
-            return ShrinkOptions(dtype)
+            return ShrinkOptions(dtype)  # type: ignore[arg-type]
     for smaller_dim in range(dim, min_dim - 1, -1):
         rows = min(num_rows, int(room / _row_bytes("int8", smaller_dim)))
         if rows >= min_rows(smaller_dim):

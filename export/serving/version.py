@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ import tensorflow as tf
 from tf_charagram.export.serving import config
 from tf_charagram.export.serving.card import PAGE, page
 from tf_charagram.export.serving.folder import ServingFolder
-from tf_charagram.export.serving.samples import Inputs, dtype_of, make_inputs, signatures_of
+from tf_charagram.export.serving.samples import Inputs, dtype_of, make_inputs
 from tf_charagram.files.json_files import read_json
 from tf_charagram.files.writing import (
     partial_folder,
@@ -29,7 +29,6 @@ from tf_charagram.models.saved_model import MODEL_CARD
 EXTRA_ASSETS = "assets.extra"
 GOLDEN = "golden.json"
 WARMUP = "tf_serving_warmup_requests"
-Signatures = Mapping[str, Iterable[str]]
 _NUM_GOLDEN = 50
 # Texts that are hard to read the same way everywhere.
 _HARD_TEXTS = (
@@ -59,7 +58,7 @@ def write_version(
     with partial_folder(folder.path / "new") as partial:
         model.write_saved_model(partial, about)
         card = read_json(partial / MODEL_CARD)
-        write_assets(partial, model, folder.name, signatures_of(card), texts)
+        write_assets(partial, model, folder.name, texts)
         if config.is_batchable(card):
             with whole_file(partial / config.BATCHING_PARAMETERS) as file:
                 file.write(config.batching_parameters(folder.path.parent))
@@ -68,32 +67,22 @@ def write_version(
         return folder.publish(partial)
 
 
-def write_assets(
-    folder: Path, model: TextModel, name: str, signatures: Signatures, texts: Sequence[bytes]
-) -> None:
-    """Writes golden answers and warm-up requests into `assets.extra` of a version.
-
-    Args:
-        folder: Folder of the version.
-        model: The model that was exported.
-        name: Its name on the server.
-        signatures: Names of the inputs of each signature.
-        texts: Real texts, at least one.
-
-    Raises:
-        RunError: A file cannot be written.
-    """
-    write_golden(folder / EXTRA_ASSETS / GOLDEN, model, signatures, texts)
+def write_assets(folder: Path, model: TextModel, name: str, texts: Sequence[bytes]) -> None:
+    """Writes golden answers and warm-up requests into `assets.extra` of a version."""
+    write_golden(folder / EXTRA_ASSETS / GOLDEN, model, texts)
+    signatures = {key: _input_names(value) for key, value in model.signatures().items()}
     write_warmup(folder / EXTRA_ASSETS / WARMUP, name, signatures, texts)
 
 
-def assets_bytes(
-    model: TextModel, name: str, signatures: Signatures, texts: Sequence[bytes]
-) -> int:
+def assets_bytes(model: TextModel, name: str, texts: Sequence[bytes]) -> int:
     """Returns the size of the files that `write_assets` writes, by writing them."""
     with temporary_folder() as folder:
-        write_assets(folder, model, name, signatures, texts)
+        write_assets(folder, model, name, texts)
         return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def _input_names(function: Any) -> list[str]:
+    return [spec.name for spec in function.input_signature]
 
 
 class GoldenCall(NamedTuple):
@@ -104,19 +93,17 @@ class GoldenCall(NamedTuple):
     outputs: dict[str, np.ndarray]
 
 
-def write_golden(
-    path: Path, model: TextModel, signatures: Signatures, texts: Sequence[bytes]
-) -> None:
+def write_golden(path: Path, model: TextModel, texts: Sequence[bytes]) -> None:
     """Writes calls of all signatures with their answers, as Python computes them.
 
     The file is JSON with strings in base64 and numbers with seven digits.
     """
-    texts = [*texts[:_NUM_GOLDEN], *_HARD_TEXTS]
-    functions, calls = model.signatures(), []
-    for signature, names in signatures.items():
-        inputs = make_inputs(names, texts, [*texts[1:], texts[0]])
-        tensors = {name: tf.constant(values, dtype_of(name)) for name, values in inputs.items()}
-        answer = functions[signature](**tensors)
+    texts, calls = [*texts[:_NUM_GOLDEN], *_HARD_TEXTS], []
+    for signature, function in model.signatures().items():
+        inputs = make_inputs(_input_names(function), texts, [*texts[1:], texts[0]])
+        answer = function(
+            **{name: tf.constant(values, dtype_of(name)) for name, values in inputs.items()}
+        )
         calls.append({
             "signature": signature,
             "inputs": {name: [*map(_encode, values)] for name, values in inputs.items()},
@@ -158,7 +145,9 @@ def _decode(value: Any) -> Any:
     return base64.b64decode(value) if isinstance(value, str) else value
 
 
-def write_warmup(path: Path, name: str, signatures: Signatures, texts: Sequence[bytes]) -> None:
+def write_warmup(
+    path: Path, name: str, signatures: Mapping[str, list[str]], texts: Sequence[bytes]
+) -> None:
     """Writes requests to all signatures, in batches of several sizes.
 
     TensorFlow Serving answers them before it serves a version, so that no user waits for the first
