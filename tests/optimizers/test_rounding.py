@@ -8,7 +8,7 @@ import tensorflow as tf
 from numpy.testing import assert_array_equal
 
 from tests.reference import rounding as reference
-from tf_charagram.optimizers.rounding import stochastic_round
+from tf_charagram.optimizers.row_sparse import stochastic_round
 
 LARGEST = float(tf.bfloat16.max)
 SPECIAL = [0.0, -0.0, 1.5, -2.0, LARGEST, -LARGEST, np.inf, -np.inf, np.nan, 2.0**-133, 2.0**-126]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tf_charagram.text.dictionary import Dictionary
-from tf_charagram.training import own_words as module
-from tf_charagram.training.own_words import WordCounts
+from tf_charagram.training import building as module
+from tf_charagram.training.building import WordCounts
 
 KNOWN = Dictionary({"weak": 900, "toolkit": 300, "spelling": 70, "the": 5000})
 

@@ -80,7 +80,7 @@ def test_without_peepholes(name, pairs, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"unknown_words": "ngram"}, r"Unknown value of `unknown_words` 'ngram'.*mean 'ngrams'\?"),
+        ({"unknown_words": "ngram"}, r"Unknown unknown_words 'ngram'. Did you mean 'ngrams'\?"),
         ({"ngrams": (2,)}, "`ngrams` is not an option of the encoder 'word_average'"),
         (
             {"encoder": "charagram", "unknown_words": "ngrams"},

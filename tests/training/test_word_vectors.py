@@ -22,7 +22,7 @@ from tf_charagram.training.building import (
     make_encoder,
     make_vectorizer,
 )
-from tf_charagram.training.word_vectors import load_pretrained
+from tf_charagram.training.initial_weights import load_pretrained
 
 TEXTS = ["The cat sat.", "a Cat, a dog", "don't sit"]
 #: By frequency, then by code point.

@@ -1,12 +1,13 @@
-"""From settings to the objects that are trained: vectorizer, encoder, ids."""
+"""Vectorizer and encoder of a run, built from its settings."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any
 
 import keras
@@ -17,11 +18,25 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.models.model_folder import read_dictionary
 from tf_charagram.text import vectorizer_class
-from tf_charagram.text.dictionary import Dictionary, counts_of_entries, normalized_words
+from tf_charagram.text.dictionary import (
+    Dictionary,
+    counts_of_entries,
+    normalized_words,
+    words_of,
+)
+from tf_charagram.text.reading import TextReader
+from tf_charagram.text.tensors import string_tensor
 from tf_charagram.text.words import WordVectorizer
-from tf_charagram.training.own_words import MIN_COUNT, WordCounts
+from tf_charagram.training.initial_weights import check_width, pretrained_width
 from tf_charagram.training.settings import RunConfig
-from tf_charagram.training.word_vectors import check_width, pretrained_width
+
+# Minimum occurrences of a word of a dictionary; rarer ones may be typos.
+_MIN_COUNT = 5
+# A word may be a tenth as frequent as the known word it would be read as. With `english` and 1.2
+# million words of papers on linguistics, this keeps "chunking" (read as "clunking"), not "tookit".
+_MAX_TIMES_RARER = 10
+# About 250 MB of counts. Texts without end, such as logs, have words without end.
+_MAX_WORDS = 2_000_000
 
 
 def check_options(config: RunConfig) -> None:
@@ -37,7 +52,7 @@ def check_options(config: RunConfig) -> None:
 def make_encoder(
     config: RunConfig, num_rows: int, *, num_words: int | None = None
 ) -> keras.layers.Layer:
-    """Builds the encoder that the settings ask for; options left open take its defaults.
+    """Builds the encoder of a run.
 
     Args:
         config: Settings of the run.
@@ -45,7 +60,7 @@ def make_encoder(
         num_words: For word encoders, the highest id that is a word; see `WordEncoder`.
 
     Raises:
-        ConfigError: An option is out of range, the pretrained word vectors have another width, or
+        ConfigError: An option is out of range, pretrained word vectors have another width, or
             `freeze_words` leaves nothing to train.
         DataError: The file of word vectors cannot be read, or its first line is bad.
     """
@@ -71,7 +86,7 @@ def make_encoder(
 
 
 def encoder_for(config: RunConfig, vectorizer: keras.layers.Layer) -> keras.layers.Layer:
-    """Builds the encoder that the settings ask for, for the ids of a vectorizer."""
+    """Builds the encoder of a run for the ids of a vectorizer."""
     has_parts = isinstance(vectorizer, WordVectorizer) and vectorizer.ngrams is not None
     num_words = vectorizer.num_words if has_parts else None
     return make_encoder(config, vectorizer.num_rows, num_words=num_words)
@@ -84,35 +99,34 @@ def make_vectorizer(
     *,
     lowercase: bool = True,
 ) -> keras.layers.Layer:
-    """Builds the vectorizer of the encoder.
+    """Builds the vectorizer of a run.
 
-    It knows the words of `dictionary`. If the model of `init` has a dictionary, it also knows those
-    words of the texts that this model would read as others; see `own_words`.
+    Its dictionary has the words of `config.dictionary`, and, if the model of `config.init` has a
+    dictionary, the words of the texts that this model would misread; see `WordCounts.own_words`.
 
     Args:
         config: Settings of the run.
-        texts: What it is built from, read once; with `hash_buckets` only if their words are
-            counted.
-        mistyped: Texts with typing errors that were added: they have n-grams, but no words.
-        lowercase: Whether it lower-cases texts.
+        texts: The texts of the run, read at most once.
+        mistyped: Their copies with typos, which add n-grams but no words.
+        lowercase: Whether it lowercases texts.
 
     Raises:
-        ConfigError: The texts have no unit to give a row to, or the dictionary has no words.
+        ConfigError: The texts have no units, or the dictionary has no words.
         DataError: The file of word vectors or of the dictionary cannot be read, or a line is bad.
         RunError: The model of `init` is missing or damaged.
     """
-    if vectorizer_of(config.encoder) == "words":  # A mistyped word is an unknown one.
+    if vectorizer_of(config.encoder) == "words":  # A word with a typo is an unknown word.
         mistyped = ()
-    words_of = partial(normalized_words, unicode_form=config.unicode_form)
-    dictionary = _dictionary(config.dictionary, words_of)
+    normalized = partial(normalized_words, unicode_form=config.unicode_form)
+    dictionary = _dictionary(config.dictionary, normalized)
     known = _known_before(config, lowercase)
     if known is None:
         vectorizer = _vectorizer(config, chain(texts, mistyped), lowercase)
     else:
-        words = WordCounts(words_of)
+        words = WordCounts(normalized)
         counted = words.of(texts)
         vectorizer = _vectorizer(config, chain(counted, mistyped), lowercase)
-        deque(counted, maxlen=0)  # Where n-grams were not to be counted.
+        deque(counted, maxlen=0)  # A hashing vectorizer reads no texts.
         own = words.own_words(known)
         dictionary = own if dictionary is None else dictionary.merged(own)
     if dictionary is None:
@@ -121,22 +135,22 @@ def make_vectorizer(
 
 
 def _known_before(config: RunConfig, lowercase: bool) -> Dictionary | None:
-    """Returns the dictionary of the model of `init`; `None` if it has none, or it does not fit."""
+    """Returns the dictionary of the model of `init`, if there is one that fits."""
     if config.init is None or not lowercase or vectorizer_of(config.encoder) != "ngrams":
         return None
     return read_dictionary(config.init)
 
 
 def _dictionary(paths: Sequence[str], words_of: WordsOf) -> Dictionary | None:
-    """Reads the words of files, which must be letters alone; `None` if there are no files."""
+    """Reads the words of files, of letters only; returns `None` without files."""
     if not paths:
         return None
-    entries = sum((read_word_counts(path, words_of, MIN_COUNT) for path in paths), Counter())
+    entries = sum((read_word_counts(path, words_of, _MIN_COUNT) for path in paths), Counter())
     return Dictionary(counts_of_entries(entries, words_of))
 
 
 def _vectorizer(config: RunConfig, texts: Iterable[str], lowercase: bool) -> Any:
-    """Builds the vectorizer without a dictionary; arguments and errors as for `make_vectorizer`."""
+    """Builds the vectorizer without a dictionary."""
     kind = vectorizer_of(config.encoder)
     options: dict[str, Any] = {"unicode_form": config.unicode_form, "lowercase": lowercase}
     if config.max_chars is not None:
@@ -155,3 +169,61 @@ def _vectorizer(config: RunConfig, texts: Iterable[str], lowercase: bool) -> Any
     if kind == "words" and config.unknown_words == "ngrams":
         options |= {"ngram_orders": config.ngrams}
     return vectorizer_class(kind).from_texts(texts, **options)
+
+
+class WordCounts:
+    """Counts the words of texts while another consumer reads them.
+
+    Beyond two million words the rarest are dropped, and counted from zero if they occur again.
+
+    Args:
+        words_of: Returns the words of texts.
+
+    Attributes:
+        counts: Occurrences of each word so far.
+    """
+
+    def __init__(self, words_of: WordsOf = words_of) -> None:
+        self._words_of = words_of
+        self.counts: Counter[str] = Counter()
+
+    def of(self, texts: Iterable[str]) -> Iterator[str]:
+        """Yields the texts, and counts their words."""
+        for text in texts:
+            self.counts.update(self._words_of((text,)))
+            if len(self.counts) > _MAX_WORDS:
+                self.counts = Counter(dict(self.counts.most_common(_MAX_WORDS // 2)))
+            yield text
+
+    def own_words(self, known: Dictionary) -> Dictionary | None:
+        """Returns words that a dictionary lacks and would misread; `None` without any.
+
+        They occur at least five times, and at least a tenth as often as the word that they would be
+        read as, of the dictionary or of the texts; most misspellings are rarer.
+        """
+        own: dict[str, int] = {}
+        for words in self._unknown(known):
+            before = known.merged(Dictionary(own)) if own else known
+            for word, other in zip(words, _corrected(words, before), strict=True):
+                if word == other or self.counts[word] * _MAX_TIMES_RARER >= self.counts[other]:
+                    own[word] = self.counts[word]
+        return Dictionary(own) if own else None
+
+    def _unknown(self, known: Dictionary) -> Iterator[list[str]]:
+        """Yields frequent unknown words, the most frequent first.
+
+        Words of one list are about equally frequent, so none is a misspelling of another.
+        """
+        frequent = {word for word, count in self.counts.items() if count >= _MIN_COUNT}
+        unknown = sorted(frequent - set(known.words), key=lambda word: (-self.counts[word], word))
+        for _, words in groupby(
+            unknown, lambda word: int(math.log(self.counts[word] / _MIN_COUNT, _MAX_TIMES_RARER))
+        ):
+            yield list(words)
+
+
+def _corrected(words: list[str], known: Dictionary) -> list[str]:
+    """Returns the words as read with a dictionary."""
+    reader = TextReader(None, known, lowercase=True, unicode_form=None, max_chars=None)
+    codes = reader(string_tensor([" ".join(words)])).symbols.numpy()
+    return "".join(map(chr, codes.tolist())).split()

@@ -1,4 +1,4 @@
-"""The base of the trainers: training steps that are checked before weights are changed."""
+"""The base of the trainers: training steps that are checked before they change weights."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from tf_charagram.optimizers.gradients import clip_by_global_norm, scaled, value
 
 
 class StepModel(keras.Model):
-    """Trains the weights of some layers on the loss that a subclass gives.
+    """Trains the weights of some layers on the loss of a subclass.
 
-    Before weights are changed, loss, gradient and learning rate are checked to be finite; if not,
-    `fit` raises `tf.errors.InvalidArgumentError` and the weights are those of the update before.
+    If loss, gradient or learning rate are not finite, `fit` raises
+    `tf.errors.InvalidArgumentError`, and the weights are those of the update before.
 
     Attributes:
         step: Number of batches trained on.
@@ -29,8 +29,7 @@ class StepModel(keras.Model):
         exchange: The other workers of the run; set by `share_work`.
 
     Args:
-        layers: The trained layers: the encoder, and the head on top of it if there is one. Their
-            weights are part of a checkpoint.
+        layers: The trained layers: the encoder, and the head on top of it if there is one.
     """
 
     def __init__(self, layers: Sequence[keras.layers.Layer], **kwargs: Any) -> None:
@@ -67,14 +66,14 @@ class StepModel(keras.Model):
         Args:
             optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
             l2: lambda of `0.5 * lambda * ||weights||^2`, on all weights.
-            l2_words: The same for the distance of the word vectors to what they are now.
-            l2_composition: The same for all weights of the encoder but the word vectors, or for
-                their distance to `encoder.pull_back_targets()`; see `L2Penalties`.
+            l2_words: The same for the distance of the word vectors to their current values.
+            l2_composition: The same for all other weights of the encoder, or for their distance to
+                `encoder.pull_back_targets()`; see `L2Penalties`.
             l2_head: The same for the weights of the head, if there is one.
-            pull_back: Whether `l2_composition` pulls weights to what they are now.
-            dense_l2: Whether penalties act on all rows at every step, not on touched ones.
-            clip_norm: Largest global norm of the gradient, finite; `None` for no clipping.
-            **kwargs: Passed to `keras.Model.compile`, for instance `steps_per_execution`; but
+            pull_back: Whether `l2_composition` pulls weights to their current values.
+            dense_l2: Whether penalties act on all rows at every step, not only on touched ones.
+            clip_norm: Maximum global norm of the gradient; `None` for no clipping.
+            **kwargs: Passed to `keras.Model.compile`, for instance `steps_per_execution`;
                 `jit_compile` must be false.
 
         Raises:
@@ -119,11 +118,7 @@ class StepModel(keras.Model):
                 self._divided_tables.append(layer.table)
 
     def get_config(self) -> dict[str, Any]:
-        """Raises an error: an archive would lack how the model was compiled, and its step.
-
-        Raises:
-            ConfigError: Always.
-        """
+        """Raises a `ConfigError`: an archive would lack the step and the arguments of `compile`."""
         raise ConfigError(
             f"A {type(self).__name__} is neither saved whole nor copied or exported. Save or "
             "export the model that it trains, such as the embedder; or save its weights by "
@@ -131,7 +126,7 @@ class StepModel(keras.Model):
         )
 
     def export(self, *args: Any, **kwargs: Any) -> None:
-        """Raises the error of `get_config`, too."""
+        """Raises the error of `get_config`."""
         del args, kwargs
         self.get_config()
 
@@ -157,22 +152,19 @@ class StepModel(keras.Model):
 
     @property
     def all_weights(self) -> list[keras.Variable]:
-        """The weights of the layers, those that are not trained among them."""
+        """The weights of the layers, including those that are not trained."""
         return [weight for part in self._parts for weight in part.weights]
 
     @property
     def state(self) -> list[tf.Variable]:
-        """Variables of a checkpoint besides weights, optimizer and metric.
-
-        The step, and the weights that a penalty pulls back to.
-        """
+        """The step, and the weights that a penalty pulls back to."""
         return [self.step, *self.penalties.targets]
 
     @property
     def checkpoint_variables(self) -> list[tf.Variable]:
         """All that steps change, and `state`, in a fixed order."""
         variables = [
-            # Not `weights`, which leaves out the state of the seeds of dropout.
+            # Not `weights`, which lack the state of the seeds of dropout.
             *(variable for part in self._parts for variable in part.variables),
             *self.optimizer.variables,
             *self.loss_tracker.variables,
@@ -184,13 +176,13 @@ class StepModel(keras.Model):
         """The mean loss since the last reset."""
         return [self.loss_tracker]
 
-    #: `loss_of(*batch, training)`, which a subclass has: the loss of a batch, without penalties.
+    #: `loss_of(*batch, training)` of a subclass: the loss of a batch, without penalties.
     loss_of: Callable[..., tf.Tensor]
 
     def assert_finite(self, loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
-        """Returns the loss, once it and all gradients are known to be finite.
+        """Returns the loss after a check that it and all gradients are finite.
 
-        To be overridden where the loss has seen to that already.
+        Overridden if the loss has its own check.
         """
         # A sum is finite only if all its terms are.
         total = tf.add_n([loss, *(tf.reduce_sum(values_of(gradient)) for gradient in gradients)])
@@ -204,7 +196,7 @@ class StepModel(keras.Model):
         return {metric.name: metric.result() for metric in self.metrics}
 
     def step_on(self, batch: tuple[Any, ...]) -> None:
-        """Trains on one batch, whose ragged tensors are whole."""
+        """Trains on one batch whose ragged tensors are in one piece."""
         done = self.update(lambda: self.loss_of(*batch, training=True))
         with tf.control_dependencies([done]):
             self.step.assign_add(1)
@@ -212,13 +204,7 @@ class StepModel(keras.Model):
     def train_on(
         self, stream: Any, segment: Any, callbacks: Sequence[keras.callbacks.Callback] = ()
     ) -> None:
-        """Trains on some steps of a run.
-
-        Args:
-            stream: Its batches, a `Stream`.
-            segment: Which of its steps.
-            callbacks: As for `fit`.
-        """
+        """Trains for a segment of a `Stream`; callbacks are those of `fit`."""
         batches = stream.dataset(segment)
         self.fit(batches, epochs=1, verbose=0, shuffle=False, callbacks=list(callbacks))
 
@@ -228,7 +214,7 @@ class StepModel(keras.Model):
         return not (self.exchange.is_alone or self._divided_tables)
 
     def encode(self, ids: tf.RaggedTensor, training: bool) -> tf.Tensor:
-        """Returns the vectors of all texts of a batch, by the encoders of all workers."""
+        """Returns the vectors of all texts of a batch, with the help of other workers."""
         if training and self._divides_texts:
             return self.exchange.encode_share(self._parts[0], ids, training)
         return self._parts[0](ids, training=training)
@@ -258,7 +244,7 @@ class StepModel(keras.Model):
         if self.clip_norm is not None:
             total = self.exchange.sum
             gradients = clip_by_global_norm(gradients, self.clip_norm, is_part, total)
-        # The optimizer adds up what the replicas give it.
+        # The optimizer sums over the replicas.
         gradients = scaled(gradients, 1.0 / self.distribute_strategy.num_replicas_in_sync)
         rate = tf.convert_to_tensor(self.optimizer.learning_rate)
         rate = tf.debugging.check_numerics(rate, "The learning rate is not finite")

@@ -1,6 +1,6 @@
-"""What a task is: the part of a training run that depends on what is learned."""
+"""The base class of the tasks: the part of a training run that depends on what is learned."""
 
-# ruff: noqa: B027  (steps of a run that most tasks have nothing to do in)
+# ruff: noqa: B027  (most tasks have nothing to do in some of the steps)
 
 from __future__ import annotations
 
@@ -21,54 +21,48 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.models.locations import model_files
 from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.training.building import encoder_for
+from tf_charagram.training.initial_weights import grow_from, load_pretrained
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.training.step_model import StepModel
-from tf_charagram.training.transfer import grow_from
-from tf_charagram.training.word_vectors import load_pretrained
 
 ConfigT = TypeVar("ConfigT", bound=RunConfig)
 
 
-def _go_on() -> None:
-    """Does nothing, where nobody can interrupt a scoring."""
-
-
 @dataclass(frozen=True)
 class Scoring:
-    """How a model is scored.
+    """Options of scoring a model.
 
     Attributes:
-        num_resamples: Resamples of the bootstrap of the intervals; 0 for no intervals.
+        num_resamples: Bootstrap resamples of the intervals; 0 for no intervals.
         seed: Seed of the resamples.
-        check: Called often; what it raises ends the scoring.
+        check: Called often; raises an error to end the scoring.
     """
 
     num_resamples: int = 0
     seed: int = 0
-    check: Callable[[], None] = _go_on
+    check: Callable[[], None] = lambda: None
 
 
 class Task(ABC):
-    """What is trained on, built and scored; `TrainingRun` does what all runs have in common.
+    """Base of the tasks: data, model, training step and scores of a `TrainingRun`.
 
-    A run calls, in this order: `find_sets`, `read`, `build`, `make_stream`, `make_trainer`, and
-    after training `load` and `score`. A model that was saved is scored with `read_set` and `score`
-    alone.
+    A run calls `find_sets`, `read`, `build`, `make_stream` and `make_trainer`, in this order, and
+    after training `load` and `score`. A saved model is scored by `score` after `find_sets`.
 
     Args:
         config: Settings of the run.
-        bad_lines: What to do about bad lines.
+        bad_lines: Handles bad lines.
 
     Attributes:
-        model_class: The class of the model that is trained.
+        model_class: Class of the model that is trained.
         default_data: Default of `--data`; empty if it must be given.
-        data_help: What to give where there is no default.
-        trial_epochs: Length of a trial of a search where none was given.
-        num_resamples: Resamples of the bootstrap of the intervals of the final scores.
-        shares_examples: Whether the runs of a search can share what was read; see `reuse`.
-        num_words_found: How many words the file of `--word-vectors` has, if there is one.
-        exchange: The other workers that train the same.
+        data_help: Description of `--data`, if there is no default.
+        trial_epochs: Default length of a trial of a search.
+        num_resamples: Bootstrap resamples of the intervals of the final scores.
+        shares_examples: Whether the runs of a search can share their data; see `reuse`.
+        num_words_found: Number of words found in the file of `--word-vectors`, if there is one.
+        exchange: The other workers of the run.
     """
 
     model_class: ClassVar[Any]
@@ -84,7 +78,7 @@ class Task(ABC):
         self.num_words_found: int | None = None
         self.exchange: Exchange = ALONE
 
-    # What a run asks before it trains.
+    # Data.
 
     @classmethod
     def prepared(cls, config: ConfigT) -> ConfigT:
@@ -104,7 +98,7 @@ class Task(ABC):
 
     @classmethod
     def input_files(cls, config: RunConfig) -> list[Path]:
-        """Returns all files that decide what the weights become.
+        """Returns all files that the weights depend on.
 
         Raises:
             ConfigError: A name is unknown.
@@ -132,7 +126,7 @@ class Task(ABC):
 
     @abstractmethod
     def find_sets(self) -> list[str]:
-        """Returns the names of the sets to score on, without reading what is trained on.
+        """Returns the names of the sets to score on, without reading the training data.
 
         Raises:
             DataError: A file is missing, or a set cannot be read.
@@ -140,10 +134,10 @@ class Task(ABC):
 
     @abstractmethod
     def checksum_of_set(self, name: str) -> str:
-        """Returns a checksum of the data behind a score, which tells whether they changed.
+        """Returns a checksum of the data of a set.
 
         Args:
-            name: Of those that `find_sets` returned.
+            name: A name that `find_sets` returned.
 
         Raises:
             DataError: A file cannot be read.
@@ -151,7 +145,7 @@ class Task(ABC):
 
     @abstractmethod
     def read(self) -> None:
-        """Reads what is trained on and what is scored on.
+        """Reads the training data and the sets to score on.
 
         Raises:
             DataError: A file is missing or bad.
@@ -159,17 +153,17 @@ class Task(ABC):
         """
 
     def reuse(self, previous: Task) -> None:
-        """Takes over from the task of another run what was read and turned into ids."""
+        """Takes over the data of another run."""
 
     def fits(self, config: RunConfig) -> bool:
-        """Returns whether a run with other settings can take over what was read."""
+        """Returns whether a run with other settings can take over the data."""
         return False
 
-    # What a run builds.
+    # Model and training step.
 
     @abstractmethod
     def build(self) -> Any:
-        """Builds the model that is trained, a `model_class`."""
+        """Builds the model to train, a `model_class`."""
 
     @abstractmethod
     def make_stream(self, model: Any, folder: RunFolder) -> Stream:
@@ -182,10 +176,10 @@ class Task(ABC):
     def encoder_on(
         self, vectorizer: keras.layers.Layer
     ) -> tuple[keras.layers.Layer, keras.layers.Layer]:
-        """Returns a vectorizer and its encoder: new ones, or those of `--init`, grown.
+        """Returns a vectorizer and its encoder: new, or those of `--init` grown by new units.
 
         Args:
-            vectorizer: Made from the texts that are trained on.
+            vectorizer: A vectorizer made from the training texts.
         """
         if self.config.init is not None:
             return grow_from(self.config.init, vectorizer, self._new_encoder)
@@ -197,10 +191,10 @@ class Task(ABC):
             self.num_words_found = load_pretrained(self.config, vectorizer, encoder, self.bad_lines)
         return encoder
 
-    # What a run says, and leaves behind.
+    # Descriptions, scores and files.
 
     def describe(self, model: Any) -> str:
-        """Says in a line what is trained, and on what."""
+        """Returns a one-line summary of data and model."""
         vectorizer = model.vectorizer
         parts = [self.describe_data(), f"{vectorizer.num_rows:,} rows"]
         if vectorizer.dictionary is not None:
@@ -211,14 +205,14 @@ class Task(ABC):
 
     @abstractmethod
     def describe_data(self) -> str:
-        """Says in a few words what is trained on."""
+        """Returns a short description of the training data."""
 
     def load(self, path: str | Path) -> Any:
-        """Loads the model that a run saved, to score and to export it."""
+        """Loads the model of a run, to score and to export it."""
         return self.model_class.load(path)
 
     def restore(self, folder: RunFolder) -> None:
-        """Reads what `score` needs from the folder of a run that has ended, if it is there."""
+        """Reads the files that `score` needs from the folder of a finished run, if any."""
 
     @abstractmethod
     def score(self, model: Any, scoring: Scoring) -> dict[str, Any]:
@@ -226,7 +220,7 @@ class Task(ABC):
 
         Args:
             model: A `model_class`.
-            scoring: How.
+            scoring: Options.
 
         Returns:
             Name of the set -> its score, which has `to_dict`.
@@ -234,25 +228,25 @@ class Task(ABC):
 
     @abstractmethod
     def value(self, score: Any) -> float | None:
-        """Returns the number that scores are compared by; larger is better."""
+        """Returns the number by which scores are compared; larger is better."""
 
     @abstractmethod
     def tables(self, scores: Mapping[str, Any]) -> list[Table]:
-        """Returns tables of what `score` returned."""
+        """Returns tables of scores."""
 
     def sample_tables(self, model: Any) -> Sequence[Table]:
-        """Returns tables that show what a trained model does."""
+        """Returns tables of sample outputs of a trained model."""
         return ()
 
     def facts(self) -> dict[str, Any]:
-        """Returns what `metrics.json` says of the data."""
+        """Returns facts about the data for `metrics.json`."""
         return {}
 
     def write_extras(self, model: Any, folder: RunFolder) -> list[str]:
-        """Writes what other commands read beside the model; returns its names in the folder."""
+        """Writes further files for other commands; returns their names in the folder."""
         return []
 
-    # What a search asks.
+    # Searches.
 
     @classmethod
     def with_share(cls, config: ConfigT, share: float) -> ConfigT:
@@ -260,7 +254,7 @@ class Task(ABC):
         return config
 
     def share_of(self, num_examples: int) -> float:
-        """Returns the share of what is trained on that is about this many examples.
+        """Returns the share of the training data that is about this many examples.
 
         Raises:
             ConfigError: The task trains on all examples.

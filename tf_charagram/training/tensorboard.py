@@ -1,4 +1,4 @@
-"""TensorBoard: scalars while training, an Embedding Projector folder at the end."""
+"""Files for TensorBoard: scalars during training, and an Embedding Projector folder."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Scalars:
     """Writes scalars for TensorBoard.
 
     Args:
-        folder: The log folder. What is there is replaced: TensorBoard would show both points of a
-            step that a resumed run trains again.
-        history: Records of the evaluations that were done before.
+        folder: The log folder. Earlier events are deleted, because TensorBoard would show both
+            points of a step that a resumed run repeats.
+        history: Records of the evaluations before.
 
     Raises:
         RunError: It cannot be written.
@@ -34,7 +34,7 @@ class Scalars:
             self.write(record["step"], {"loss": record.get("loss"), **record.get("scores", {})})
 
     def write(self, step: int, values: Mapping[str, float | None]) -> None:
-        """Writes named values; `None` is left out.
+        """Writes name -> value, skipping `None`.
 
         Raises:
             RunError: They cannot be written, for instance because the disk is full.
@@ -47,7 +47,7 @@ class Scalars:
 
 
 def write_projector(folder: Path, texts: Sequence[str], vectors: np.ndarray) -> None:
-    """Writes what TensorBoard's Embedding Projector reads.
+    """Writes the files of TensorBoard's Embedding Projector.
 
     Args:
         folder: The log folder.

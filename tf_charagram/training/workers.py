@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -90,66 +91,36 @@ def cluster_of(environment: Mapping[str, str] = os.environ) -> Cluster | None:
         return None
     try:
         config = parse_json(text)
-    except ValueError as error:
+        members = _members(config.get("cluster", {}))
+        if len(members) < 2:
+            return None
+        task, launcher = config.get("task", {}), config.get("launcher", 0)
+        rank = [*members].index((task.get("type", "worker"), task.get("index", 0)))
+    except (ValueError, TypeError, AttributeError) as error:
         raise ConfigError(
-            f"`{VARIABLE}` must be JSON, such as {_EXAMPLE}. Received: {text[:200]!r} ({error})"
+            f"`{VARIABLE}` must be JSON such as {_EXAMPLE}, with a different host:port for each "
+            f"worker, no roles but {' and '.join(_ROLES)}, and one of them in `task`. "
+            f"Received: {text[:200]!r} ({error})"
         ) from None
-    members = _members(config)
-    if len(members) < 2:
-        return None
-    launcher = config.get("launcher")
-    return Cluster(
-        tuple(members.values()),
-        _rank(config, [*members]),
-        launcher if isinstance(launcher, int) else 0,
-    )
+    launcher = launcher if isinstance(launcher, int) else 0
+    return Cluster(tuple(members.values()), rank, launcher)
 
 
-def _members(config: Any) -> dict[tuple[str, int], str]:
+def _members(cluster: dict[str, list[str]]) -> dict[tuple[str, int], str]:
     """Returns role and index of each worker -> its address, the chief first."""
-    cluster = config.get("cluster", {}) if isinstance(config, dict) else None
-    if not isinstance(cluster, dict):
-        raise ConfigError(
-            f"`{VARIABLE}` must have an object `cluster`, as in {_EXAMPLE}. Received: "
-            f"{json.dumps(config)[:200]}"
-        )
     if other := sorted(set(cluster) - {*_ROLES}):
-        raise ConfigError(
-            f"`{VARIABLE}` must have the roles {' and '.join(_ROLES)} only: all workers do the "
-            f"same, and there are no parameter servers. Received: {', '.join(other)}"
-        )
-    members = {}
-    for role in _ROLES:
-        addresses = cluster.get(role, [])
-        if not isinstance(addresses, list) or not all(map(_is_address, addresses)):
-            raise ConfigError(
-                f"`{VARIABLE}` must have a list of host:port as `{role}`, as in {_EXAMPLE}. "
-                f"Received: {json.dumps(addresses)[:200]}"
-            )
-        members |= {(role, index): address for index, address in enumerate(addresses)}
+        raise ValueError(f"unknown role {other[0]}")
+    members = {
+        (role, index): address
+        for role in _ROLES
+        for index, address in enumerate(cluster.get(role, []))
+    }
+    for address in members.values():
+        if not re.fullmatch(r".*:\d+", address):
+            raise ValueError(f"{address!r} is not host:port")
     if len({*members.values()}) < len(members):
-        raise ConfigError(
-            f"`{VARIABLE}` must have a different host:port for each worker. "
-            f"Received: {', '.join(members.values())}"
-        )
+        raise ValueError("an address is repeated")
     return members
-
-
-def _is_address(value: Any) -> bool:
-    return isinstance(value, str) and value.rpartition(":")[2].isdigit() and ":" in value
-
-
-def _rank(config: dict[str, Any], members: Sequence[tuple[str, int]]) -> int:
-    task = config.get("task")
-    task = task if isinstance(task, dict) else {}
-    own = task.get("type", "worker"), task.get("index", 0)
-    if own not in members:
-        raise ConfigError(
-            f"`{VARIABLE}` must name in `task` one of the workers of `cluster`: "
-            f"{', '.join(f'{role} {index}' for role, index in members)}. "
-            f"Received: {own[0]} {own[1]}"
-        )
-    return members.index(own)
 
 
 def connect(cluster: Cluster | None) -> Exchange:

@@ -17,7 +17,7 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.training.transfer import grow_from, transfer
+from tf_charagram.training.initial_weights import grow_from, transfer
 
 DIM = 6
 # Defaults that only take time here.
