@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.reference import lstm as reference
-from tf_charagram.errors import ConfigError
 from tf_charagram.layers.bilstm import BiLstm
 
 DIM, UNITS = 3, 2
@@ -90,23 +86,3 @@ def test_directions_begin_with_different_weights():
     assert len({weight.path for weight in layer.weights}) == 6
     for i in (0, 1):
         assert (layer.forward.weights[i].numpy() != layer.backward.weights[i].numpy()).any()
-
-
-def test_without_mask_all_steps_are_real():
-    layer = BiLstm(2)
-    inputs = tf.random.stateless_normal([2, 4, 3], [0, 0])
-    expected = layer(inputs, mask=tf.ones([2, 4], tf.bool))
-    model = keras.Sequential([keras.Input((4, 3)), layer])
-    assert_allclose(model(inputs), expected, rtol=1e-6)
-
-
-def test_config_round_trip():
-    layer = BiLstm(5, use_peepholes=True, seed=3, name="lstm")
-    restored = BiLstm.from_config(json.loads(json.dumps(layer.get_config())))
-    assert restored.get_config() == layer.get_config()
-    assert (restored.units, restored.use_peepholes, restored.seed) == (5, True, 3)
-
-
-def test_errors():
-    with pytest.raises(ConfigError, match=r"`units` must be at least 1. Received: units=0"):
-        BiLstm(0)

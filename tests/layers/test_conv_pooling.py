@@ -101,12 +101,6 @@ def test_padding_and_batch_mates_change_nothing(pooling, activation):
     assert not np.any(together[2])
 
 
-def test_without_mask_all_steps_are_real():
-    layer = randomized()
-    inputs, mask = batch((4, 4))
-    assert_array_equal(layer(inputs), layer(inputs, mask=mask))
-
-
 @pytest.mark.parametrize("pooling", POOLINGS)
 @pytest.mark.parametrize("batch_size", [0, 2])
 def test_nothing_real(pooling, batch_size):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import keras
 import numpy as np
 import pytest
@@ -11,8 +9,7 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.reference import lstm as reference
-from tf_charagram.errors import ConfigError
-from tf_charagram.layers.peephole_lstm import PeepholeLSTM, PeepholeLSTMCell
+from tf_charagram.layers.peephole_lstm import PeepholeLSTM
 
 DIM, UNITS = 3, 2
 LENGTHS = (4, 1, 0, 3)
@@ -138,12 +135,6 @@ def test_padding_changes_nothing(return_sequences):
     assert not found[2].any()
 
 
-def test_without_mask_all_steps_are_real():
-    layer = randomized()
-    inputs, mask = batch((4, 4))
-    assert_array_equal(layer(inputs), layer(inputs, mask=mask))
-
-
 @pytest.mark.parametrize("return_sequences", [False, True])
 def test_empty_batch(return_sequences):
     layer = randomized(return_sequences=return_sequences)
@@ -179,17 +170,3 @@ def test_initial_weights(kind):
     for place in (0, 1):
         assert_array_equal(one[place], same[place])
         assert (one[place] != other[place]).all()
-
-
-@pytest.mark.parametrize("cls", [PeepholeLSTM, PeepholeLSTMCell])
-def test_config_round_trip(cls, kind):
-    layer = cls(5, seed=3, name="lstm", **kind)
-    config = json.loads(json.dumps(layer.get_config()))
-    assert cls.from_config(config).get_config() == layer.get_config()
-    assert config["units"] == 5 and all(config[name] == kind[name] for name in kind)
-
-
-@pytest.mark.parametrize("cls", [PeepholeLSTM, PeepholeLSTMCell])
-def test_errors(cls):
-    with pytest.raises(ConfigError, match=r"`units` must be at least 1. Received: units=0"):
-        cls(0)

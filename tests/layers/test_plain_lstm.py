@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 
 import keras
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tf_charagram.errors import ConfigError
 from tf_charagram.layers.peephole_lstm import PeepholeLSTM
 from tf_charagram.layers.plain_lstm import PlainLSTM, make_lstm
 
@@ -77,12 +75,6 @@ def test_padding_changes_nothing():
     assert not found[1].numpy().any()
 
 
-def test_without_mask_all_steps_are_real():
-    layer, _ = layers()
-    inputs, mask = batch((5, 5))
-    assert_allclose(layer(inputs), layer(inputs, mask=mask), rtol=1e-6)
-
-
 @pytest.mark.parametrize("return_sequences", [False, True])
 def test_the_same_as_that_of_keras_in_keras(return_sequences):
     """In a `Bidirectional`, which gives states and goes backwards, and with states of its own."""
@@ -142,14 +134,6 @@ def test_cudnn_is_for_training_with_real_steps_only(monkeypatch):
     assert seen == [[[True, True, False], [True, False, False]]]
 
 
-def test_config_round_trip():
-    layer = PlainLSTM(5, return_sequences=True, seed=3, name="lstm")
-    config = json.loads(json.dumps(layer.get_config()))
-    restored = PlainLSTM.from_config(config)
-    assert restored.get_config() == layer.get_config()
-    assert (restored.units, restored.seed, restored.return_sequences) == (5, 3, True)
-
-
 @pytest.mark.parametrize("use_output_gate", [False, True])
 @pytest.mark.parametrize("use_peepholes", [False, True])
 def test_make_lstm(use_output_gate, use_peepholes):
@@ -161,8 +145,3 @@ def test_make_lstm(use_output_gate, use_peepholes):
     assert (layer.name, layer.units, layer.seed, layer.return_sequences) == ("mine", 4, 5, True)
     if isinstance(layer, PeepholeLSTM):
         assert layer.use_output_gate == use_output_gate and layer.use_peepholes == use_peepholes
-
-
-def test_errors():
-    with pytest.raises(ConfigError, match=r"`units` must be at least 1. Received: units=0"):
-        PlainLSTM(0)

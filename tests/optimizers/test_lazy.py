@@ -168,23 +168,17 @@ def test_several_variables(optimizer_class, dense_class, lazy_class):
             assert_allclose(variable, value, rtol=1e-4, atol=1e-5)
 
 
-def test_settings_of_adam():
-    settings = {"beta_1": 0.7, "beta_2": 0.9, "epsilon": 0.01}
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (0, {"beta_1": 0.7, "beta_2": 0.9, "epsilon": 0.01}),
+        (1, {"initial_accumulator_value": 0.5, "epsilon": 0.01}),
+    ],
+)
+def test_settings(kind, settings):
+    optimizer_class, _, lazy_class = KINDS[kind]
     rng = np.random.default_rng(0)
-    optimizer, expected = LazyAdam(0.1, **settings), reference.LazyAdam(0.1, **settings)
-    w = rng.normal(size=SHAPE)
-    (table,) = built(optimizer, w)
-    for _ in range(3):
-        rows, gradients = rng.integers(0, 6, size=4), rng.normal(size=(4, 3))
-        w = expected.step(w, rows, gradients)
-        optimizer.apply([slices(rows, gradients)], [table])
-    assert_allclose(table, w, rtol=1e-4, atol=1e-5)
-
-
-def test_settings_of_adagrad():
-    settings = {"initial_accumulator_value": 0.5, "epsilon": 0.01}
-    rng = np.random.default_rng(0)
-    optimizer, expected = LazyAdagrad(0.1, **settings), reference.LazyAdagrad(0.1, **settings)
+    optimizer, expected = optimizer_class(0.1, **settings), lazy_class(0.1, **settings)
     w = rng.normal(size=SHAPE)
     (table,) = built(optimizer, w)
     for _ in range(3):
@@ -264,13 +258,14 @@ def test_variables_of_other_layers(optimizer_class, dtype):
     assert_allclose(*found, rtol=2e-2)
 
 
-def test_arguments_of_another_type():
-    with pytest.raises(ConfigError, match="`distinct_rows` must be True or False"):
-        LazyAdam(distinct_rows="no")
-    with pytest.raises(ConfigError, match="`rounding_seed` must be an integer"):
-        LazyAdam(rounding_seed=1.5)
-
-
-def test_amsgrad_is_refused():
-    with pytest.raises(ConfigError, match="LazyAdam does not support amsgrad=True"):
-        LazyAdam(amsgrad=True)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"distinct_rows": "no"}, "`distinct_rows` must be True or False"),
+        ({"rounding_seed": 1.5}, "`rounding_seed` must be an integer"),
+        ({"amsgrad": True}, "LazyAdam does not support amsgrad=True"),
+    ],
+)
+def test_bad_arguments(arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        LazyAdam(**arguments)

@@ -126,14 +126,6 @@ def test_second_stage_knows_words_of_its_own_texts(pairs, known, tmp_path, capsy
     assert {"vehicle", "sits", "the"} < set(second.dictionary.words)
 
 
-@pytest.mark.long
-def test_second_stage_without_a_dictionary_has_none(pairs, tmp_path, capsys):
-    assert train(tmp_path / "first", "--data", pairs) == 0
-    assert train(tmp_path / "second", "--data", pairs, "--init", tmp_path / "first") == 0
-    assert TextEmbedder.load(tmp_path / "second").vectorizer.dictionary is None
-    assert "known words" not in capsys.readouterr().out
-
-
 def test_several_lists_with_apostrophes_and_in_a_form(tmp_path):
     first, second = tmp_path / "first.tsv", tmp_path / "second.tsv"
     first.write_text("could 100\ncouldn't 90\nroad 9\n")

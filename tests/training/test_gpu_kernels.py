@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import re
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from tests.training.gpu_kernels import all_operations, problems
 from tf_charagram import NgramVectorizer
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.layers.embedding_table import tables_in
-from tf_charagram.losses.negatives import STRATEGIES, NegativeSampler
+from tf_charagram.losses.negatives import STRATEGIES
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
 from tf_charagram.tasks import TASKS, make_task, settings_class
 from tf_charagram.tasks.distillation.step import DistillModel
@@ -125,11 +124,6 @@ def test_step_on_pairs(strategy, optimizer, specs_of):
     check(model, specs_of("words"))
 
 
-@pytest.mark.parametrize("masks", [{"mask_duplicates": False}, {"mask_related": True}], ids=str)
-def test_step_with_masks(masks, specs_of):
-    check(paraphrase("charagram", negatives=NegativeSampler(**masks)), specs_of("words"))
-
-
 @pytest.mark.parametrize(
     ("optimizer", "dense_l2"),
     some_now(
@@ -149,12 +143,6 @@ def test_step_on_a_table_in_bfloat16(optimizer, dense_l2, specs_of):
     assert not problems(graph)
 
 
-@pytest.mark.parametrize("settings", [{}, {"l2": 0.1, "dense_l2": True}], ids=str)
-def test_step_without_clipping(settings, specs_of):
-    check(paraphrase("charagram", **settings), specs_of("words"))
-
-
-# Nor does what an encoder adds.
 @pytest.mark.parametrize(
     "name", some_now(ENCODERS, "charagram", "char_cnn", "word_average", "lstm", "gran")
 )
@@ -239,11 +227,6 @@ def test_step_of_the_tagger(optimizer, use_peepholes, specs_of):
     check(tagger("charagram", optimizer, use_peepholes, **settings), specs_of("pos"))
 
 
-@pytest.mark.parametrize("name", some_now(["char_cnn", "char_lstm"], "char_cnn"))
-def test_step_of_the_tagger_on_characters(name, specs_of):
-    check(tagger(name), specs_of("pos"))
-
-
 def tagger(name, optimizer="sgd", use_peepholes=False, **settings):
     encoder = encoder_class(name)(num_rows=50, dim=6)
     head = TaggingHead(
@@ -282,69 +265,3 @@ def test_batches_are_not_taken_apart_in_host_memory(device, run_of):
     found = problems(step.get_concrete_function().graph)
     assert any("RaggedTensorFromVariant" in problem for problem in found) == (device is None)
     assert not found or device is None
-
-
-INTS, LONG = tf.TensorSpec([None], tf.int32), tf.TensorSpec([None], tf.int64)
-ROWS = tf.RaggedTensorSpec([None, None], tf.int64, ragged_rank=1, row_splits_dtype=tf.int64)
-STRINGS = tf.TensorSpec([None], tf.string)
-
-
-def compared(numbers, dtype):
-    numbers = tf.cast(numbers, dtype)
-    return numbers[:, tf.newaxis] != numbers
-
-
-def in_a_loop(numbers, dtype):
-    def body(step):
-        return step + tf.cast(tf.reduce_any(compared(numbers, dtype)), tf.int64)
-
-    return tf.while_loop(lambda step: step < 3, body, [tf.constant(0, tf.int64)])
-
-
-@tf.function(input_signature=[INTS], autograph=False)
-def called(numbers):
-    return tf.gather([1.0, 2.0], numbers)
-
-
-@pytest.mark.parametrize(
-    ("function", "spec", "expected"),
-    [
-        (lambda x: compared(x, tf.int32), LONG, "NotEqual: `z`, bool (None, None), in host memory"),
-        (lambda x: in_a_loop(x, tf.int32), LONG, "NotEqual: `x`, int32 (None, 1), in host memory"),
-        (lambda x: tf.gather(x, [1, 0]), ROWS, "RaggedGather: no GPU kernel for int32, int64"),
-        (lambda x: tf.ragged.range(x).values, LONG, "RaggedRange: no GPU kernel for int64"),
-        (
-            lambda x: called(tf.cast(x, tf.int32)), LONG,
-            "PartitionedCall: int32 (None,) in host memory",
-        ),
-        (
-            lambda x: tf.stack([tf.cast(x, tf.int32)] * 2), LONG,
-            "Pack: `values`, int32 (None,), in host memory",
-        ),
-        (lambda x: x + 1, INTS, "Placeholder: int32 (None,) in host memory"),
-        (tf.strings.length, STRINGS, "StringLength: no GPU kernel for int32, string"),
-    ],
-)  # fmt: skip
-def test_what_the_check_finds(function, spec, expected):
-    """In the step itself, in what it calls, and in the body of a loop."""
-    assert expected in {re.sub(r" \([^ ]*\):", ":", one) for one in problems_in(function, spec)}
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda x: compared(x, tf.int64),
-        lambda x: in_a_loop(x, tf.int64),
-        # One kernel is for GPUs, and one for any device and in host memory.
-        lambda x: tf.unique(x, out_idx=tf.int64),
-        # In host memory, and of a fixed size.
-        lambda x: tf.range(tf.shape(x, tf.int64)[0] // 2),
-        lambda x: tf.reshape(x, tf.stack([tf.shape(x)[0], 1])),
-    ],
-)
-def test_what_the_check_lets_pass(function):
-    assert not problems_in(function, LONG)
-
-
-def problems_in(function, spec):
-    return problems(tf.function(function).get_concrete_function(spec).graph)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -145,13 +144,6 @@ def test_goes_on_with_every_optimizer_and_penalty(optimizer, words, tmp_path, mo
     monkeypatch.undo()
     assert call("train", *words, *more, "--out", tmp_path / "run", "--resume") == 0
     assert_same_weights(tmp_path / "run", tmp_path / "whole")
-
-
-def test_another_precision_is_another_run(words, whole, tmp_path, capsys):
-    shutil.copytree(whole, tmp_path / "run")
-    assert call("train", *words, "--out", tmp_path / "run", "--resume") == 1
-    message = " ".join(capsys.readouterr().err.split())
-    assert "precision" in message and "mixed_bfloat16" in message
 
 
 def test_goes_on_in_float32(words, whole, tmp_path):

@@ -24,7 +24,6 @@ from tests.contracts import some_now
 from tf_charagram.cli.run_record import read_run
 from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.errors import RunError, TrainingError
-from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
@@ -159,19 +158,6 @@ def test_a_finished_run_stays_as_it_is(arguments, whole, tmp_path):
     assert not (tmp_path / "run" / "problem.txt").exists()
 
 
-@pytest.mark.long
-@pytest.mark.usefixtures("unexported")
-def test_an_unnamed_run_goes_on_as_its_message_says(arguments, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    interrupt_training_at(monkeypatch, 20)
-    assert call("train", *arguments, "--epochs", "1") == 130
-    out = "runs/words-charagram-1"
-    assert f"--out {out} --resume" in " ".join(capsys.readouterr().out.split())
-    monkeypatch.undo()
-    monkeypatch.chdir(tmp_path)
-    assert call("train", *arguments, "--epochs", "1", "--out", out, "--resume") == 0
-
-
 def test_a_finished_run_without_checkpoints(arguments, whole, tmp_path, capsys):
     """It would begin anew, and write over what it came to."""
     folder = Path(shutil.copytree(whole, tmp_path / "run"))
@@ -219,14 +205,6 @@ class TestDamagedCheckpoints:
         names = {path.name for path in checkpoints.iterdir()}
         assert names == {path.name for path in (whole / "checkpoints").iterdir()} | {"notes.txt"}
         assert_same_run(stopped, whole)
-
-    def test_the_end_of_a_run_that_could_not_clean_up(self, arguments, whole, tmp_path):
-        """The newest checkpoint is that of the last step, so none is written."""
-        folder = Path(shutil.copytree(whole, tmp_path / "run"))
-        (folder / "checkpoints" / "ckpt-7.data-00000-of-00001").write_text("x")
-        assert call("train", *arguments, "--out", folder, "--resume") == 0
-        assert not list(folder.glob("checkpoints/ckpt-7*"))
-        assert_same_run(folder, whole)
 
     def test_none_can_be_read(self, arguments, stopped, capsys):
         self.cut(stopped, "ckpt-*")
@@ -289,14 +267,6 @@ def test_a_loss_that_is_not_finite(data, tmp_path):
         training.run(resume=False)
     assert "smaller --learning-rate" in (tmp_path / "run" / "problem.txt").read_text()
     assert read_run(tmp_path / "run").status == "diverged"
-
-
-def test_a_model_that_was_lost(arguments, whole, tmp_path):
-    """What `train` ends with can be loaded, or the error says why not."""
-    shutil.copytree(whole, tmp_path / "run")
-    shutil.rmtree(tmp_path / "run" / "model")
-    with pytest.raises(RunError, match="has no model yet"):
-        TextEmbedder.load(tmp_path / "run")
 
 
 @pytest.mark.parametrize("select", ["scored", "last"])

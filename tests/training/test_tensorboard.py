@@ -14,7 +14,7 @@ from tensorboard.util.tensor_util import make_ndarray
 from tests.commands import full_disk
 from tf_charagram.errors import RunError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.training.tensorboard import Scalars, write_projector
+from tf_charagram.training.tensorboard import Scalars
 
 
 def read_scalars(folder):
@@ -74,15 +74,6 @@ def read_projector(folder):
     labels = (folder / embedding.metadata_path).read_text(encoding="utf-8").split("\n")
     assert labels.pop() == ""
     return labels, np.loadtxt(folder / embedding.tensor_path, delimiter="\t", ndmin=2)
-
-
-def test_projector(tmp_path):
-    texts = ["a\tb", "c\nd", "caf\N{LATIN SMALL LETTER E WITH ACUTE}", "e\u2028f"]
-    vectors = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
-    write_projector(tmp_path, texts, vectors)
-    labels, found = read_projector(tmp_path)
-    assert labels == ["a b", "c d", texts[2], "e f"]
-    np.testing.assert_allclose(found, vectors, rtol=1e-4, atol=1e-6)
 
 
 def test_projector_of_a_run(trained):

@@ -36,7 +36,7 @@ def test_default_of_a_head_alone():
 
 
 def test_none_are_too_few():
-    with pytest.raises(ConfigError, match=r"`threads` must be at least 1 or None\. Received: 0"):
+    with pytest.raises(ConfigError, match=r"`threads` must be at least 1\. Received: threads=0"):
         ParaphraseConfig(threads=0)
 
 

@@ -77,13 +77,6 @@ def test_vector_of_unknown_words(name, tmp_path):
     assert found == 3
 
 
-def test_the_first_name_of_unknown_words_counts(tmp_path):
-    path = write(tmp_path, "UUUNKKK 1 1 1", "UNK 2 2 2", "<unk> 3 3 3")
-    _, table, _, found = build(config_for(path))
-    assert_array_equal(table["UNKNOWN"], [3, 3, 3])
-    assert found == 0
-
-
 def test_no_word_found(tmp_path, caplog):
     path = write(tmp_path, "Cat 1 2 3", "ZEBRA 4 5 6")
     with caplog.at_level(logging.WARNING):
