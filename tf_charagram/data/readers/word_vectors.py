@@ -57,18 +57,18 @@ def load_word_vectors(
         DataError: The file cannot be read, a line is bad, or it has no vector.
     """
     rows = {word: row for row, word in enumerate(words)}
-    reader = _Reader(path, rows.keys(), BadLines.of(on_bad_line))
     found: dict[int, np.ndarray] = {}
-    for word, vector in reader.scan():
+    dim = 0
+    for word, dim, vector in _scan(path, rows.keys(), BadLines.of(on_bad_line)):  # noqa: B007
         if vector is not None:
             found.setdefault(rows[word], vector)
-    if reader.dim is None:
+    if not dim:
         raise DataError(path, _EMPTY)
-    matrix = np.zeros((len(words), reader.dim), np.float32)
+    matrix = np.zeros((len(words), dim), np.float32)
     is_known = np.zeros(len(words), bool)
     for row, vector in found.items():
         matrix[row], is_known[row] = vector, True
-    return WordVectors(matrix, is_known, reader.dim)
+    return WordVectors(matrix, is_known, dim)
 
 
 def scan_word_vectors(
@@ -96,7 +96,8 @@ def scan_word_vectors(
         ConfigError: `on_bad_line` is unknown.
         DataError: The file cannot be read, or a line is bad.
     """
-    return _Reader(path, words, BadLines.of(on_bad_line)).scan()
+    scanned = _scan(path, words, BadLines.of(on_bad_line))
+    return ((word, vector) for word, _, vector in scanned)
 
 
 def word_vectors_dim(path: str | Path, *, on_bad_line: str = "error") -> int:
@@ -106,77 +107,52 @@ def word_vectors_dim(path: str | Path, *, on_bad_line: str = "error") -> int:
         ConfigError: `on_bad_line` is unknown.
         DataError: The file cannot be read, or does not start with a header or a vector.
     """
-    reader = _Reader(path, None, BadLines(on_bad_line))
-    with contextlib.closing(reader.rows()) as rows:
-        next(rows, None)
-    if reader.dim is None:
+    with contextlib.closing(_rows(path, BadLines(on_bad_line))) as rows:
+        first = next(rows, None)
+    if first is None:
         raise DataError(path, _EMPTY)
-    return reader.dim
+    return len(first[2])
 
 
-class _Reader:
-    """Reads a file once; afterwards `dim` is the width, or `None` for an empty file."""
-
-    def __init__(self, path: str | Path, words: Collection[str] | None, bad: BadLines) -> None:
-        self.dim: int | None = None
-        self._path = path
-        self._words = words
-        self._bad = bad
-
-    def scan(self) -> Iterator[tuple[str, np.ndarray | None]]:
-        for number, word, numbers in self.rows():
-            vector = None
-            if self._words is None or word in self._words:
-                try:
-                    vector = _vector(numbers)
-                except ValueError as error:
-                    self._bad.report(self._path, number, str(error))
-                    continue
-            yield word, vector
-
-    def rows(self) -> Generator[tuple[int, str, list[str]]]:
-        """Yields the number of each line, its word and its unparsed numbers."""
-        num_rows, announced, is_first = 0, None, True
-        for number, text in read_lines(self._path):
-            text = text.rstrip(" \t")
-            if not text:
-                continue
-            if is_first:
-                is_first = False
-                if (announced := self._header(number, text)) is not None:
-                    continue
-            num_rows += 1
+def _scan(
+    path: str | Path, words: Collection[str] | None, bad: BadLines
+) -> Iterator[tuple[str, int, np.ndarray | None]]:
+    """Yields each word, the width, and the vector of a word in `words`."""
+    for number, word, numbers in _rows(path, bad):
+        vector = None
+        if words is None or word in words:
             try:
-                word, numbers = self._split(text)
+                vector = _vector(numbers)
             except ValueError as error:
-                self._bad.report(self._path, number, str(error))
-            else:
-                yield number, word, numbers
-        if announced not in (None, num_rows):
-            logger.warning(
-                "%s: the header announces %d words, found %d", self._path, announced, num_rows
-            )
+                bad.report(path, number, str(error))
+                continue
+        yield word, len(numbers), vector
 
-    def _header(self, number: int, text: str) -> int | None:
-        """Returns the announced number of words if a line is a header, and sets `dim`."""
-        fields = _fields(text)
-        if len(fields) != 2 or not all(map(_COUNT.fullmatch, fields)):
-            return None
-        num_words, self.dim = map(int, fields)
-        if not self.dim:
-            raise DataError(self._path, f"expected a width of at least 1, found '{text}'", number)
-        return num_words
 
-    def _split(self, text: str) -> tuple[str, list[str]]:
-        """Returns word and numbers of a line; raises `ValueError` if it is bad."""
-        fields = _fields(text)
-        if self.dim is None or len(fields) != self.dim + 1:
-            dim = _num_numbers_at_end(fields)
-            if not dim or (self.dim is not None and dim != self.dim):
-                rule = "a word and numbers" if self.dim is None else f"{self.dim} numbers"
-                raise ValueError(f"expected {rule}, found {dim} numbers")
-            self.dim = dim
-        return " ".join(fields[: -self.dim]), fields[-self.dim :]
+def _rows(path: str | Path, bad: BadLines) -> Generator[tuple[int, str, list[str]]]:
+    """Yields the number of each line, its word and its unparsed numbers."""
+    dim, num_rows, announced, is_first = 0, 0, None, True
+    for number, text in read_lines(path):
+        fields = _fields(text.rstrip(" \t"))
+        if not fields:
+            continue
+        if is_first:
+            is_first = False
+            if len(fields) == 2 and all(map(_COUNT.fullmatch, fields)):
+                announced, dim = map(int, fields)
+                if not dim:
+                    raise DataError(path, f"expected a width of at least 1, found '{text}'", number)
+                continue
+        num_rows += 1
+        num_numbers = dim if len(fields) == dim + 1 else _num_numbers_at_end(fields)
+        if not num_numbers or num_numbers != (dim or num_numbers):
+            rule = f"{dim} numbers" if dim else "a word and numbers"
+            bad.report(path, number, f"expected {rule}, found {num_numbers} numbers")
+            continue
+        dim = num_numbers
+        yield number, " ".join(fields[:-dim]), fields[-dim:]
+    if announced not in (None, num_rows):
+        logger.warning("%s: the header announces %d words, found %d", path, announced, num_rows)
 
 
 def _fields(text: str) -> list[str]:
