@@ -1,4 +1,4 @@
-"""Checks that settings of several tasks share."""
+"""Checks of settings; all raise a `ConfigError`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, get_args
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.settings import choices_of, types_of
 
-# A run stops at weights of 1e15: the square of their penalty's gradient is still finite in float32.
+# A run stops at weights of 1e15: the squared gradient of their penalty is still a finite float32.
 MAX_PENALTY = 1e3
-# The smallest float32 that is not taken for 0 anywhere, and the largest one.
+# Smallest normal float32, and the largest one.
 _MIN_NORM, _MAX_NORM = 2.0**-126, (2.0 - 2.0**-23) * 2.0**127
 
 
 def check_values(config: Any) -> None:
-    """Checks that only optional settings are `None`, and that choices are among those of the type.
+    """Checks that only optional settings are `None`, and that literal types have their values.
 
     Raises:
         ConfigError: A value is missing or unknown.
@@ -42,11 +42,7 @@ def changed(config: Any, names: Iterable[str]) -> list[str]:
 
 
 def check_at_least(config: Any, least: Mapping[str, float], hint: str = "") -> None:
-    """Checks that some settings are not below their smallest values.
-
-    Raises:
-        ConfigError: One is.
-    """
+    """Checks minimum values of settings; raises a `ConfigError`."""
     for name, number in least.items():
         value = getattr(config, name)
         if value is not None and not value >= number:
@@ -56,11 +52,7 @@ def check_at_least(config: Any, least: Mapping[str, float], hint: str = "") -> N
 
 
 def check_penalty(name: str, strength: float) -> None:
-    """Checks the strength of an L2 penalty.
-
-    Raises:
-        ConfigError: It is negative, or so large that weights could become NaN.
-    """
+    """Checks that an L2 penalty is in [0, 1000], so that weights stay finite."""
     if not math.isfinite(strength):
         raise ConfigError(f"`{name}` must be a finite number. Received: {name}={strength}")
     if strength < 0.0:
@@ -70,11 +62,7 @@ def check_penalty(name: str, strength: float) -> None:
 
 
 def check_clip_norm(clip_norm: float | None) -> None:
-    """Checks the largest norm of the gradient, which is a float32 where it is used.
-
-    Raises:
-        ConfigError: It is neither `None` nor such a norm.
-    """
+    """Checks that a maximum gradient norm is `None` or a positive float32."""
     if clip_norm is not None and not _MIN_NORM <= clip_norm <= _MAX_NORM:
         raise ConfigError(
             "`clip_norm` must be above 0 and finite in float32, or None. "
@@ -83,17 +71,7 @@ def check_clip_norm(clip_norm: float | None) -> None:
 
 
 def check_weights(name: str, weights: Sequence[float], flag: str, files: Sequence[str]) -> None:
-    """Checks the weights of files: none, or one for each, above 0.
-
-    Args:
-        name: The setting.
-        weights: Its value.
-        flag: The flag of the files.
-        files: The files.
-
-    Raises:
-        ConfigError: A weight is out of range, or there are too many or too few.
-    """
+    """Checks that there are no weights of files, or a positive one for each of `files`."""
     for weight in weights:
         if not 0.0 < weight < math.inf:
             raise ConfigError(f"`{name}` must be above 0 and finite. Received: {weight}")
@@ -105,10 +83,6 @@ def check_weights(name: str, weights: Sequence[float], flag: str, files: Sequenc
 
 
 def check_margin(margin: float) -> None:
-    """Checks the margin of the loss on pairs.
-
-    Raises:
-        ConfigError: It is not a difference of two cosines.
-    """
+    """Checks that a margin is a difference of two cosines."""
     if not isinstance(margin, Real) or not 0.0 <= margin <= 2.0:
         raise ConfigError(f"`margin` must be in [0, 2]. Received: margin={margin}")

@@ -20,11 +20,11 @@ class ConfigError(CharagramError, ValueError):
 
 
 class DataError(CharagramError, ValueError):
-    """A file, or one line of it, is not what its reader expects.
+    """A file, or a line of it, is not as its reader expects.
 
     Args:
         path: File the error is in.
-        message: What was expected, what was found, what to do.
+        message: Expectation, finding and remedy.
         line: 1-based line number, or `None` when the whole file is meant.
     """
 
@@ -40,28 +40,27 @@ class RunError(CharagramError, RuntimeError):
 
 
 class TrainingError(CharagramError, RuntimeError):
-    """Training cannot go on, for instance because the loss is not finite."""
+    """Training cannot continue, for instance because the loss is not finite."""
 
 
 class LostWorkerError(CharagramError, RuntimeError):
-    """One of the processes that train together is gone, and its part of the state with it."""
+    """A worker is gone, and its part of the state with it."""
 
 
 def unknown_name(kind: str, name: str, available: Iterable[str]) -> str:
-    """Returns the text of the error for a name that does not exist, with a suggestion.
+    """Returns the error text for an unknown name, with a suggestion.
 
     Args:
-        kind: What is named, for instance `"encoder"`.
-        name: The name that came.
-        available: Every name that exists.
+        kind: Kind of the name, such as `"encoder"`.
+        name: The unknown name.
+        available: All names that exist.
 
     Example:
         >>> unknown_name("encoder", "charagrm", ["charagram", "dan"])
         "Unknown encoder 'charagrm'. Did you mean 'charagram'? Available: charagram, dan."
     """
     names = sorted(available)
-    # A file of settings may have a number in place of a name.
-    name = str(name)
+    name = str(name)  # A file of settings may have a number instead.
     close = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean '{close[0]}'?" if close else ""
     shown = names
@@ -72,22 +71,14 @@ def unknown_name(kind: str, name: str, available: Iterable[str]) -> str:
 
 
 def check_integers(**values: Any) -> None:
-    """Checks that arguments, by name, are integers or `None`.
-
-    Raises:
-        ConfigError: One is not; it is named.
-    """
+    """Checks that arguments are integers or `None`; raises a `ConfigError` that names them."""
     for name, value in values.items():
         if value is not None and (not isinstance(value, Integral) or isinstance(value, bool)):
             raise ConfigError(f"`{name}` must be an integer. Received: {name}={value!r}")
 
 
 def check_positive(**values: Any) -> None:
-    """Checks that arguments, by name, are integers of at least 1.
-
-    Raises:
-        ConfigError: One is not; it is named.
-    """
+    """Checks that arguments are integers of at least 1; raises a `ConfigError` that names them."""
     check_integers(**values)
     for name, value in values.items():
         if value is None:
@@ -97,11 +88,7 @@ def check_positive(**values: Any) -> None:
 
 
 def check_switches(**values: Any) -> None:
-    """Checks that arguments, by name, are true or false: any text, such as "no", counts as true.
-
-    Raises:
-        ConfigError: One is not; it is named.
-    """
+    """Checks that arguments are booleans; raises a `ConfigError` that names them."""
     for name, value in values.items():
         if not isinstance(value, bool):
             raise ConfigError(f"`{name}` must be True or False. Received: {name}={value!r}")

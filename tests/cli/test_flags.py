@@ -16,7 +16,7 @@ from tf_charagram.encoders import ENCODERS, options_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.settings import described, types_of
 from tf_charagram.tasks import TASKS, settings_class
-from tf_charagram.tuning.config import TuneConfig
+from tf_charagram.tuning.search import TuneConfig
 
 
 def parse(*arguments):

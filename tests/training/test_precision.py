@@ -176,8 +176,8 @@ def test_starts_from_float32():
         (
             SupervisedConfig,
             {"precision": "mixed_bfloat16", "freeze": True, "init": "runs/one"},
-            "`precision` is about tables that are trained, and `freeze` trains none. Leave one of "
-            "them out. Received: precision=mixed_bfloat16",
+            "`precision` applies to trained tables, and `freeze` trains none. Leave out one of "
+            "them. Received: precision=mixed_bfloat16",
         ),
     ],
 )

@@ -81,8 +81,8 @@ def test_replace():
         (ParaphraseConfig, {"word_vectors": "v.txt"}, "`word_vectors` is not an option of the"),
         (SupervisedConfig, {"task": "entailment", "num_classes": 3}, "`num_classes` is for the t"),
         (SupervisedConfig, {"fine_labels": True}, "`fine_labels` is for the task 'sentiment'"),
-        (DistillConfig, {"margin": 0.3}, "`margin` is about `pairs`, and there are none. Receiv"),
-        (DistillConfig, {"num_neighbors": 5}, "`num_neighbors` is about lines near each other"),
+        (DistillConfig, {"margin": 0.3}, "`margin` applies to `pairs`, which are missing. Receiv"),
+        (DistillConfig, {"num_neighbors": 5}, "`num_neighbors` applies to nearest lines"),
     ],
 )  # fmt: skip
 def test_what_is_refused(config, settings, message):

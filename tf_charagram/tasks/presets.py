@@ -1,12 +1,8 @@
-"""Named settings for each task and encoder.
-
-`paper` has those of the papers, `fine-tune` those with which a model learns new pairs and keeps
-what it knows (docs/models.md).
+"""Presets: `paper` reproduces the papers, `fine-tune` trains a model further (docs/models.md).
 
 Sources: C is Charagram (2016), U Towards Universal Paraphrastic Sentence Embeddings (2016), S CSE
-(2018). Most values were searched, and the papers rarely say which won. Where they do not, a preset
-has the value of the grid that is nearest to our default. A setting that is not named here has a
-default that is the papers' too.
+(2018). Most values were searched, and the papers rarely report the best one; then a preset has the
+value of the grid nearest to our default. Other settings have the same default as the papers.
 """
 
 from __future__ import annotations
@@ -38,7 +34,7 @@ _C_CURRICULUM: Settings = {**_C_SENTENCES, "file_order_first": True}
 _C_POS: Settings = {  # C 4.2
     "optimizer": "sgd", "learning_rate": 0.2, "batch_size": 100, "epochs": 50, "dim": 150,
     "use_capitals": True,
-    # The paper cuts nothing; this is where the ids of n-grams are cut.
+    # The paper truncates nothing; this is the limit of n-gram ids.
     "max_chars": 10_000,
 }  # fmt: skip
 
@@ -46,7 +42,7 @@ _U_AVERAGE: Settings = {**_PAIRS, **_ADAGRAD, "epochs": 10, "batch_size": 100, "
 _U_COMPOSED: Settings = {
     **_U_AVERAGE, "optimizer": "adam", "learning_rate": 0.0005, "l2_composition": 1e-6,
 }  # fmt: skip
-_S_PAIRS: Settings = {  # S 4.1; what it searches is as in footnote 4, the one choice it states
+_S_PAIRS: Settings = {  # S 4.1; searched values as in footnote 4, the only ones it states
     **_PAIRS, **_ADAM, "epochs": 10, "batch_size": 100, "margin": 0.6, "l2_words": 1e-6,
 }  # fmt: skip
 
@@ -65,7 +61,7 @@ _PAPER: dict[str, dict[str, Settings]] = {
         "char_lstm": _C_CURRICULUM,
         "word_average": _U_AVERAGE,
         **dict.fromkeys(("projection", "dan", "rnn", "lstm"), _U_COMPOSED),
-        # Both are in its grid; without them its loss overflowed (docs/results.md).
+        # Both are in its grid; without them its loss overflowed (research/results.md).
         "identity_rnn": {**_U_COMPOSED, "l2_composition": 10.0, "clip_norm": 1.0},
         "cse": _S_PAIRS,
     },
@@ -81,7 +77,7 @@ _FINE_TUNE: Settings = {
 
 
 def _labels(task: str, encoder: str, has_init: bool, freeze: bool) -> Settings | None:
-    """Returns the settings of a task with labels; `None` if no paper trains the encoder so."""
+    """Returns the settings of a task with labels; `None` if no paper has that encoder."""
     if task == "similarity" and encoder == "cse":
         settings = dict(_S_SIMILARITY)
     elif encoder in _U_ENCODERS:
@@ -98,11 +94,6 @@ def _labels(task: str, encoder: str, has_init: bool, freeze: bool) -> Settings |
 
 
 def _paper(task: str, encoder: str, has_init: bool, freeze: bool) -> Settings:
-    """Returns the settings of the papers.
-
-    Raises:
-        ConfigError: They do not train the encoder on the task.
-    """
     if task in _LABEL_TASKS:
         settings = _labels(task, encoder, has_init, freeze)
     else:
@@ -110,17 +101,12 @@ def _paper(task: str, encoder: str, has_init: bool, freeze: bool) -> Settings:
     if settings is None:
         raise ConfigError(
             f"The papers do not train the encoder '{encoder}' on {task}: leave --preset paper out. "
-            "docs/deviations.md lists what they train."
+            "research/deviations.md lists their models."
         )
     return settings
 
 
 def _fine_tune(task: str, has_init: bool) -> Settings:
-    """Returns the settings to train a model further.
-
-    Raises:
-        ConfigError: There is no model, or the task does not learn from pairs.
-    """
     if task not in _PAIR_TASKS:
         raise ConfigError(
             f"--preset fine-tune is for {' and '.join(_PAIR_TASKS)}. Received: --task {task}"
@@ -139,11 +125,11 @@ def preset_settings(
         name: `paper` or `fine-tune`.
         task: Name of the task.
         encoder: Name of the encoder.
-        has_init: Whether training starts from a model, which decides some of them.
+        has_init: Whether training starts from a model.
         freeze: Whether only a head is trained on top of that model.
 
     Raises:
-        ConfigError: There is no preset of that name, or it has nothing for the task and encoder.
+        ConfigError: There is no such preset, or none for the task and encoder.
 
     Example:
         >>> preset_settings("paper", "pos", "charagram")["learning_rate"]

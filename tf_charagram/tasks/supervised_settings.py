@@ -10,9 +10,9 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.settings import option
 from tf_charagram.training.settings import RunConfig
 
-# Settings that only one task has a use for.
+# Settings that apply to one task only.
 _OF_ONE_TASK = {"num_classes": "similarity", "fine_labels": "sentiment", "phrases": "sentiment"}
-# Which units get rows, and what vectors they begin with: decided where the encoder is frozen.
+# Settings of rows and their initial vectors, which a frozen encoder has already.
 _OF_NEW_TEXTS = (
     "dictionary", "min_count", "max_per_order", "word_vectors", "freeze_words",
 )  # fmt: skip
@@ -20,7 +20,7 @@ _OF_NEW_TEXTS = (
 
 @dataclass(frozen=True)
 class SupervisedConfig(RunConfig):
-    """Everything that decides a training run with labels (Universal, section 4.4).
+    """Settings of a training run with labels (Universal, section 4.4).
 
     Raises:
         ConfigError: A value is out of range, or two do not go together.
@@ -29,28 +29,28 @@ class SupervisedConfig(RunConfig):
     task: str = option("similarity", "what to train")
     data: tuple[str, ...] = option(
         (),
-        "labelled texts: SICK, SST, columns of a table, or starter; repeatable [starter]",
+        "labeled texts: SICK, SST, columns of a table, or starter; repeatable [starter]",
         is_repeatable=True,
     )
     eval_data: tuple[str, ...] = option(
         (),
-        "what to score on, as --data; repeatable [with the starter set: its other sentences]",
+        "data to score on, like --data; repeatable [with the starter set: its other sentences]",
         "data",
         is_repeatable=True,
     )
-    epochs: float = option(10, "passes over the data; may be a fraction")
+    epochs: float = option(10, "passes over the data; can be a fraction")
     batch_size: int | None = option(25, "examples per batch")
     evaluations_per_epoch: int = option(1, "evaluations per epoch")
-    hidden_dim: int = option(50, "width of the sigmoid layer before the answer", "model")
-    num_classes: int = option(5, "similarity: scores go from 1 to this", "model")
+    hidden_dim: int = option(50, "width of the sigmoid layer before the output", "model")
+    num_classes: int = option(5, "similarity: highest score; the lowest is 1", "model")
     class_weights: Literal["none", "balanced"] = option(
-        "none", "weights of labels; balanced: all count the same", "objective"
+        "none", "weights of the labels; balanced: equal weight in total", "objective"
     )
     freeze: bool = option(
         False, "train the head only, on vectors computed once; needs --init", "optimization"
     )
     pull_back: bool = option(
-        False, "let --l2-composition pull to the weights of --init, not to 0", "objective"
+        False, "let --l2-composition pull to the weights of --init instead of 0", "objective"
     )
     l2_head: float = option(0.0, "lambda_s: L2 penalty on the weights of the head", "objective")
     batches_by_length: bool = option(
@@ -69,7 +69,7 @@ class SupervisedConfig(RunConfig):
     phrases: bool = option(False, "SST trees: train on all phrases, not on sentences only", "data")
 
     def __post_init__(self) -> None:
-        """Checks what no other part checks."""
+        """Checks the values."""
         super().__post_init__()
         check_at_least(self, {"hidden_dim": 1, "num_classes": 2})
         check_penalty("l2_head", self.l2_head)
@@ -83,13 +83,13 @@ class SupervisedConfig(RunConfig):
                 )
         for name in ("freeze", "pull_back"):
             if getattr(self, name) and self.init is None:
-                raise ConfigError(f"`{name}` needs `init`, the run whose encoder it is about.")
+                raise ConfigError(f"`{name}` needs `init`, the run to take the encoder from.")
         if self.freeze and (self.pull_back or self.l2 or self.l2_words or self.l2_composition):
             raise ConfigError("`freeze` leaves the encoder as it is: no penalty acts on it.")
         if self.freeze and self.precision != "float32":
             raise ConfigError(
-                "`precision` is about tables that are trained, and `freeze` trains none. Leave one "
-                f"of them out. Received: precision={self.precision}"
+                "`precision` applies to trained tables, and `freeze` trains none. Leave out one of "
+                f"them. Received: precision={self.precision}"
             )
         if self.freeze and (given := changed(self, _OF_NEW_TEXTS)):
             raise ConfigError(

@@ -7,12 +7,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self
 
-from tf_charagram.checks import check_at_least, check_clip_norm, check_penalty, check_values
-from tf_charagram.encoders import make_options, options_class
+from tf_charagram.checks import (
+    changed,
+    check_at_least,
+    check_clip_norm,
+    check_penalty,
+    check_values,
+)
+from tf_charagram.encoders import make_options, options_class, vectorizer_of
 from tf_charagram.encoders.options import EncoderOptions
 from tf_charagram.errors import ConfigError
 from tf_charagram.settings import option, typed, types_of
-from tf_charagram.training.text_ids import check_text_ids
 
 _AT_LEAST = {
     "epochs": 1e-6, "batch_size": 1, "dim": 1, "evaluations_per_epoch": 1,
@@ -21,6 +26,16 @@ _AT_LEAST = {
 #: Value of `select` that keeps the last weights.
 LAST = "last"
 _PENALTIES = ("l2", "l2_words", "l2_composition")
+_NGRAM_SETTINGS = (
+    "ngrams", "max_per_order", "dictionary", "hash_buckets", "rows_per_ngram",
+)  # fmt: skip
+_WORD_SETTINGS = ("word_vectors", "freeze_words", "unknown_words", "l2_words")
+# Settings that do not apply to encoders of some ids.
+_WITHOUT_USE = {
+    "ngrams": _WORD_SETTINGS,
+    "words": _NGRAM_SETTINGS,
+    "characters": (*_NGRAM_SETTINGS, "min_count", *_WORD_SETTINGS),
+}
 #: `precision` -> `dtype` of a run.
 PRECISIONS = {"float32": "float32", "mixed_bfloat16": "bfloat16"}
 _MAX_SEED = 2**31 - 1
@@ -139,7 +154,7 @@ class RunConfig:
     encoder_options: EncoderOptions | Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        """Checks what no other part checks."""
+        """Fills in defaults that depend on other settings, and checks the values."""
         self._fill_in()
         check_values(self)
         check_at_least(self, _AT_LEAST)
@@ -157,16 +172,16 @@ class RunConfig:
         for name in _PENALTIES:
             check_penalty(name, getattr(self, name))
         check_clip_norm(self.clip_norm)
-        check_text_ids(self)
+        _check_text_settings(self)
 
     def _fill_in(self) -> None:
-        """Sets settings whose default depends on others."""
+        """Sets defaults that depend on other settings."""
         if type(self.encoder_options) is not options_class(self.encoder):
             given = {**self.default_options(), **(self.encoder_options or {})}  # type: ignore[dict-item]
             self._set(encoder_options=make_options(self.encoder, given))
 
     def default_options(self) -> dict[str, Any]:
-        """Returns defaults of options that are other than the encoder's for this task."""
+        """Returns options whose default for this task is not that of the encoder."""
         return {}
 
     def _set(self, **values: Any) -> None:
@@ -188,7 +203,7 @@ class RunConfig:
 
     @property
     def dtype(self) -> str:
-        """Type of tables and moments while they are trained, and of products where it is faster."""
+        """Type of trained tables and their moments, and of products if that is faster."""
         return PRECISIONS[self.precision]
 
     def update_options(self) -> dict[str, Any]:
@@ -217,3 +232,39 @@ class RunConfig:
 def _names(config: RunConfig | type[RunConfig]) -> list[str]:
     """Returns the names of the settings without the options of the encoder."""
     return [declared.name for declared in fields(config) if declared.name != "encoder_options"]
+
+
+def _check_text_settings(config: RunConfig) -> None:
+    """Checks that the settings of n-grams and word vectors suit the encoder and each other."""
+    ids = vectorizer_of(config.encoder)
+    for name in changed(config, _WITHOUT_USE[ids]):
+        if (ids, name, config.unknown_words) != ("words", "ngrams", "ngrams"):
+            raise ConfigError(
+                f"`{name}` is not an option of the encoder '{config.encoder}'. "
+                f"Received: {name}={getattr(config, name)!r}"
+            )
+    if config.hash_buckets is None and config.rows_per_ngram != 1:
+        raise ConfigError(
+            "`rows_per_ngram` is for `hash_buckets` only. "
+            f"Received: rows_per_ngram={config.rows_per_ngram}"
+        )
+    is_chosen = config.min_count > 1 or bool(config.max_per_order)
+    if config.hash_buckets is not None and is_chosen:
+        raise ConfigError(
+            "`min_count` and `max_per_order` choose the n-grams of a vocabulary, and with "
+            "`hash_buckets` there is none. Leave out these two, or `hash_buckets`."
+        )
+    if config.freeze_words and config.l2_words:
+        raise ConfigError(
+            "`l2_words` is for word vectors that are trained, not for `freeze_words`. Leave one of "
+            f"them out. Received: l2_words={config.l2_words}"
+        )
+    if config.freeze_words and config.unknown_words == "ngrams" and config.init is None:
+        raise ConfigError(
+            "`freeze_words` would leave the n-grams of unknown words at their random vectors. "
+            "Leave it out, or choose `unknown_words=shared`."
+        )
+    if config.freeze_words and config.word_vectors is None and config.init is None:
+        raise ConfigError(
+            "`freeze_words` needs `word_vectors` or `init`: without them, words are random."
+        )

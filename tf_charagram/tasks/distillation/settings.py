@@ -21,7 +21,7 @@ _WEIGHTS = ("cosine_weight", "similarity_weight", "neighbors_weight", "pairs_wei
 
 @dataclass(frozen=True)
 class DistillConfig(RunConfig):
-    """Everything that decides a training run on the vectors of a teacher.
+    """Settings of a training run on the vectors of a teacher.
 
     Raises:
         ConfigError: A value is out of range, or two do not go together.
@@ -40,29 +40,28 @@ class DistillConfig(RunConfig):
     )
     second_teacher: tuple[str, ...] = option(
         (),
-        "another teacher, given like --teacher, with vectors of any width: which lines are near, "
-        "and how near, is then the mean of both; repeatable",
+        "another teacher, like --teacher, of any width: nearest lines and their cosines are then "
+        "the mean of both; repeatable",
         "data",
         is_repeatable=True,
     )
     teacher_cache: str | None = option(
-        None, "folder where vectors that a teacher computed are kept [the user's cache]", "data"
+        None, "folder that caches the vectors of a teacher [the user's cache]", "data"
     )
     pairs: tuple[str, ...] = option(
         (),
-        "paraphrase pairs to learn from in the same steps, given like --data of --task words; "
-        "repeatable",
+        "paraphrase pairs to learn from in the same steps, like --data of --task words; repeatable",
         "data",
         is_repeatable=True,
     )
     pair_weights: tuple[float, ...] = option(
         (),
-        "how often the pairs of each --pairs count, comma-separated, for instance 1,0.5,2 [1]",
+        "weight of each --pairs, for instance 1,0.5,2 [1]",
         "data",
     )
     eval_data: str | None = option(
         None,
-        "folder or file to score on [the starter set and what was downloaded before]",
+        "folder or file to score on [the starter set and downloaded sets]",
         "data",
     )
     batch_size: int | None = option(500, "lines per batch")
@@ -73,21 +72,21 @@ class DistillConfig(RunConfig):
     )
     dim: int | None = option(None, "width of the embedding [that of the teacher]")
     cosine_weight: float = option(
-        1.0, "weight of the distance of each text to its vector", "objective"
+        1.0, "weight of the cosine distance to the teacher's vector", "objective"
     )
     similarity_weight: float = option(
         0.3,
-        "weight of the cross-entropy of the similarities with the vectors of the batch",
+        "weight of the cross-entropy of similarities within the batch",
         "objective",
     )
     temperature: float = option(0.07, "temperature of those similarities", "objective")
     neighbor_batch_size: int = option(
-        0, "lines per batch that bring one of their nearest lines along", "optimization"
+        0, "lines per batch that come with one of their nearest lines", "optimization"
     )
-    num_neighbors: int = option(32, "how many nearest lines it is drawn from", "optimization")
+    num_neighbors: int = option(32, "number of nearest lines to draw it from", "optimization")
     neighbors_weight: float = option(
         1.0,
-        "weight of the correlation between the cosines of those pairs and the teacher's",
+        "weight of the correlation of cosines of nearest lines with the teacher's",
         "objective",
     )
     pairs_weight: float = option(1.0, "weight of the margin loss of --pairs", "objective")
@@ -104,25 +103,24 @@ class DistillConfig(RunConfig):
         False, "nor a text whose partner equals one of the pair", "objective"
     )
     margin: float = option(0.4, "margin m of the loss of --pairs", "objective")
-    typos: float = option(0.5, "share of the texts that get typing errors, 1 to 3 each", "data")
+    typos: float = option(0.5, "share of the texts that get 1 to 3 typos", "data")
     misspellings: str | None = option(
         None,
-        "file of wrong and right forms of words; half of the errors are then real ones",
+        "file of wrong and right forms of words, for half of the typos",
         "data",
     )
     ngram_dropout: float = option(
-        0.0, "share of the ids of a text that a step leaves out", "optimization"
+        0.0, "share of the ids of a text dropped in each step", "optimization"
     )
 
     def __post_init__(self) -> None:
-        """Checks what no other part checks."""
+        """Checks the values."""
         super().__post_init__()
         self._check_ranges()
         self._check_teachers()
         self._check_use()
 
     def _check_ranges(self) -> None:
-        """Checks each number by itself."""
         check_at_least(
             self,
             {"batch_size": 1, "pair_batch_size": 2, "neighbor_batch_size": 0, "num_neighbors": 1},
@@ -147,35 +145,33 @@ class DistillConfig(RunConfig):
         check_weights("pair_weights", self.pair_weights, "--pairs", self.pairs)
 
     def _check_teachers(self) -> None:
-        """Checks that there is something to learn from each teacher."""
         if not (self.cosine_weight or self.similarity_weight):
             raise ConfigError(
-                "`cosine_weight` and `similarity_weight` are both 0: nothing would be learnt from "
-                "the teacher. For pairs alone, use the tasks `words` or `sentences`."
+                "`cosine_weight` and `similarity_weight` are both 0: nothing would be learned from "
+                "the teacher. For pairs only, use the tasks `words` or `sentences`."
             )
         if self.neighbor_batch_size > int(self.batch_size or 0):
             raise ConfigError(
-                "`neighbor_batch_size` must be at most `batch_size`: it says how many lines of a "
-                "batch bring one of their neighbors along. Received: "
+                "`neighbor_batch_size` must be at most `batch_size`, which includes those lines. "
+                "Received: "
                 f"{self.neighbor_batch_size} and {self.batch_size}"
             )
         if self.second_teacher and not self.neighbor_batch_size:
             raise ConfigError(
-                "`second_teacher` says how near lines are to each other, and no batch has lines "
-                "near to each other: `neighbor_batch_size` is 0."
+                "`second_teacher` applies to nearest lines, and `neighbor_batch_size` is 0."
             )
 
     def _check_use(self) -> None:
-        """Checks that there is something that the settings of pairs, lines and typos act on."""
+        """Checks that no setting is without effect."""
         without_use: dict[str, str] = {}
         if not self.pairs:
-            without_use |= dict.fromkeys(_OF_PAIRS, "is about `pairs`, and there are none")
+            without_use |= dict.fromkeys(_OF_PAIRS, "applies to `pairs`, which are missing")
         if not self.neighbor_batch_size:
-            reason = "is about lines near each other, and `neighbor_batch_size` is 0"
+            reason = "applies to nearest lines, and `neighbor_batch_size` is 0"
             without_use |= dict.fromkeys(_OF_NEIGHBORS, reason)
         for name in changed(self, without_use):
             raise ConfigError(
                 f"`{name}` {without_use[name]}. Received: {name}={getattr(self, name)}"
             )
         if self.misspellings and not self.typos:
-            raise ConfigError("`misspellings` has no use where `typos` is 0. Leave it out.")
+            raise ConfigError("`misspellings` has no effect if `typos` is 0. Leave it out.")

@@ -14,7 +14,7 @@ _BATCH_SIZES = {"sentences": 100}
 
 @dataclass(frozen=True)
 class ParaphraseConfig(RunConfig):
-    """Everything that decides a training run on paraphrase pairs.
+    """Settings of a training run on paraphrase pairs.
 
     Raises:
         ConfigError: A value is out of range, or two do not go together.
@@ -28,13 +28,13 @@ class ParaphraseConfig(RunConfig):
     )
     eval_data: str | None = option(
         None,
-        "folder or file to score on [the starter set and what was downloaded before]",
+        "folder or file to score on [the starter set and downloaded sets]",
         "data",
     )
     batch_size: int | None = option(None, "pairs per batch [25; 100 for sentences]")
     data_weights: tuple[float, ...] = option(
         (),
-        "how often the pairs of each --data count, comma-separated, for instance 1,0.5,2 [1]",
+        "weight of each --data, for instance 1,0.5,2 [1]",
         "data",
     )
     whole_vocabulary: bool = option(
@@ -43,7 +43,7 @@ class ParaphraseConfig(RunConfig):
         "text",
     )
     augment_typos: float = option(
-        0.0, "share of the pairs to add once more, with typing errors in one side", "data"
+        0.0, "share of the pairs to add again with typos in one side", "data"
     )
     negatives: Literal["max", "mix", "random"] = option(
         "max", "how negatives are chosen", "objective"
@@ -68,7 +68,7 @@ class ParaphraseConfig(RunConfig):
     )
     file_order_first: bool = option(False, "keep the order of the file in the first epoch", "data")
     max_ids_in_memory: int = option(
-        64_000_000, "maximum ids kept in memory, roughly; the rest spill to disk", "data"
+        64_000_000, "approximate maximum of ids in memory; the rest go to disk", "data"
     )
     min_score: float | None = option(None, "smallest PPDB2.0Score to keep", "data")
     entailment: tuple[str, ...] = option(
@@ -76,7 +76,7 @@ class ParaphraseConfig(RunConfig):
     )
 
     def __post_init__(self) -> None:
-        """Checks what no other part checks."""
+        """Checks the values."""
         super().__post_init__()
         hint = "; the negatives of a pair come from the other pairs of its batch"
         check_at_least(self, {"batch_size": 2}, hint)

@@ -20,7 +20,7 @@ _BATCH, _SMALL_BATCH = 100, 10
 
 @dataclass(frozen=True)
 class TaggingConfig(RunConfig):
-    """Everything that decides a training run on tagged sentences (Charagram, section 4.2).
+    """Settings of a training run on tagged sentences (Charagram, section 4.2).
 
     Raises:
         ConfigError: A value is out of range, or two do not go together.
@@ -33,11 +33,11 @@ class TaggingConfig(RunConfig):
     )
     eval_data: tuple[str, ...] = option(
         (),
-        "what to score on, as --data; repeatable [with the starter set: its other sentences]",
+        "data to score on, like --data; repeatable [with the starter set: its other sentences]",
         "data",
         is_repeatable=True,
     )
-    epochs: float = option(10, "passes over the sentences; may be a fraction")
+    epochs: float = option(10, "passes over the sentences; can be a fraction")
     batch_size: int | None = option(None, "sentences per batch [100; 10 for starter]")
     optimizer: Literal["adam", "adagrad", "sgd"] = option(
         "sgd", "adam and adagrad are row-sparse; sgd has momentum"
@@ -59,7 +59,7 @@ class TaggingConfig(RunConfig):
     )
 
     def __post_init__(self) -> None:
-        """Checks what no other part checks."""
+        """Checks the values."""
         super().__post_init__()
         check_at_least(self, {"lstm_dim": 1, "hidden_dim": 1})
         check_penalty("l2_head", self.l2_head)
