@@ -44,11 +44,13 @@ def described(config_class: type) -> dict[str, dict[str, Any]]:
     return told
 
 
-@cache
-def types_of(config_class: type) -> Mapping[str, Any]:
+def types_of(config_class: Any) -> Mapping[str, Any]:
     """Returns the resolved types of the fields of a dataclass, by name."""
-    hints = get_type_hints(config_class)
+    hints = _hints(config_class)
     return {declared.name: hints[declared.name] for declared in fields(config_class)}
+
+
+_hints = cache(get_type_hints)
 
 
 def choices_of(kind: Any) -> tuple[Any, ...]:

@@ -68,7 +68,9 @@ class SettingsParser(_WithHints, jsonargparse.ArgumentParser):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=argparse.HelpFormatter, **kwargs)
 
-    def parse_args(self, args: Any = None, namespace: Any = None, **kwargs: Any) -> Any:
+    def parse_args(  # type: ignore[override]
+        self, args: Any = None, namespace: Any = None, **kwargs: Any
+    ) -> Any:
         """Parses the arguments; see `jsonargparse.ArgumentParser`."""
         args = sys.argv[1:] if args is None else args
         self.check_flags(args)

@@ -66,7 +66,7 @@ def _located(path: str) -> tuple[str, str]:
 
 
 #: Kind of model -> module and class.
-MODELS = {entry.kind: _located(entry.model) for entry in TASKS.values() if entry.kind}
+MODELS = {entry.kind: _located(str(entry.model)) for entry in TASKS.values() if entry.kind}
 #: Class of a model or of a head -> module.
 CLASSES = {
     name: module
@@ -134,7 +134,7 @@ def run_defaults(
     if encoder is None:
         encoder = inherited.get("encoder", RunConfig.encoder)
     elif inherited and inherited["encoder"] != encoder:
-        raise other_settings(init, {"encoder": inherited["encoder"]}, {"encoder": encoder})
+        raise other_settings(str(init), {"encoder": inherited["encoder"]}, {"encoder": encoder})
     known = types_of(settings_class(task)).keys() | types_of(options_class(encoder)).keys()
     settings: dict[str, Any] = {"task": task, "encoder": encoder, "init": init, "preset": preset}
     if preset is not None:

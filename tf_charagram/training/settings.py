@@ -15,7 +15,6 @@ from tf_charagram.checks import (
     check_values,
 )
 from tf_charagram.encoders import make_options, options_class, vectorizer_of
-from tf_charagram.encoders.options import EncoderOptions
 from tf_charagram.errors import ConfigError
 from tf_charagram.settings import option, typed, types_of
 
@@ -49,8 +48,8 @@ class RunConfig:
     `tasks` fills them in.
 
     Attributes:
-        encoder_options: Options of the encoder. Some of them can be given by name; the others
-            have their defaults.
+        encoder_options: Options of the encoder, its class in `encoders.options`. They can be given
+            as a mapping of some of them; the others have their defaults.
 
     Raises:
         ConfigError: A value is out of range, or two do not go together.
@@ -151,7 +150,7 @@ class RunConfig:
         None, "threads of one operation [1 for words and word averages, else one per core]", "run"
     )
     seed: int = option(0, "seed of weights, order and random choices", "run")
-    encoder_options: EncoderOptions | Mapping[str, Any] | None = None
+    encoder_options: Any = None
 
     def __post_init__(self) -> None:
         """Fills in defaults that depend on other settings, and checks the values."""
@@ -177,7 +176,7 @@ class RunConfig:
     def _fill_in(self) -> None:
         """Sets defaults that depend on other settings."""
         if type(self.encoder_options) is not options_class(self.encoder):
-            given = {**self.default_options(), **(self.encoder_options or {})}  # type: ignore[dict-item]
+            given = {**self.default_options(), **(self.encoder_options or {})}
             self._set(encoder_options=make_options(self.encoder, given))
 
     def default_options(self) -> dict[str, Any]:
@@ -213,7 +212,7 @@ class RunConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the settings by name, with the options of the encoder next to the others."""
-        options = asdict(self.encoder_options)  # type: ignore[arg-type]
+        options = asdict(self.encoder_options)
         return {**{name: getattr(self, name) for name in _names(self)}, **options}
 
     @classmethod
