@@ -266,14 +266,12 @@ def test_penalties_of_a_frozen_encoder(universal, tmp_path, capsys):
     assert "`freeze` leaves the encoder as it is" in capsys.readouterr().err
 
 
-def test_whether_there_is_a_header_can_be_said(tmp_path, capsys):
+def test_header_of_unknown_names(tmp_path, capsys):
     path = tmp_path / "texts.tsv"
-    path.write_text("mixed\tso so\n" + "good\ta fine day\nbad\ta grey day\n" * 50)
+    path.write_text("mood\treview\n" + "good\ta fine day\nbad\ta grey day\n" * 50)
     flags = ["--data", path, "--dim", "4", "--epochs", "1", "--eval-data", path]
     assert train("sentiment", *flags, "--out", tmp_path / "a") == 1
-    assert "looks like a header" in (error := capsys.readouterr().err) and "--no-header" in error
-    assert train("sentiment", *flags, "--no-header", "--out", tmp_path / "a") == 0
-    assert "101 texts" in capsys.readouterr().out
-    columns = ["--text-columns", "1", "--label-column", "0"]
-    assert train("sentiment", *flags, "--header", *columns, "--out", tmp_path / "b") == 0
+    assert "looks like a header" in capsys.readouterr().err
+    columns = ["--text-columns", "review", "--label-column", "mood"]
+    assert train("sentiment", *flags, *columns, "--out", tmp_path / "b") == 0
     assert "100 texts" in capsys.readouterr().out

@@ -32,6 +32,7 @@ USES: dict[Kind, str] = {
     "vectors": "train --word-vectors PATH",
 }
 CACHE_VARIABLE = "TF_CHARAGRAM_CACHE"
+_NOT_STATED = "not stated; see the paper and the archive"
 _TIMEOUT_S = 30
 _CHUNK_BYTES = 1 << 16
 
@@ -53,7 +54,7 @@ class Source:
 
     url: str
     kind: Kind
-    licence: str = "not stated; see the paper and the archive"
+    licence: str = _NOT_STATED
     members: tuple[str, ...] = ()
     checksum: str | None = None
     is_folder: bool = False
@@ -67,8 +68,8 @@ _SIM = "wordsim_similarity_goldstandard.txt"
 _REL = "wordsim_relatedness_goldstandard.txt"
 
 
-def _wordsim(url: str, sha1: str, *members: str, **licence: str) -> Source:
-    return Source(url, "wordsim", members=members, checksum=f"sha1:{sha1}", **licence)
+def _wordsim(url: str, sha1: str, *members: str, licence: str = _NOT_STATED) -> Source:
+    return Source(url, "wordsim", licence, members, f"sha1:{sha1}")
 
 
 def _ws353(*members: str) -> Source:

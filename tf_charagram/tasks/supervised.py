@@ -57,7 +57,6 @@ class SupervisedTask(LabelledTask):
         self.table_options: dict[str, Any] = {
             "text_columns": config.text_columns,
             "label_column": config.label_column,
-            "header": config.header,
             "on_bad_line": bad_lines,
         }
 

@@ -60,11 +60,6 @@ class SupervisedConfig(RunConfig):
         (), "columns of the texts in a table, by name or number from 0, comma-separated", "data"
     )
     label_column: str | None = option(None, "column of the label or score in a table", "data")
-    header: bool | None = option(
-        None,
-        "whether the first line of a table names its columns [yes if it has well-known names]",
-        "data",
-    )
     fine_labels: bool = option(False, "SST: five labels, not positive and negative", "data")
     phrases: bool = option(False, "SST trees: train on all phrases, not on sentences only", "data")
 

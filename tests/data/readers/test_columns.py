@@ -46,9 +46,6 @@ def cells(rows):
          {"text_columns": ["body"], "label_column": "Stars"}, [("a b", "1"), ("c", "5")]),
         ("id\tBody\tstars\n7\ta b\t1\n", {"text_columns": ["body"], "label_column": "2"},
          [("a b", "1")]),
-        ("foo\tbar\n0\ta b\n", {"header": True, "text_columns": ["1"], "label_column": "0"},
-         [("a b", "0")]),
-        ("label\ttext\n", {"header": False}, [("text", "label")]),
         ("0\ta b\n", {"split": "train"}, [("a b", "0")]),
         ("x\ta\tb\n", {"num_texts": 2}, [("a", "b", "x")]),
         ("3.5\ta\tb\n", {"num_texts": 2, "is_scored": True}, [("a", "b", "3.5")]),
@@ -137,7 +134,6 @@ def test_wrong_files(write, content, arguments, message):
         ({"text_columns": ["1", "2"]}, r"must name 1 column\. Received: text_columns=1,2"),
         ({"text_columns": ["1"], "num_texts": 2}, r"must name 2 columns\. Received: .*=1"),
         ({"label_column": "1"}, r"must be different columns\. Received: text_columns=1, label_c"),
-        ({"label_column": "stars", "header": False}, r"must be numbers .* Received: stars"),
         ({"on_bad_line": "skp"}, "Did you mean 'skip'"),
     ],
 )
@@ -164,6 +160,4 @@ def test_header_of_unknown_names(write):
     path = write(f"klass\tbody\n{REVIEWS}")
     with pytest.raises(DataError, match=r"x\.tsv:1: looks like a header, .* label like 'klass'"):
         read_columns(path)
-    columns = {"text_columns": ["1"], "label_column": "0"}
-    assert len(read_columns(path, header=True, **columns)) == 20
-    assert len(read_columns(path, header=False)) == 21
+    assert len(read_columns(path, text_columns=["body"], label_column="klass")) == 20

@@ -56,7 +56,7 @@ def test_one_split_of_sick(write):
 
 
 def test_columns(write):
-    columns = {"text_columns": ["1", "0"], "label_column": "2", "header": False}
+    columns = {"text_columns": ["1", "0"], "label_column": "2"}
     assert read_labelled_pairs(write("a\tb\tYES\nc\td\tNO\n"), **columns).left == ["b", "d"]
     scored = read_scored_pairs(write("a\tb\t2\nc\td\t7\n"), num_classes=7, **columns)
     assert scored.scores.tolist() == [2, 7]

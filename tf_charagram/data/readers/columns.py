@@ -1,6 +1,7 @@
 """Tables of texts with a label or a score in each row.
 
-Columns are separated by tabs, or by commas, with quotes, if the file name ends in `.csv`.
+Columns are separated by tabs, or by commas, with quotes, if the file name ends in `.csv`. The first
+line is a header if a column is given by name, or if it holds two well-known names.
 """
 
 from __future__ import annotations
@@ -55,8 +56,6 @@ class ColumnOptions(TypedDict, total=False):
         label_column: The column of the label or score, in the same form. Defaults to well-known
             names, such as `label` or `relatedness_score`, else to column 0, or to column 3 for
             labelled pairs in four columns, as in plain SICK files.
-        header: Whether the first line holds names of columns. By default it does if a column is
-            given by name, or if it holds two well-known names.
         split: `"train"`, `"trial"` or `"test"`: the rows to keep of a file with the column
             `SemEval_set`, such as `SICK.txt`. Other files are one split.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards. A
@@ -66,7 +65,6 @@ class ColumnOptions(TypedDict, total=False):
 
     text_columns: Sequence[str]
     label_column: str | None
-    header: bool | None
     split: str | None
     on_bad_line: str | BadLines
 
@@ -93,7 +91,6 @@ def read_columns(
     num_texts: int = 1,
     is_scored: bool = False,
     allow_unscored: bool = False,
-    header: bool | None = None,
     split: str | None = None,
     on_bad_line: str | BadLines = "error",
 ) -> list[Row]:
@@ -106,7 +103,6 @@ def read_columns(
         num_texts: Texts in a row: 1 or 2.
         is_scored: Whether `label_column` holds numbers.
         allow_unscored: Whether to return rows with an empty label as well.
-        header: Whether the first line holds names of columns.
         split: The rows to keep of a file with several splits.
         on_bad_line: Policy for bad lines.
 
@@ -115,17 +111,18 @@ def read_columns(
         DataError: The file cannot be read, a line is bad, there are no rows, or a column does not
             hold texts or labels as it should.
     """
-    _check_columns(text_columns, label_column, num_texts, header)
+    if text_columns and len(text_columns) != num_texts:
+        raise ConfigError(
+            f"`text_columns` must name {num_texts} column{'s' if num_texts > 1 else ''}. "
+            f"Received: text_columns={','.join(text_columns)}"
+        )
     bad = BadLines.of(on_bad_line)
     records = read_records(path)
     first = next(records, None)
     if first is None:
         raise DataError(path, "no rows found: the file is empty")
-    if header is None:
-        is_named = any(not column.isdecimal() for column in [*text_columns, label_column or "0"])
-        has_header = is_named or len(_KNOWN.intersection(_lower(first[1]))) > 1
-    else:
-        has_header = header
+    is_named = any(not column.isdecimal() for column in [*text_columns, label_column or "0"])
+    has_header = is_named or len(_KNOWN.intersection(_lower(first[1]))) > 1
     finder = _ColumnFinder(path, *first, has_header)
     layout = finder.layout(text_columns, label_column, num_texts, is_scored, split)
     rows = []
@@ -140,24 +137,9 @@ def read_columns(
     if not rows:
         raise DataError(path, f"no rows found: {bad.summary()}. Check the columns and the split.")
     _check_content(path, rows, layout, is_scored)
-    if header is None and not has_header and not is_scored:
+    if not has_header and not is_scored:
         _check_first_label(path, rows)
     return rows
-
-
-def _check_columns(
-    text_columns: Sequence[str], label_column: str | None, num_texts: int, header: bool | None
-) -> None:
-    given = [*text_columns, *(() if label_column is None else (label_column,))]
-    if text_columns and len(text_columns) != num_texts:
-        raise ConfigError(
-            f"`text_columns` must name {num_texts} column{'s' if num_texts > 1 else ''}. "
-            f"Received: text_columns={','.join(text_columns)}"
-        )
-    if header is False and not all(column.isdecimal() for column in given):
-        raise ConfigError(
-            f"Columns must be numbers if there is no header. Received: {', '.join(given)}"
-        )
 
 
 @dataclass(frozen=True)
@@ -293,8 +275,8 @@ def _check_first_label(path: str | Path, rows: Sequence[Row]) -> None:
         raise DataError(
             path,
             f"looks like a header, because no other line has a label like '{label[:40]}'. "
-            "Say with --header or --no-header whether it is one, and name the columns with "
-            "--text-columns and --label-column.",
+            "If it is one, name the columns with --text-columns and --label-column; otherwise "
+            "move the line.",
             rows[0].line,
         )
 
