@@ -51,7 +51,7 @@ def export(arguments: Sequence[str]) -> int:
     from tf_charagram.export.serving.config import lists_models, write_serving_files
     from tf_charagram.export.serving.folder import ServingFolder
     from tf_charagram.export.serving.version import write_version
-    from tf_charagram.models.registry import load_any
+    from tf_charagram.models.locations import load_any
 
     folder = ServingFolder(values.to)
     model = load_any(values.model)
@@ -85,18 +85,17 @@ def _made_smaller(
     """Returns a smaller model, and the options that `max_mb` chose."""
     from tf_charagram.export.compression.shrinking import fitting_options, shrink
     from tf_charagram.export.serving.version import assets_bytes
-    from tf_charagram.models.parts import Parts
 
-    if not model.can_shrink:
+    if not model.gives_vectors:
         raise ConfigError(
             "`dtype`, `max_ngrams`, `dim` and `max_mb` make embedders smaller. "
             f"This model is of the kind '{model.kind}'."
         )
-    vectorizer, encoder, _ = model.parts
+    vectorizer, encoder = model.parts
     if options.max_mb is not None:
         extra_bytes = assets_bytes(model, name, texts) + _OTHER_BYTES
         options = fitting_options(vectorizer, encoder, options.max_mb, extra_bytes)
-    return model.from_parts(Parts(*shrink(vectorizer, encoder, options))), options
+    return model.from_parts(*shrink(vectorizer, encoder, options)), options
 
 
 def real_texts(path: str | None, model: str, kind: str = "embedder") -> list[bytes]:
@@ -112,11 +111,11 @@ def real_texts(path: str | None, model: str, kind: str = "embedder") -> list[byt
     """
     from tf_charagram.data.readers.lines import read_lines
     from tf_charagram.export.serving.samples import sample_texts
-    from tf_charagram.models.registry import model_class
+    from tf_charagram.models.locations import model_class
     from tf_charagram.training.run_folder import RunFolder
 
     file = Path(path) if path is not None else RunFolder(model).texts
-    if path is None and not (model_class(kind).reads_run_texts and file.is_file()):
+    if path is None and not (model_class(kind).gives_vectors and file.is_file()):
         texts = sample_texts(kind)
     else:
         texts = [text.encode() for _, text in read_lines(file) if text.strip()]

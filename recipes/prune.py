@@ -30,11 +30,10 @@ def run(arguments: Sequence[str]) -> int:
     values = make_parser().parse_args(arguments)
     from tf_charagram.export.compression.tables import pruned
     from tf_charagram.models.embedder import TextEmbedder
-    from tf_charagram.models.parts import Parts
 
     model = TextEmbedder.load(values.model)
     parts = pruned(model.vectorizer, model.encoder, values.max_ngrams, values.count_power)
-    TextEmbedder.from_parts(Parts(*parts), model.task).save(values.out)
+    TextEmbedder.from_parts(*parts, task=model.task).save(values.out)
     return 0
 
 

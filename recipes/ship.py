@@ -115,7 +115,7 @@ def ship(
         card = {
             "name": name,
             **facts,
-            "num_parameters": model.parts.num_parameters,
+            "num_parameters": model.count_params(),
             "num_words": len(model.vectorizer.dictionary if words is None else words),
             "files": {
                 file.name: {"bytes": file.stat().st_size, "sha256": sha256_of(file)}
@@ -136,14 +136,13 @@ def ship(
 def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | None) -> Any:
     """Returns an embedder with fewer n-grams or dimensions, float32 and not folded."""
     from tf_charagram.export.compression.tables import projected, pruned
-    from tf_charagram.models.parts import Parts
 
-    vectorizer, encoder, _ = model.parts
+    vectorizer, encoder = model.parts
     if max_ngrams is not None:
         vectorizer, encoder = pruned(vectorizer, encoder, max_ngrams, count_power)
     if dim is not None:
         encoder = projected(encoder, dim)
-    return model.from_parts(Parts(vectorizer, encoder), model.task)
+    return model.from_parts(vectorizer, encoder, task=model.task)
 
 
 def _round_table(model: Any, path: str, table_dtype: str) -> None:
@@ -176,7 +175,7 @@ def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
     kept = ((word, count) for word, count in counts.most_common(max_words) if has_vector[word])
     dictionary = Dictionary(dict(kept))
     vectorizer = vectorizer.with_parts(vectorizer.vocabulary, dictionary)
-    return model.from_parts(type(model.parts)(vectorizer, *others), model.task)
+    return model.from_parts(vectorizer, *others, task=model.task)
 
 
 def _training_facts(model: str) -> dict[str, Any]:
@@ -226,7 +225,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError("Give one of --words and --dictionary.")
     facts = read_facts(values.facts)
     words = None if values.words is None else read_words(values.words, values.max_words)
-    from tf_charagram.models.registry import load_any
+    from tf_charagram.models.locations import load_any
 
     model = load_any(values.model)
     if values.max_ngrams is not None or values.dim is not None:

@@ -1,4 +1,4 @@
-"""Runs the recipes of `docs/keras.md`, each by itself, and looks at what comes out."""
+"""Runs the recipes of `docs/keras.md` and checks their results."""
 
 from __future__ import annotations
 

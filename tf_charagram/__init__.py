@@ -9,7 +9,7 @@ from tf_charagram.encoders import CLASSES
 from tf_charagram.errors import CharagramError, ConfigError, DataError, RunError, TrainingError
 from tf_charagram.layers import LAYERS
 from tf_charagram.lazy import lazy_names, register_with_keras
-from tf_charagram.models.registry import MODELS
+from tf_charagram.models.locations import MODELS
 from tf_charagram.tasks import CLASSES as TASK_CLASSES
 from tf_charagram.tasks import MODELS as TASK_MODELS
 

@@ -10,8 +10,7 @@ from typing import Any
 from tf_charagram.export.serving.samples import make_inputs
 from tf_charagram.files.json_files import read_json
 from tf_charagram.models.base import TextModel
-from tf_charagram.models.locations import EMBEDDER, read_card
-from tf_charagram.models.registry import model_class
+from tf_charagram.models.locations import EMBEDDER, model_class, read_card
 from tf_charagram.training.run_folder import RunFolder
 
 PAGE = "README.md"

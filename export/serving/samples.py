@@ -7,7 +7,7 @@ from itertools import chain, islice
 from typing import Any
 
 from tf_charagram.data.starter import starter_file, train_pairs
-from tf_charagram.models.registry import model_class
+from tf_charagram.models.locations import model_class
 from tf_charagram.tasks.pairs.data import read_labelled_pairs
 from tf_charagram.tasks.sentiment.data import read_labelled_texts
 from tf_charagram.tasks.tagging.data import read_tagged

@@ -218,7 +218,7 @@ def _model_target(kind: str, file_name: str) -> Target:
     """Returns a target that changes one file of a model folder, and loads the model."""
 
     def prepare(folder: Path) -> Run:
-        from tf_charagram.models.registry import load_any
+        from tf_charagram.models.locations import load_any
 
         path = folder / f"{kind}-hostile"
         shutil.copytree(_models() / kind, path, dirs_exist_ok=True)

@@ -1,4 +1,4 @@
-"""A small model, what it answers, and a server of it."""
+"""Fixtures: a small model, its answers, and a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page is told: neighbours, typing errors, and the parts of a similarity."""
+"""Tests of the answers of the demo: neighbors, typos and explanations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_neighbors_are_those_of_the_embedder(answers, embedder, query):
     assert all(n["stays"] for n in found["neighbors"])
 
 
-def test_typing_errors_are_those_of_the_package(answers, embedder):
+def test_typos(answers, embedder):
     text = "the cattle were sitting between"
     for edits in range(MAX_EDITS + 1):
         found = answers.neighbors(text, edits, 7)
@@ -47,8 +47,8 @@ def test_typing_errors_are_those_of_the_package(answers, embedder):
     assert answers.neighbors(text, 5, 8)["typed"] != found["typed"]
 
 
-def test_what_stays(answers):
-    """The text itself counts as one that stays: it is near the one with errors."""
+def test_neighbors_that_stay(answers):
+    """The text itself, as a neighbor of the misspelled one, counts as one that stays."""
     near = {n["text"] for n in answers.neighbors("some cats", 0, 0)["neighbors"]}
     nums = []
     for seed in range(9):
@@ -61,7 +61,7 @@ def test_what_stays(answers):
     assert min(nums) < 10
 
 
-def test_long_texts_are_cut(answers):
+def test_long_texts_are_truncated(answers):
     text = "cat " * 250_000
     found = answers.neighbors(text, 3, 0)
     assert found["is_cut"] and len(found["typed"]) <= answers.max_chars + 3
@@ -97,7 +97,7 @@ def test_shares_sum_to_the_cosine(make):
 
 
 def test_shares_are_where_the_ngrams_are():
-    """Of n-grams with two characters, ` c` alone is in both texts, at the start of each."""
+    """The only common n-gram, ` c`, is at the start of both texts."""
     vectorizer = NgramVectorizer.from_texts(["cat", "cot"], orders=[2])
     embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=9))
     rows = np.eye(9)[: vectorizer.num_rows]
@@ -111,7 +111,7 @@ def test_shares_are_where_the_ngrams_are():
     assert found["pairs"][0][:2] == (" c", " c")
 
 
-def test_typing_errors_go_into_the_left_text(answers, embedder):
+def test_typos_in_the_left_text(answers, embedder):
     found = answers.compare("between", "cattle", 2, 3)
     typed = add_typos("between", 2, np.random.default_rng(3))
     assert found["typed"] == typed
@@ -120,7 +120,7 @@ def test_typing_errors_go_into_the_left_text(answers, embedder):
     np.testing.assert_allclose([found["cosine"], found["clean_cosine"]], cosines, atol=1e-5)
 
 
-def test_an_encoder_without_ngrams():
+def test_encoder_without_ngrams():
     answers = Answers(TextEmbedder(*parts("cse")), TEXTS, "x")
     assert not answers.about()["can_explain"]
     found = answers.compare("a cat", "a dog", 0, 0)
@@ -128,15 +128,7 @@ def test_an_encoder_without_ngrams():
     assert len(answers.neighbors("a cat", 0, 0)["neighbors"]) == 10
 
 
-def test_a_folded_model():
-    embedder = TextEmbedder(*parts()).folded()
-    assert embedder.vectorizer.longest_only
-    answers = Answers(embedder, TEXTS, "x")
-    assert not answers.about()["can_explain"]
-    assert answers.compare("a cat", "a dog", 0, 0)["explanation"] is None
-
-
-def test_fewer_texts_than_are_shown(embedder):
+def test_few_texts(embedder):
     answers = Answers(embedder, ["cat", "dog"], "x")
     assert [n["text"] for n in answers.neighbors("cat", 0, 0)["neighbors"]] == ["dog"]
     with pytest.raises(ConfigError, match="There is no text to search"):
@@ -167,7 +159,7 @@ def test_about(answers):
     }  # fmt: skip
 
 
-def test_embedders_and_the_encoders_of_pair_models(tmp_path):
+def test_encoders_of_pair_models(tmp_path):
     vectorizer, encoder = parts()
     embedder = TextEmbedder(vectorizer, encoder)
     embedder.save(tmp_path / "embedder")
@@ -178,7 +170,7 @@ def test_embedders_and_the_encoders_of_pair_models(tmp_path):
         np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-def test_a_tagger_has_no_vector_of_a_text(tmp_path):
+def test_taggers_are_refused(tmp_path):
     head = TaggingHead(labels=["no", "yes"], word_dim=6, lstm_dim=4, hidden_dim=5)
     Tagger(*parts(), head).save(tmp_path)
     message = "`model` must have one vector per text: .* Received: .*, a tagger"

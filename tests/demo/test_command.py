@@ -1,4 +1,4 @@
-"""`charagram demo`, from its flags to Ctrl-C."""
+"""Tests of `charagram demo`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def texts_file(tmp_path):
 
 @pytest.fixture
 def stopped(monkeypatch):
-    """Ends the server as by Ctrl-C as soon as it serves; returns the servers there were."""
+    """Interrupts each server as soon as it serves; returns the servers."""
     servers = []
 
     def interrupt(self):
@@ -39,7 +39,7 @@ def stopped(monkeypatch):
     return servers
 
 
-def test_says_where_and_ends(model, texts_file, stopped, monkeypatch, capsys):
+def test_prints_the_address_and_ends(model, texts_file, stopped, monkeypatch, capsys):
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     assert call("cli.demo", model, "--texts", texts_file) == 0
@@ -74,7 +74,6 @@ def test_errors(model, texts_file, tmp_path, capsys):
 
 @pytest.mark.long
 def test_ctrl_c_ends_a_process(model, texts_file, tmp_path):
-    # The level that commands choose themselves; campaigns before may have left another one.
     command = process("cli", "demo", model, "--texts", texts_file, "--threads", 1)
     with subprocess.Popen(
         command, cwd=tmp_path, env=environment(TF_CPP_MIN_LOG_LEVEL="2"), text=True,

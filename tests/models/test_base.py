@@ -1,4 +1,4 @@
-"""One base: every kind of model is saved, loaded, exported and described through it."""
+"""Tests of all kinds of models: saving, loading, exporting, folding."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from tests.commands import full_disk
 from tests.contracts import some_now
 from tests.models.answers import TOLERANCE, parts, randomized
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.export.serving.samples import sample_texts
-from tf_charagram.models.base import HeadedModel, TextModel
+from tf_charagram.models.base import HeadedModel
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.parts import Parts
-from tf_charagram.models.registry import MODELS, load_any, model_class
+from tf_charagram.models.locations import MODELS, load_any, model_class
 from tf_charagram.tasks.pairs.model import PairLabelHead, PairScoreHead
 from tf_charagram.tasks.sentiment.model import TextHead
 from tf_charagram.tasks.tagging.head import TaggingHead
@@ -38,18 +36,18 @@ INPUTS = {
     "tokens": ["a", "cat"],
     "row_lengths": [2, 0],
 }
-BASE_METHODS = (
-    "save", "load", "export", "write_saved_model", "folded", "from_parts", "get_config",
-)  # fmt: skip
 
 
-# A classifier of texts is written as one of pairs is.
+def make_model(kind, task=None):
+    """Returns a model of a kind with random weights."""
+    cls = model_class(kind)
+    heads = [] if cls.head_class is None else [randomized(HEADS[cls.head_class](), seed=1)]
+    return cls.from_parts(*parts(), *heads, task=task)
+
+
 @pytest.fixture(params=some_now(MODELS, "embedder", "tagger", "pair_classifier"))
 def model(request):
-    """Returns a model of each kind, with random weights."""
-    cls = model_class(request.param)
-    head = None if cls.head_class is None else randomized(HEADS[cls.head_class](), seed=1)
-    return cls.from_parts(Parts(*parts(), head))
+    return make_model(request.param)
 
 
 def concrete(model):
@@ -80,12 +78,6 @@ def assert_same(results, expected):
                 np.testing.assert_array_equal(results[name][key], value)
 
 
-def test_it_is_written_once(model):
-    for name in BASE_METHODS:
-        owner = next(cls for cls in type(model).__mro__ if name in vars(cls))
-        assert owner is TextModel, f"{owner.__name__} writes {name} again"
-
-
 def test_save_load_export(model, tmp_path):
     expected = answers(concrete(model))
     model.save(tmp_path / "model")
@@ -103,7 +95,6 @@ def test_save_load_export(model, tmp_path):
 # Taggers are folded whenever they are exported.
 @pytest.mark.parametrize("model", some_now(MODELS, "embedder", "pair_classifier"), indirect=True)
 def test_folded(model, tmp_path):
-    """A table of fewer sums gives the same answers; the task is remembered."""
     model.task = "poetry"
     expected = answers(concrete(model))
     model.save(tmp_path)
@@ -119,33 +110,26 @@ def test_another_kind(model, tmp_path):
             model_class(kind).load(tmp_path)
 
 
-@pytest.mark.parametrize("kind", MODELS)
-def test_facts(kind):
-    cls = model_class(kind)
-    assert cls.kind == kind
-    assert cls.purpose and cls.score_title
-    assert all(text.strip() for text in sample_texts(kind))
-
-
-def test_what_save_and_export_do_not_take(model, tmp_path):
-    with pytest.raises(ConfigError, match=r"`save` does not take tabledtype='int8'"):
-        model.save(tmp_path / "a", tabledtype="int8")
-    with pytest.raises(ConfigError, match=r"`save` does not take overwrite=False"):
-        model.save(tmp_path / "a", overwrite=False)
-    with pytest.raises(ConfigError, match=r"`export` does not take format='onnx'"):
+def test_unsupported_arguments(tmp_path):
+    model = TextEmbedder(*parts())
+    with pytest.raises(ConfigError, match=r"`format` must be 'tf_saved_model'.*format='onnx'"):
         model.export(tmp_path / "a", format="onnx")
-    assert not [*tmp_path.iterdir()]
+    model.save(tmp_path / "a")
     model.save(tmp_path / "a", overwrite=True)
+    with pytest.raises(RunError, match=r"a exists\. Give another path, or overwrite=True"):
+        model.save(tmp_path / "a", overwrite=False)
 
 
 @pytest.mark.parametrize("path", [None, 3, ""])
-def test_what_is_no_path(model, path):
+def test_path_of_another_type(path):
+    model = TextEmbedder(*parts())
     for write in (model.save, model.export):
         with pytest.raises(ConfigError, match=f"A model must be given by its folder.*: {path!r}"):
             write(path)
 
 
-def test_an_archive_the_disk_has_no_room_for(model, tmp_path):
+def test_archive_on_a_full_disk(tmp_path):
+    model = TextEmbedder(*parts())
     path = tmp_path / "a.keras"
     model.save(path)
     before = path.read_bytes()

@@ -1,4 +1,4 @@
-"""`TextEmbedder`: any text in, the same vectors out, before and after it is saved."""
+"""Tests of `TextEmbedder`: encoding, similarity, neighbors, explanation, saving and loading."""
 
 from __future__ import annotations
 
@@ -143,24 +143,20 @@ class TestEncode:
         with pytest.raises(ConfigError, match=r"`texts` must be a list of texts.*single string"):
             embedder.encode_batches(text)
 
-    @pytest.mark.parametrize("texts", [None, 1])
-    def test_no_texts_at_all(self, embedder, texts):
-        with pytest.raises(ConfigError, match=f"`texts` must be a list of .* Received: {texts}"):
-            embedder.encode(texts)
-        with pytest.raises(ConfigError, match=f"`left` must be a list of .* Received: {texts}"):
-            embedder.similarity(texts, texts)
+    def test_no_texts_at_all(self, embedder):
+        with pytest.raises(ConfigError, match=r"`texts` must be a list of .* Received: None"):
+            embedder.encode(None)
+        with pytest.raises(ConfigError, match=r"`left` must be a list of .* Received: None"):
+            embedder.similarity(None, None)
 
-    @pytest.mark.parametrize("text", [None, 1, float("nan"), ["a"]], ids=str)
-    def test_what_is_no_text_is_an_error(self, embedder, text):
+    @pytest.mark.parametrize("text", [None, float("nan"), ["a"]], ids=str)
+    def test_values_of_other_types(self, embedder, text):
         with pytest.raises(ConfigError, match=r"`texts` must hold strings\. Received: "):
             embedder.encode(["cat", text])
 
-    @pytest.mark.parametrize("batch_size", [0, -3])
-    def test_batch_size(self, embedder, batch_size):
-        with pytest.raises(ConfigError, match=rf"`batch_size` must be at least 1.*{batch_size}"):
-            embedder.encode(["cat"], batch_size=batch_size)
-
-    def test_batch_size_is_no_integer(self, embedder):
+    def test_batch_size(self, embedder):
+        with pytest.raises(ConfigError, match=r"`batch_size` must be at least 1.*batch_size=0"):
+            embedder.encode(["cat"], batch_size=0)
         with pytest.raises(ConfigError, match=r"`batch_size` must be an integer.*batch_size='3'"):
             embedder.encode(["cat"], batch_size="3")
 
@@ -176,11 +172,10 @@ class TestEncode:
         mixed = mixed[len(NASTY) : len(NASTY) + len(TEXTS)]
         np.testing.assert_allclose(mixed, alone, rtol=0, atol=1e-6)
 
-    @pytest.mark.parametrize("name", NASTY)
-    def test_any_text(self, any_embedder, name):
-        vector = any_embedder.encode([NASTY[name]])
-        assert vector.shape == (1, any_embedder.dim)
-        assert np.isfinite(vector).all()
+    def test_any_text(self, any_embedder):
+        vectors = any_embedder.encode(NASTY.values())
+        assert vectors.shape == (len(NASTY), any_embedder.dim)
+        assert np.isfinite(vectors).all()
 
 
 def test_width_and_spaces_and_case_do_not_matter(embedder):
@@ -200,9 +195,6 @@ class TestSimilarity:
         message = r"Number of left texts \(2\) does not match number of right texts \(3\)\."
         with pytest.raises(ConfigError, match=message):
             embedder.similarity(["a", "b"], ["a", "b", "c"])
-
-    def test_of_nothing(self, embedder):
-        assert embedder.similarity([], []).shape == (0,)
 
     def test_a_zero_vector_gives_zero(self):
         embedder = make_embedder(zero=True)
@@ -247,7 +239,7 @@ class TestNeighbors:
         with pytest.raises(ConfigError, match="`vectors` must be finite"):
             embedder.neighbors("cast", TEXTS, 5, vectors * np.nan)
 
-    @pytest.mark.parametrize("shape", [(2, 16), (5, 16), (4, 3), (4,)])
+    @pytest.mark.parametrize("shape", [(5, 6), (4, 3), (4,)])
     def test_shape_of_vectors(self, embedder, shape):
         message = re.escape(f"`vectors` must be {(4, embedder.dim)}, one for each text")
         with pytest.raises(
@@ -263,14 +255,9 @@ class TestNeighbors:
     def test_no_vocabulary(self, embedder, vocabulary):
         assert embedder.neighbors("cat", vocabulary) == []
 
-    @pytest.mark.parametrize("k", [0, -1])
-    def test_k(self, embedder, k):
-        with pytest.raises(ConfigError, match=f"`k` must be at least 1. Received: k={k}"):
-            embedder.neighbors("cat", TEXTS, k)
-
-    @pytest.mark.parametrize("k", [1.5, None, "3"])
-    def test_k_is_no_integer(self, embedder, k):
-        with pytest.raises(ConfigError, match=f"`k` must be an integer. Received: k={k!r}"):
+    @pytest.mark.parametrize(("k", "rule"), [(0, "at least 1"), (1.5, "an integer")])
+    def test_k(self, embedder, k, rule):
+        with pytest.raises(ConfigError, match=f"`k` must be {rule}. Received: k={k}"):
             embedder.neighbors("cat", TEXTS, k)
 
 
@@ -333,12 +320,10 @@ class TestExplain:
         assert explanation.cosine == 0
         assert not explanation.contributions.any()
 
-    @pytest.mark.parametrize("name", [name for name in NASTY if "long" not in name])
-    def test_any_text(self, any_embedder, name):
-        text = NASTY[name]
-        text = text if isinstance(text, str) else text.decode("utf-8", "replace")
-        explanation = any_embedder.explain(text, "cat")
-        assert np.isfinite(explanation.contributions).all()
+    def test_any_text(self, any_embedder):
+        for name in NASTY.keys() - {"long", "long_word", "long_broken"}:
+            explanation = any_embedder.explain(NASTY[name], "cat")
+            assert np.isfinite(explanation.contributions).all()
 
     def test_table_in_bfloat16(self):
         """The rows of an n-gram are summed without being rounded again."""
@@ -352,11 +337,10 @@ class TestExplain:
         with pytest.raises(ConfigError, match="Use the model that is not folded"):
             make_embedder().folded().explain("cat", "cats")
 
-    @pytest.mark.parametrize("text", [None, 1, ["cat"]], ids=str)
-    def test_what_is_no_text(self, text):
-        for pair in ((text, "cat"), ("cat", text)):
+    def test_values_of_other_types(self, embedder):
+        for pair in ((None, "cat"), ("cat", ["cat"])):
             with pytest.raises(ConfigError, match="A text to explain must be a string"):
-                make_embedder().explain(*pair)
+                embedder.explain(*pair)
 
     def test_another_encoder(self):
         embedder = make_embedder()
@@ -382,10 +366,6 @@ class TestSaveAndLoad:
                     for name in old:
                         np.testing.assert_array_equal(old[name], new[name])
 
-    def test_mixed_keys_are_mixed(self):
-        assert make_embedder("mixed").vectorizer.vocabulary.alphabet is None
-        assert make_embedder("exact").vectorizer.vocabulary.alphabet is not None
-
     def test_save_leaves_no_other_files_and_replaces(self, tmp_path, embedder):
         for _ in range(2):
             embedder.save(tmp_path)
@@ -403,39 +383,29 @@ def saved(tmp_path, embedder):
     return tmp_path / "folder"
 
 
-def edit_config(folder, **changes):
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, **changes}))
-
-
 class TestLoadErrors:
     @pytest.mark.parametrize("path", ["", None, 3, b"runs"])
-    def test_no_path(self, path):
+    def test_path_of_another_type(self, path):
         with pytest.raises(ConfigError, match=rf"or its name\. Received: {path!r}"):
             TextEmbedder.load(path)
 
-    def test_no_folder(self, tmp_path):
-        message = r"nothing is not a model folder: it has no config\.json"
-        with pytest.raises(RunError, match=message):
-            TextEmbedder.load(tmp_path / "nothing")
-
-    def test_a_file(self, tmp_path):
+    @pytest.mark.parametrize("name", ["nothing", "file", "folder"])
+    def test_not_a_model_folder(self, tmp_path, name):
         (tmp_path / "file").write_text("x")
-        with pytest.raises(RunError, match=r"file is not a model folder"):
-            TextEmbedder.load(tmp_path / "file")
-
-    def test_another_folder(self, tmp_path):
-        with pytest.raises(RunError, match=r"is not a model folder: .*Give the folder of a run"):
-            TextEmbedder.load(tmp_path)
+        (tmp_path / "folder").mkdir()
+        message = rf"{name} is not a model folder: it has no config\.json\. Give a run folder or"
+        with pytest.raises(RunError, match=message):
+            TextEmbedder.load(tmp_path / name)
 
     def test_a_run_without_a_model(self, trained, tmp_path):
         (tmp_path / "config.json").write_bytes((trained.folder / "config.json").read_bytes())
-        (tmp_path / "checkpoints").mkdir()
         with pytest.raises(RunError, match=r"has no model yet.*--resume"):
             TextEmbedder.load(tmp_path)
 
     def test_newer_format(self, saved):
-        edit_config(saved, format_version=FORMAT_VERSION + 1, tf_charagram="9.8.7")
+        config = json.loads((saved / "config.json").read_text())
+        config |= {"format_version": FORMAT_VERSION + 1, "tf_charagram": "9.8.7"}
+        (saved / "config.json").write_text(json.dumps(config))
         message = (
             rf"format version {FORMAT_VERSION + 1}, written by tf-charagram 9\.8\.7.*"
             rf"reads up to {FORMAT_VERSION}.*pip install -U tf-charagram"
@@ -443,46 +413,15 @@ class TestLoadErrors:
         with pytest.raises(RunError, match=message):
             TextEmbedder.load(saved)
 
-    @pytest.mark.parametrize("version", ["two", None, [1]])
-    def test_odd_format(self, saved, version):
-        edit_config(saved, format_version=version)
-        with pytest.raises(RunError, match=r"config\.json is damaged"):
-            TextEmbedder.load(saved)
-
-    @pytest.mark.parametrize("text", ["", "{", "[]", "3", "{}", "\0"])
-    def test_damaged_config(self, saved, text):
-        (saved / "config.json").write_text(text)
-        with pytest.raises(RunError, match=r"config\.json is damaged"):
-            TextEmbedder.load(saved)
-
-    @pytest.mark.parametrize("part", ["vectorizer", "encoder"])
-    def test_config_without_a_part(self, saved, part):
-        config = json.loads((saved / "config.json").read_text())
-        del config[part]
-        (saved / "config.json").write_text(json.dumps(config))
-        with pytest.raises(RunError, match=rf"is damaged: .*{part}"):
-            TextEmbedder.load(saved)
-
-    def test_unknown_encoder(self, saved):
-        edit_config(saved, encoder={"name": "charagrm", "config": {}})
-        with pytest.raises(RunError, match=r"is damaged: Unknown encoder 'charagrm'\. Did you"):
-            TextEmbedder.load(saved)
-
     @pytest.mark.parametrize("name", ["weights.npz", "vocabulary.npz"])
-    @pytest.mark.parametrize("kept", [0, 3, 200, -1])
-    def test_cut_short(self, saved, name, kept):
+    def test_damaged_file(self, saved, name):
         whole = (saved / name).read_bytes()
-        (saved / name).write_bytes(whole[:kept])
-        with pytest.raises(RunError, match=r"is damaged: .*Train again, or copy it again"):
-            TextEmbedder.load(saved)
-
-    @pytest.mark.parametrize("name", ["weights.npz", "vocabulary.npz"])
-    def test_a_changed_byte(self, saved, name):
-        whole = bytearray((saved / name).read_bytes())
-        whole[len(whole) // 2] ^= 0xFF
-        (saved / name).write_bytes(whole)
-        with pytest.raises(RunError, match=r"is damaged: .*Train again, or copy it again"):
-            TextEmbedder.load(saved)
+        middle = len(whole) // 2
+        changed = whole[:middle] + bytes([whole[middle] ^ 0xFF]) + whole[middle + 1 :]
+        for damaged in (b"", whole[:200], whole[:-1], changed):
+            (saved / name).write_bytes(damaged)
+            with pytest.raises(RunError, match=r"is damaged: .*Train again, or copy it again"):
+                TextEmbedder.load(saved)
 
     @pytest.mark.parametrize("name", ["weights.npz", "vocabulary.npz"])
     def test_missing_file(self, saved, name):
@@ -490,28 +429,9 @@ class TestLoadErrors:
         with pytest.raises(RunError, match=rf"is damaged: .*{name}"):
             TextEmbedder.load(saved)
 
-    def test_missing_array(self, saved):
-        with np.load(saved / "weights.npz") as arrays:
-            kept = {name: arrays[name] for name in arrays if "bias" not in name}
-        np.savez(saved / "weights.npz", **kept)
-        with pytest.raises(RunError, match=r"weights\.npz lacks the array 'charagram/bias'"):
-            TextEmbedder.load(saved)
-
     def test_missing_array_of_the_vocabulary(self, saved):
         with np.load(saved / "vocabulary.npz") as arrays:
             kept = {name: arrays[name] for name in arrays if name != "keys"}
         np.savez(saved / "vocabulary.npz", **kept)
         with pytest.raises(RunError, match=r"is damaged: .*keys"):
-            TextEmbedder.load(saved)
-
-    def test_array_of_another_shape(self, saved):
-        with np.load(saved / "weights.npz") as arrays:
-            kept = {name: arrays[name][..., :3] for name in arrays}
-        np.savez(saved / "weights.npz", **kept)
-        with pytest.raises(RunError, match=r"is damaged: .* where \(\d+, 6\) is expected"):
-            TextEmbedder.load(saved)
-
-    def test_no_pickles(self, saved):
-        np.savez(saved / "weights.npz", **{"charagram/bias": np.array([{}], object)})
-        with pytest.raises(RunError, match=r"is damaged: .* holds object, expected numbers"):
             TextEmbedder.load(saved)

@@ -1,4 +1,4 @@
-"""The model that ships: what it says of mistyped texts, and whether its files are the card's."""
+"""Tests of the shipped model `english`: similarities, corrections, files."""
 
 from __future__ import annotations
 

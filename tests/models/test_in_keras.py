@@ -18,8 +18,8 @@ import tensorflow_text  # noqa: F401  (splits the words of a tagger)
 
 from tests.commands import environment
 from tests.contracts import ragged, some_now
-from tests.models.answers import parts, randomized
-from tests.models.test_base import HEADS
+from tests.models.answers import parts
+from tests.models.test_base import HEADS, make_model
 from tf_charagram import TextEmbedder
 from tf_charagram.encoders import Charagram
 from tf_charagram.errors import ConfigError
@@ -30,8 +30,7 @@ from tf_charagram.layers import (
     WordVectorizer,
     embedding_table,
 )
-from tf_charagram.models.parts import Parts
-from tf_charagram.models.registry import MODELS, model_class
+from tf_charagram.models.locations import MODELS, model_class
 from tf_charagram.optimizers import LazyAdam, MomentumSgd
 from tf_charagram.tasks.pairs.model import PairLabelHead
 from tf_charagram.tasks.sentiment.model import TextHead
@@ -40,12 +39,6 @@ from tf_charagram.text.dictionary import Dictionary
 
 LEFTS, RIGHTS = ["a cat", "a dog", "mice", ""], ["cats", "dogs", "a mouse", "house"]
 TARGETS = np.array([[1.0], [0.0], [1.0], [0.5]], np.float32)
-
-
-def make(kind):
-    cls = model_class(kind)
-    head = None if cls.head_class is None else randomized(HEADS[cls.head_class](), seed=1)
-    return cls.from_parts(Parts(*parts(), head), task="poetry")
 
 
 def inputs_of(kind):
@@ -70,7 +63,7 @@ def copies(model, folder):
 
 @pytest.mark.parametrize("kind", some_now(MODELS, "embedder", "tagger", "pair_scorer"))
 def test_every_kind_is_copied(kind, tmp_path, capsys):
-    model, inputs = make(kind), inputs_of(kind)
+    model, inputs = make_model(kind, "poetry"), inputs_of(kind)
     expected = model(inputs)
     for way, other in copies(model, tmp_path).items():
         assert type(other) is type(model) and other.task == "poetry", way
@@ -83,8 +76,8 @@ def test_every_kind_is_copied(kind, tmp_path, capsys):
     assert symbol.shape[1:] == tuple(expected.shape[1:]) and symbol.shape[0] is None
     model.summary()
     printed = capsys.readouterr().out
-    assert all(part.name in printed for part in model.parts if part is not None)
-    assert f"{model.parts.num_parameters:,}" in printed
+    assert all(part.name in printed for part in model.parts)
+    assert f"{model.count_params():,}" in printed
 
 
 def towers(optimizer):
@@ -152,7 +145,6 @@ def is_sparse(encoder):
 
 
 def test_the_optimizer_of_the_model_counts():
-    """Not one that the table was trained by before."""
     model, encoder = towers(LazyAdam(0.1))
     assert not is_sparse(encoder)
     train(model, 1)
@@ -182,7 +174,7 @@ def test_large_tables_are_warned_of_once(monkeypatch):
 
 
 def test_sequential_fits_and_freezes(tmp_path):
-    embedder = make("embedder")
+    embedder = make_model("embedder")
     embedder.trainable = False
     model = keras.Sequential([embedder, keras.layers.Dense(1, kernel_initializer="zeros")])
     before = embedder.encoder.get_weights()
@@ -213,7 +205,7 @@ def test_sequential_fits_and_freezes(tmp_path):
         {"encoder": False, "encoder.sum": True}, {"encoder": False}, {"head": False},
     ],
 )  # fmt: skip
-def test_what_is_frozen_stays_so(settings, tmp_path):
+def test_frozen_parts_stay_frozen(settings, tmp_path):
     vectorizer = NgramVectorizer.from_texts(LEFTS)
     encoder = Charagram(num_rows=vectorizer.num_rows, dim=6, num_layers=2)
     model = model_class("text_classifier")(vectorizer, encoder, HEADS[TextHead]())
@@ -231,7 +223,6 @@ def test_what_is_frozen_stays_so(settings, tmp_path):
 
 
 def test_is_not_compiled_by_xla():
-    """Which Keras asks for by itself, if there is a GPU."""
     model, _ = towers(LazyAdam(0.1))
     with pytest.warns(UserWarning, match=r"doesn't support `jit_compile=True`"):
         model.compile(LazyAdam(0.1), "mse", jit_compile=True)
@@ -241,7 +232,7 @@ def test_is_not_compiled_by_xla():
 
 
 def test_presets(tmp_path):
-    embedder = make("embedder")
+    embedder = make_model("embedder")
     embedder.save(tmp_path / "mine")
     loaded = TextEmbedder.from_preset(tmp_path / "mine")
     np.testing.assert_array_equal(loaded.encode(LEFTS), embedder.encode(LEFTS))
@@ -277,7 +268,6 @@ def test_heads_that_do_not_fit():
 
 
 def test_numbers_of_numpy_are_saved(tmp_path):
-    """As text they would be in the settings, which `load` refuses."""
     vectorizer = NgramVectorizer.from_texts(LEFTS, max_chars=np.int64(50))
     encoder = Charagram(num_rows=np.int64(vectorizer.num_rows), dim=np.int32(2))
     model = TextEmbedder(vectorizer, encoder)
@@ -300,8 +290,7 @@ def test_texts_of_another_shape(vectorizer_class):
 
 
 @pytest.mark.parametrize("is_functional", [True, False])
-def test_a_model_with_known_words_is_exported(tmp_path, is_functional):
-    """Its tables are found, wherever in a Keras model the embedder is."""
+def test_export_with_a_dictionary(tmp_path, is_functional):
     vectorizer = NgramVectorizer(orders=[2, 3], dictionary=Dictionary({"vehicles": 5, "road": 9}))
     vectorizer.adapt(["vehicles on the road"])
     embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=4))

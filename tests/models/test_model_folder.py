@@ -1,17 +1,18 @@
-"""Small model folders: tables of fewer bits on disk, float32 and no special case once loaded."""
+"""Tests of model folders, with embedding tables of all types."""
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import shutil
 
 import keras
 import numpy as np
 import pytest
 
+from tests.commands import full_disk
+from tests.contracts import some_now
 from tests.models.answers import TEXTS, parts, randomized
+from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
@@ -19,6 +20,7 @@ from tf_charagram.models import locations
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.model_folder import save_model
 from tf_charagram.models.weights import _BLOCK_ROWS, stored_table
+from tf_charagram.text import vectorizer_class
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
 
@@ -40,7 +42,7 @@ def config_of(folder):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "int8", "int4"])
-def test_loaded_again_is_the_restored_table(embedder, tmp_path, dtype):
+def test_load_restores_the_table(embedder, tmp_path, dtype):
     table = embedder.encoder.ngram_table.numpy()
     embedder.save(tmp_path / "small", table_dtype=dtype)
     loaded = TextEmbedder.load(tmp_path / "small")
@@ -56,22 +58,24 @@ def test_loaded_again_is_the_restored_table(embedder, tmp_path, dtype):
     assert np.corrcoef(*vectors)[0, 1] > {"float16": 0.999999, "int8": 0.9999, "int4": 0.98}[dtype]
 
 
-def test_settings_that_load_would_refuse(tmp_path):
-    vectorizer = NgramVectorizer(hash_buckets=8)
-    encoder = Charagram(num_rows=8, dim=2, seed=3_000_000_000)
-    with pytest.raises(ConfigError, match=r"cannot be saved: `seed` of the Charagram has a value"):
-        TextEmbedder(vectorizer, encoder).save(tmp_path / "model")
-    assert not (tmp_path / "model" / "config.json").exists()
+@pytest.mark.parametrize("name", some_now(list(ENCODERS), "cse", "gran"))
+def test_every_encoder(name, tmp_path):
+    vectorizer = vectorizer_class(encoder_class(name).vectorizer).from_texts(TEXTS)
+    embedder = TextEmbedder(vectorizer, encoder_class(name)(num_rows=vectorizer.num_rows, dim=6))
+    embedder.save(tmp_path)
+    loaded = TextEmbedder.load(tmp_path)
+    assert loaded.encoder.get_config() == embedder.encoder.get_config()
+    np.testing.assert_array_equal(loaded.encode(TEXTS), embedder.encode(TEXTS))
 
 
-def test_files_of_something_else_are_not_written_over(embedder, tmp_path):
+def test_config_of_something_else(embedder, tmp_path):
     (tmp_path / "config.json").write_text('{"name": "my web app"}')
     with pytest.raises(RunError, match=r"config\.json does not belong to a model\. Move it, or"):
         embedder.save(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["config.json"]
 
 
-def test_what_is_no_model_folder(embedder, tmp_path):
+def test_other_formats(embedder, tmp_path):
     embedder.export(tmp_path / "exported")
     with pytest.raises(RunError, match=r"no config\.json\. Use `tf\.saved_model\.load`"):
         TextEmbedder.load(tmp_path / "exported")
@@ -87,31 +91,17 @@ def test_saved_again_gives_the_same_bytes(embedder, tmp_path, dtype):
         assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
 
 
-def test_what_is_in_the_folder(embedder, tmp_path):
-    """Tables are small, other weights as they are; an older version refuses such a folder."""
+def test_int8_folder(embedder, tmp_path):
     embedder.save(tmp_path, table_dtype="int8")
     stored = arrays(tmp_path)
     assert {name: str(array.dtype) for name, array in stored.items()} == {
         TABLE: "int8", f"{TABLE}/scales": "float32", "charagram/bias": "float32",
     }  # fmt: skip
     config = config_of(tmp_path)
-    assert (config["format_version"], config["table_dtype"]) == (2, "int8")
-
-
-def test_float32_folders_stay_at_the_first_version(embedder, tmp_path, monkeypatch):
-    embedder.save(tmp_path)
-    assert config_of(tmp_path)["format_version"] == 1
-    assert "table_dtype" not in config_of(tmp_path)
-    # What a version says that knows no other.
-    embedder.save(tmp_path / "small", table_dtype="int8")
-    monkeypatch.setattr(locations, "FORMAT_VERSION", 1)
-    TextEmbedder.load(tmp_path)
-    with pytest.raises(RunError, match=r"format version 2, .* Please upgrade: pip install"):
-        TextEmbedder.load(tmp_path / "small")
+    assert (config["format_version"], config["table_dtype"]) == (locations.FORMAT_VERSION, "int8")
 
 
 def test_only_embedding_tables_are_rounded(tmp_path):
-    """The matrices of an LSTM are not, for a row of them is nothing of its own."""
     vectorizer = CharacterVectorizer.from_texts(TEXTS)
     encoder = randomized(CharLstm(num_rows=vectorizer.num_rows, dim=6))
     TextEmbedder(vectorizer, encoder).save(tmp_path, table_dtype="int8")
@@ -125,7 +115,7 @@ def test_only_embedding_tables_are_rounded(tmp_path):
 
 
 def test_an_encoder_without_a_table(embedder, tmp_path):
-    without = embedder.parts._replace(encoder=type("Bare", (), {"weights": []})())
+    without = embedder.vectorizer, type("Bare", (), {"weights": []})()
     with pytest.raises(ConfigError, match=r"must be float32 for Bare, which has no embedding"):
         save_model(tmp_path / "none", without, table_dtype="int8")
 
@@ -134,7 +124,7 @@ def test_an_encoder_without_a_table(embedder, tmp_path):
     ("dtype", "message"),
     [("int9", "Unknown table_dtype 'int9'. Did you mean 'int"), ("int8", "cannot be saved: its")],
 )
-def test_what_cannot_be_stored_leaves_no_folder(tmp_path, dtype, message):
+def test_failed_save_leaves_no_folder(tmp_path, dtype, message):
     embedder = TextEmbedder(*parts())
     embedder.encoder.ngram_table.assign(embedder.encoder.ngram_table.numpy() * np.nan)
     with pytest.raises(ConfigError, match=message):
@@ -160,15 +150,6 @@ def test_a_vectorizer_of_another_kind(tmp_path):
     assert not (tmp_path / "none").exists()
 
 
-def test_scales_are_missing(embedder, tmp_path):
-    embedder.save(tmp_path, table_dtype="int8")
-    stored = arrays(tmp_path)
-    del stored[f"{TABLE}/scales"]
-    np.savez(tmp_path / "weights.npz", **stored)
-    with pytest.raises(RunError, match=r"is damaged: .*scales"):
-        TextEmbedder.load(tmp_path)
-
-
 @pytest.mark.parametrize("dtype", ["int8", "int4"])
 @pytest.mark.parametrize(
     ("name", "shape"),
@@ -186,8 +167,7 @@ def test_a_table_of_another_shape(embedder, tmp_path, dtype, name, shape):
 
 @pytest.mark.parametrize("dtype", ["float32", "int4"])
 @pytest.mark.parametrize("folded", [False, True])
-def test_no_first_weights_are_drawn(embedder, tmp_path, monkeypatch, dtype, folded):
-    """For a large table that takes longer than all else."""
+def test_loading_draws_no_initial_weights(embedder, tmp_path, monkeypatch, dtype, folded):
     embedder.save(tmp_path, table_dtype=dtype)
     expected = TextEmbedder.load(tmp_path, folded=folded).encode(TEXTS)
     monkeypatch.delattr(keras.initializers.RandomUniform, "__call__")
@@ -206,7 +186,7 @@ def test_tables_of_several_blocks(tmp_path):
 
 
 def two_models():
-    """Returns models with as many rows each, so that the table of one fits the other."""
+    """Returns two models of the same size."""
     embedders = []
     for seed, text in enumerate(["abc", "uvw"]):
         vectorizer = NgramVectorizer.from_texts([text])
@@ -224,33 +204,14 @@ def test_files_of_two_models(tmp_path, name):
         TextEmbedder.load(tmp_path / "a")
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_a_disk_that_is_full_leaves_the_model_before(tmp_path, monkeypatch, number):
-    """Whichever file it has no room for."""
+@pytest.mark.parametrize("name", locations.FILES)
+def test_full_disk_keeps_the_old_model(tmp_path, name):
     old, new = two_models()
     old.save(tmp_path)
-    fsync, calls = os.fsync, []
-
-    def full(descriptor):
-        calls.append(descriptor)
-        if len(calls) == number:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        fsync(descriptor)
-
-    with monkeypatch.context() as patch, pytest.raises(RunError, match="No space left"):
-        patch.setattr("tf_charagram.models.model_folder.os.fsync", full)
+    size = (tmp_path / name).stat().st_size
+    with full_disk(size - 1), pytest.raises(RunError, match="Cannot write"):
         new.save(tmp_path)
     np.testing.assert_array_equal(TextEmbedder.load(tmp_path).encode(TEXTS), old.encode(TEXTS))
     assert {path.name for path in tmp_path.iterdir()} == {
         "config.json", "vocabulary.npz", "weights.npz",
     }  # fmt: skip
-
-
-def test_integers_that_are_no_table(embedder, tmp_path):
-    embedder.save(tmp_path)
-    stored = arrays(tmp_path)
-    bias = stored["charagram/bias"]
-    stored |= {"charagram/bias": bias.astype(np.uint8), "charagram/bias/scales": bias[:, None]}
-    np.savez(tmp_path / "weights.npz", **stored)
-    with pytest.raises(RunError, match=r"'charagram/bias' holds integers, but is not a table"):
-        TextEmbedder.load(tmp_path)

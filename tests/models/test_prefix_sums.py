@@ -1,4 +1,4 @@
-"""Folding leaves vectors as they are and reads fewer rows."""
+"""Tests of folding: the same vectors from fewer rows."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def embedder(vectorizer, **settings):
 )
 @slow_property_settings
 def test_vectors_stay(known, others, orders, random, share):
-    """Also where an n-gram has a row, but what it begins with has none."""
+    """Vocabularies lack some prefixes of their n-grams."""
     whole = NgramVocabulary.from_texts(["abcdefgh", *known], orders=sorted(orders))
     rows = [row for row in range(len(whole)) if random.random() < share] or [0]
     random.shuffle(rows)
@@ -51,7 +51,7 @@ def test_nasty_texts(settings):
     plain = embedder(NgramVectorizer.from_texts([*WORDS, *map(str, NASTY)]), **settings)
     texts = [*NASTY.values(), *WORDS]
     expected = plain.encode(texts)
-    # One of them has ten thousand n-grams: the sum of as many terms, in another order.
+    # The ten thousand n-grams of one text are summed in another order.
     assert_allclose(plain.folded().encode(texts), expected, rtol=1e-4, atol=1e-4)
 
 
@@ -73,7 +73,7 @@ def test_prefixes():
 
 def test_fold_table():
     table = np.array([[1.0], [10.0], [100.0], [1000.0]])
-    # Row 0 begins with row 3, which begins with row 1.
+    # Row 3 is the prefix of row 0, and row 1 that of row 3.
     assert_array_equal(fold_table(table, np.array([3, -1, -1, 1]))[:, 0], [1011, 10, 100, 1010])
 
 
@@ -86,7 +86,7 @@ def test_loaded_folded(tmp_path):
     assert_allclose(plain.encode(WORDS), loaded.encode(WORDS), rtol=1e-5, atol=1e-6)
 
 
-def test_what_cannot_be_folded_stays():
+def test_models_that_cannot_be_folded():
     words = WordVectorizer.from_texts(WORDS)
     mixed = NgramVocabulary((2, 3), None, np.array([5, 7]), np.array([1, 1]))
     for one in (
@@ -103,16 +103,10 @@ def test_hashed_ngrams_have_no_longest():
         NgramVectorizer(hash_buckets=50, longest_only=True)
 
 
-def test_saved_and_loaded(tmp_path):
-    folded = embedder(NgramVectorizer.from_texts(WORDS)).folded()
-    folded.save(tmp_path / "model")
-    assert_array_equal(TextEmbedder.load(tmp_path / "model").encode(WORDS), folded.encode(WORDS))
-
-
 def test_rows_that_are_read_most_come_first():
-    """Of 9 times `a`, 6 are in `ab`, and 5 of these in `abc`; `b` and `bc` occur 7 and 4 times."""
+    """`a` occurs 9 times, 6 of them in `ab`, 5 of these in `abc`; `b` and `bc` 7 and 4 times."""
     counts, prefixes = np.array([9, 7, 6, 4, 5]), np.array([-1, -1, 0, 1, 2])
-    # They are read 3, 3, 1, 4 and 5 times.
+    # Reads: 3, 3, 1, 4 and 5.
     assert_array_equal(most_read_first(counts, prefixes), [4, 3, 0, 1, 2])
 
 

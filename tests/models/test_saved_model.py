@@ -1,7 +1,7 @@
-"""Golden vectors: one text has one vector, whoever computes it.
+"""Golden vectors: the same vectors from all forms of a model.
 
-The model in memory after training, the same model loaded again, and its SavedModel run by a
-process that has TensorFlow alone and by one that has only TensorFlow's C library.
+These are the trained model, the loaded model, and the SavedModel, run by a process with only
+TensorFlow and by one with only TensorFlow's C library.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ SETTINGS = {
 }  # fmt: skip
 TEXTS = [to_bytes(text) for text in ("cat", "a cat", "Cats!", "never seen", *NASTY.values())]
 
-# Folded n-grams are summed in another order, and the longest of the texts has ten thousand.
+# Folded n-grams are summed in another order; the longest text has ten thousand.
 TOLERANCE = {"rtol": 2e-4, "atol": 1e-6}
 
-# Both scripts read texts as JSON and leave an archive of vectors. `LOAD` differs.
+# Both scripts read texts from JSON and write vectors; they differ in `load`.
 SCRIPT = """
 import base64, json, sys
 assert not any(name.split(".")[0] in {forbidden} for name in sys.modules)
@@ -89,7 +89,7 @@ def load(folder):
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory, data):
-    """Returns the embedder in memory and the run folder, for each of the settings."""
+    """Returns the trained embedder and the run folder for each of `SETTINGS`."""
     models = {}
     for name, settings in SETTINGS.items():
         config = ParaphraseConfig(
@@ -104,13 +104,13 @@ def models(tmp_path_factory, data):
 
 @pytest.fixture(scope="module")
 def vectors(models):
-    """Returns what the embedders in memory compute."""
+    """Returns the vectors of the trained embedders."""
     return {name: embedder.encode(TEXTS) for name, (embedder, _) in models.items()}
 
 
 @pytest.fixture(scope="module", params=LOADERS)
 def served(request, models, tmp_path_factory):
-    """Returns what a fresh process computes, by run folder and kind of call."""
+    """Returns the results of a fresh process, by model and kind of call."""
     folder = tmp_path_factory.mktemp("served")
     texts = [base64.b64encode(text).decode() for text in TEXTS]
     (folder / "texts.json").write_text(json.dumps(texts))
@@ -175,7 +175,7 @@ class TestGoldenVectors:
         ops = {node.op for node in nodes}
         assert "UnicodeDecode" in ops
         assert not [op for op in ops if "PyFunc" in op or "CustomOp" in op]
-        # Ops of other libraries, tensorflow-text among them, have a `>` in their names.
+        # Operations of other libraries, such as tensorflow-text, have a `>` in their names.
         assert not [op for op in ops if ">" in op]
 
 
@@ -189,13 +189,13 @@ class TestExport:
         vectors = loaded.signatures["serving_default"](texts=tf.constant(TEXTS))["embedding"]
         np.testing.assert_allclose(vectors, embedder.encode(TEXTS), **TOLERANCE)
 
-    def test_a_place_that_cannot_be_written(self, models, tmp_path):
+    def test_unwritable_folder(self, models, tmp_path):
         (tmp_path / "file").write_text("in the way")
         with pytest.raises(RunError, match=r"Cannot write .*file"):
             models["exact"][0].export(tmp_path / "file" / "1")
         assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
-    def test_what_is_no_export_is_not_replaced(self, models, tmp_path):
+    def test_other_folders_are_not_replaced(self, models, tmp_path):
         notes = tmp_path / "folder" / "notes.txt"
         notes.parent.mkdir()
         notes.write_text("mine")
@@ -205,17 +205,9 @@ class TestExport:
                 models["exact"][0].export(path)
         assert [*tmp_path.rglob("*")] == [notes.parent, notes]
 
-    def test_a_link_stays(self, models, tmp_path):
-        (tmp_path / "folder").mkdir()
-        (tmp_path / "link").symlink_to("folder")
-        for _ in range(2):
-            models["exact"][0].export(tmp_path / "link")
-        assert {path.name for path in tmp_path.iterdir()} == {"folder", "link"}
-        assert (tmp_path / "folder" / "saved_model.pb").is_file()
-
 
 def test_a_kill_while_a_folder_is_replaced(tmp_path, monkeypatch):
-    """Either the old folder is there, or the new one, or none; the next time cleans up."""
+    """The next write removes the remains."""
 
     class Killed(BaseException):
         pass

@@ -1,4 +1,4 @@
-"""Tables in fewer bits: one rule, for model folders and for exported models."""
+"""Tests of rounded tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def random_table(seed, num_rows=3000, dim=20):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("dtype", "levels"), [("int8", 127), ("int4", 7)])
-def test_integers_are_off_by_half_a_scale_at_most(dtype, levels, seed):
+def test_error_is_at_most_half_a_scale(dtype, levels, seed):
     table = random_table(seed)
     stored = stored_table(table, dtype)
     restored = stored.restored(table.shape[1])
@@ -33,7 +33,7 @@ def test_integers_are_off_by_half_a_scale_at_most(dtype, levels, seed):
 
 
 @pytest.mark.parametrize("dim", [1, 2, 5, 16])
-def test_int4_has_two_numbers_in_a_byte(dim):
+def test_int4_packs_two_numbers_per_byte(dim):
     numbers = np.random.default_rng(dim).integers(-7, 8, (50, dim))
     numbers[:, 0] = 7
     stored = stored_table(numbers.astype(np.float32), "int4")
@@ -45,8 +45,8 @@ def test_int4_has_two_numbers_in_a_byte(dim):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "int4"])
-def test_what_was_restored_is_stored_as_the_same_bytes(dtype):
-    # Scales with every pattern of the low bits, since rounding fails for one in 128.
+def test_restored_tables_are_stored_as_the_same_bytes(dtype):
+    # Scales with every pattern of the low bits, because rounding fails for 1 in 128.
     table = np.full((4096, 1), 127, np.float32) * np.nextafter(
         np.float32(0.01), 1, dtype=np.float32
     ) + np.arange(4096, dtype=np.float32)[:, np.newaxis] * np.spacing(np.float32(1.27))
@@ -58,14 +58,14 @@ def test_what_was_restored_is_stored_as_the_same_bytes(dtype):
         assert stored.scales.tobytes() == again.scales.tobytes()
 
 
-def test_exported_models_follow_the_same_rule():
+def test_exported_models_are_rounded_alike():
     table = random_table(4)
     layer, stored = QuantizedSum(table, "int8"), stored_table(table, "int8")
     np.testing.assert_array_equal(layer.rows.numpy(), stored.rows)
     np.testing.assert_array_equal(layer.scales.numpy(), stored.scales)
 
 
-def test_next_to_nothing_is_stored_without_dividing_by_it():
+def test_tiny_numbers():
     table = np.array([[F32.smallest_subnormal, 0], [5e-31, -5e-31], [0, 0]], np.float32)
     stored = stored_table(table, "int8")
     assert np.isfinite(stored.scales).all() and (stored.scales > 0).all()
@@ -74,16 +74,18 @@ def test_next_to_nothing_is_stored_without_dividing_by_it():
 
 @pytest.mark.parametrize("dtype", ["float16", "int8", "int4"])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_numbers_that_are_not_finite(dtype, value):
+def test_not_finite(dtype, value):
     table = np.ones((5, 3), np.float32)
     table[[1, 3], 2] = value
-    with pytest.raises(ConfigError, match=f"as {dtype} only if all .* infinity in 2 of 5 rows"):
+    with pytest.raises(
+        ConfigError, match=rf"finite to be stored as {dtype}\. .* infinity in 2 of 5 rows"
+    ):
         stored_table(table, dtype)
     assert stored_table(table, "float32").rows is table
 
 
 def test_too_large_for_float16():
-    """65,504 is its largest number."""
+    """The largest float16 is 65,504."""
     assert stored_table(np.array([[65504.0]], np.float32), "float16").rows.tolist() == [[65504]]
     with pytest.raises(ConfigError, match=r"too large for float16\. Use dtype=int8"):
         stored_table(np.array([[7e4]], np.float32), "float16")

@@ -1,4 +1,4 @@
-"""A small model and texts in groups that are alike."""
+"""Fixtures: two small models, and texts in similar groups."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def model(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def other_model(tmp_path_factory):
-    """Returns the folder of a model that differs only in its weights."""
+    """Returns the folder of a model with other weights."""
     return save_model(tmp_path_factory.mktemp("search") / "other", seed=2)
 
 
 @pytest.fixture
 def texts_file(tmp_path):
     path = tmp_path / "texts.txt"
-    # A text that comes twice, and a line of white space, are not indexed.
+    # The repeated text and the blank line are not indexed.
     path.write_text("".join(f"{text}\n" for text in [*TEXTS, " ", TEXTS[0]]), encoding="utf-8")
     return path

@@ -1,4 +1,4 @@
-"""`charagram index`, and `charagram neighbors` with what it wrote."""
+"""Tests of `charagram index`, and of `charagram neighbors` with an index."""
 
 from __future__ import annotations
 
@@ -49,7 +49,6 @@ def test_errors(model, other_model, texts_file, tmp_path, capsys):
     assert call(*arguments, "s3://bucket/index") == 1
     assert "s3://bucket/index is not a local path" in capsys.readouterr().err
     for flag, message in (("--index", "is not an index"), ("--texts", "cannot be read")):
-        # As of a variable of the shell that is not set.
         assert call("neighbors", model, "cat", flag, "") == 1
         assert message in capsys.readouterr().err
     assert not out.exists()

@@ -1,4 +1,4 @@
-"""Corrections, their edit distance, and `charagram neighbors --spelling`."""
+"""Tests of spelling correction, and of `charagram neighbors --spelling`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_nearest_equals_sorting(seed, own):
 
 
 def test_features_and_order_by_hand():
-    """`teh` is one swap from `the`, and two edits and another first letter from `oh`."""
+    """`teh` is one swap from `the`, and two edits from `oh`, which starts with another letter."""
     cosines = np.array([0.5, 0.75])
     features = candidate_features("teh", np.array([1, 0]), cosines, ["the", "oh"])
     expected = [[0.75, 2 / 3, np.log(2), 1, 0], [0.5, 1 / 3, 0, 0, 1]]

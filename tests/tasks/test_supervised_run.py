@@ -173,7 +173,7 @@ def test_resumed_is_as_if_never_stopped(is_frozen, universal, pairs, tmp_path, m
         assert train("entailment", *arguments, "--out", parts) == 130
     assert train("entailment", *arguments, "--out", parts, "--resume") == 0
     one, other = PairClassifier.load(whole), PairClassifier.load(parts)
-    for left, right in zip(one.parts.weights, other.parts.weights, strict=True):
+    for left, right in zip(one.weights, other.weights, strict=True):
         np.testing.assert_array_equal(left, right)
 
 

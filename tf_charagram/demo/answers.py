@@ -17,7 +17,7 @@ from tf_charagram.losses.similarity import normalize_rows
 from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.base import TEXTS
 from tf_charagram.models.embedder import Neighbor, TextEmbedder, unit_rows
-from tf_charagram.models.registry import load_any
+from tf_charagram.models.locations import load_any
 from tf_charagram.text.tensors import string_tensor
 
 #: Number of neighbors.

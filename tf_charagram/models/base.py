@@ -1,4 +1,4 @@
-"""The base of all models: parts, saving and loading, Keras archives, SavedModels."""
+"""The base of all models: saving and loading, Keras archives, SavedModels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.files.writing import partial_folder
 from tf_charagram.models.locations import check_path, read_config
 from tf_charagram.models.model_folder import load_model, save_model
-from tf_charagram.models.parts import Parts
 from tf_charagram.models.prefix_sums import fold, fold_into, foldable_prefixes
 from tf_charagram.models.saved_model import replaced_folder, write_saved_model
 from tf_charagram.text.base import TextVectorizer, settings_of
@@ -26,6 +25,8 @@ TEXTS = [tf.TensorSpec([None], tf.string, name="texts")]
 TEXT_PAIRS = [tf.TensorSpec([None], tf.string, name=name) for name in ("texts_a", "texts_b")]
 
 _SAVED_MODEL = "saved_model.pb"
+# The constructor arguments of a model that are layers.
+_PARTS = ("vectorizer", "encoder", "head")
 # The process that made the first model. TensorFlow's threads do not survive a fork.
 _process: int | None = None
 
@@ -60,9 +61,8 @@ class TextModel(keras.Model):
         purpose: Verb phrase for cards, such as `"Embeds texts"`.
         score_title: Unit of its scores, such as `"accuracy, %"`.
         reads: The texts it is made for: `"words"`, `"sentences"`, `"reviews"` or `"pairs"`.
-        reads_run_texts: Whether `texts.txt` in its run folder contains texts in its input format.
-        gives_vectors: Whether its output is one vector per text.
-        can_shrink: Whether `export` can make it smaller.
+        gives_vectors: Whether its output is one vector per text. Then its run folder has texts to
+            search, and `export` can make it smaller.
         max_checked_bytes: Length of the longest text that `check` sends; `None` for no limit.
         head_class: Class of its head; `None` without a head.
         task: Name of the task it was trained for, or `None`.
@@ -81,11 +81,10 @@ class TextModel(keras.Model):
     purpose: ClassVar[str]
     score_title: ClassVar[str]
     reads: ClassVar[str]
-    reads_run_texts: ClassVar[bool] = False
     gives_vectors: ClassVar[bool] = False
-    can_shrink: ClassVar[bool] = False
     max_checked_bytes: ClassVar[int | None] = None
     head_class: ClassVar[type[Layer] | None] = None
+    head: Layer | None = None
 
     def __init__(self, vectorizer: Layer, encoder: Layer, **kwargs: Any) -> None:
         if not isinstance(vectorizer, TextVectorizer):
@@ -112,14 +111,15 @@ class TextModel(keras.Model):
         return "string"
 
     @property
-    def parts(self) -> Parts:
-        """Vectorizer, encoder and head."""
-        return Parts(self.vectorizer, self.encoder)
+    def parts(self) -> tuple[Layer, ...]:
+        """Vectorizer, encoder and, for some classes, head."""
+        heads = () if self.head is None else (self.head,)
+        return self.vectorizer, self.encoder, *heads
 
     @classmethod
-    def from_parts(cls, parts: Parts, task: str | None = None) -> Self:
-        """Makes a model from a vectorizer, an encoder and, for some classes, a head."""
-        model = cls(*(part for part in parts if part is not None))
+    def from_parts(cls, *parts: Layer, task: str | None = None) -> Self:
+        """Makes a model from its `parts` and the name of its task."""
+        model = cls(*parts)
         model.task = task
         return model
 
@@ -133,50 +133,40 @@ class TextModel(keras.Model):
         vectorizer, encoder = fold(self.vectorizer, self.encoder)
         if encoder is self.encoder:
             return self
-        parts = self.parts._replace(vectorizer=vectorizer, encoder=encoder)
-        return self.from_parts(parts, self.task)
+        return self.from_parts(vectorizer, encoder, *self.parts[2:], task=self.task)
 
     def save(
-        self, path: str | Path, *args: Any, table_dtype: str = "float32", **kwargs: Any
+        self, path: str | Path, overwrite: bool = True, *, table_dtype: str = "float32"
     ) -> None:
         """Writes a model folder: JSON and NumPy arrays, no code. `load` reads it.
 
         Args:
             path: The folder. A name that ends in `.keras` writes a Keras archive instead, which
                 `keras.models.load_model` reads.
-            *args: For archives, as for `keras.Model.save`; likewise `**kwargs`. Folders accept only
-                `overwrite=True`, which Keras callbacks pass.
+            overwrite: Whether an older model may be replaced.
             table_dtype: `"float16"`, `"int8"` or `"int4"` store the embedding tables in a half, a
                 quarter or an eighth of the size. `load` restores rounded float32 tables.
-            **kwargs: See `*args`.
 
         Raises:
-            ConfigError: `table_dtype` is unknown or does not fit the model, another argument is not
-                supported, or `path` is not a path.
-            RunError: The folder cannot be written; existing files are unchanged.
+            ConfigError: `table_dtype` is unknown or does not fit the model, or `path` is not a
+                path.
+            RunError: The folder cannot be written, or exists and may not be replaced; existing
+                files are unchanged.
         """
         check_path(path)
-        if str(path).endswith(".keras"):
-            if table_dtype != "float32":
-                raise ConfigError(
-                    "`table_dtype` must be float32 for a .keras archive. Received: "
-                    f"table_dtype={table_dtype}. Save a folder instead."
-                )
-            self._save_archive(Path(path), *args, **kwargs)
+        path = Path(path)
+        if path.exists() and not overwrite:
+            raise RunError(f"{path} exists. Give another path, or overwrite=True.")
+        if path.suffix != ".keras":
+            save_model(path, self.parts, self.kind, self.task, table_dtype)
             return
-        _check_arguments("save", args, kwargs, overwrite=True)
-        save_model(path, self.parts, self.kind, self.task, table_dtype)
-
-    def _save_archive(
-        self, path: Path, overwrite: bool = True, zipped: bool | None = None, **kwargs: Any
-    ) -> None:
-        """Writes a Keras archive, whole or not at all."""
-        if zipped is False or (path.exists() and not overwrite):
-            # Keras writes the folder, or asks.
-            super().save(path, overwrite, zipped, **kwargs)
-            return
+        if table_dtype != "float32":
+            raise ConfigError(
+                "`table_dtype` must be float32 for a .keras archive. Received: "
+                f"table_dtype={table_dtype}. Save a folder instead."
+            )
         with partial_folder(path) as partial:
-            super().save(partial / path.name, overwrite, zipped, **kwargs)
+            super().save(partial / path.name)
             os.replace(partial / path.name, path)
 
     @classmethod
@@ -196,10 +186,10 @@ class TextModel(keras.Model):
         """
         check_process()
         parts = load_model(path, cls.kind, cls.head_class, correct_spelling=correct_spelling)
-        prefixes = foldable_prefixes(parts.vectorizer, parts.encoder) if folded else None
-        if prefixes is not None:
-            parts = parts._replace(vectorizer=fold_into(parts.vectorizer, parts.encoder, prefixes))
-        return cls.from_parts(parts, read_config(path).get("task"))
+        vectorizer, encoder, *heads = parts
+        if folded and (prefixes := foldable_prefixes(vectorizer, encoder)) is not None:
+            vectorizer = fold_into(vectorizer, encoder, prefixes)
+        return cls.from_parts(vectorizer, encoder, *heads, task=read_config(path).get("task"))
 
     @classmethod
     def from_preset(cls, name: str | Path, **options: bool) -> Self:
@@ -214,23 +204,26 @@ class TextModel(keras.Model):
         """Returns the model that is exported: folded, with the same answers."""
         return self.folded()
 
-    def export(self, path: str | Path, *args: Any, **kwargs: Any) -> None:
+    def export(
+        self, path: str | Path, format: str = "tf_saved_model", verbose: bool | None = None
+    ) -> None:
         """Writes a SavedModel with `signatures()` and a `model_card.json`.
 
         The folder appears once it is complete. It replaces an older SavedModel, and nothing else.
 
         Args:
             path: The folder.
-            *args: As for `keras.Model.export`; likewise `**kwargs`. Only the default format is
-                supported.
-            **kwargs: See `*args`.
+            format: `"tf_saved_model"`; other formats of `keras.Model.export` take no strings.
+            verbose: Ignored; Keras callbacks may pass it.
 
         Raises:
-            ConfigError: An argument is not supported, or `path` is not a path.
+            ConfigError: `format` is another one, or `path` is not a path.
             RunError: The folder cannot be written, or contains other files.
         """
         check_path(path)
-        _check_arguments("export", args, kwargs, format="tf_saved_model", verbose=None)
+        del verbose
+        if format != "tf_saved_model":
+            raise ConfigError(f"`format` must be 'tf_saved_model'. Received: format={format!r}")
         with replaced_folder(path, _SAVED_MODEL) as partial:
             self.write_saved_model(partial)
 
@@ -254,19 +247,18 @@ class TextModel(keras.Model):
 
     def get_config(self) -> dict[str, Any]:
         """Returns name, task and the configs of the parts; Keras stores vocabulary and weights."""
-        parts = self.parts._asdict().items()
         return {
             "name": self.name,
             "trainable": self.trainable,
             "task": self.task,
-            **{name: serialize_keras_object(part) for name, part in parts if part is not None},
+            **dict(zip(_PARTS, map(serialize_keras_object, self.parts), strict=False)),
         }
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Self:
         """Makes a model from `get_config()`, with new weights."""
-        names = [name for name in Parts._fields if name in config]
-        parts = [deserialize_keras_object(config[name], custom_objects) for name in names]
+        configs = [config[name] for name in _PARTS if name in config]
+        parts = [deserialize_keras_object(part, custom_objects) for part in configs]
         model = cls(*parts, name=config["name"])
         model.trainable = config["trainable"]
         model.task = config["task"]
@@ -306,11 +298,6 @@ class HeadedModel(TextModel):
             )
         self.head = head
 
-    @property
-    def parts(self) -> Parts:
-        """Vectorizer, encoder and head."""
-        return Parts(self.vectorizer, self.encoder, self.head)
-
     def symbolic(self) -> tuple[Any, Any]:
         """Returns symbolic inputs and outputs."""
         texts, vectors = super().symbolic()
@@ -319,26 +306,3 @@ class HeadedModel(TextModel):
     def card(self) -> dict[str, Any]:
         """Returns additional entries of the model card."""
         return {"kind": self.kind, "head": settings_of(self.head)}
-
-
-def _check_arguments(
-    method: str, args: tuple[Any, ...], kwargs: dict[str, Any], **allowed: Any
-) -> None:
-    """Checks that a method received no arguments but those that Keras callbacks pass.
-
-    Args:
-        method: Its name, for the message.
-        args: Positional arguments.
-        kwargs: Keyword arguments.
-        **allowed: The supported value of each supported keyword; `None` for any value.
-
-    Raises:
-        ConfigError: Another argument or value was given.
-    """
-    others = [str(value) for value in args] + [
-        f"{name}={value!r}"
-        for name, value in kwargs.items()
-        if name not in allowed or (allowed[name] is not None and value != allowed[name])
-    ]
-    if others:
-        raise ConfigError(f"`{method}` does not take {', '.join(others)}.")

@@ -60,9 +60,7 @@ class TextEmbedder(TextModel):
     purpose = "Embeds texts"
     score_title = "correlation x 100"
     reads = "words"
-    reads_run_texts = True
     gives_vectors = True
-    can_shrink = True
 
     def __init__(self, vectorizer: Layer, encoder: Layer, **kwargs: Any) -> None:
         super().__init__(vectorizer, encoder, **kwargs)

@@ -1,4 +1,4 @@
-"""Finds models: in a folder, in the folder of a run, or in the package by name.
+"""Finds models and their classes: in a folder, in a run folder, or in the package by name.
 
 Imports without TensorFlow, because the command line asks here first.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from tf_charagram.errors import ConfigError, RunError, unknown_name
 from tf_charagram.files.json_files import read_json
 from tf_charagram.files.writing import sha256_of
 
-#: Version 3 for models with a dictionary, 2 for others with compressed tables, 1 for all others.
+#: Version of the format of model folders.
 FORMAT_VERSION = 3
 #: One folder for each model that ships with the package; `recipes/ship.py` writes them.
 PRETRAINED = Path(__file__).parent.parent / "pretrained"
@@ -35,6 +36,8 @@ class _Files(NamedTuple):
 FILES = _Files()
 #: The default kind of a model.
 EMBEDDER = "embedder"
+#: Kind -> module and class, which is imported when needed. Tasks add the kinds that they train.
+MODELS = {EMBEDDER: ("tf_charagram.models.embedder", "TextEmbedder")}
 
 
 def shipped_models() -> dict[str, Path]:
@@ -167,9 +170,37 @@ def model_sha256(path: str | Path) -> str:
 
 def read_kind(path: str | Path) -> str:
     """Returns the kind of a model, such as `"embedder"`; errors as `read_config`."""
-    return kind_of(read_config(path))
+    return str(read_config(path).get("kind", EMBEDDER))
 
 
-def kind_of(config: dict[str, Any]) -> str:
-    """Returns the kind of a model from its settings."""
-    return str(config.get("kind", EMBEDDER))
+def model_class(kind: str) -> Any:
+    """Returns the class of a kind of model, a `TextModel`.
+
+    Raises:
+        ConfigError: There is no such kind.
+
+    Example:
+        >>> model_class("tagger").__name__
+        'Tagger'
+    """
+    if kind not in MODELS:
+        raise ConfigError(unknown_name("kind of model", kind, MODELS))
+    module, name = MODELS[kind]
+    return getattr(import_module(module), name)
+
+
+def load_any(path: str | Path) -> Any:
+    """Loads a model of any kind, a `TextModel`.
+
+    Args:
+        path: As for `model_folder`.
+
+    Raises:
+        RunError: It is not a model, is of an unknown kind, is damaged, or is from a newer version.
+    """
+    kind = read_kind(path)
+    try:
+        cls = model_class(kind)
+    except ConfigError as error:
+        raise RunError(f"{path}: {error}") from error
+    return cls.load(path)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
+from keras.layers import Layer
 from tensorflow.core.protobuf import saved_model_pb2
 
 from tf_charagram._version import __version__
@@ -18,7 +19,7 @@ from tf_charagram.encoders import registered_name
 from tf_charagram.errors import RunError
 from tf_charagram.files.json_files import write_json
 from tf_charagram.files.writing import partial_folder, tensorflow_writing
-from tf_charagram.models.parts import Parts
+from tf_charagram.models.weights import weights_of
 from tf_charagram.text.base import settings_of
 
 #: Name of the card, which TensorFlow Serving ignores.
@@ -30,15 +31,15 @@ class ServedModel(tf.Module):
     """The tables, variables and signatures of a model.
 
     Args:
-        parts: Parts of the model.
+        parts: Vectorizer, encoder and, if any, head.
         functions: Name of a signature -> `tf.function` with an input signature.
     """
 
-    def __init__(self, parts: Parts, functions: dict[str, Any]) -> None:
+    def __init__(self, parts: Sequence[Layer], functions: dict[str, Any]) -> None:
         super().__init__(name="tf_charagram")
         # Tracking Keras layers would add their own signatures.
         self.resources = [
-            *parts.vectorizer.resources, *(weight.value for weight in parts.weights),
+            *parts[0].resources, *(weight.value for weight in weights_of(parts)),
         ]  # fmt: skip
         self.functions = functions
 
@@ -73,12 +74,15 @@ def replaced_folder(path: str | Path, holds: str) -> Iterator[Path]:
 
 
 def write_saved_model(
-    parts: Parts, functions: dict[str, Any], path: str | Path, about: dict[str, Any] | None = None
+    parts: Sequence[Layer],
+    functions: dict[str, Any],
+    path: str | Path,
+    about: dict[str, Any] | None = None,
 ) -> None:
     """Writes a SavedModel and its card into a new folder.
 
     Args:
-        parts: Parts of the model.
+        parts: Vectorizer, encoder and, if any, head.
         functions: Name of a signature -> `tf.function` with an input signature.
         path: The folder, which must not exist.
         about: Additional entries of the card.
@@ -94,18 +98,18 @@ def write_saved_model(
     write_json(Path(path) / MODEL_CARD, {**(about or {}), **model_card(parts, path)})
 
 
-def model_card(parts: Parts, path: str | Path) -> dict[str, Any]:
+def model_card(parts: Sequence[Layer], path: str | Path) -> dict[str, Any]:
     """Returns the card of a SavedModel.
 
     Its entries are `encoder` and `vectorizer` with their settings, `dim`, `num_parameters`,
     `size_bytes` of the folder without the card, `signatures`, `required_ops` and `versions`.
 
     Args:
-        parts: Parts of the model.
+        parts: Vectorizer, encoder and, if any, head.
         path: Folder of the SavedModel.
     """
     path = Path(path)
-    vectorizer, encoder, _ = parts
+    vectorizer, encoder, *_ = parts
     message = saved_model_pb2.SavedModel()
     message.ParseFromString((path / "saved_model.pb").read_bytes())
     (graph,) = message.meta_graphs
@@ -117,7 +121,7 @@ def model_card(parts: Parts, path: str | Path) -> dict[str, Any]:
             **settings_of(vectorizer),
         },
         "dim": encoder.dim,
-        "num_parameters": parts.num_parameters,
+        "num_parameters": sum(w.value.shape.num_elements() for w in weights_of(parts)),
         "size_bytes": sum(file.stat().st_size for file in files),
         "signatures": {
             name: {"inputs": _tensors(signature.inputs), "outputs": _tensors(signature.outputs)}

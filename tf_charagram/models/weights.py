@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError, RunError, unknown_name
+from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.files.arrays import ArrayFile
 from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.layers.memory import aligned_empty, shared_tensor
@@ -131,14 +131,16 @@ _BLOCK_ROWS = 1024
 _MAX_WEIGHT = 1e20
 
 
-def weight_arrays(
-    weights: Sequence[keras.Variable], encoder: keras.layers.Layer, table_dtype: str
-) -> dict[str, np.ndarray]:
+def weights_of(layers: Iterable[keras.layers.Layer]) -> list[keras.Variable]:
+    """Returns the weights of layers, in order."""
+    return [weight for layer in layers for weight in layer.weights]
+
+
+def weight_arrays(layers: Sequence[keras.layers.Layer], table_dtype: str) -> dict[str, np.ndarray]:
     """Returns weight path -> array to store.
 
     Args:
-        weights: Weights of encoder and head.
-        encoder: The encoder, whose embedding tables are stored as `table_dtype`.
+        layers: The encoder, whose embedding tables are stored as `table_dtype`, and any head.
         table_dtype: One of `TABLE_DTYPES`.
 
     Raises:
@@ -146,7 +148,8 @@ def weight_arrays(
     """
     if table_dtype not in TABLE_DTYPES:
         raise ConfigError(unknown_name("table_dtype", table_dtype, TABLE_DTYPES))
-    arrays = {weight.path: _view(weight) for weight in weights}
+    encoder = layers[0]
+    arrays = {weight.path: _view(weight) for weight in weights_of(layers)}
     for name, numbers in arrays.items():
         if not (largest := _largest(numbers)) <= _MAX_WEIGHT:
             raise ConfigError(
@@ -173,12 +176,11 @@ def check_shapes(weights: Sequence[keras.Variable], stored: ArrayFile) -> None:
 
     Raises:
         KeyError: The scales of an integer table are missing.
-        RunError: Another array is missing.
-        ValueError: An array has another shape.
+        ValueError: Another array is missing or has another shape.
     """
     for weight in weights:
         if weight.path not in stored.infos:
-            raise RunError(f"lacks the array '{weight.path}'.")
+            raise ValueError(f"the array '{weight.path}' is missing")
         info, expected = stored.infos[weight.path], tuple(weight.shape)
         if info.dtype.kind in "iu" and len(expected) != 2:
             raise ValueError(f"the array '{weight.path}' holds integers, but is not a table")
@@ -200,7 +202,13 @@ def restore(weight: keras.Variable, stored: ArrayFile) -> None:
     Raises:
         ValueError: It contains NaN, infinity, or too large a number.
     """
-    rows, scales = _read(weight.path, stored)
+    name = weight.path
+    rows, scales = stored.read(name), None
+    if rows.dtype.kind in "iu":
+        scales = stored.read(name + _SCALES)
+    for numbers in (rows, scales):
+        if numbers is not None and not (largest := _largest(numbers)) <= _MAX_WEIGHT:
+            raise ValueError(f"the array '{name}' contains {largest}")
     table = aligned_empty(weight.shape)
     if scales is None:
         table[...] = rows
@@ -209,17 +217,6 @@ def restore(weight: keras.Variable, stored: ArrayFile) -> None:
             block = slice(first, first + _BLOCK_ROWS)
             table[block] = StoredTable(rows[block], scales[block]).restored(weight.shape[-1])
     weight.assign(shared_tensor(table))
-
-
-def _read(name: str, stored: ArrayFile) -> StoredTable:
-    """Returns the stored array of a weight, with scales if it contains integers."""
-    rows, scales = stored.read(name), None
-    if rows.dtype.kind in "iu":
-        scales = stored.read(name + _SCALES)
-    for numbers in (rows, scales):
-        if numbers is not None and not (largest := _largest(numbers)) <= _MAX_WEIGHT:
-            raise ValueError(f"the array '{name}' contains {largest}")
-    return StoredTable(rows, scales)
 
 
 def _largest(numbers: np.ndarray) -> float:

@@ -77,7 +77,7 @@ class SpellingCorrector:
         self.words = list(forms.values())
         self.keys = list(forms)
         self._positions = {key: position for position, key in enumerate(self.keys)}
-        vectorizer, encoder, _ = embedder.parts
+        vectorizer, encoder = embedder.parts
         self._embedder = TextEmbedder(vectorizer.as_written(), encoder)
         self.vectors = self.embed(self.keys)
 

@@ -205,7 +205,7 @@ class TrainingRun:
             "details": [{"name": name, **score.to_dict()} for name, score in self.scores.items()],
             **self.task.facts(),
             "num_rows": self.model.vectorizer.num_rows,
-            "num_parameters": self.model.parts.num_parameters,
+            "num_parameters": self.model.count_params(),
             "bad_lines_skipped": self.task.bad_lines.count,
             "num_workers": self.exchange.size,
             "steps": self.loop.step,

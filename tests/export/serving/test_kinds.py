@@ -19,7 +19,7 @@ from tf_charagram.export.check.probe import measure, saved_model
 from tf_charagram.export.serving.config import BATCHING_PARAMETERS, batching_parameters
 from tf_charagram.export.serving.samples import make_inputs, sample_texts
 from tf_charagram.export.serving.version import EXTRA_ASSETS, GOLDEN, WARMUP, read_golden
-from tf_charagram.models.registry import MODELS, load_any, model_class
+from tf_charagram.models.locations import MODELS, load_any, model_class
 from tf_charagram.tasks.pairs.model import PairLabelHead, PairScoreHead
 from tf_charagram.tasks.sentiment.model import TextHead
 from tf_charagram.tasks.tagging.head import TaggingHead
@@ -151,7 +151,7 @@ def test_card_page_and_batching(export, kind):
     model, version = export(kind)
     card = json.loads((version / "model_card.json").read_text())
     assert card["kind"] == kind and "dtype" not in card["head"]
-    assert card["num_parameters"] == sum(np.size(weight) for weight in model.parts.weights)
+    assert card["num_parameters"] == sum(np.size(weight) for weight in model.weights)
     text = (version / "README.md").read_text()
     for signature in card["signatures"]:
         assert f"| `{signature}` |" in text and f'"signature_name": "{signature}"' in text

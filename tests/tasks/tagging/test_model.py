@@ -71,7 +71,7 @@ def check_same(found, expected):
 
 
 def test_equals_reference(tagger):
-    weights = [w.numpy().astype(float) for w in tagger.parts.weights]
+    weights = [w.numpy().astype(float) for w in tagger.weights]
     (table, b, K, b2), others = weights[:4], weights[4:]
     names = [f"{way}_{name}" for way in ("forward", "backward") for name in "KRb"]
     vocabulary = tagger.vectorizer.vocabulary.ngrams()

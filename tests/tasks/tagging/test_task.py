@@ -86,7 +86,7 @@ def test_resumed_is_as_if_never_stopped(tagged, tmp_path, monkeypatch):
         patch.setattr("tf_charagram.training.progress.TrainingProgress.report", stop)
         assert train(*data, "--out", parts) == 130
     assert train(*data, "--out", parts, "--resume") == 0
-    for one, other in zip(Tagger.load(whole).parts.weights, Tagger.load(parts).parts.weights,
+    for one, other in zip(Tagger.load(whole).weights, Tagger.load(parts).weights,
                           strict=True):  # fmt: skip
         np.testing.assert_array_equal(one, other)
 

@@ -143,7 +143,7 @@ class Tagger(HeadedModel):
             raise ConfigError(f"`sentences` must be a list of sentences. Received: {sentences!r}")
         check_positive(batch_size=batch_size)
         inputs = [_checked(sentence) for sentence in sentences]
-        for weight in self.parts.weights:
+        for weight in self.weights:
             read_in_place(weight.value)
         tagged: list[list[TaggedToken]] = [[] for _ in inputs]
         for input_type, tag_batch in ((str, self._of_texts), (list, self._of_tokens)):
