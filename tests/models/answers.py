@@ -1,4 +1,4 @@
-"""What the tests of models that answer about texts share."""
+"""Helpers for tests of models."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def decided(model, vectors):
 
 
 def served(folder, folders, arguments):
-    """Runs `serving_default` of SavedModels in a process that has TensorFlow alone.
+    """Runs `serving_default` of SavedModels in a process with only TensorFlow.
 
     Args:
         folder: Empty, for files.

@@ -31,7 +31,7 @@ def english():
     return TextEmbedder.load(NAME)
 
 
-def test_cosines_are_those_it_shipped_with(english):
+def test_cosines_stay(english):
     lefts, rights, cosines = zip(*PAIRS, strict=True)
     np.testing.assert_allclose(english.similarity(lefts, rights), cosines, atol=2e-4)
 
@@ -45,7 +45,7 @@ def test_cosines_are_those_it_shipped_with(english):
         ("close my acount", 4),
     ],
 )
-def test_mistyped_questions_find_their_answers(english, query, answer):
+def test_misspelled_questions_find_their_answers(english, query, answer):
     assert english.neighbors(query, QUESTIONS, k=1)[0].text == QUESTIONS[answer]
 
 
@@ -54,17 +54,17 @@ def test_mistyped_questions_find_their_answers(english, query, answer):
     ["recieve receive", "definately definitely", "goverment government", "thier their",
      "seperate separate", "tomorow tomorrow", "don\u2019t don't"],
 )  # fmt: skip
-def test_common_misspellings_are_no_words(english, pair):
+def test_common_misspellings_are_corrected(english, pair):
     wrong, right = pair.split()
     assert english.similarity([wrong], [right])[0] == pytest.approx(1)
 
 
-def test_words_that_ship_are_searched(capsys):
+def test_neighbors_searches_its_words(capsys):
     assert call("neighbors", NAME, "vehicals") == 0
     assert "vehicles" in capsys.readouterr().out
 
 
-def test_files_are_those_of_the_card():
+def test_card_describes_the_files():
     folder, card = shipped_models()[NAME], read_card(shipped_models()[NAME])
     sizes = {file.name: file.stat().st_size for file in folder.iterdir()}
     assert sum(sizes.values()) <= 10_000_000

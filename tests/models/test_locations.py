@@ -95,16 +95,6 @@ class TestInsteadOfAFolder:
         job = EmbedJob(NAME, tuple(find_inputs([str(tmp_path / "lines.txt")])), "shards")
         assert job.open_folder().path == Path("shards")
 
-    def test_vectors(self, shipped):
-        assert call("export.convert", NAME, "--out", "vectors.txt") == 0
-        assert Path("vectors.txt").read_text().startswith(f"{len(WORDS)} 6\nthe ")
-
-    def test_a_step_of_scikit_learn(self, shipped):
-        pytest.importorskip("sklearn")
-        from tf_charagram.export.interop.sklearn import CharagramTransformer
-
-        assert CharagramTransformer(NAME).fit_transform(WORDS).shape == (len(WORDS), 6)
-
     def test_training_goes_on(self, shipped):
         config = make_settings("words", init=NAME)
         assert (config.encoder_options.activation, config.ngrams) == ("tanh", (2, 3, 4))

@@ -186,7 +186,7 @@ class TextEmbedder(TextModel):
         return np.sum(unit_rows(self.encode(lefts)) * unit_rows(self.encode(rights)), axis=1)
 
     def neighbors(
-        self, query: str | bytes, vocabulary: Iterable[str | bytes] | None, k: int = 10,
+        self, query: str | bytes, vocabulary: Iterable[str | bytes], k: int = 10,
         vectors: np.ndarray | None = None, *, include_query: bool = True,
     ) -> list[Neighbor]:  # fmt: skip
         """Returns the texts most similar to a query, by exact search.
@@ -200,12 +200,12 @@ class TextEmbedder(TextModel):
             include_query: Whether the query itself may be returned.
 
         Raises:
-            ConfigError: `k` is not a positive integer, `vocabulary` is a single string, or
+            ConfigError: `k` is not a positive integer, `vocabulary` is not a list of texts, or
                 `vectors` has the wrong shape or is not finite.
         """
         check_positive(k=k)
         query = decoded(query)
-        texts = [*map(decoded, texts_of([] if vocabulary is None else vocabulary, "vocabulary"))]
+        texts = [*map(decoded, texts_of(vocabulary, "vocabulary"))]
         vectors = unit_rows(self.encode(texts)) if vectors is None else np.asarray(vectors)
         if vectors.shape != (len(texts), self.dim):
             raise ConfigError(

@@ -27,23 +27,6 @@ MODEL_CARD = "model_card.json"
 _TEXT = "tensorflow-text"
 
 
-class ServedModel(tf.Module):
-    """The tables, variables and signatures of a model.
-
-    Args:
-        parts: Vectorizer, encoder and, if any, head.
-        functions: Name of a signature -> `tf.function` with an input signature.
-    """
-
-    def __init__(self, parts: Sequence[Layer], functions: dict[str, Any]) -> None:
-        super().__init__(name="tf_charagram")
-        # Tracking Keras layers would add their own signatures.
-        self.resources = [
-            *parts[0].resources, *(weight.value for weight in weights_of(parts)),
-        ]  # fmt: skip
-        self.functions = functions
-
-
 @contextmanager
 def replaced_folder(path: str | Path, holds: str) -> Iterator[Path]:
     """Yields a path to write a new folder to, which then replaces the old one.
@@ -74,10 +57,7 @@ def replaced_folder(path: str | Path, holds: str) -> Iterator[Path]:
 
 
 def write_saved_model(
-    parts: Sequence[Layer],
-    functions: dict[str, Any],
-    path: str | Path,
-    about: dict[str, Any] | None = None,
+    parts: Sequence[Layer], functions: dict[str, Any], path: str | Path, about: dict[str, Any]
 ) -> None:
     """Writes a SavedModel and its card into a new folder.
 
@@ -90,12 +70,15 @@ def write_saved_model(
     Raises:
         RunError: The folder cannot be written.
     """
+    # Tracking Keras layers would add their own signatures.
+    module = tf.Module(name="tf_charagram")
+    module.resources = [*parts[0].resources, *(weight.value for weight in weights_of(parts))]
+    module.functions = functions
     # Custom gradients of the encoders cannot be saved; serving does not need them.
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=False)
-    module = ServedModel(parts, functions)
     with tensorflow_writing(path):
         tf.saved_model.save(module, str(path), signatures=functions, options=options)
-    write_json(Path(path) / MODEL_CARD, {**(about or {}), **model_card(parts, path)})
+    write_json(Path(path) / MODEL_CARD, {**about, **model_card(parts, path)})
 
 
 def model_card(parts: Sequence[Layer], path: str | Path) -> dict[str, Any]:
