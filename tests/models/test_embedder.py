@@ -403,16 +403,3 @@ class TestLoadErrors:
             (saved / name).write_bytes(damaged)
             with pytest.raises(RunError, match=r"is damaged: .*Train again, or copy it again"):
                 TextEmbedder.load(saved)
-
-    @pytest.mark.parametrize("name", ["weights.npz", "vocabulary.npz"])
-    def test_missing_file(self, saved, name):
-        (saved / name).unlink()
-        with pytest.raises(RunError, match=rf"is damaged: .*{name}"):
-            TextEmbedder.load(saved)
-
-    def test_missing_array_of_the_vocabulary(self, saved):
-        with np.load(saved / "vocabulary.npz") as arrays:
-            kept = {name: arrays[name] for name in arrays if name != "keys"}
-        np.savez(saved / "vocabulary.npz", **kept)
-        with pytest.raises(RunError, match=r"is damaged: .*keys"):
-            TextEmbedder.load(saved)

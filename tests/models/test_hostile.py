@@ -122,7 +122,6 @@ SETTINGS = {
     "a tagger": (lambda config: config.update(kind="tagger"), "is damaged: 'head'"),
     "list": (lambda config: config.update(encoder=[]), "is damaged"),
     "no checksum": (lambda config: config.pop("arrays"), "is damaged: 'arrays'"),
-    "newer": (lambda config: config.update(format_version=99), "hostile has format version 99"),
     "max_chars": (lambda config: config["vectorizer"].update(max_chars=-1), "`max_chars` must be"),
 }  # fmt: skip
 

@@ -102,8 +102,10 @@ def models(tmp_path_factory, data):
             evaluations_per_epoch=1, out=str(tmp_path_factory.mktemp("golden") / name), **settings,
         )  # fmt: skip
         training = TrainingRun(make_task(config), resume=False, overwrite=False)
+        # A run ends with the loaded model.
+        embedder = training.model
         training.run(resume=False)
-        models[name] = training.loop.product, training.folder
+        models[name] = embedder, training.folder
     return models
 
 

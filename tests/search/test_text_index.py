@@ -88,7 +88,7 @@ class TestSearch:
         monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
         TextIndex.build(model, ["cat", "dog"], show_progress=show_progress)
         streams = capsys.readouterr()
-        assert ("2 texts" in streams.err and "100 %" in streams.err) == show_progress
+        assert ("2 texts" in streams.err and "100%" in streams.err) == show_progress
         assert not streams.out
 
 

@@ -175,10 +175,10 @@ def _layers(config: dict[str, Any], head_class: type[Layer] | None) -> list[Laye
 
 
 def _plain(settings: Any) -> dict[str, Any]:
-    """Returns the settings of a layer from a file, without its dtype, which is float32.
+    """Checks the settings of a layer from a file; returns them with the dtype float32.
 
     Raises:
-        ValueError: There is an object among them, from which Keras might make code.
+        ValueError: A setting is an object, from which Keras might load code.
     """
     if not isinstance(settings, dict):
         raise ValueError("the settings of a layer are not an object")
