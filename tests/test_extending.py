@@ -150,7 +150,7 @@ def test_the_encoder_trains(extended, tmp_path):
 
 LEFT = """
 import tf_charagram
-from tf_charagram.models.registry import MODELS, model_class
+from tf_charagram.models.locations import MODELS, model_class
 from tf_charagram.tasks import TASKS, settings_class, task_class
 for name in TASKS:
     settings_class(name), task_class(name)
