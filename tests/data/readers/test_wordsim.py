@@ -55,7 +55,7 @@ def test_formats(read, file_name, ends):
     [
         ("c\td", "expected 3 columns, found 2"),
         ("c\td\t1\t2", "expected 3 columns, found 4"),
-        ("c\t\t1", "expected two words, but one is empty"),
+        ("c\t\t1", "expected two texts, but one is empty"),
         ("c\td\thigh", "expected a finite number as score, found 'high'"),
         ("c\td\tnan", "expected a finite number as score, found 'nan'"),
     ],

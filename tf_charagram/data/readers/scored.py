@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +17,6 @@ from tf_charagram.errors import DataError
 
 #: File suffixes that are not part of the name of a set.
 SUFFIX = re.compile(r"(\.(txt|tsv|csv|tab|data))?(\.gz)?$", re.IGNORECASE)
-
-Row = tuple[str, str, float]
 
 
 def set_name(path: str | Path) -> str:
@@ -83,15 +81,21 @@ class ScoredRows:
     Args:
         path: The file, for messages.
         bad: Policy for bad lines.
-        low: Smallest score of the scale.
-        high: Largest score of the scale.
+        low: Lowest possible score, if known.
+        high: Highest possible score, if known.
     """
 
-    def __init__(self, path: str | Path, bad: BadLines, low: float, high: float) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        bad: BadLines,
+        low: float = -math.inf,
+        high: float = math.inf,
+    ) -> None:
         self._path = path
         self._bad = bad
         self._scale = low, high
-        self._rows: list[Row] = []
+        self._rows: list[tuple[str, str, float]] = []
         self._num_unscored = 0
 
     def add(
@@ -112,7 +116,7 @@ class ScoredRows:
         try:
             left, right = _two_texts(cells)
             path = score_path or self._path
-            self._rows.append((left, right, parse_score(score, *self._scale)))
+            self._rows.append((left, right, _parse_score(score, *self._scale)))
         except ValueError as error:
             self._bad.report(path, number, str(error))
 
@@ -120,32 +124,25 @@ class ScoredRows:
         """Returns the set.
 
         Raises:
-            DataError: There are fewer than 2 rows with a score.
+            DataError: There are fewer than 2 rows with a score, too few for a correlation.
         """
-        pairs = to_pairs(self._path, self._rows, name, metric, group)
-        return replace(pairs, num_unscored=self._num_unscored, scale=self._scale)
+        if len(self._rows) < 2:
+            message = f"expected at least 2 rows with a score, found {len(self._rows)}"
+            raise DataError(self._path, message)
+        left, right, scores = zip(*self._rows, strict=True)
+        return ScoredPairs(
+            name,
+            list(left),
+            list(right),
+            np.array(scores, np.float64),
+            metric,
+            group,
+            self._num_unscored,
+            self._scale if all(map(math.isfinite, self._scale)) else None,
+        )
 
 
-def to_pairs(
-    path: str | Path,
-    rows: Sequence[Row],
-    name: str,
-    metric: str = "spearman",
-    group: str | None = None,
-) -> ScoredPairs:
-    """Returns rows of text, text, score as a set.
-
-    Raises:
-        DataError: There are fewer than 2 rows, too few for a correlation.
-    """
-    if len(rows) < 2:
-        raise DataError(path, f"expected at least 2 rows with a score, found {len(rows)}")
-    left, right, scores = zip(*rows, strict=True)
-    return ScoredPairs(name, list(left), list(right), np.array(scores, np.float64), metric, group)
-
-
-def parse_score(text: str, low: float = -math.inf, high: float = math.inf) -> float:
-    """Returns a score, or raises a `ValueError` that explains the problem."""
+def _parse_score(text: str, low: float, high: float) -> float:
     text = text.strip()
     value = float(text) if is_number(text) else math.nan
     if not math.isfinite(value):

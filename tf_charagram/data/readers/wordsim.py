@@ -11,14 +11,12 @@ from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.data.readers.scored import (
     SUFFIX,
-    Row,
     ScoredPairs,
+    ScoredRows,
     SetFormat,
     files_below,
     is_number,
-    parse_score,
     set_name,
-    to_pairs,
 )
 from tf_charagram.errors import DataError
 
@@ -49,16 +47,14 @@ class _Layout:
             return [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True))]
         return [cell.strip() for cell in text.split(self.separator)]
 
-    def parse(self, text: str) -> tuple[str, str, float]:
-        """Returns word, word and score of a row; raises `ValueError` if it is bad."""
+    def row(self, text: str) -> tuple[list[str], str]:
+        """Returns the words and the score of a row; raises `ValueError` if it is bad."""
         cells = self.split(text)
         needed = self.score_column + 1
         if len(cells) < needed or (self.is_exact and len(cells) > needed):
             rule = f"{needed} columns" if self.is_exact else f"at least {needed} columns"
             raise ValueError(f"expected {rule}, found {len(cells)}")
-        if not (cells[0] and cells[1]):
-            raise ValueError("expected two words, but one is empty")
-        return cells[0], cells[1], parse_score(cells[self.score_column])
+        return cells[:2], cells[self.score_column]
 
 
 def read_wordsim(
@@ -82,7 +78,7 @@ def read_wordsim(
     """
     bad = BadLines.of(on_bad_line)
     layout: _Layout | None = None
-    rows: list[Row] = []
+    rows = ScoredRows(path, bad)
     for number, text in read_lines(path):
         if not text.strip() or (layout is None and text.startswith("#")):
             continue
@@ -91,12 +87,14 @@ def read_wordsim(
             if layout.has_header:
                 continue
         try:
-            rows.append(layout.parse(text))
+            words, score = layout.row(text)
         except ValueError as error:
             bad.report(path, number, str(error))
+        else:
+            rows.add(number, words, score)
     if name is None:
         name = _canonical(Path(path).name) or set_name(path)
-    return to_pairs(path, rows, name)
+    return rows.to_pairs(name, "spearman")
 
 
 def _detect(path: str | Path, number: int, first: str) -> _Layout:
