@@ -41,7 +41,7 @@ class BadLines:
         Args:
             path: File of the line.
             line: 1-based line number.
-            message: What was expected and what was found.
+            message: The problem, such as `expected 2 texts, found 1`.
 
         Raises:
             DataError: The policy is `"error"`.
