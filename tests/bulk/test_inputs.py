@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import gzip
 import io
 import os
 import sys
@@ -61,23 +60,7 @@ class TestFind:
     def test_a_pipe_has_no_size(self, tmp_path):
         os.mkfifo(tmp_path / "pipe")
         (found,) = find_inputs([str(tmp_path / "pipe")])
-        assert found.size is None and found.text_size() is None
-
-
-class TestTextSize:
-    def test_plain(self, tmp_path):
-        assert write(tmp_path / "a", b"cat\n" * 10).text_size() == 40
-
-    def test_gzip_is_an_estimate(self, tmp_path):
-        """Of one member, and of many as bgzip writes them."""
-        text = b"".join(b"%d\n" % (number * 7919 % 10007) for number in range(100_000))
-        parts = [text[start : start + 60_000] for start in range(0, len(text), 60_000)]
-        for raw in (gzip.compress(text), b"".join(map(gzip.compress, parts))):
-            assert write(tmp_path / "a", raw).text_size() == pytest.approx(len(text), rel=0.05)
-
-    @pytest.mark.parametrize("raw", [b"", b"\x1f\x8b not gzip"])
-    def test_no_text(self, tmp_path, raw):
-        assert write(tmp_path / "a", raw).text_size() == len(raw)
+        assert found.size is None
 
 
 class TestShards:
@@ -171,3 +154,5 @@ class TestProgress:
         assert share([path]) == (400, 100)
         assert share([path], bytes_done=200) == (200, 100)
         assert share([path, "-"]) == (None, 100)
+        os.link(path, f"{path}.gz")
+        assert share([f"{path}.gz"]) == (None, 100)

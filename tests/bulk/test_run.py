@@ -172,15 +172,6 @@ class TestDamage:
         assert re.search(rf"part-00000-00001\.npy {message}.*; embedding it again\n", error)
         assert "\n10 lines in " in error and "; 4 shards were there" in error
 
-    def test_records_of_another_form(self, make_job, check, tmp_path):
-        embed_files(make_job())
-        path = tmp_path / "out" / "shards.jsonl"
-        first, *rest = path.read_text().splitlines(keepends=True)
-        cut = json.dumps({**json.loads(first), "num_lines": "10"}) + "\n"
-        path.write_text(cut + "".join(rest[1:]) + '[1]\nnull\n{"name": 5}\n{"name": "a"}\n')
-        embed_files(make_job(), resume=True)
-        check()
-
     def test_manifest(self, make_job, tmp_path):
         embed_files(make_job())
         (tmp_path / "out" / "manifest.json").write_text("{")

@@ -60,11 +60,6 @@ FORMATS: dict[str, Callable[[IO[bytes], Shard, np.ndarray], None]] = {
 }
 
 _SHARD = re.compile(rf"part-\d{{5,}}-\d{{5,}}\.({'|'.join(FORMATS)})")
-# Types of the fields of an intact record.
-_FIELDS = {
-    "name": str, "input": str, "first_line": int, "num_lines": int, "text_bytes": int,
-    "text_sha256": str, "bytes": int, "sha256": str,
-}  # fmt: skip
 
 
 class ShardFolder:
@@ -172,10 +167,6 @@ class ShardFolder:
     def _read_records(self) -> None:
         """Reads the records of intact shards; the others are embedded again."""
         for record in read_json_lines(self.shards):
-            if not isinstance(record, dict) or not all(
-                isinstance(record.get(name), kind) for name, kind in _FIELDS.items()
-            ):
-                continue
             problem = self._problem(record)
             if problem is None:
                 self.records[_key(record)] = record

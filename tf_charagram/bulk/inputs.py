@@ -6,7 +6,6 @@ import hashlib
 import os
 import stat
 import time
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from glob import glob
@@ -19,7 +18,6 @@ from tf_charagram.text.batches import bounded_batches
 
 # Bounds the memory of a shard of long lines.
 _MAX_SHARD_CHARS = 32_000_000
-_SAMPLE_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -70,21 +68,6 @@ class InputFile:
                 "has changed while it was read. Start again once it is complete; a folder of "
                 "shards, with --overwrite.",
             )
-
-    def text_size(self) -> int | None:
-        """Returns the size of the text in bytes, for gzip estimated from its first member."""
-        if self.size is None:
-            return None
-        with open(self.path, "rb") as file:
-            sample = file.read(_SAMPLE_BYTES)
-        if not sample.startswith(b"\x1f\x8b"):
-            return self.size
-        member = zlib.decompressobj(wbits=31)
-        try:
-            num_bytes = len(member.decompress(sample))
-        except zlib.error:  # Whoever reads the file will report it.
-            return self.size
-        return self.size * num_bytes // (len(sample) - len(member.unused_data))
 
 
 class Shard(NamedTuple):
@@ -188,7 +171,8 @@ class LineProgress:
     def __init__(self, files: Sequence[InputFile], bytes_done: int = 0) -> None:
         self.num_lines = 0
         self._start = time.perf_counter()
-        sizes = [file.text_size() for file in files]
+        # The size of compressed text is unknown.
+        sizes = [None if file.path.endswith(".gz") else file.size for file in files]
         total = None if None in sizes else max(sum(filter(None, sizes)) - bytes_done, 0)
         self._line = ProgressLine(total)
 
