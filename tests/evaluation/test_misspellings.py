@@ -66,7 +66,7 @@ def test_recall_by_hand():
     assert dict(score.metrics) == {"recall_at_1": 50, "recall_at_10": 75, "recall_at_50": 100}
     low, high = score.intervals["recall_at_1"]
     assert low < 50 < high and score.intervals["recall_at_50"] == (100, 100)
-    assert score.to_dict()["intervals"]["recall_at_1"] == [low, high]
+    assert score.to_dict()["intervals"]["recall_at_1"] == (low, high)
     assert all(drawn.shape == (200,) for drawn in score.draws.values())
     same = score_differences(score, score_ranks(np.array([0, 0, 9, 10]), num_resamples=200))
     assert all((change.value, change.interval) == (0, (0, 0)) for change in same)

@@ -54,29 +54,15 @@ def test_zero_vectors_have_cosine_zero():
     assert score.pearson == 99.34
 
 
-class TestEmbedding:
-    @pytest.fixture
-    def sets(self):
-        first = make_set("STS2012.OnWN", 5)
-        second = ScoredPairs("b", first.right, first.left, first.scores)
-        return [first, second, make_set("c", 5)]
-
-    def test_each_text_once_a_call(self, sets):
-        calls = []
-        score_sets(lambda texts: calls.append(list(texts)) or embed(texts), sets)
-        (texts,) = calls
-        assert len(texts) == len(set(texts)) == 20
-
-    def test_batches_change_nothing(self, sets, monkeypatch):
-        expected = score_sets(embed, sets)
-        monkeypatch.setattr(module, "_MAX_TEXTS", 12)
-        monkeypatch.setattr(module, "_CHUNK", 2)
-        calls = []
-        assert score_sets(lambda texts: calls.append(len(texts)) or embed(texts), sets) == expected
-        assert calls == [10, 10, 10]
-
-    def test_no_set(self):
-        assert score_sets(embed, []) == []
+def test_each_text_of_a_set_is_embedded_once(monkeypatch):
+    first = make_set("STS2012.OnWN", 5)
+    sets = [ScoredPairs("b", first.right, first.right[::-1], first.scores), make_set("c", 5)]
+    expected = score_sets(embed, sets)
+    monkeypatch.setattr(module, "_CHUNK", 2)
+    calls = []
+    assert score_sets(lambda texts: calls.append(len(texts)) or embed(texts), sets) == expected
+    assert calls == [5, 10]
+    assert score_sets(embed, []) == []
 
 
 class TestMeans:

@@ -25,8 +25,6 @@ def count_matrix(texts: Sequence[str | bytes], vocabulary: Sequence[str], **opti
     Returns:
         Counts, `(batch, V)`, float64.
     """
-    if len(set(vocabulary)) != len(vocabulary):
-        raise ValueError("`vocabulary` must hold distinct n-grams.")
     row_of = {ngram: row for row, ngram in enumerate(vocabulary)}
     orders = {len(ngram) for ngram in vocabulary}
     counts = np.zeros((len(texts), len(vocabulary)))
@@ -83,13 +81,7 @@ def embed_gradient(
 
     Args:
         upstream: The gradient at the output, of `embed`'s shape.
-        texts: As for `embed`.
-        vocabulary: As for `embed`.
-        W: As for `embed`.
-        b: As for `embed`.
-        h: As for `embed`.
-        dense: As for `embed`.
-        **options: Passed to `text.normalize`.
+        texts: As for `embed`, like the other arguments.
 
     Returns:
         "W" `(V, dim)` and "b" `(dim,)`; with a second layer also "K" `(dim, dense_dim)` and

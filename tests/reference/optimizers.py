@@ -71,15 +71,7 @@ class Adam:
         return w
 
     def step(self, w: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-        """Returns the weights after one step.
-
-        Args:
-            w: Weights, any shape; not changed.
-            gradient: The gradient, of the same shape.
-
-        Returns:
-            New weights, of the same shape.
-        """
+        """Returns the weights after one step; `w` is unchanged."""
         return self._update(w, np.asarray(gradient, float), ...)
 
 
@@ -180,28 +172,12 @@ class MomentumSgd:
 
 
 def global_norm(gradients: Sequence[np.ndarray]) -> float:
-    """Returns the norm of all numbers of all arrays together.
-
-    Args:
-        gradients: Arrays of any shapes. For a table pass the row gradients from `sum_rows`:
-            before equal rows are added the norm is another one.
-
-    Returns:
-        The square root of the sum of squares.
-    """
+    """Returns the norm of all numbers of all arrays; of a table, those from `sum_rows`."""
     return float(np.sqrt(sum(float((np.asarray(array, float) ** 2).sum()) for array in gradients)))
 
 
 def clip_by_global_norm(gradients: Sequence[np.ndarray], clip_norm: float) -> list[np.ndarray]:
-    """Scales all gradients by one factor so that their global norm is at most `clip_norm`.
-
-    Args:
-        gradients: Arrays of any shapes.
-        clip_norm: The bound, above 0.
-
-    Returns:
-        New arrays; equal to the given ones if they are within the bound.
-    """
+    """Scales all gradients by one factor so that their global norm is at most `clip_norm`."""
     norm = global_norm(gradients)
     scale = clip_norm / norm if norm > clip_norm else 1.0
     return [np.asarray(array, float) * scale for array in gradients]
@@ -245,9 +221,5 @@ def l2_gradient(
     initial: np.ndarray | None = None,
     rows: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Returns strength * (w - initial), zero outside `rows`; arguments as for `l2_penalty`.
-
-    Returns:
-        The gradient, of w's shape.
-    """
+    """Returns strength * (w - initial), zero outside `rows`; arguments as for `l2_penalty`."""
     return strength * _penalized(w, initial, rows)

@@ -19,15 +19,7 @@ def cosine(u: np.ndarray, v: np.ndarray) -> float:
 
 
 def cosine_gradient(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Differentiates cosine(u, v) with respect to u; 0 if one of them is zero.
-
-    Args:
-        u: `(dim,)`.
-        v: `(dim,)`.
-
-    Returns:
-        v / (|u| |v|) - cosine(u, v) u / |u|^2, `(dim,)`.
-    """
+    """Differentiates cosine(u, v) with respect to u: v / (|u| |v|) - cosine(u, v) u / |u|^2."""
     norm_u, norm_v = np.linalg.norm(u), np.linalg.norm(v)
     if norm_u * norm_v == 0:
         return np.zeros(len(u))
@@ -71,8 +63,6 @@ def candidate_mask(
         Bool, `(2B, 2B)`: anchors by candidates, never True inside a pair.
     """
     num_pairs = len(left_keys)
-    if len(right_keys) != num_pairs:
-        raise ValueError(f"Number of lefts ({num_pairs}) and of rights ({len(right_keys)}) differ.")
     keys = [*left_keys, *right_keys]
     mask = np.zeros((2 * num_pairs, 2 * num_pairs), bool)
     for anchor in range(2 * num_pairs):
@@ -122,33 +112,6 @@ def choose_random(mask: np.ndarray, draws: np.ndarray) -> np.ndarray:
         if len(candidates):
             position = min(int(draws[anchor] * len(candidates)), len(candidates) - 1)
             chosen[anchor] = candidates[position]
-    return chosen
-
-
-def choose_mix(
-    similarity: np.ndarray, mask: np.ndarray, uniforms: np.ndarray, random_choice: np.ndarray
-) -> np.ndarray:
-    """Chooses by `choose_max` where a uniform draw is below 0.5, else the random candidate.
-
-    Args:
-        similarity: Cosines, `(2B, 2B)`.
-        mask: From `candidate_mask`, `(2B, 2B)`.
-        uniforms: Uniform in [0, 1), `(2B,)`; t1 and t2 of a pair have their own.
-        random_choice: Row indices of allowed candidates, `(2B,)`; not looked at where `max` is
-            taken or nothing is allowed.
-
-    Returns:
-        Row indices, `(2B,)`, `NONE` where nothing is allowed.
-
-    Raises:
-        ValueError: If a random candidate that would be taken is not allowed.
-    """
-    chosen = choose_max(similarity, mask)
-    for anchor, allowed in enumerate(mask):
-        if allowed.any() and not uniforms[anchor] < 0.5:
-            if not allowed[random_choice[anchor]]:
-                raise ValueError(f"Candidate {random_choice[anchor]} of {anchor} is not allowed.")
-            chosen[anchor] = random_choice[anchor]
     return chosen
 
 
@@ -202,17 +165,9 @@ def margin_loss_gradient(
     negatives_right: np.ndarray,
     margin: float,
 ) -> np.ndarray:
-    """Differentiates `margin_loss` with respect to the embeddings, the choice held fixed.
+    """Differentiates `margin_loss` with respect to the embeddings, `(2B, dim)`.
 
-    Args:
-        left: As for `margin_loss`.
-        right: As for `margin_loss`.
-        negatives_left: As for `margin_loss`.
-        negatives_right: As for `margin_loss`.
-        margin: As for `margin_loss`.
-
-    Returns:
-        `(2B, dim)`. A chosen negative receives its share; a hinge of exactly 0 gives 0.
+    A chosen negative receives its share; a hinge of exactly 0 gives 0.
     """
     embeddings, negatives = _join(left, right, negatives_left, negatives_right)
     gradient = np.zeros_like(embeddings)
@@ -228,16 +183,7 @@ def margin_loss_gradient(
 def numerical_gradient(
     function: Callable[[np.ndarray], float], point: np.ndarray, step: float = 1e-6
 ) -> np.ndarray:
-    """Differentiates a function numerically by central differences in float64.
-
-    Args:
-        function: From an array of `point`'s shape to a number.
-        point: Where to differentiate, any shape; not changed.
-        step: Half the distance of the two function values.
-
-    Returns:
-        The gradient, of `point`'s shape.
-    """
+    """Differentiates a function of an array by central differences in float64."""
     point = np.array(point, float)
     gradient = np.zeros_like(point)
     for index in np.ndindex(*point.shape):

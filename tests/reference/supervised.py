@@ -12,14 +12,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from .lstm import sigmoid
 from .paraphrase import numerical_gradient
 
 Parameters = dict[str, np.ndarray]
-
-
-def sigmoid(z: np.ndarray) -> np.ndarray:
-    """1 / (1 + exp(-z))."""
-    return 1.0 / (1.0 + np.exp(-z))
 
 
 def softmax(z: np.ndarray) -> np.ndarray:

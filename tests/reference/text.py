@@ -6,31 +6,15 @@ from collections.abc import Iterable, Sequence
 WHITE_SPACE = frozenset(
     chr(code)
     for code in (
-        *range(0x0009, 0x000E),
-        0x0020,
-        0x0085,
-        0x00A0,
-        0x1680,
-        *range(0x2000, 0x200B),
-        0x2028,
-        0x2029,
-        0x202F,
-        0x205F,
-        0x3000,
+        *range(0x0009, 0x000E), 0x0020, 0x0085, 0x00A0, 0x1680, *range(0x2000, 0x200B), 0x2028,
+        0x2029, 0x202F, 0x205F, 0x3000,
     )
-)
+)  # fmt: skip
 """Unicode's White_Space property. `str.isspace` is wider: it also takes U+001C to U+001F."""
 
 
 def lower_char(char: str) -> str:
-    """Lower-cases one code point, or keeps it where that would give several.
-
-    Args:
-        char: One code point.
-
-    Returns:
-        One code point. U+0130, whose lower case has two, comes back unchanged.
-    """
+    """Lowercases one code point; U+0130, whose lowercase form has two, is unchanged."""
     lowered = char.lower()
     return lowered if len(lowered) == 1 else char
 
@@ -121,8 +105,6 @@ def ngrams(text: str | bytes, orders: Iterable[int], **options) -> list[str]:
         [' a', ' ab', 'ab', 'ab ', 'b ']
     """
     orders = sorted(set(orders))
-    if not orders or orders[0] < 1:
-        raise ValueError(f"`orders` must be integers of at least 1. Received: orders={orders}")
     text = normalize(text, **options)
     return [
         text[start : start + n]
@@ -133,16 +115,7 @@ def ngrams(text: str | bytes, orders: Iterable[int], **options) -> list[str]:
 
 
 def count_ngrams(texts: Iterable[str | bytes], orders: Iterable[int], **options) -> Counter:
-    """Counts n-grams over texts, every occurrence in every text.
-
-    Args:
-        texts: Raw texts.
-        orders: The lengths n.
-        **options: Passed to `normalize`.
-
-    Returns:
-        n-gram -> count.
-    """
+    """Counts n-grams over texts, every occurrence in every text."""
     orders = tuple(orders)
     counts: Counter = Counter()
     for text in texts:

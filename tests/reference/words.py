@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from . import text as text_reference
+from .lstm import numerical_gradients, sigmoid, states
 
 Parameters = dict[str, np.ndarray]
 Encoder = Callable[[Sequence[int], Parameters], np.ndarray]
@@ -21,11 +22,6 @@ FUNCTIONS = {
     "tanh": np.tanh,
     "relu": lambda z: np.maximum(z, 0.0),
 }
-
-
-def sigmoid(z: np.ndarray) -> np.ndarray:
-    """1 / (1 + exp(-z))."""
-    return 1.0 / (1.0 + np.exp(-z))
 
 
 def word_average(ids: Sequence[int], p: Parameters) -> np.ndarray:
@@ -60,34 +56,16 @@ def rnn(f: str, is_divided: bool = False) -> Encoder:
     return encode
 
 
-def lstm_states(ids: Sequence[int], p: Parameters, has_output_gate: bool) -> list[np.ndarray]:
-    """The states h_1 ... h_n of the LSTM of Gers et al. (2003).
-
-    Blocks i, f, c, o lie side by side in "Wx", "Wh" and "b"; the rows of "P" are the peepholes of
-    i, f and o; without "P" there are none.
-    """
-    num_blocks = 4 if has_output_gate else 3
-    h = c = np.zeros(len(p["b"]) // num_blocks)
-    peepholes = p.get("P", np.zeros((num_blocks - 1, len(h))))
-    states = []
-    for word in ids:
-        blocks = np.split(p["W"][word] @ p["Wx"] + h @ p["Wh"] + p["b"], num_blocks)
-        i = sigmoid(blocks[0] + peepholes[0] * c)
-        f = sigmoid(blocks[1] + peepholes[1] * c)
-        c = f * c + i * np.tanh(blocks[2])
-        h = np.tanh(c)
-        if has_output_gate:
-            h = sigmoid(blocks[3] + peepholes[2] * c) * h
-        states.append(h)
-    return states
+def lstm_states(ids: Sequence[int], p: Parameters, has_output_gate: bool) -> np.ndarray:
+    """The states h_1 ... h_n of an LSTM with "Wx", "Wh", "b" and, with peepholes, "P"."""
+    return states(p["W"][list(ids)], p["Wx"], p["Wh"], p["b"], p.get("P"), has_output_gate)
 
 
 def lstm(has_output_gate: bool) -> Encoder:
     """The last state; zeros without words."""
 
     def encode(ids: Sequence[int], p: Parameters) -> np.ndarray:
-        states = lstm_states(ids, p, has_output_gate)
-        return states[-1] if states else np.zeros(len(p["Wh"]))
+        return lstm_states(ids, p, has_output_gate)[-1] if ids else np.zeros(len(p["Wh"]))
 
     return encode
 
@@ -134,25 +112,10 @@ def embed(encode: Encoder, rows: Sequence[Sequence[int]], p: Parameters) -> np.n
 
 
 def embed_gradient(
-    encode: Encoder,
-    rows: Sequence[Sequence[int]],
-    p: Parameters,
-    upstream: np.ndarray,
-    step: float = 1e-5,
+    encode: Encoder, rows: Sequence[Sequence[int]], p: Parameters, upstream: np.ndarray
 ) -> Parameters:
-    """Differentiates sum(upstream * embed(...)) numerically, by central differences."""
-    gradients = {}
-    for name, value in p.items():
-        gradient = np.zeros_like(value)
-        for place in np.ndindex(value.shape):
-            ends = []
-            for sign in (1.0, -1.0):
-                moved = value.copy()
-                moved[place] += sign * step
-                ends.append(np.sum(upstream * embed(encode, rows, {**p, name: moved})))
-            gradient[place] = (ends[0] - ends[1]) / (2.0 * step)
-        gradients[name] = gradient
-    return gradients
+    """Differentiates sum(upstream * embed(...)) numerically."""
+    return numerical_gradients(lambda **moved: embed(encode, rows, moved), p, upstream, 1e-5)
 
 
 def word_runs(ids: Sequence[int], num_words: int) -> list[list[int]]:

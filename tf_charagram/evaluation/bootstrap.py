@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,13 +102,6 @@ def interval(draws: Floats) -> tuple[float, float] | None:
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(defined, [tail, 1 - tail])
     return float(low), float(high)
-
-
-def interval_lists(
-    intervals: Mapping[str, tuple[float, float] | None],
-) -> dict[str, list[float] | None]:
-    """Returns intervals as lists, for JSON."""
-    return {name: None if bounds is None else [*bounds] for name, bounds in intervals.items()}
 
 
 def _standard(values: NDArray[np.floating]) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.bootstrap import Floats, interval, interval_lists, resample_counts
+from tf_charagram.evaluation.bootstrap import Floats, interval, resample_counts
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class ClassificationScore:
         return {
             "num_examples": self.num_examples,
             **self.metrics,
-            "intervals": interval_lists(self.intervals),
+            "intervals": self.intervals,
             "labels": [vars(label) for label in self.labels],
             "confusion": self.confusion.tolist(),
         }
@@ -91,18 +91,12 @@ def score_labels(
         seed: Seed of the resamples.
 
     Raises:
-        ConfigError: There are no examples, a different number of predictions, or other labels.
+        ConfigError: There are no examples, or a different number of predictions.
     """
     if not gold or len(gold) != len(predicted):
         raise ConfigError(
             "`gold` and `predicted` must have equally many labels, at least 1. Received: "
             f"{len(gold)} and {len(predicted)}"
-        )
-    unknown = sorted({*gold, *predicted}.difference(labels))
-    if unknown or len(set(labels)) < len(labels):
-        raise ConfigError(
-            "`labels` must hold every label of `gold` and `predicted` once. Received: "
-            f"labels={list(labels)}, and also {unknown}"
         )
     index = {label: i for i, label in enumerate(labels)}
     rows = np.array([index[label] for label in gold])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.data.readers.misspellings import Misspelling
-from tf_charagram.evaluation.bootstrap import Floats, interval, interval_lists, resample_counts
+from tf_charagram.evaluation.bootstrap import Floats, interval, resample_counts
 
 #: Numbers of first answers that recall is computed at.
 RECALL_AT = (1, 10, 50)
@@ -112,7 +112,7 @@ class RecallScore:
         return {
             "num_queries": self.num_queries,
             **self.metrics,
-            "intervals": interval_lists(self.intervals),
+            "intervals": self.intervals,
         }
 
 

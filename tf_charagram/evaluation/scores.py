@@ -24,8 +24,6 @@ Embed = Callable[[Sequence[str]], Any]
 
 #: Name of the mean over all sets of STS.
 STS_MEAN = "STS"
-# Texts whose vectors are in memory at the same time, about: 240 MB in 300 dimensions.
-_MAX_TEXTS = 200_000
 _CHUNK = 10_000
 
 
@@ -77,7 +75,6 @@ class SetScore:
     def to_dict(self) -> dict[str, Any]:
         """Returns all attributes except the draws, for JSON."""
         kept = {part.name: getattr(self, part.name) for part in fields(self) if part.repr}
-        kept = {key: list(part) if isinstance(part, tuple) else part for key, part in kept.items()}
         return {**kept, "value": self.value, "num_sets": self.num_sets}
 
     def rounded(self) -> SetScore:
@@ -100,8 +97,7 @@ def score_sets(
 ) -> list[SetScore]:
     """Scores sets by the cosine of each pair.
 
-    A pair with a zero vector has cosine 0. Each text is embedded once, even if several sets
-    contain it.
+    A pair with a zero vector has cosine 0. Each distinct text of a set is embedded once.
 
     Args:
         embed: Embeds texts to unit length.
@@ -212,29 +208,11 @@ def _average(values: Sequence[float | None]) -> float | None:
     return float(np.mean(defined)) if defined else None
 
 
-def set_cosines(embed: Embed, sets: Sequence[ScoredPairs]) -> Iterator[np.ndarray]:
+def set_cosines(embed: Embed, sets: Iterable[ScoredPairs]) -> Iterator[np.ndarray]:
     """Yields the cosines of the pairs of each set, `(num_pairs,)`; `embed` as for `score_sets`."""
-    for batch, rows in _batches(sets):
-        vectors = embed(list(rows))
-        for pairs in batch:
-            yield _cosines(vectors, rows, pairs)
-
-
-def _batches(
-    sets: Sequence[ScoredPairs],
-) -> Iterator[tuple[list[ScoredPairs], dict[str, int]]]:
-    """Yields sets whose texts fit into memory together, with the row of each text."""
-    batch: list[ScoredPairs] = []
-    rows: dict[str, int] = {}
     for pairs in sets:
-        if batch and len(rows) + 2 * len(pairs) > _MAX_TEXTS:
-            yield batch, rows
-            batch, rows = [], {}
-        batch.append(pairs)
-        for text in (*pairs.left, *pairs.right):
-            rows.setdefault(text, len(rows))
-    if batch:
-        yield batch, rows
+        rows = {text: row for row, text in enumerate(dict.fromkeys((*pairs.left, *pairs.right)))}
+        yield _cosines(embed(list(rows)), rows, pairs)
 
 
 def _cosines(vectors: Any, rows: dict[str, int], pairs: ScoredPairs) -> np.ndarray:

@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from tests.reference import bootstrap, correlation
+from tests.reference import bootstrap
+from tf_charagram.evaluation import correlation
 from tf_charagram.evaluation.bootstrap import resample_counts
 from tf_charagram.evaluation.comparison import score_differences
 from tf_charagram.tasks.pairs.scores import score_relatedness

@@ -13,7 +13,6 @@ from rich.table import Table
 from tf_charagram.evaluation.bootstrap import (
     Floats,
     interval,
-    interval_lists,
     resample_counts,
     resampled_pearson,
     resampled_spearman,
@@ -52,7 +51,7 @@ class RelatednessScore:
         return {
             "num_pairs": self.num_pairs,
             **self.metrics,
-            "intervals": interval_lists(self.intervals),
+            "intervals": self.intervals,
         }
 
 
