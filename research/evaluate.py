@@ -11,6 +11,7 @@ from typing import Any
 
 from research.baselines.specs import baseline_specs, load_baselines
 from research.baselines.word_average import WordAverage
+from research.pair_scores import save_pairs
 from research.paper_numbers import MEANS, PaperScores, paper_scores
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.errors import ConfigError
@@ -22,7 +23,6 @@ from tf_charagram.evaluation.embedders import (
     evaluate_baseline,
     evaluate_model,
 )
-from tf_charagram.evaluation.pair_scores import save_pairs
 from tf_charagram.evaluation.scores import SetScore, mean_score
 from tf_charagram.models.locations import read_config
 from tf_charagram.reporting.console import table_console

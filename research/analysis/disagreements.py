@@ -8,9 +8,9 @@ import numpy as np
 
 from research.analysis.pairs import judge
 from research.analysis.table import Table
+from research.pair_scores import on_scale
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.pair_scores import on_scale
 from tf_charagram.evaluation.scores import Embed
 
 

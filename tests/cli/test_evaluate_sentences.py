@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from dataclasses import replace
 
 import keras
 import numpy as np
@@ -12,9 +10,7 @@ import pytest
 
 from tests.commands import call
 from tests.texts import words
-from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.evaluation.pair_scores import on_gold_scale
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.vectorizer import NgramVectorizer
 
@@ -225,47 +221,6 @@ class TestTfidf:
         both = evaluate("--baseline", "tfidf", "--json")["scores"]
         alone = evaluate("--baseline", "tfidf", "--json", place=folder / "2013.FNWN.tsv")
         assert alone["scores"]["STS2013.FNWN"] == both["STS2013.FNWN"]
-
-
-class TestPairs:
-    def test_all_pairs(self, evaluate, models, tmp_path):
-        path = tmp_path / "pairs.tsv"
-        arguments = [models[0], models[0], "--typos", 1, "--json", "--save-pairs", path]
-        found = evaluate(*arguments)["models"][0]
-        with open(path, encoding="utf-8") as file:
-            rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-        assert len(rows) == 2 * (39 + 40 + 40)
-        labels = (models[0], f"{models[0]} (2)")
-        assert list(rows[0])[5:] == [f"{m} {kind}" for m in labels for kind in ("cosine", "score")]
-        for typos, scores in (("0", found["scores"]), ("1", found["typos"]["scores"])):
-            of_set = [r for r in rows if (r["set"], r["typos"]) == ("STS2013.FNWN", typos)]
-            gold = [float(row["gold"]) for row in of_set]
-            for column in list(rows[0])[5:]:
-                values = [float(row[column]) for row in of_set]
-                pearson = 100 * np.corrcoef(values, gold)[0, 1]
-                assert pearson == pytest.approx(scores["STS2013.FNWN"], abs=0.02)
-            assert (min(values), max(values)) == (0, 5)
-        assert [r["right"] for r in rows[:119]] != [r["right"] for r in rows[119:]]
-        assert [r["left"] for r in rows[:119]] == [r["left"] for r in rows[119:]]
-
-    def test_input_files_are_not_overwritten(self, evaluate, models, folder):
-        path = folder / "2013.FNWN.tsv"
-        before = path.read_text(encoding="utf-8")
-        for place in (folder, path):
-            message = evaluate(models[0], "--save-pairs", path, place=place, status=1)
-            assert f"{path} is read as well" in message
-        assert path.read_text(encoding="utf-8") == before
-        message = evaluate(models[0], "--save-pairs", "x.csv", status=1)
-        assert "must end in .tsv or .jsonl." in message
-
-    def test_gold_scale(self):
-        """The scale is that of the set, else that of its scores; equal cosines get the middle."""
-        pairs = ScoredPairs("x", ["a"] * 3, ["b"] * 3, np.array([2.0, 4, 10]))
-        cosines = np.array([0.5, 0.25, 1.0])
-        np.testing.assert_allclose(on_gold_scale(cosines, pairs), [2 + 8 / 3, 2, 10])
-        with_scale = replace(pairs, scale=(0, 5))
-        np.testing.assert_allclose(on_gold_scale(cosines, with_scale), [5 / 3, 0, 5])
-        np.testing.assert_allclose(on_gold_scale(np.ones(3), with_scale), [2.5] * 3)
 
 
 @pytest.mark.parametrize("flag", ["--typos", "--bootstrap", "--seed"])

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from rich.table import Table
 
-from tf_charagram.cli.commands import check_not_read, run_command
+from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.errors import ConfigError
@@ -20,9 +19,6 @@ from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 # A thousand take about 2 s for 43,000 pairs; a bound then moves from seed to seed by some 2 % of
 # the interval's width (standard error of the 2.5 % quantile of a normal distribution).
 _NUM_RESAMPLES = 1000
-
-# Flags that only embedders have, on pairs.
-_OF_PAIRS = ("baseline", "save_pairs")
 
 #: The result that `--json` prints, and tables with the line to print above them.
 _Output: TypeAlias = tuple[dict[str, Any], list[tuple[str, list[Table]]]]
@@ -56,9 +52,6 @@ def make_parser() -> Parser:
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="seed of typos and resamples [0]")
     parser.add_argument("--on-bad-line", choices=BadLines.POLICIES, default="error")
-    parser.add_argument(
-        "--save-pairs", help="file for all pairs and their scores: FILE.tsv or .jsonl"
-    )
     parser.add_argument("--json", action="store_true", help="print one line of JSON, no tables")
     return parser
 
@@ -97,7 +90,7 @@ def _check_flags(values: Any) -> None:
     if values.misspellings is None:
         _refuse(values, ("vocabulary",), "is for --misspellings")
     else:
-        _refuse(values, ("eval_data", "typos", *_OF_PAIRS), "does not go with --misspellings")
+        _refuse(values, ("eval_data", "typos", "baseline"), "does not go with --misspellings")
 
 
 def _refuse(values: Any, names: Sequence[str], rule: str) -> None:
@@ -134,7 +127,6 @@ def _evaluate_pairs(values: Any, bad_lines: BadLines) -> _Output:
 
 
 def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
-    from tf_charagram.data.writers import check_rows_file
     from tf_charagram.evaluation.embedders import (
         EvaluationSets,
         embedder_json,
@@ -142,15 +134,8 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
         evaluate_baseline,
         evaluate_model,
     )
-    from tf_charagram.evaluation.pair_scores import save_pairs
     from tf_charagram.evaluation.tfidf import CharacterTfidf
 
-    if values.save_pairs is not None:
-        check_rows_file(values.save_pairs)
-        data = [] if values.eval_data is None else [values.eval_data]
-        check_not_read(
-            values.save_pairs, [*data, *(str(p) for d in data for p in Path(d).rglob("*"))]
-        )
     baseline = None if values.baseline is None else CharacterTfidf()
     num_resamples = values.bootstrap
     if num_resamples is None:
@@ -163,9 +148,6 @@ def _evaluate_embedders(values: Any, bad_lines: BadLines) -> _Output:
     results = [evaluate_model(model, sets, **resampling) for model in values.model]
     if baseline is not None:
         results.append(evaluate_baseline(values.baseline, baseline, sets, **resampling))
-    if values.save_pairs is not None:
-        num_pairs = save_pairs(values.save_pairs, sets, results)
-        sys.stderr.write(f"{num_pairs:,} pairs -> {values.save_pairs}\n")
     return embedder_json(results), [("", embedder_tables(results))]
 
 
@@ -174,7 +156,7 @@ def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) 
     if len(set(kinds.values())) > 1:
         named = ", ".join(f"{model} ({kind})" for model, kind in kinds.items())
         raise ConfigError(f"Models of different kinds cannot be compared: {named}.")
-    _refuse(values, ("typos", *_OF_PAIRS), "is for models that embed texts")
+    _refuse(values, ("typos", "baseline"), "is for models that embed texts")
     from tf_charagram.tasks.labelled_scoring import (
         evaluate_labelled,
         labelled_json,
