@@ -6,10 +6,27 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from tf_charagram.text.splitting import split_texts
+from tf_charagram.text.batches import bounded_batches
+from tf_charagram.text.splitting import split_words
+from tf_charagram.text.tensors import string_tensor
 
-_BATCH = 10_000
+_BATCH, _BATCH_CHARS = 10_000, 4_000_000
 _MAX_CHARS = 10_000
+
+
+def split_texts(
+    texts: Iterable[str | bytes], *, lowercase: bool, max_chars: int | None = None
+) -> Iterator[list[str]]:
+    """Yields the words of each text of a stream.
+
+    Args:
+        texts: The texts.
+        lowercase: As for `split_words`.
+        max_chars: As for `split_words`.
+    """
+    for batch in bounded_batches(texts, _BATCH, _BATCH_CHARS):
+        for words in split_words(string_tensor(batch), lowercase, None, max_chars).to_list():
+            yield [word.decode() for word in words]
 
 
 def words_of(texts: Iterable[str]) -> Iterator[list[str]]:

@@ -11,9 +11,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from research.analysis.words import split_texts
 from tf_charagram.data.readers.word_counts import read_word_counts
 from tf_charagram.errors import DataError
-from tf_charagram.text.splitting import split_texts
 
 
 class WordFrequencies:

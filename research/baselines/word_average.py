@@ -10,12 +10,12 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from research.analysis.words import split_texts
 from research.baselines.frequencies import WordFrequencies, words_of, zipf
 from research.baselines.word_tables import FastTextTable, StoredTable, WordTable
 from research.readers.word_vectors import is_fasttext_model, load_fasttext
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.text.splitting import split_texts
 
 Weighting = Literal["none", "inverse-frequency", "sif"]
 

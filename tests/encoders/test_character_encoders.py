@@ -124,14 +124,10 @@ def test_saved_model(few_filters, cls, settings, tmp_path):
 @pytest.mark.parametrize(
     ("cls", "arguments", "message"),
     [
-        (CharCnn, {"dim": 0}, "`dim` must be at least 1. Received: dim=0"),
-        (CharCnn, {"char_dim": 2.5}, "`char_dim` must be an integer"),
         (CharCnn, {"filters": "smal"}, r"Unknown filters 'smal'. Did you mean 'small'\?"),
-        (CharCnn, {"activation": "tahn"}, r"Unknown activation 'tahn'. Did you mean 'tanh'\?"),
         (CharCnn, {"dense": "none "}, r"Unknown dense 'none '. Did you mean 'none'\?"),
         (CharCnn, {"dropout": 1.0}, r"`dropout` must be in \[0, 1\). Received: dropout=1.0"),
         (CharLstm, {"char_dim": 0}, "`char_dim` must be at least 1. Received: char_dim=0"),
-        (CharLstm, {"use_peepholes": "no"}, "`use_peepholes` must be True or False"),
     ],
 )
 def test_errors(cls, arguments, message):

@@ -92,44 +92,6 @@ def test_registry(name):
     assert restored.get_config() == encoder.get_config()
 
 
-def of(layer, *weights):
-    return [f"{layer}/{weight}" for weight in weights]
-
-
-CELL = of("lstm/cell", "kernel", "recurrent_kernel", "bias", "peepholes")
-SIMPLE = of("rnn/simple_rnn_cell", "kernel", "recurrent_kernel", "bias")
-
-
-@pytest.mark.parametrize(
-    ("name", "settings", "expected"),
-    [
-        ("charagram", {}, ["ngrams/table", "charagram/bias"]),
-        ("charagram", {"num_layers": 2},
-         ["ngrams/table", "charagram/bias", *of("dense", "kernel", "bias")]),
-        ("char_cnn", {},
-         ["characters/table", *of("pooling/width_2", "kernel", "bias"),
-          *of("pooling/width_3", "kernel", "bias"), *of("pooling/width_4", "kernel", "bias"),
-          *of("dense", "kernel", "bias")]),
-        ("char_lstm", {}, ["characters/table", *CELL]),
-        ("word_average", {}, ["words/table"]),
-        ("projection", {}, ["words/table", *of("dense", "kernel", "bias")]),
-        ("dan", {"num_layers": 2},
-         ["words/table", *of("dense_1", "kernel", "bias"), *of("dense_2", "kernel", "bias")]),
-        ("rnn", {}, ["words/table", *SIMPLE]),
-        ("identity_rnn", {}, ["words/table", *SIMPLE]),
-        ("lstm", {}, ["words/table", *CELL]),
-        ("cse", {},
-         ["words/table", *of("filters/width_1", "kernel", "bias"),
-          *of("filters/width_2", "kernel", "bias"), *of("filters/width_3", "kernel", "bias")]),
-        ("gran", {}, ["words/table", *CELL, *of("gate", "kernel", "bias")]),
-    ],
-)  # fmt: skip
-def test_weights_keep_their_names(name, settings, expected):
-    """Model folders are read by them."""
-    encoder = encoder_class(name)(num_rows=NUM_ROWS, dim=6, **settings)
-    assert [weight.path for weight in encoder.weights] == expected
-
-
 def test_every_encoder_has_300_numbers_by_default():
     dims = {name: encoder_class(name)(num_rows=1).dim for name in ENCODERS}
     assert dims == dict.fromkeys(ENCODERS, 300)

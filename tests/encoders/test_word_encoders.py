@@ -14,7 +14,6 @@ from tests.texts import NASTY
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.words import WordVectorizer
 
 WORD_ENCODERS = [name for name in ENCODERS if encoder_class(name).vectorizer == "words"]
@@ -241,14 +240,6 @@ class TestDropout:
         product = tf.reduce_sum(tf.convert_to_tensor(gradient) * encoder.word_table.value)
         assert_allclose(product, loss, rtol=1e-5)
 
-    def test_expectation(self):
-        """Of averages, and so of all functions that are linear in the word vectors."""
-        encoder = randomized(lambda: make("word_average", word_dropout=0.3))
-        found = encoder(ragged(ROWS * 2_000), training=True).numpy()
-        table = {"W": encoder.word_table.numpy()}
-        expected = reference.embed(reference.word_average, ROWS, table)
-        assert_allclose(found.reshape(-1, len(ROWS), 6).mean(axis=0), expected, atol=0.03)
-
 
 @pytest.fixture(scope="module")
 def vectorizer():
@@ -290,44 +281,17 @@ def test_export(name, settings, tmp_path):
     check_export(lambda num_rows: make(name, num_rows, **settings), tmp_path)
 
 
-def test_words_that_share_ngrams_are_alike(vectorizer):
-    encoder = randomized(lambda: for_vectorizer("word_average", vectorizer))
-    embedder = TextEmbedder(vectorizer, encoder)
-    like, unlike = embedder.similarity(["catfishes", "catfishes"], ["xcatfish", "doesnt"])
-    assert like > unlike
-
-
-def test_ten_thousand_unknown_words():
-    """The mean of their embeddings."""
-    texts = [f"word{number}" for number in range(10_000)]
-    vectorizer = WordVectorizer.from_texts(
-        ["a a", "word", *texts[::7]], min_count=2, ngram_orders=(2, 3, 4), max_chars=None
-    )
-    encoder = randomized(lambda: for_vectorizer("word_average", vectorizer))
-    each = encoder(vectorizer(tf.constant([to_bytes(text) for text in texts])))
-    whole = encoder(vectorizer(tf.constant([" ".join(texts)])))
-    assert_allclose(whole[0], np.mean(each, axis=0), rtol=2e-3, atol=1e-3)
-
-
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("gran", {"dim": 0}, "`dim` must be at least 1. Received: dim=0"),
         ("word_average", {"num_rows": 0}, "`num_rows` must be at least 1. Received: num_rows=0"),
         ("dan", {"num_layers": 3}, "`num_layers` must be 1 or 2. Received: num_layers=3"),
         ("dan", {"activation": "rleu"}, r"Unknown activation 'rleu'. Did you mean 'relu'\?"),
-        ("rnn", {"activation": "tahn"}, r"Unknown activation 'tahn'. Did you mean 'tanh'\?"),
-        ("dan", {"word_dim": 2.5}, "`word_dim` must be an integer"),
-        ("dan", {"num_words": 1.5}, "`num_words` must be an integer"),
         ("dan", {"num_words": 6}, r"`num_words` must be in \[1, num_rows\) or None. .* num_rows=6"),
-        ("dan", {"num_words": 0}, r"`num_words` must be in \[1, num_rows\) or None. .*num_words=0"),
-        ("lstm", {"use_output_gate": "no"}, "`use_output_gate` must be True or False"),
         ("word_average", {"word_dropout": 1.0}, r"`word_dropout` must be in \[0, 1\). .*=1.0"),
         ("gran", {"word_dropout": float("nan")}, r"`word_dropout` must be in \[0, 1\). .*=nan"),
         ("cse", {"dim": 100}, "`dim` must be a multiple of the number of filter widths, 3. .*100"),
-        ("cse", {"word_dim": 0}, "`word_dim` must be at least 1. Received: word_dim=0"),
         ("cse", {"widths": 3}, "`widths` must be a list of integers. Received: widths=3"),
-        ("cse", {"widths": (1.0, 2)}, "`widths` must be an integer. Received: widths=1.0"),
         ("cse", {"widths": (0, 1)}, r"`widths` must be distinct and at least 1. .* \[0, 1\]"),
         ("cse", {"widths": (2, 2)}, r"`widths` must be distinct and at least 1. .* \[2, 2\]"),
     ],

@@ -60,11 +60,6 @@ def test_lone_surrogates_are_replaced():
     assert CharacterVectorizer.from_texts(["a\ud800"]).num_rows == 5
 
 
-def test_an_alphabet_of_another_type():
-    with pytest.raises(ConfigError, match=r"`alphabet` must be of type `Alphabet`, .*: str"):
-        CharacterVectorizer(alphabet="abc")
-
-
 @pytest.mark.parametrize("texts", [[], ["", " \t"]], ids=str)
 def test_texts_without_characters(texts):
     with pytest.raises(ConfigError, match="The texts have no character to make an alphabet of"):

@@ -12,7 +12,6 @@ from tests.text.kinds import KINDS
 from tests.text.strategies import CJK_126, ids_of, order_sets, slow_property_settings, text_lists
 from tests.texts import words
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.base import settings_of
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.keys import mixed_keys
@@ -220,8 +219,3 @@ NGRAMS = {"orders": (2, 3)}
 def test_errors(old, other, message):
     with pytest.raises(ConfigError, match=message):
         old.grown(other)
-
-
-def test_settings_without_those_of_every_layer():
-    settings = settings_of(CharacterVectorizer(name="mine"))
-    assert settings == {"lowercase": True, "unicode_form": None, "max_chars": 1000}

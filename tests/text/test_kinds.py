@@ -13,7 +13,6 @@ from tests.text.kinds import KINDS, TEXTS
 from tests.text.strategies import encoded, ids_of
 from tests.texts import NASTY
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.base import checksum
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.words import WordVectorizer
@@ -23,6 +22,10 @@ from tf_charagram.text.words import WordVectorizer
 def vectorizer(request):
     pytest.importorskip("tensorflow_text")
     return KINDS[request.param](TEXTS)
+
+
+def contents(vectorizer):
+    return {name: array.tolist() for name, array in vectorizer.state().items()}
 
 
 def graph_ops(function):
@@ -107,7 +110,7 @@ def test_adapt(kind):
     for data in DATA.values():
         vectorizer.adapt(["quite other texts", "other"], **counting)
         vectorizer.adapt(data(texts), **counting)
-        assert checksum(vectorizer.state()) == checksum(expected.state())
+        assert contents(vectorizer) == contents(expected)
     assert ids_of(vectorizer, ["the cat, unseen"]) == ids_of(expected, ["the cat, unseen"]) != [[]]
     with pytest.raises(ConfigError, match=r"`data` must be a list of texts\. .* single string"):
         vectorizer.adapt("cat")
@@ -120,27 +123,21 @@ def test_adapted_again(kind, tmp_path):
     cls, options, counting = ADAPTED[kind]
     vectorizer = cls(**options)
     vectorizer.adapt(["the cat", "the dog"], **counting)
-    config, expected = vectorizer.get_config(), checksum(vectorizer.state())
-    assert checksum(cls.from_config(config).state()) == expected
+    config, expected = vectorizer.get_config(), contents(vectorizer)
+    assert contents(cls.from_config(config)) == expected
     texts = keras.Input((), dtype="string")
     keras.Model(texts, vectorizer(texts)).save(tmp_path / "model.keras")
     vectorizer.adapt(["other texts", "other"], **counting)
-    clone = cls.from_config(config)
-    assert not clone.is_adapted
-    clone.adapt(["other texts", "other"], **counting)
-    assert checksum(clone.state()) == checksum(vectorizer.state())
-    assert clone.num_rows == vectorizer.num_rows
+    assert contents(cls.from_config(config)) == expected
     loaded = keras.models.load_model(tmp_path / "model.keras").get_layer("vectorizer")
-    assert checksum(loaded.state()) == expected != checksum(vectorizer.state())
+    assert contents(loaded) == expected != contents(vectorizer)
 
 
-def test_hashing_needs_no_vocabulary(tmp_path):
+def test_hashing_needs_no_vocabulary():
     vectorizer = NgramVectorizer(hash_buckets=8)
-    assert vectorizer.num_rows == 8 and "saved_vocabulary" not in vectorizer.get_config()
+    assert vectorizer.num_rows == 8 and "vocabulary_arrays" not in vectorizer.get_config()
     with pytest.raises(ConfigError, match="`adapt` is for vocabularies; `hash_buckets` needs none"):
         vectorizer.adapt(TEXTS)
-    vectorizer.save_assets(tmp_path)
-    assert not list(tmp_path.iterdir())
 
 
 def test_symbolic_texts():

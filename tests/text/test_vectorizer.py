@@ -205,14 +205,6 @@ def test_resources():
             "`longest_only` needs a `vocabulary` with exact keys",
         ),
         (
-            {"vocabulary": ["ab"]},
-            "`vocabulary` must be of type `NgramVocabulary`, such as .* Received: list",
-        ),
-        (
-            {"hash_buckets": 3, "dictionary": ["cat"]},
-            "`dictionary` must be of type `Dictionary`, such as .* Received: list",
-        ),
-        (
             {"hash_buckets": 3, "dictionary": Dictionary({"cat": 1}), "lowercase": False},
             "`dictionary` needs `lowercase`: its words are lowercase",
         ),

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import abstractmethod
+from base64 import b64decode, b64encode
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple, Self, TypedDict
-from weakref import WeakValueDictionary
+from typing import Any, Self, TypedDict
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, RunError
-from tf_charagram.files.arrays import read_arrays
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.reading import TextReader
 from tf_charagram.text.symbols import Alphabet
 from tf_charagram.text.tensors import check_shape, texts_of
 from tf_charagram.text.validation import check_text_options
 
-#: File name of the vocabulary, in a Keras archive as in a model folder.
-VOCABULARY = "vocabulary.npz"
 #: Exceptions raised by reading a damaged vocabulary, or making tables of it.
 DAMAGES = (KeyError, OSError, TypeError, ValueError, OverflowError, tf.errors.OpError)
 # Settings of every layer, which change no ids.
 _LAYER_SETTINGS = ("name", "trainable", "dtype", "frozen")
-# Key of `_Awaited` in the config of a vectorizer.
-_AWAITED = "saved_vocabulary"
+# Key of the vocabulary in the config of a vectorizer.
+_STATE = "vocabulary_arrays"
 
 
 class TextOptions(TypedDict, total=False):
@@ -39,17 +34,6 @@ class TextOptions(TypedDict, total=False):
     max_chars: int | None
 
 
-class _Awaited(NamedTuple):
-    """Checksum and size of a vocabulary that has yet to be read from an archive."""
-
-    num_ids: int | None
-    sha256: str
-
-
-# Checksum -> a vectorizer with that vocabulary, from which clones in this process copy it.
-_LIVE: WeakValueDictionary[str, TextVectorizer] = WeakValueDictionary()
-
-
 class TextVectorizer(keras.layers.Layer):
     """Maps texts to ragged ids; the same layer in training, in `encode` and in the SavedModel.
 
@@ -57,7 +41,7 @@ class TextVectorizer(keras.layers.Layer):
     Python.
 
     `from_texts` makes a vectorizer with a vocabulary; `adapt` sets the vocabulary of one that was
-    made without, before a model is built with it. A `.keras` archive holds it as an asset.
+    made without, before a model is built with it. The config holds it, and so a `.keras` archive.
 
     Args:
         lowercase: Whether texts are lowercased, character by character.
@@ -88,7 +72,6 @@ class TextVectorizer(keras.layers.Layer):
         self.lowercase = lowercase
         self.unicode_form = unicode_form
         self.max_chars = max_chars
-        self._awaited: _Awaited | None = None
         # XLA supports neither strings nor tables; with a GPU, Keras would try it.
         self.supports_jit = False
 
@@ -97,10 +80,7 @@ class TextVectorizer(keras.layers.Layer):
         """The dtype of the input, from which `keras.Sequential` infers that of the model."""
         return "string"
 
-    @property
-    def variable_dtype(self) -> str:
-        """The same as `compute_dtype`; there are no variables."""
-        return "string"
+    variable_dtype = compute_dtype
 
     @property
     def num_rows(self) -> int:
@@ -109,14 +89,11 @@ class TextVectorizer(keras.layers.Layer):
         Raises:
             ConfigError: There is no vocabulary yet.
         """
-        if self._awaited is not None and self._awaited.num_ids is not None:
-            return self._awaited.num_ids
         self.check_adapted()
         return self._num_ids()
 
     @abstractmethod
-    def _num_ids(self) -> int:
-        """Returns the number of ids of an adapted vectorizer."""
+    def _num_ids(self) -> int: ...
 
     @property
     @abstractmethod
@@ -128,23 +105,22 @@ class TextVectorizer(keras.layers.Layer):
 
         Raises:
             ConfigError: There is none yet.
-            RunError: The archive that the layer was loaded from lacks it.
         """
-        if self._awaited is not None:
-            raise RunError(
-                f"The archive of the {type(self).__name__} '{self.name}' has no vocabulary. Save "
-                "the model again, or copy it again."
-            )
         if not self.is_adapted:
             raise ConfigError(
                 f"The {type(self).__name__} '{self.name}' has no vocabulary yet. Call "
                 f"`adapt(texts)`, or make it with `{type(self).__name__}.from_texts(texts)`."
             )
 
-    def check_ready(self, texts: tf.Tensor) -> None:
-        """Checks vocabulary and texts; raises as `check_adapted` and `check_shape`."""
+    def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """Returns the ids of each text."""
         self.check_adapted()
         check_shape(texts)
+        with tf.device("CPU:0"):
+            return self._ids(texts)
+
+    @abstractmethod
+    def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor: ...
 
     def adapt(self, data: Any, **counting: Any) -> None:
         """Replaces the vocabulary by that of some texts.
@@ -162,7 +138,6 @@ class TextVectorizer(keras.layers.Layer):
         from_texts: Callable[..., Self] = type(self).from_texts
         counted = from_texts(texts_of(data), **{**self._text_options(), **counting})
         self._take(counted.state())
-        self._awaited = None
 
     def compute_output_spec(self, texts: keras.KerasTensor) -> keras.KerasTensor:
         """Returns symbolic ragged ids, int32 `(batch, None)`."""
@@ -175,7 +150,6 @@ class TextVectorizer(keras.layers.Layer):
     def _make_reader(
         self, alphabet: Alphabet | None, dictionary: Dictionary | None = None
     ) -> TextReader:
-        """Returns a reader with the settings of this vectorizer."""
         return TextReader(alphabet, dictionary, **self._text_options())
 
     def as_written(self) -> TextVectorizer:
@@ -186,10 +160,6 @@ class TextVectorizer(keras.layers.Layer):
     def resources(self) -> list[Any]:
         """Lookup tables, which a SavedModel must track."""
         return []
-
-    @abstractmethod
-    def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        """Returns the ids of each text."""
 
     @abstractmethod
     def grown(self, other: Self) -> tuple[Self, np.ndarray]:
@@ -217,65 +187,31 @@ class TextVectorizer(keras.layers.Layer):
         }
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the settings and the checksum of the vocabulary, which is stored apart.
-
-        With the checksum, `from_config` finds the vocabulary among the vectorizers of this process
-        (for clones); otherwise `load_assets` reads it.
-        """
-        state = self._stored()
-        if not state:
-            return self.settings()
-        num_ids, sha256 = self.num_rows if self.is_adapted else None, checksum(state)
-        _LIVE[sha256] = self
-        return {**self.settings(), _AWAITED: _Awaited(num_ids, sha256)._asdict()}
-
-    def _stored(self) -> dict[str, np.ndarray]:
-        """Returns `state()`, or an empty dict if there is neither vocabulary nor dictionary."""
-        return self.state() if self.is_adapted or self.dictionary is not None else {}
+        """Returns the settings and, once adapted, the vocabulary; all JSON values."""
+        has_state = self.is_adapted or self.dictionary is not None
+        state = self.state() if has_state else {}
+        arrays = {name: _packed(array) for name, array in state.items()}
+        return {**self.settings(), **({_STATE: arrays} if arrays else {})}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Restores a vectorizer from `get_config()`."""
-        settings = {name: value for name, value in config.items() if name != _AWAITED}
-        vectorizer = cls(**settings)
-        if config.get(_AWAITED) is not None:
-            awaited = _Awaited(**config[_AWAITED])
-            source = _LIVE.get(awaited.sha256)
-            # The source may have been adapted again since.
-            if source is not None and checksum(state := source.state()) == awaited.sha256:
-                vectorizer._take(state)
-            else:
-                vectorizer._awaited = awaited
-        return vectorizer
-
-    def save_assets(self, folder: str) -> None:
-        """Writes the vocabulary into an archive; called by Keras."""
-        if state := self._stored():
-            with open(Path(folder) / VOCABULARY, "wb") as file:
-                np.savez(file, **state)  # type: ignore[arg-type]
-
-    def load_assets(self, folder: str | None) -> None:
-        """Reads the vocabulary from an archive; called by Keras.
+        """Restores a vectorizer from `get_config()`.
 
         Raises:
-            RunError: It is missing or damaged, or not the one that the model was saved with.
+            RunError: The vocabulary is damaged.
         """
-        if self._awaited is None:
-            return
-        num_ids, sha256 = self._awaited
-        try:
-            state = {} if folder is None else read_arrays(Path(folder) / VOCABULARY, "iu")
-            if checksum(state) != sha256:
-                raise ValueError(f"it is not the one that the layer '{self.name}' was saved with")
-            self._take(state)
-            if num_ids is not None and self._num_ids() != num_ids:
-                raise ValueError(f"it has {self._num_ids()} ids, and the config says {num_ids}")
-        except DAMAGES as problem:
-            raise RunError(
-                f"{VOCABULARY} is damaged: {problem}. Save the model again, or copy it again."
-            ) from problem
-        # Last, because Keras tries again without the assets after an error.
-        self._awaited = None
+        settings = {name: value for name, value in config.items() if name != _STATE}
+        vectorizer = cls(**settings)
+        if _STATE in config:
+            try:
+                state = {name: _unpacked(*packed) for name, packed in config[_STATE].items()}
+                vectorizer._take(state)
+            except (AttributeError, ConfigError, *DAMAGES) as problem:
+                raise RunError(
+                    f"The vocabulary of the {cls.__name__} '{vectorizer.name}' is damaged: "
+                    f"{problem}. Save the model again, or copy it again."
+                ) from problem
+        return vectorizer
 
     @abstractmethod
     def _take(self, state: dict[str, np.ndarray]) -> None:
@@ -293,13 +229,15 @@ class TextVectorizer(keras.layers.Layer):
         return vectorizer
 
 
-def checksum(arrays: dict[str, np.ndarray]) -> str:
-    """Returns the SHA-256 of named arrays in hex, regardless of their order."""
-    digest = hashlib.sha256()
-    for name, array in sorted(arrays.items()):
-        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+def _packed(array: np.ndarray) -> list[str]:
+    """Returns dtype and bytes, in base64, of an array `(n,)`."""
+    return [array.dtype.str, b64encode(np.ascontiguousarray(array)).decode()]
+
+
+def _unpacked(dtype: str, data: str) -> np.ndarray:
+    if np.dtype(dtype).kind not in "iu":
+        raise ValueError(f"it holds {dtype}, expected integers")
+    return np.frombuffer(b64decode(data, validate=True), dtype)
 
 
 def settings_of(layer: keras.layers.Layer) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.normalize import FlatTexts
 from tf_charagram.text.symbols import Alphabet
 from tf_charagram.text.tensors import string_tensor, texts_of
-from tf_charagram.text.validation import check_type
 
 _CHUNK_TEXTS, _CHUNK_CHARS = 1_000, 2_000_000
 
@@ -53,8 +52,6 @@ class CharacterVectorizer(TextVectorizer):
         self._use(alphabet)
 
     def _use(self, alphabet: Alphabet | None) -> None:
-        """Sets the alphabet, and makes its reader."""
-        check_type("alphabet", alphabet, Alphabet, "Alphabet(code_points)")
         self._alphabet = alphabet
         if alphabet is not None:
             self._reader = self._make_reader(alphabet)
@@ -75,7 +72,6 @@ class CharacterVectorizer(TextVectorizer):
         return self._alphabet is not None
 
     def _take(self, state: dict[str, np.ndarray]) -> None:
-        """Sets the alphabet to that of a `state()`."""
         self._use(Alphabet.from_array(state["alphabet"]))
 
     @classmethod
@@ -94,23 +90,21 @@ class CharacterVectorizer(TextVectorizer):
         """
         texts = texts_of(texts, "texts")
         alphabet = Alphabet()
-        read = cls(**options)._make_reader(None)
+        vectorizer = cls(**options)
+        read = vectorizer._make_reader(None)
         for chunk in bounded_batches(texts, _CHUNK_TEXTS, _CHUNK_CHARS):
             characters = _rows(read(string_tensor(chunk))).values.numpy()
             alphabet = alphabet.extended(np.unique(characters))
         if not len(alphabet):
             raise ConfigError("The texts have no character to make an alphabet of.")
-        return cls(alphabet=alphabet.sorted()[0], **options)
+        vectorizer._use(alphabet.sorted()[0])
+        return vectorizer
 
     def _num_ids(self) -> int:
-        """Returns the number of characters plus three."""
         return 3 + len(self._alphabet)  # type: ignore[arg-type]
 
-    def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        """Returns the ids of the characters of each text."""
-        self.check_ready(texts)
-        with tf.device("CPU:0"):
-            return _rows(self._reader(texts))
+    def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        return _rows(self._reader(texts))
 
     def grown(self, other: CharacterVectorizer) -> tuple[CharacterVectorizer, np.ndarray]:
         """Merges in the characters of another vectorizer, by code point."""

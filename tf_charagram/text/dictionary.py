@@ -38,16 +38,12 @@ class Dictionary:
         words: The words.
 
     Raises:
-        ConfigError: There is no word of letters only, or a count is not a positive integer.
+        ConfigError: There is no word of letters only.
     """
 
     def __init__(self, counts: Mapping[str, int]) -> None:
         summed: Counter[str] = Counter()
         for word, count in counts.items():
-            if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-                raise ConfigError(
-                    f"The count of a word must be a positive integer. Received: {word!r}: {count!r}"
-                )
             if word.isalpha():
                 summed[_lowered(word)] += int(count)
         if not summed:
@@ -57,7 +53,6 @@ class Dictionary:
         self._use(words, np.minimum(steps, 255).astype(np.uint8))
 
     def _use(self, words: Sequence[str], steps: NDArray[np.uint8]) -> None:
-        """Sets words, given by code point, and the steps of their logarithms."""
         order = np.argsort(-steps.astype(np.int16), kind="stable")
         self.words = [words[index] for index in order.tolist()]
         self._steps = steps[order]

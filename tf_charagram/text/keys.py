@@ -133,14 +133,6 @@ def exact_digits(keys: np.ndarray, bits: int, num_digits: int) -> np.ndarray:
     return keys[:, np.newaxis] >> shifts & ((1 << bits) - 1)
 
 
-def join_digits(digits: np.ndarray, bits: int) -> np.ndarray:
-    """Joins symbols `(num_keys, num_digits)` to exact keys, int64 `(num_keys,)`."""
-    keys = np.zeros(len(digits), np.int64)
-    for column in digits.T:
-        keys = keys << bits | column
-    return keys
-
-
 def mixed_keys(code_points: np.ndarray) -> np.ndarray:
     """Returns the mixed keys of n-grams given as code points, `(num_ngrams, order)`."""
     state = None

@@ -11,17 +11,14 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, unknown_name
-from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.normalize import SPACE, collapse, decode, normalized_code_points
-from tf_charagram.text.tensors import string_tensor
 
-_BATCH_TEXTS, _BATCH_CHARS = 10_000, 4_000_000
 _APOSTROPHES = (0x2019, 0x02BC, 0xFF07)
 # Control characters, marks of text direction, zero-width spaces, the byte order mark.
 _SEPARATORS = (
@@ -145,21 +142,6 @@ def split_tokens(
             words.with_values(starts - offset),
             words.with_values(ends - offset),
         )
-
-
-def split_texts(
-    texts: Iterable[str | bytes], *, lowercase: bool, max_chars: int | None = None
-) -> Iterator[list[str]]:
-    """Yields the words of each text of a stream.
-
-    Args:
-        texts: The texts.
-        lowercase: As for `split_words`.
-        max_chars: As for `split_words`.
-    """
-    for batch in bounded_batches(texts, _BATCH_TEXTS, _BATCH_CHARS):
-        for words in split_words(string_tensor(batch), lowercase, None, max_chars).to_list():
-            yield [word.decode() for word in words]
 
 
 def _fold(codes: tf.Tensor, lowercase: bool) -> tf.Tensor:

@@ -1,4 +1,4 @@
-"""Conversion of texts to and from tensors."""
+"""Conversion of texts to and from tensors, and look-up tables in them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,27 @@ import tensorflow as tf
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.validation import check_texts
+
+
+class LookupTable(tf.lookup.StaticHashTable):
+    """A table from keys to rows.
+
+    TensorFlow keeps the memory of a table that has a name, even after the table is deleted. A graph
+    that is saved needs the name; a table that is used from Python does not, and gets none.
+
+    Args:
+        keys: Distinct keys, `(num_keys,)`.
+        rows: A row for each key, integers `(num_keys,)`.
+        default: The row of all other keys.
+    """
+
+    def __init__(self, keys: Any, rows: Any, default: int) -> None:
+        super().__init__(tf.lookup.KeyValueTensorInitializer(keys, rows), default)
+
+    def _create_resource(self) -> tf.Tensor:
+        if not tf.executing_eagerly():
+            return super()._create_resource()
+        return tf.raw_ops.AnonymousHashTable(key_dtype=self.key_dtype, value_dtype=self.value_dtype)
 
 
 def string_tensor(texts: Sequence[str | bytes]) -> tf.Tensor:

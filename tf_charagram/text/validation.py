@@ -22,19 +22,6 @@ def check_texts(texts: Any, name: str) -> None:
         raise ConfigError(f"`{name}` must be a list of texts. Received a single string.")
 
 
-def check_type(name: str, value: Any, cls: type, example: str) -> None:
-    """Checks that an optional argument is an instance of a class.
-
-    Raises:
-        ConfigError: It is something else.
-    """
-    if value is not None and not isinstance(value, cls):
-        raise ConfigError(
-            f"`{name}` must be of type `{cls.__name__}`, such as `{example}`. "
-            f"Received: {type(value).__name__}"
-        )
-
-
 def check_orders(orders: Iterable[int]) -> tuple[int, ...]:
     """Returns n-gram orders sorted and without duplicates.
 
@@ -60,23 +47,14 @@ def check_text_options(lowercase: bool, unicode_form: str | None, max_chars: int
             integer in [1, 2^31).
     """
     check_switches(lowercase=lowercase)
-    check_unicode_form(unicode_form)
-    check_integers(max_chars=max_chars)
-    if max_chars is not None and not 1 <= max_chars < 2**31:
-        raise ConfigError(f"`max_chars` must be in [1, 2^31) or None. Received: {max_chars}")
-
-
-def check_unicode_form(unicode_form: str | None) -> None:
-    """Checks the name of a Unicode normalization form.
-
-    Raises:
-        ConfigError: It is neither `None` nor one of `UNICODE_FORMS`.
-    """
     if unicode_form not in (None, *UNICODE_FORMS):
         raise ConfigError(
             f"`unicode_form` must be None, {', '.join(UNICODE_FORMS[:-1])} or {UNICODE_FORMS[-1]}. "
             f"Received: {unicode_form!r}"
         )
+    check_integers(max_chars=max_chars)
+    if max_chars is not None and not 1 <= max_chars < 2**31:
+        raise ConfigError(f"`max_chars` must be in [1, 2^31) or None. Received: {max_chars}")
 
 
 def check_counting(min_count: int, **limits: int | None) -> None:

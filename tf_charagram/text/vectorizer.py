@@ -13,10 +13,9 @@ from tf_charagram.errors import ConfigError, check_integers, check_switches
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.keys import mix64, ngram_keys, padded_keys
-from tf_charagram.text.lookup import LookupTable
 from tf_charagram.text.normalize import FlatTexts, masked, without_few
-from tf_charagram.text.tensors import string_tensor
-from tf_charagram.text.validation import check_orders, check_type
+from tf_charagram.text.tensors import LookupTable, string_tensor
+from tf_charagram.text.validation import check_orders
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 # Maps keys, int64 `(n,)`, to rows, int64 `(n,)`; negative without a row.
@@ -79,10 +78,6 @@ class NgramVectorizer(TextVectorizer):
         self._use(vocabulary, dictionary)
 
     def _use(self, vocabulary: NgramVocabulary | None, dictionary: Dictionary | None) -> None:
-        """Sets vocabulary and dictionary, and makes their tables."""
-        example = "NgramVocabulary.from_ngrams(ngrams)"
-        check_type("vocabulary", vocabulary, NgramVocabulary, example)
-        check_type("dictionary", dictionary, Dictionary, "Dictionary.from_texts(texts)")
         if vocabulary is not None and self.hash_buckets is not None:
             raise ConfigError("Give only one of `vocabulary` and `hash_buckets`.")
         if dictionary is not None and not self.lowercase:
@@ -148,24 +143,19 @@ class NgramVectorizer(TextVectorizer):
             self._use(self.vocabulary, dictionary)
 
     def _take(self, state: dict[str, np.ndarray]) -> None:
-        """Sets vocabulary and dictionary to those of a `state()`."""
         has_ngrams = any(name in state for name in ("orders", "keys", "counts"))
         vocabulary = NgramVocabulary.from_arrays(state) if has_ngrams else None
         self._use(vocabulary, Dictionary.from_arrays(state))
 
     def _num_ids(self) -> int:
-        """Returns the number of n-grams or buckets."""
         return self.hash_buckets if self.vocabulary is None else len(self.vocabulary)  # type: ignore[return-value]
 
-    def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        """Returns the ids of the n-grams of each text."""
-        self.check_ready(texts)
-        with tf.device("CPU:0"):
-            flat = self.reader(texts)
-            if self.vocabulary is None:
-                return _hashed_ids(flat, self.orders, self.num_rows, self.rows_per_ngram)
-            ids = _longest_ids if self.longest_only else _known_ids
-            return ids(flat, self.orders, self.vocabulary.bits, self._table.lookup)  # type: ignore[arg-type]
+    def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        flat = self.reader(texts)
+        if self.vocabulary is None:
+            return _hashed_ids(flat, self.orders, self.num_rows, self.rows_per_ngram)
+        ids = _longest_ids if self.longest_only else _known_ids
+        return ids(flat, self.orders, self.vocabulary.bits, self._table.lookup)  # type: ignore[arg-type]
 
     @property
     def resources(self) -> list[Any]:

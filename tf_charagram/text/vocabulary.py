@@ -10,7 +10,6 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.text.counting import MAX_DISTINCT, NgramCounter
 from tf_charagram.text.keys import (
     exact_digits,
-    join_digits,
     mixed_keys,
     renumbered_keys,
     symbol_bits,
@@ -126,7 +125,8 @@ class NgramVocabulary:
         if is_exact:
             table = alphabet.symbol_table(False)
             symbols = table[np.minimum(codes, len(table) - 1)]
-            keys = join_digits(np.where(codes >= 0, symbols, 0), bits)
+            shifts = bits * np.arange(orders[-1])[::-1]
+            keys = (np.where(codes >= 0, symbols, 0).astype(np.int64) << shifts).sum(axis=1)
         else:
             warn_of_mixed_keys(len(alphabet), orders[-1])
             keys = _mixed(codes, np.count_nonzero(codes >= 0, axis=1))

@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Unpack
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.base import TextVectorizer, check_growable
+from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 from tf_charagram.text.batches import bounded_batches
-from tf_charagram.text.lookup import LookupTable
 from tf_charagram.text.splitting import split_words
-from tf_charagram.text.tensors import string_tensor, texts_of
-from tf_charagram.text.validation import (
-    check_counting,
-    check_text_options,
-    check_texts,
-    check_type,
-)
+from tf_charagram.text.tensors import LookupTable, string_tensor, texts_of
+from tf_charagram.text.validation import check_counting, check_texts
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
 
@@ -71,7 +65,6 @@ class WordVectorizer(TextVectorizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(lowercase, unicode_form, max_chars, **kwargs)
-        check_type("ngrams", ngrams, NgramVocabulary, "NgramVocabulary.from_ngrams(ngrams)")
         self.ngrams: NgramVocabulary | None = None
         self._utf8, self._offsets = np.zeros(0, np.uint8), np.zeros(0, np.int64)
         if words is not None:
@@ -80,7 +73,6 @@ class WordVectorizer(TextVectorizer):
             raise ConfigError("`ngrams` need `words`.")
 
     def _use(self, words: Sequence[str], ngrams: NgramVocabulary | None) -> None:
-        """Sets words and n-grams, and makes their tables."""
         check_texts(words, "words")
         try:
             encoded = [word.encode() for word in words]
@@ -109,9 +101,7 @@ class WordVectorizer(TextVectorizer):
         min_count: int = 1,
         max_words: int | None = None,
         ngram_orders: Sequence[int] | None = None,
-        lowercase: bool = True,
-        unicode_form: str | None = None,
-        max_chars: int | None = 10_000,
+        **options: Unpack[TextOptions],
     ) -> WordVectorizer:
         """Builds a vectorizer from the words of texts: most frequent first, then by code point.
 
@@ -121,9 +111,7 @@ class WordVectorizer(TextVectorizer):
             max_words: Maximum number of words; the most frequent ones are kept.
             ngram_orders: Orders of the n-grams of unknown words, which are those of the rare words
                 that get no id. Default: unknown words share a single id.
-            lowercase: As for the class.
-            unicode_form: As for the class.
-            max_chars: As for the class.
+            **options: `lowercase`, `unicode_form` and `max_chars`, as for the class.
 
         Raises:
             ConfigError: An argument is out of range, `texts` is a single string, no word is
@@ -131,12 +119,10 @@ class WordVectorizer(TextVectorizer):
         """
         texts = texts_of(texts, "texts")
         check_counting(min_count, max_words=max_words)
-        check_text_options(lowercase, unicode_form, max_chars)
+        vectorizer = cls(**options)
         counts: Counter[bytes] = Counter()
         for chunk in bounded_batches(texts, _CHUNK_TEXTS, _CHUNK_CHARS):
-            encoded = string_tensor(chunk)
-            words_of_texts = split_words(encoded, lowercase, unicode_form, max_chars)
-            counts.update(words_of_texts.values.numpy().tolist())
+            counts.update(vectorizer._split(string_tensor(chunk)).values.numpy().tolist())
         kept = [(-count, word) for word, count in counts.items() if count >= min_count]
         if not kept:
             raise ConfigError(
@@ -155,10 +141,8 @@ class WordVectorizer(TextVectorizer):
                     f"--min-count {min_count + 1}, or do without `unknown_words=ngrams`."
                 )
             ngrams = NgramVocabulary.from_texts(rare, orders=ngram_orders, **_UNCHANGED)
-        return cls(
-            words=words, ngrams=ngrams, lowercase=lowercase, unicode_form=unicode_form,
-            max_chars=max_chars,
-        )  # fmt: skip
+        vectorizer._use(words, ngrams)
+        return vectorizer
 
     @property
     def is_adapted(self) -> bool:
@@ -166,7 +150,6 @@ class WordVectorizer(TextVectorizer):
         return len(self._offsets) > 0
 
     def _take(self, state: dict[str, np.ndarray]) -> None:
-        """Sets words and n-grams to those of a `state()`."""
         names = [name for name in state if name.startswith(_NGRAM)]
         ngrams = {name.removeprefix(_NGRAM): state[name] for name in names}
         words = _words_of(state["utf8"], state["offsets"])
@@ -178,7 +161,6 @@ class WordVectorizer(TextVectorizer):
         return _words_of(self._utf8, self._offsets)
 
     def _num_ids(self) -> int:
-        """Returns the number of words, including the unknown one, and of n-grams."""
         return 1 + self.num_words + (0 if self.ngrams is None else len(self.ngrams))
 
     @property
@@ -192,15 +174,15 @@ class WordVectorizer(TextVectorizer):
         more = [] if self._unknown_words is None else self._unknown_words.ngrams.resources
         return [self._table, *more]
 
-    def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        """Returns the ids of the words of each text."""
-        self.check_ready(texts)
-        with tf.device("CPU:0"):
-            words = split_words(texts, self.lowercase, self.unicode_form, self.max_chars)
-            ids = tf.cast(self._table.lookup(words.values), tf.int32)
-            if self._unknown_words is None:
-                return words.with_values(ids)
-            return self._unknown_words(words, ids)
+    def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        words = self._split(texts)
+        ids = tf.cast(self._table.lookup(words.values), tf.int32)
+        if self._unknown_words is None:
+            return words.with_values(ids)
+        return self._unknown_words(words, ids)
+
+    def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        return split_words(texts, self.lowercase, self.unicode_form, self.max_chars)
 
     def grown(self, other: WordVectorizer) -> tuple[WordVectorizer, np.ndarray]:
         """Appends the words and n-grams of another vectorizer, which may lack n-grams."""
