@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.data.readers.scored import ScoredPairs
-from tf_charagram.data.writers import write_rows
+from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.embedders import (
     EmbedderEvaluation,
     EvaluationSets,
     evaluation_labels,
 )
+from tf_charagram.files.writing import whole_file
 
 
 def save_pairs(
@@ -79,3 +81,30 @@ def on_scale(cosines: NDArray[np.float64], low: float, high: float) -> NDArray[n
     width = np.ptp(cosines)
     share = (cosines - cosines.min()) / width if width > 0 else np.full(len(cosines), 0.5)
     return low + share * (high - low)
+
+
+def write_rows(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Writes rows with the same columns; the file appears only once it is complete.
+
+    Args:
+        path: `FILE.tsv`, with a header, and white space inside a text as one space; or
+            `FILE.jsonl`, an object per line.
+        rows: Column -> value; at least one row.
+
+    Raises:
+        ConfigError: The suffix is unknown.
+        RunError: The file cannot be written.
+    """
+    if Path(path).suffix not in (".tsv", ".jsonl"):
+        raise ConfigError(f"The file must end in .tsv or .jsonl. Received: {path}")
+    with whole_file(path, "w") as file:
+        if Path(path).suffix == ".tsv":
+            for cells in (rows[0], *(row.values() for row in rows)):
+                file.write("\t".join(map(_one_line, cells)) + "\n")
+        else:
+            file.writelines(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
+
+
+def _one_line(text: Any) -> str:
+    # A tab or a line end inside a text would start the next column or row.
+    return " ".join(str(text).split())

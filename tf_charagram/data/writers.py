@@ -1,11 +1,10 @@
-"""Writes vectors of texts, batch by batch, and tables of rows; the file name tells the format."""
+"""Writes vectors of texts, batch by batch; the file name tells the format."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -15,8 +14,6 @@ import numpy as np
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.json_files import to_json_lines
 from tf_charagram.files.writing import whole_file
-
-Rows = Sequence[Mapping[str, Any]]
 
 
 class VectorWriter(Protocol):
@@ -78,7 +75,8 @@ class _LineWriter:
 
 
 def _to_tsv(text: str, numbers: list[str]) -> str:
-    return "\t".join([_one_line(text), *numbers]) + "\n"
+    # A tab or a line end inside a text would start the next column or row.
+    return "\t".join([" ".join(text.split()), *numbers]) + "\n"
 
 
 def _to_json_line(text: str, numbers: list[str]) -> str:
@@ -113,39 +111,3 @@ class _NpyWriter:
         shape = (self._num_rows, self._dim)
         header = {"descr": "<f4", "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(self._file, header)
-
-
-def write_rows(path: str | Path, rows: Rows) -> None:
-    """Writes rows with the same columns; the file appears only once it is complete.
-
-    Args:
-        path: `FILE.tsv`, with a header, and white space inside a text as one space; or
-            `FILE.jsonl`, an object per line.
-        rows: Column -> value; at least one row.
-
-    Raises:
-        ConfigError: The suffix is unknown.
-        RunError: The file cannot be written.
-    """
-    check_rows_file(path)
-    with whole_file(path, "w") as file:
-        if Path(path).suffix == ".tsv":
-            for cells in (rows[0], *(row.values() for row in rows)):
-                file.write("\t".join(map(_one_line, cells)) + "\n")
-        else:
-            file.writelines(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
-
-
-def check_rows_file(path: str | Path) -> None:
-    """Checks the name of a file for rows before they are computed.
-
-    Raises:
-        ConfigError: `write_rows` cannot write such a file.
-    """
-    if Path(path).suffix not in (".tsv", ".jsonl"):
-        raise ConfigError(f"The file must end in .tsv or .jsonl. Received: {path}")
-
-
-def _one_line(text: Any) -> str:
-    # A tab or a line end inside a text would start the next column or row.
-    return " ".join(str(text).split())
