@@ -84,7 +84,7 @@ class TextModel(keras.Model):
     gives_vectors: ClassVar[bool] = False
     max_checked_bytes: ClassVar[int | None] = None
     head_class: ClassVar[type[Layer] | None] = None
-    head: Layer | None = None
+    head: Any = None
 
     def __init__(self, vectorizer: Layer, encoder: Layer, **kwargs: Any) -> None:
         if not isinstance(vectorizer, TextVectorizer):

@@ -84,7 +84,7 @@ def save_model(
         "encoder": {"name": name, "config": _config_of(encoder)},
         **({"head": _config_of(heads[0])} if heads else {}),
     }
-    write_arrays = np.savez_compressed if is_small else np.savez
+    write_arrays: Any = np.savez_compressed if is_small else np.savez
     # Every file is complete before the first one gets its name.
     with (
         whole_file(path / FILES.config, "w") as settings,
