@@ -97,13 +97,6 @@ def test_chunks_change_nothing(monkeypatch):
     np.testing.assert_array_equal(found, whole)
 
 
-def test_resamples_hold_as_many_pairs_as_the_set():
-    (counts,) = resample_counts(30, 200, np.random.default_rng(0))
-    assert (counts.sum(axis=1) == 30).all()
-    # A resample misses 1 / e of the pairs on average.
-    assert (counts == 0).mean() == pytest.approx(np.exp(-1), abs=0.02)
-
-
 def test_interval_equals_reference():
     draws = np.random.default_rng(0).normal(size=101)
     assert interval(draws) == pytest.approx(reference.interval(draws.tolist()))

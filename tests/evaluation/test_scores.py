@@ -171,10 +171,6 @@ class TestDifferences:
             bounds = np.quantile(other.draws - one.draws, [0.025, 0.975])
             assert change.interval == tuple(bounds.round(2))
 
-    def test_without_draws(self, sets):
-        scores = score_sets(embed, sets)
-        assert all(change.interval is None for change in differences(scores, scores))
-
     def test_means_over_different_sets_have_none(self, sets):
         first = score_sets(embed, sets)
         partly = [sets[0], make_set(sets[1].name, 60, constant=True)]

@@ -56,10 +56,6 @@ def test_characters_that_are_cut_are_not_counted():
     assert vectorizer.state()["alphabet"].tolist() == [ord("a"), ord("b")]
 
 
-def test_lone_surrogates_are_replaced():
-    assert CharacterVectorizer.from_texts(["a\ud800"]).num_rows == 5
-
-
 @pytest.mark.parametrize("texts", [[], ["", " \t"]], ids=str)
 def test_texts_without_characters(texts):
     with pytest.raises(ConfigError, match="The texts have no character to make an alphabet of"):

@@ -14,7 +14,7 @@ from tests.commands import full_disk
 from tests.text.strategies import property_settings
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.text import counting
-from tf_charagram.text.counting import CountStore, KeyCounts, count_keys, most_frequent
+from tf_charagram.text.counting import CountStore, count_keys, most_frequent
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 key_lists = st.lists(st.integers(1, 9) | st.integers(1, 2**63 - 1), max_size=60)
@@ -111,12 +111,6 @@ def test_a_full_disk(tmp_path, monkeypatch):
         f"Cannot write n-gram counts to {tmp_path}: File too large. Free some space there, or set "
         "TMPDIR to a folder on a larger disk."
     )
-
-
-def test_no_folder_for_the_temporary_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
-    with pytest.raises(RunError, match=r"Cannot write n-gram counts to .*none: No such file"):
-        CountStore(1).add(KeyCounts(np.array([1, 2]), np.array([1, 1])))
 
 
 def test_an_error_of_the_texts_ends_counting(monkeypatch):

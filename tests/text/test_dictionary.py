@@ -68,10 +68,6 @@ def test_array_round_trip(counts):
     assert max(dictionary.log_counts) < 64
 
 
-def test_no_arrays():
-    assert Dictionary.from_arrays({"keys": np.zeros(2)}) is None
-
-
 def test_merged():
     first, second = Dictionary({"cat": 64, "ant": 1}), Dictionary({"cat": 1, "dog": 8})
     merged = first.merged(second)
@@ -87,15 +83,6 @@ def test_merged():
 def test_errors(counts, message):
     with pytest.raises(ConfigError, match=message):
         Dictionary(counts)
-
-
-def test_errors_of_from_texts():
-    with pytest.raises(ConfigError, match="Received a single string"):
-        Dictionary.from_texts("cat")
-    with pytest.raises(ConfigError, match="`min_count` must be at least 1"):
-        Dictionary.from_texts(["cat"], min_count=0)
-    with pytest.raises(ConfigError, match="at least one word"):
-        Dictionary.from_texts(["cat"], min_count=2)
 
 
 @pytest.mark.parametrize(("change", "message"), [

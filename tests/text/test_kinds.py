@@ -70,10 +70,6 @@ def test_state_round_trip(vectorizer, tmp_path):
     assert ids_of(restored, texts) == ids_of(vectorizer, texts)
 
 
-def test_has_no_weights(vectorizer):
-    assert vectorizer.weights == [] and not vectorizer.trainable
-
-
 @pytest.mark.parametrize("cls", [NgramVectorizer, CharacterVectorizer])
 def test_unicode_form(cls):
     pytest.importorskip("tensorflow_text")

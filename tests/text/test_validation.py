@@ -7,7 +7,7 @@ import pytest
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.text import VECTORIZERS, vectorizer_class
-from tf_charagram.text.validation import check_counting, check_orders, check_text_options
+from tf_charagram.text.validation import check_orders
 
 CLASSES = [vectorizer_class(kind) for kind in VECTORIZERS]
 
@@ -26,16 +26,6 @@ def test_orders():
 def test_invalid_orders(orders, shown):
     with pytest.raises(ConfigError, match=f"must be integers from 1 to 8. Received: .*{shown}"):
         check_orders(orders)
-
-
-@pytest.mark.parametrize("value", [1.5, "3"])
-def test_integers(value):
-    with pytest.raises(ConfigError, match=f"`max_chars` must be an integer.*max_chars={value!r}"):
-        check_text_options(True, None, value)
-    with pytest.raises(ConfigError, match=f"`min_count` must be an integer.*min_count={value!r}"):
-        check_counting(value)
-    with pytest.raises(ConfigError, match=f"`max_words` must be an integer.*max_words={value!r}"):
-        check_counting(1, max_words=value)
 
 
 @pytest.mark.parametrize(

@@ -103,12 +103,6 @@ def test_hash_mode(raws, orders, hash_buckets, rows_per_ngram, max_chars, lowerc
         assert len(set(rows_of.values())) == len(rows_of)
 
 
-def test_default_orders():
-    assert NgramVectorizer(hash_buckets=9).orders == (2, 3, 4)
-    assert NgramVectorizer.from_texts(["abcd"]).orders == (2, 3, 4)
-    assert NgramVocabulary.from_texts(["abcd"]).orders == (2, 3, 4)
-
-
 def test_hash_mode_tells_rare_characters_apart():
     """Those past the table of lowercase letters, which ends at U+1E943."""
     vectorizer = NgramVectorizer(orders=[1], hash_buckets=2**31 - 1)
@@ -169,12 +163,6 @@ def test_no_ngrams_of_longest_only(method):
     vectorizer = NgramVectorizer(vocabulary=vocabulary, longest_only=True)
     with pytest.raises(ConfigError, match=r"folded model \(`longest_only`\) .* that is not folded"):
         getattr(vectorizer, method)("abc")
-
-
-def test_resources():
-    assert NgramVectorizer(hash_buckets=9).resources == []
-    (table,) = NgramVectorizer.from_texts(["ab"], orders=[2]).resources
-    assert int(table.size()) == 3
 
 
 @pytest.mark.parametrize(

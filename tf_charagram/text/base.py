@@ -104,7 +104,7 @@ class TextVectorizer(keras.layers.Layer):
         """Checks that there is a vocabulary.
 
         Raises:
-            ConfigError: There is none yet.
+            ConfigError: There is no vocabulary yet.
         """
         if not self.is_adapted:
             raise ConfigError(

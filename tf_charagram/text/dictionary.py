@@ -107,7 +107,7 @@ class Dictionary:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Dictionary | None:
-        """Restores a dictionary from `to_arrays()` among other arrays; `None` if there is none.
+        """Restores a dictionary from `to_arrays()` among other arrays; `None` without these.
 
         Raises:
             KeyError: One of the arrays is missing.

@@ -10,7 +10,7 @@ import numpy as np
 #: Code points that are classified even outside the alphabet: up to the last emoji.
 NUM_MARKED = 0x1FB00
 
-#: Marks in the bits above those of symbols; symbols between words have none.
+#: Marks in the bits above those of symbols; symbols between words are unmarked.
 LETTER, OTHER = 1 << 24, 2 << 24
 SYMBOL = LETTER - 1
 
