@@ -19,12 +19,11 @@ POOLINGS = ("max", "sum")
 class ConvPooling(ConfiguredLayer):
     """Pools `f(convolution)` over the positions of a text, for filters of several widths.
 
-    A filter is applied wherever it fits wholly inside the text. A text shorter than a filter is
-    filled up with zeros to its width, so that there is one position. This is the convolution of
-    Kim (2014), which character and word CNNs share.
+    A filter is applied at every position where it fits inside the text; a shorter text is padded
+    with zeros to one position. This is the convolution of Kim (2014).
 
-    Masking: padding and the other texts of a batch never change a result. A text without real
-    steps gives zeros.
+    Masking: padding and other texts of a batch never change a result. A text without real steps
+    gives zeros.
 
     Args:
         widths: Number of filters of each width: a mapping, or pairs
@@ -35,8 +34,8 @@ class ConvPooling(ConfiguredLayer):
 
     Call arguments:
         inputs: float32 `(batch, time, dim)`, `time` at least 1.
-        mask: bool `(batch, time)`, true at real steps, which come first; all are real if it is
-            left out.
+        mask: bool `(batch, time)`, true at real steps, which come first; all are real if
+            omitted.
 
     Returns:
         float32 `(batch, total number of filters)`.
@@ -106,15 +105,15 @@ class ConvPooling(ConfiguredLayer):
         return tf.concat(pooled, axis=1)[:num_texts]
 
     def compute_mask(self, inputs: tf.Tensor, previous_mask: tf.Tensor | None) -> None:
-        """Returns `None`: the steps are gone."""
+        """Returns `None`, because the output has no steps."""
         del inputs, previous_mask
 
     def _summed(self, inputs: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
-        """Returns the sums of linear filters: filters of sums, which need fewer products."""
+        """Sums linear filters as filters of sums, which need fewer products."""
         num_steps = tf.shape(inputs, tf.int64)[1]
         pooled = []
         for (width, num_filters), convolution in zip(self.widths, self.convolutions, strict=True):
-            # Which steps are the first of a window, which the second, and so on.
+            # Whether each step is the first of a window, the second, and so on.
             num_fitting = _num_fitting(lengths, width)
             begins = tf.range(num_steps) - tf.range(width, dtype=tf.int64)[:, tf.newaxis]
             chosen = (begins >= 0) & (begins < num_fitting[:, tf.newaxis, tf.newaxis])
@@ -135,13 +134,13 @@ class ConvPooling(ConfiguredLayer):
         fits = (tf.range(tf.shape(outputs, tf.int64)[1]) < num_fitting)[:, :, tf.newaxis]
         if self.pooling == "sum":
             return tf.reduce_sum(tf.where(fits, self._function(outputs), 0.0), axis=1)
-        # No activation changes which position wins, so it is enough to apply it to the winner.
+        # Activations are monotonic, so it is enough to apply them to the maximum.
         highest = tf.reduce_max(tf.where(fits, outputs, outputs.dtype.min), axis=1)
         return tf.where(lengths[:, tf.newaxis] > 0, self._function(highest), 0.0)
 
 
 def _num_fitting(lengths: tf.Tensor, width: int) -> tf.Tensor:
-    """Returns at how many positions a filter of some width is applied, int64 `(batch,)`."""
+    """Returns the number of positions of a filter, int64 `(batch,)`."""
     return tf.where(lengths > 0, tf.maximum(lengths - width + 1, 1), 0)
 
 

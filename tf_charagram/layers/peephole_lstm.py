@@ -12,7 +12,7 @@ from tf_charagram.layers.base import ConfiguredLayer
 
 
 class _PeepholeLayer(ConfiguredLayer):
-    """The arguments of the cell and of the layer; see `PeepholeLSTMCell`."""
+    """Base of the cell and the layer: their common arguments."""
 
     def __init__(
         self,
@@ -44,10 +44,9 @@ class PeepholeLSTMCell(_PeepholeLayer):
         o_t = sigmoid(o + p_o * c_t)
         h_t = o_t * tanh(c_t)
 
-    Without an output gate there is no block o and `h_t = tanh(c_t)`. The papers do not say where
-    the biases start; here all are zero but that of the forget gate, which is 1 as in
-    `keras.layers.LSTM`. Blocks are ordered as there, and so are the initial weights: Glorot uniform
-    for K, orthogonal for R; peepholes start at zero.
+    Without an output gate there is no block o and `h_t = tanh(c_t)`. Blocks and initial weights are
+    those of `keras.layers.LSTM`: Glorot uniform for K, orthogonal for R, 1 for the bias of the
+    forget gate, and zeros for all else; the papers do not say.
 
     Args:
         units: Width of the state.
@@ -98,13 +97,13 @@ class PeepholeLSTMCell(_PeepholeLayer):
         return tf.repeat(tf.constant(blocks, dtype), self.units)
 
     def project(self, inputs: tf.Tensor) -> tf.Tensor:
-        """Returns `x K + b` for inputs `(..., dim)`: the part of the gates that knows no state."""
+        """Returns `x K + b` for inputs `(..., dim)`, the part of the gates without the state."""
         flat = tf.reshape(inputs, [-1, inputs.shape[-1]])
         projected = tf.matmul(flat, self.kernel.value) + self.bias.value
         return tf.reshape(projected, tf.concat([tf.shape(inputs)[:-1], [projected.shape[1]]], 0))
 
     def recurrent_weights(self) -> tuple[tf.Tensor, list[tf.Tensor] | None]:
-        """Returns R and the rows of the peepholes, read once to be used in many steps."""
+        """Returns R and the rows of the peepholes, read once for all steps."""
         peepholes = None
         if self.peepholes is not None:
             peepholes = tf.unstack(tf.convert_to_tensor(self.peepholes.value))
@@ -117,7 +116,7 @@ class PeepholeLSTMCell(_PeepholeLayer):
         c: tf.Tensor,
         weights: tuple[tf.Tensor, list[tf.Tensor] | None],
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns the next h and c, given what `project` and `recurrent_weights` returned."""
+        """Returns the next h and c, given the results of `project` and `recurrent_weights`."""
         recurrent_kernel, peepholes = weights
         gates = projected + tf.matmul(h, recurrent_kernel)
         i, f, g, *o = tf.split(gates, self.num_blocks, axis=1)
@@ -143,12 +142,11 @@ class PeepholeLSTMCell(_PeepholeLayer):
 class PeepholeLSTM(_PeepholeLayer):
     """Runs `PeepholeLSTMCell` over sequences.
 
-    The inputs of all steps are projected in one product; the loop is left with one product of the
-    state per step. A training step takes as long as that of `keras.layers.LSTM`, which has no
-    peepholes.
+    The inputs of all steps are projected in one product, which leaves one product of the state per
+    step. A training step takes as long as that of `keras.layers.LSTM`.
 
-    Masking: a masked step leaves the state as it is, wherever it is, so padding never changes a
-    result. A sequence without real steps gives zeros.
+    Masking: a masked step, at any place, keeps the state. A sequence without real steps gives
+    zeros.
 
     Args:
         units: Width of the state.
@@ -162,8 +160,8 @@ class PeepholeLSTM(_PeepholeLayer):
 
     Call arguments:
         inputs: float32 `(batch, time, dim)`, `time` at least 1.
-        mask: bool `(batch, time)`, true where a step is real; all are if it is left out.
-        training: Changes nothing.
+        mask: bool `(batch, time)`, true at real steps; all are real if omitted.
+        training: Has no effect.
 
     Returns:
         float32 `(batch, units)`, or `(batch, time, units)` with zeros at masked steps.
@@ -207,14 +205,14 @@ class PeepholeLSTM(_PeepholeLayer):
         return tf.transpose(outputs.stack(), [1, 0, 2])
 
     def compute_mask(self, inputs: tf.Tensor, previous_mask: tf.Tensor | None) -> tf.Tensor | None:
-        """Returns the mask of the steps, if there are any in what comes out."""
+        """Returns the mask of the steps, if the output has steps."""
         del inputs
         return previous_mask if self.return_sequences else None
 
     def _loop(
         self, projected: tf.Tensor, steps: tf.Tensor, batch_size: tf.Tensor
     ) -> tuple[tf.TensorArray, tf.Tensor]:
-        """Runs over the first axis; slices of a tensor would cost a whole gradient each."""
+        """Loops over the first axis of an array; slices of a tensor would have full gradients."""
         num_steps = tf.shape(projected)[0]
         weights = self.cell.recurrent_weights()
         width = projected.shape[-1]

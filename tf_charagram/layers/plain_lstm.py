@@ -1,4 +1,4 @@
-"""The usual LSTM, without peepholes, and the choice between it and the one with them."""
+"""The LSTM of Keras without the limits of cuDNN, and the choice between it and peepholes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tf_charagram.layers.peephole_lstm import PeepholeLSTM
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
 class PlainLSTM(keras.layers.LSTM):
-    """`keras.layers.LSTM` that takes sequences without a real step and can be exported anywhere.
+    """`keras.layers.LSTM` that takes sequences without real steps and can be exported anywhere.
 
-    While training with a GPU, Keras may use cuDNN, which fails on a batch in which a sequence has
-    no real step; here such a sequence gives zeros. Otherwise cuDNN is never used: it would be
-    written into the exported model, which then runs nowhere else.
+    While training with a GPU, Keras may use cuDNN, which fails if a sequence has no real step; here
+    such a sequence gives zeros. Otherwise cuDNN is never used, because an exported model with it
+    runs nowhere else.
 
-    Masking: the real steps of a sequence come first; one without any keeps its initial state.
+    Masking: real steps come first; a sequence without any keeps its initial state.
 
     Args:
         units: Width of the state.
@@ -29,12 +29,12 @@ class PlainLSTM(keras.layers.LSTM):
     Call arguments:
         sequences: float32 `(batch, time, dim)`, `time` at least 1.
         initial_state: `[h, c]`, each float32 `(batch, units)`. Default: zeros.
-        mask: bool `(batch, time)`, true where a step is real; all are if it is left out.
+        mask: bool `(batch, time)`, true where a step is real; all are real if omitted.
         training: Whether cuDNN may be used.
 
     Returns:
         float32 `(batch, units)`, or `(batch, time, units)` with zeros at masked steps; with
-        `return_state`, h and c behind it.
+        `return_state`, followed by h and c.
 
     Raises:
         ConfigError: `units` is below 1.
@@ -58,7 +58,7 @@ class PlainLSTM(keras.layers.LSTM):
     ) -> Any:
         """Returns the last state, or all of them."""
         if sequences.shape[0] == 0:
-            # Keras takes a tensor that is known to be empty for a bias.
+            # Keras mistakes a tensor of known size 0 for a bias.
             one = self.call(tf.pad(sequences, [[0, 1], [0, 0], [0, 0]]), training=training)
             return tf.nest.map_structure(lambda tensor: tensor[:0], one)
         if mask is None:
@@ -95,7 +95,7 @@ def make_lstm(
     seed: int = 0,
     name: str = "lstm",
 ) -> PlainLSTM | PeepholeLSTM:
-    """Builds the fastest layer for the LSTM that is asked for; see `PeepholeLSTM` for the args.
+    """Builds the fastest layer for an LSTM; arguments as for `PeepholeLSTM`.
 
     Keras has no LSTM without an output gate.
     """

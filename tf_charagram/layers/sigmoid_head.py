@@ -1,4 +1,4 @@
-"""The base of the heads of supervised tasks: a sigmoid layer, and one logit per answer."""
+"""The base of the heads of supervised tasks: a sigmoid layer, then one logit per answer."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ import tensorflow as tf
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.base import ConfiguredLayer
 
-# Variance of a hidden unit before the sigmoid at the start, for each feature of size 1: next to
-# the middle, where all examples have a gradient.
+# Initial variance of a hidden unit before the sigmoid, per feature of size 1. All examples are then
+# near the middle of the sigmoid, where they have a gradient.
 _INITIAL_VARIANCE = 0.03
 
 
 class SigmoidHead(ConfiguredLayer):
     """Base of the heads: logits = Wp sigmoid(W1 f1 + ... + b) + bp over features of vectors.
 
-    Vectors are divided by `scale`, a weight that is not trained, before anything else. Encoders
-    give vectors of very different size: means of word vectors have 0.02 in each dimension, sums of
-    n-grams 0.5 or 5. One learning rate does not suit all of these, and large vectors saturate the
-    sigmoid. `adapt` makes their size 1. What can be computed is the same as without,
-    for the factor could be part of W.
+    Vectors are first divided by `scale`, a weight that `adapt` sets and training does not change.
+    Means of word vectors have a size of 0.02 in each dimension, sums of n-grams 0.5 or 5. One
+    learning rate does not suit all of these, and large vectors saturate the sigmoid. The factor
+    could be part of W, so the set of functions is the same.
 
     Args:
         dim: Width of the vectors.
@@ -48,7 +47,7 @@ class SigmoidHead(ConfiguredLayer):
         self.dim = dim
         self.hidden_dim = hidden_dim
         self.seed = seed
-        # Vectors of other layers may come with a mask, which is not needed here.
+        # Masks of vectors of other layers are ignored.
         self.supports_masking = True
         self.scale = self.add_weight(shape=(), initializer="ones", trainable=False, name="scale")
         self.kernels = [
@@ -73,7 +72,7 @@ class SigmoidHead(ConfiguredLayer):
         self.built = True
 
     def features(self, vectors: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        """Returns what `vectors` are judged by, float32 `(batch, dim)` each."""
+        """Returns the features of vectors, float32 `(batch, dim)` each."""
         raise NotImplementedError
 
     def call(self, vectors: tf.Tensor) -> tf.Tensor:
@@ -86,10 +85,9 @@ class SigmoidHead(ConfiguredLayer):
         return hidden @ self.output_kernel.value + self.output_bias.value
 
     def adapt(self, vectors: tf.Tensor | np.ndarray) -> None:
-        """Sets `scale` to the size of the numbers in some vectors, their root mean square.
+        """Sets `scale` to the root mean square of some vectors, if that is not 0.
 
-        To be called before training, with vectors like those to train on; no vectors, or zeros
-        only, leave it as it is.
+        To be called before training, with some of the training vectors.
 
         Args:
             vectors: float32 `(n, dim)`.
@@ -100,7 +98,7 @@ class SigmoidHead(ConfiguredLayer):
             self.scale.assign(size)
 
 
-def checked_labels(labels: Iterable[str], fewest: int = 2) -> tuple[str, ...]:
+def checked_labels(labels: Iterable[str], min_labels: int = 2) -> tuple[str, ...]:
     """Returns the labels of a head.
 
     Raises:
@@ -109,9 +107,9 @@ def checked_labels(labels: Iterable[str], fewest: int = 2) -> tuple[str, ...]:
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
         raise ConfigError(f"`labels` must be a list of strings. Received: {labels!r}")
     labels = tuple(labels)
-    if len(labels) < fewest or len(set(labels)) < len(labels):
+    if len(labels) < min_labels or len(set(labels)) < len(labels):
         raise ConfigError(
-            f"`labels` must be at least {fewest}, all different. Received: {list(labels)}"
+            f"`labels` must be at least {min_labels}, all different. Received: {list(labels)}"
         )
     if not all(isinstance(label, str) for label in labels):
         raise ConfigError(f"`labels` must be strings. Received: {list(labels)}")

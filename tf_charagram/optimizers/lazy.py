@@ -18,8 +18,8 @@ from tf_charagram.optimizers.sgd import MomentumSgd
 class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
     """Adam (Kingma & Ba 2015) that reads and writes only the rows a sparse gradient names.
 
-    Lazy means: rows that are not named keep their value and their moments; the bias correction
-    counts all steps. On batches that name every row it equals `keras.optimizers.Adam`.
+    Other rows keep their value and their moments; the bias correction counts all steps. On batches
+    that name every row it equals `keras.optimizers.Adam`.
 
     The named rows of the table and both moments are gathered into three small variables, updated
     there by TensorFlow's fused Adam kernel, and scattered back: half the time of the same update
@@ -31,7 +31,7 @@ class LazyAdam(RowSparseOptimizer, keras.optimizers.Adam):
         **kwargs: As for `keras.optimizers.Adam`; `amsgrad` is not supported.
 
     Raises:
-        ConfigError: `amsgrad` is asked for.
+        ConfigError: `amsgrad` is true.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The base class of the tasks: the part of a training run that depends on what is learned."""
+"""The base class of the tasks: data, model, training step and scores of a run."""
 
 # ruff: noqa: B027  (most tasks have nothing to do in some of the steps)
 

@@ -32,7 +32,7 @@ _EXAMPLE = (
     '"task": {"type": "worker", "index": 0}}'
 )
 _POLL_S = 0.05
-# When a worker fails, the others get this long to say what is wrong themselves.
+# When a worker fails, the others get this long to report the error themselves.
 _GRACE_S = 5.0
 _MAX_LINES = 20
 _MAX_PROBLEMS = 8
