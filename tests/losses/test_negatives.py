@@ -1,4 +1,4 @@
-"""Properties of the negatives, over several seeds."""
+"""Which texts may be negatives, and properties of the chosen ones, over several seeds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 from tests.reference import paraphrase as reference
 from tf_charagram.errors import ConfigError
-from tf_charagram.losses.negatives import STRATEGIES, NegativeSampler
+from tf_charagram.losses.negatives import STRATEGIES, NegativeSampler, candidate_mask
 from tf_charagram.losses.similarity import normalize_rows
 from tf_charagram.optimizers.exchange import Exchange
 
@@ -150,30 +150,6 @@ def test_no_gradient_flows_through_the_choice():
     assert tape.gradient(total, vectors) is None
 
 
-def test_unknown_strategy():
-    message = r"Unknown negatives 'maxx'. Did you mean 'max'\? Available: max, mix, random."
-    with pytest.raises(ConfigError, match=message):
-        NegativeSampler("maxx")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"num_groups": 0}, "`num_groups` must be at least 1. Received: num_groups=0"),
-        ({"num_groups": 1.5}, "`num_groups` must be an integer. Received: num_groups=1.5"),
-        ({"mask_duplicates": "no"}, "`mask_duplicates` must be True or False"),
-    ],
-)
-def test_errors(arguments, message):
-    with pytest.raises(ConfigError, match=message):
-        NegativeSampler(**arguments)
-
-
-def test_related_needs_duplicates():
-    with pytest.raises(ConfigError, match="`mask_related` needs `mask_duplicates`"):
-        NegativeSampler(mask_related=True, mask_duplicates=False)
-
-
 @pytest.mark.parametrize("num_pairs", [9, 8, 2])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_workers_choose_what_one_would(strategy, num_pairs):
@@ -210,3 +186,44 @@ def test_groups_keep_to_themselves(mask_duplicates, num_groups, size):
 def test_no_pairs(strategy):
     """As a replica gets them, if a batch has fewer pairs than there are replicas."""
     choose(NegativeSampler(strategy), np.zeros((0, 5), np.float32), np.zeros(0, np.int64))
+
+
+def make_ids(seed, num_texts):
+    """Returns the texts of nine pairs, many of them equal."""
+    return np.random.default_rng(seed).integers(0, num_texts, size=18)
+
+
+@pytest.mark.parametrize(
+    "masks",
+    [{"mask_duplicates": False}, {"mask_duplicates": True}, {"mask_related": True}],
+    ids=str,
+)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_mask_equals_reference(seed, masks):
+    ids = make_ids(seed, 12)
+    mask = candidate_mask(tf.constant(ids), **masks).numpy()
+    assert_array_equal(mask, reference.candidate_mask(ids[:9].tolist(), ids[9:].tolist(), **masks))
+    share = candidate_mask(tf.constant(ids), tf.constant(2), tf.constant(5), **masks)
+    assert_array_equal(share, mask[[2, 3, 4, 11, 12, 13]])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_related_texts_are_left_out(seed):
+    """Of nine pairs of twelve texts, some are joined to one of the same pair by another pair."""
+    ids = tf.constant(make_ids(seed, 12))
+    related = candidate_mask(ids, mask_related=True).numpy()
+    assert related.sum() < candidate_mask(ids).numpy().sum()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"strategy": "maxx"}, r"Unknown negatives 'maxx'. Did you mean 'max'\? Available: max, "),
+        ({"num_groups": 0}, "`num_groups` must be at least 1. Received: num_groups=0"),
+        ({"mask_duplicates": "no"}, "`mask_duplicates` must be True or False"),
+        ({"mask_related": True, "mask_duplicates": False}, "needs `mask_duplicates`"),
+    ],
+)
+def test_errors(arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        NegativeSampler(**arguments)

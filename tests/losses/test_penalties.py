@@ -138,13 +138,6 @@ def frozen():
     ("make", "settings", "message"),
     [
         (Dan, {"l2": -1.0}, "`l2` must not be negative. Received: l2=-1.0"),
-        (Dan, {"l2_words": -1.0}, "`l2_words` must not be negative. Received: l2_words=-1.0"),
-        (
-            Dan,
-            {"l2_words": float("nan")},
-            "`l2_words` must be a finite number. Received: .*=nan",
-        ),
-        (Dan, {"l2_composition": -0.5}, "`l2_composition` must not be negative. Received: .*=-0.5"),
         (Dan, {"l2": float("inf")}, "`l2` must be a finite number. Received: l2=inf"),
         (
             Charagram,

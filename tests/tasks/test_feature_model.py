@@ -125,13 +125,3 @@ def test_callbacks_are_told_and_can_stop():
     train(model, stream, STEPS_PER_EPOCH, [Watch()])
     loss = round(float(model.loss_tracker.result()), 6)
     assert told == ["begin", (0, 2, told[1][2]), (1, 4, loss), "end"]
-
-
-def test_compiled_again_forgets_the_optimizer():
-    model, stream = make()
-    train(model, stream, 1)
-    model.compile(make_optimizer("sgd", 1e-30), steps_per_execution=2)
-    before = [np.array(weight) for weight in model.head.weights]
-    train(model, stream, STEPS_PER_EPOCH)
-    for weight, expected in zip(model.head.weights, before, strict=True):
-        assert_allclose(weight, expected, atol=1e-7)

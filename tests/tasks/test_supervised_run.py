@@ -111,16 +111,6 @@ def test_it_learns(task, encoder, pairs, tmp_path):
 
 @pytest.mark.long
 @pytest.mark.usefixtures("unexported")
-def test_an_encoder_that_pads(pairs, tmp_path):
-    out = tmp_path / "run"
-    assert train("entailment", "--data", pairs, "--eval-data", pairs, "--encoder", "char_cnn",
-                 "--out", out) == 0  # fmt: skip
-    history = [json.loads(line) for line in (out / "history.jsonl").read_text().splitlines()]
-    assert history[-1]["loss"] < history[0]["loss"]
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("unexported")
 def test_frozen_leaves_the_encoder_as_it_is(universal, pairs, tmp_path):
     out = tmp_path / "run"
     assert train("similarity", "--data", pairs, "--init", universal, "--freeze", "--out", out,
@@ -146,15 +136,6 @@ def test_strength_pulls_back(universal, pairs, tmp_path):
         texts = ["a cat runs", "the dog ran"]
         moved.append(np.abs(scorer.embedder.encode(texts) - first.encode(texts)).mean())
     assert moved[1] < 0.8 * moved[0]
-
-
-@pytest.mark.usefixtures("unexported")
-def test_the_model_to_start_from_says_what_the_encoder_is(universal, pairs, tmp_path):
-    out = tmp_path / "run"
-    assert train("similarity", "--data", pairs, "--init", universal, "--out", out,
-                 quick=["--epochs", "1"]) == 0  # fmt: skip
-    settings = json.loads((out / "config.json").read_text())["settings"]
-    assert (settings["dim"], settings["ngrams"]) == (12, [2, 3])
 
 
 @pytest.mark.usefixtures("unexported")
@@ -218,11 +199,6 @@ def test_what_a_frozen_model_decides(universal, pairs, tmp_path, capsys):
         assert received in error
 
 
-def test_models_of_two_kinds_are_not_compared(universal, scorers, capsys):
-    assert evaluate([str(scorers[0]), str(universal)]) == 1
-    assert "Models of different kinds cannot be compared" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -245,25 +221,12 @@ def test_what_is_wrong_is_said(arguments, message, tmp_path, capsys):
     assert not (tmp_path / "run").exists()
 
 
-def test_one_class_only(tmp_path, capsys):
-    path = tmp_path / "texts.tsv"
-    path.write_text("1\tgood\n1\tfine\n", encoding="utf-8")
-    assert train("sentiment", "--data", path, "--out", tmp_path / "run") == 1
-    assert "at least 2 different labels" in capsys.readouterr().err
-
-
 def test_labels_that_training_lacks(pairs, tmp_path, capsys):
     path = tmp_path / "other.tsv"
     path.write_text("1\ta\tb\tNEW\n2\tc\td\tSAME\n", encoding="utf-8")
     assert train("entailment", "--data", pairs, "--eval-data", path, "--out",
                  tmp_path / "run") == 1  # fmt: skip
     assert "found also 'NEW'" in capsys.readouterr().err
-
-
-def test_penalties_of_a_frozen_encoder(universal, tmp_path, capsys):
-    assert train("similarity", "--init", universal, "--freeze", "--l2-composition", "1",
-                 "--out", tmp_path / "run", quick=[]) == 1  # fmt: skip
-    assert "`freeze` leaves the encoder as it is" in capsys.readouterr().err
 
 
 def test_header_of_unknown_names(tmp_path, capsys):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import keras
 import numpy as np
 import pytest
@@ -16,7 +14,7 @@ from tests.reference import words as words_reference
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.cse import Cse
-from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
+from tf_charagram.optimizers import make_optimizer
 from tf_charagram.tasks.pairs.model import PairLabelHead, PairScoreHead
 from tf_charagram.tasks.sentiment.model import TextHead
 from tf_charagram.tasks.supervised_step import SupervisedModel
@@ -223,23 +221,6 @@ def test_other_pairs_of_the_batch_change_nothing(encoder):
     assert_allclose(together, np.mean(alone), rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("optimizer", "task", "frozen"),
-    some_now(
-        [*itertools.product(OPTIMIZERS, TASKS, (False, True))],
-        ("adam", "similarity", True), ("adagrad", "entailment", False),
-        ("sgd", "sentiment", False), ("adam", "sentiment", True),
-    ),
-)  # fmt: skip
-def test_the_loss_goes_down(optimizer, task, frozen):
-    setup = Setup("charagram", task, frozen)
-    rate = {"adam": 0.05, "adagrad": 0.2, "sgd": 0.5}[optimizer]
-    setup.compile(make_optimizer(optimizer, rate), l2_head=1e-5, clip_norm=5.0)
-    first = setup.model.evaluate(tf.data.Dataset.from_tensors(setup.batch), verbose=0)
-    setup.fit(60)
-    assert setup.model.evaluate(tf.data.Dataset.from_tensors(setup.batch), verbose=0) < 0.5 * first
-
-
 def test_adapt_takes_ids_and_vectors():
     one, other = Setup("charagram"), Setup("charagram", frozen=True)
     size = np.sqrt(np.mean(np.square(one.encoder(ragged(ROWS)))))
@@ -266,18 +247,10 @@ def test_an_empty_batch_changes_nothing(task):
 
 @pytest.mark.parametrize(
     ("name", "value", "frozen"),
-    some_now(
-        [
-            (name, value, frozen)
-            for frozen in (False, True)
-            for name, value in (
-                ("encoder W", "nan"), ("encoder W", "inf"), ("encoder W", "1e30"),
-                ("head W+", "nan"), ("head Wp", "inf"), ("head bp", "-inf"),
-            )
-        ],
+    [
         ("encoder W", "nan", False), ("encoder W", "1e30", False), ("head Wp", "inf", False),
         ("head W+", "nan", True),
-    ),
+    ],
 )  # fmt: skip
 def test_what_is_not_finite_stops_and_changes_nothing(name, value, frozen):
     """1e30 is finite, but its square is not: then the loss is, and a gradient is not."""

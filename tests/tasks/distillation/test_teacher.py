@@ -148,15 +148,6 @@ def test_goes_on_after_a_kill(tmp_path, cut):
     assert sorted(first.texts + second.texts) == sorted(set(LINES))
 
 
-def test_other_lines_and_other_teachers_have_other_folders(tmp_path):
-    folders = {
-        VectorCache(tmp_path, teacher, lines).folder
-        for teacher in (Lengths(), Lengths("other"))
-        for lines in (LINES, LINES[1:], ["ab", "c"], ["a", "bc"])
-    }
-    assert len(folders) == 8
-
-
 def test_full_disk(tmp_path):
     cache = VectorCache(tmp_path, Lengths(), LINES)
     with full_disk(2000), pytest.raises(RunError, match="Free some space"):

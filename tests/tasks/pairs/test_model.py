@@ -161,29 +161,11 @@ class TestServed:
             assert answers[name]["all"]["label"].tolist() == expected
             assert answers[name]["none"]["label"].shape == (0,)
 
-    def test_signature_and_folding(self, exported, name):
-        loaded = tf.saved_model.load(str(exported[1][name]))
-        assert set(loaded.signatures) == {"serving_default"}
-        inputs = loaded.signatures["serving_default"].structured_input_signature[1]
-        assert {key: spec.dtype for key, spec in inputs.items()} == {
-            "texts_a": tf.string, "texts_b": tf.string,
-        }  # fmt: skip
-        assert (exported[1][name] / "model_card.json").is_file()
-
     def test_sides_that_differ(self, exported, name):
         answer = tf.saved_model.load(str(exported[1][name])).signatures["serving_default"]
         texts_a, texts_b = tf.constant(["a", "b", "c"]), tf.constant(["a"])
         with pytest.raises(tf.errors.InvalidArgumentError, match="differ in length"):
             answer(texts_a=texts_a, texts_b=texts_b)
-
-
-def test_exported_words(tmp_path):
-    model = scorer("cse")
-    model.export(tmp_path / "1")
-    answer = tf.saved_model.load(str(tmp_path / "1")).signatures["serving_default"]
-    left, right = ["a cat", "", "a dog, unseen"], ["some cats", "", "the cat"]
-    found = answer(texts_a=tf.constant(left), texts_b=tf.constant(right))["score"]
-    assert_allclose(found, model.score(left, right), **TOLERANCE)
 
 
 @pytest.mark.parametrize("name", MODELS)

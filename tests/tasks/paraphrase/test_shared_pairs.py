@@ -71,25 +71,9 @@ def test_what_does_not_fit_is_read_anew(config, tmp_path, settings):
     assert run.task.pairs is not first.pairs
 
 
-def test_encoders_of_the_same_ids_share(config):
-    words = config.replace(encoder="word_average")
-    assert shared(words).fits(words.replace(encoder="cse"))
-
-
 def test_every_setting_is_known():
     fields = {field.name for field in dataclasses.fields(ParaphraseConfig)}
     assert set(paraphrase._NOT_IN_IDS) < fields
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("encoder", "flag", "expected"),
-    [("cse", True, True), ("cse", False, False), ("charagram", True, False)],
-)
-def test_batches_are_by_length_where_the_encoder_pads(config, encoder, flag, expected):
-    config = config.replace(encoder=encoder, dim=6, batches_by_length=flag)
-    run = TrainingRun(make_task(config), resume=False, overwrite=False)
-    assert run.stream.bucket_by_length is expected
 
 
 @pytest.mark.long

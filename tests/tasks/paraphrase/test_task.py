@@ -154,19 +154,6 @@ def first_stage(files, tmp_path_factory):
     return out
 
 
-@pytest.mark.long
-@pytest.mark.usefixtures("unexported")
-def test_a_second_stage_goes_on_too(files, first_stage, tmp_path, monkeypatch):
-    _, second, sets = files
-    stage = (*STAGES, "--eval-data", sets, "--data", second, "--init", first_stage, "--epochs", 4)
-    assert call("train", *stage, "--out", tmp_path / "whole") == 0
-    with monkeypatch.context() as patch:
-        interrupt_training_at(patch, 3)
-        assert call("train", *stage, "--out", tmp_path / "run") == 130
-    assert call("train", *stage, "--out", tmp_path / "run", "--resume") == 0
-    assert_same_weights(read(tmp_path / "whole")[2], read(tmp_path / "run")[2])
-
-
 @pytest.mark.usefixtures("unexported")
 def test_two_stages(files, first_stage, tmp_path):
     first, second, sets = files
@@ -225,22 +212,6 @@ def test_wrong_flags(files, tmp_path, options, message, capsys):
 def test_data_is_needed(capsys, tmp_path):
     assert call("train", "--task", "sentences", "--out", tmp_path / "run") == 1
     assert "The task 'sentences' needs --data: files of text pairs" in capsys.readouterr().err
-
-
-@pytest.mark.long
-def test_less_time_than_was_used_already(files, tmp_path, monkeypatch):
-    """The run was stopped right after an evaluation and its checkpoint, without a model yet."""
-
-    def stop(self, record):
-        raise KeyboardInterrupt
-
-    out = tmp_path / "run"
-    with monkeypatch.context() as patch:
-        patch.setattr("tf_charagram.training.progress.TrainingProgress.report", stop)
-        assert train(out, files) == 130
-    assert not (out / "model").exists()
-    assert train(out, files, "--max-minutes", "1e-6", "--resume") == 0
-    assert (out / "saved_model" / "1").is_dir()
 
 
 @pytest.mark.long

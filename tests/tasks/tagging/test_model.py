@@ -21,7 +21,7 @@ from tests.texts import NASTY
 from tf_charagram.encoders.char_cnn import CharCnn
 from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.errors import ConfigError
 from tf_charagram.models.saved_model import MODEL_CARD
 from tf_charagram.tasks.tagging import model as module
 from tf_charagram.tasks.tagging.head import TaggingHead
@@ -104,11 +104,6 @@ def test_texts_are_split(tagger):
     check_same(tagger.tag(tokens), given)
 
 
-def test_texts_and_tokens_at_once(tagger):
-    mixed = [TEXTS[0], SENTENCES[2], TEXTS[2], tuple(SENTENCES[0])]
-    check_same(tagger.tag(mixed), [tagger.tag([sentence])[0] for sentence in mixed])
-
-
 def test_nothing(tagger):
     assert tagger.tag([]) == []
     assert tagger.tag([""]) == tagger.tag([[]]) == tagger.tag(iter([" \t"])) == [[]]
@@ -183,14 +178,6 @@ def test_saved_and_loaded(taggers, name, tmp_path):
     loaded = Tagger.load(tmp_path / "model")
     assert loaded.tags == TAGS
     assert loaded.tag([*TEXTS, *SENTENCES]) == taggers[name].tag([*TEXTS, *SENTENCES])
-
-
-def test_load_what_is_no_tagger(tagger, tmp_path):
-    config = tmp_path / "config.json"
-    tagger.save(tmp_path)
-    config.write_text(json.dumps({**json.loads(config.read_text()), "kind": "embedder"}))
-    with pytest.raises(RunError, match=r"of the kind 'embedder'\. Expected: 'tagger'"):
-        Tagger.load(tmp_path)
 
 
 SCRIPT = """
@@ -295,26 +282,13 @@ def test_row_lengths_that_do_not_fit(signatures, lengths):
     ("sentences", "message"),
     [
         ("The cat", "`sentences` must be a list of sentences. Received: 'The cat'"),
-        ([b"The cat"], "A sentence must be a string or a list of strings. Received: bytes"),
         ([["The", 3]], "A sentence must be a string or a list of strings. Received: list"),
         (None, "`sentences` must be a list of sentences. Received: None"),
-        ([None], "A sentence must be a string or a list of strings. Received: NoneType"),
     ],
 )
 def test_errors(tagger, sentences, message):
     with pytest.raises(ConfigError, match=message):
         tagger.tag(sentences)
-
-
-def test_batch_size_out_of_range(tagger):
-    with pytest.raises(
-        ConfigError, match=r"`batch_size` must be at least 1. Received: batch_size=0"
-    ):
-        tagger.tag(["a"], batch_size=0)
-    with pytest.raises(ConfigError, match=r"`batch_size` must be an integer.*batch_size=1.5"):
-        tagger.tag(["a"], batch_size=1.5)
-    with pytest.raises(ConfigError, match=r"`batch_size` must be an integer.*batch_size=None"):
-        tagger.tag(["a"], batch_size=None)
 
 
 def test_head_of_another_width(tagger):

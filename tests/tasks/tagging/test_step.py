@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -12,16 +11,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.contracts import some_now
 from tests.reference import charagram as charagram_reference
-from tests.reference import cnn as cnn_reference
 from tests.reference import lstm as lstm_reference
 from tests.reference import optimizers as optimizer_reference
 from tests.reference import tagger as reference
 from tests.reference import text as text_reference
-from tf_charagram.encoders.char_cnn import CharCnn
 from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.errors import ConfigError
-from tf_charagram.optimizers import MomentumSgd, make_optimizer
+from tf_charagram.optimizers import make_optimizer
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.tasks.tagging.step import TaggingModel
 from tf_charagram.text.characters import CharacterVectorizer
@@ -59,19 +55,6 @@ def character_rows(table, word):
     return table[np.array(ids, int)]
 
 
-def char_cnn_composer():
-    vectorizer = CharacterVectorizer.from_texts(KNOWN, lowercase=False)
-    encoder = CharCnn(num_rows=vectorizer.num_rows, dim=DIM, char_dim=2)
-    names = ["table", "k2", "b2", "k3", "b3", "k4", "b4", "K", "b"]
-
-    def compose(word, w):
-        filters = [(w[f"k{n}"], w[f"b{n}"]) for n in (2, 3, 4)]
-        pooled = cnn_reference.pooled(character_rows(w["table"], word), filters, "relu")
-        return np.tanh(pooled @ w["K"] + w["b"])
-
-    return vectorizer, encoder, names, compose
-
-
 def char_lstm_composer():
     vectorizer = CharacterVectorizer.from_texts(KNOWN, lowercase=False)
     encoder = CharLstm(num_rows=vectorizer.num_rows, dim=DIM, char_dim=2)
@@ -87,7 +70,6 @@ def char_lstm_composer():
 COMPOSERS = {
     "charagram": lambda: charagram_composer(1),
     "2 layers": lambda: charagram_composer(2),
-    "char_cnn": char_cnn_composer,
     "char_lstm": char_lstm_composer,
 }
 
@@ -209,16 +191,6 @@ def test_fit_equals_numpy(dense_l2):
     assert int(setup.model.step) == 3
 
 
-@pytest.mark.parametrize("name", some_now(COMPOSERS, "char_cnn"))
-def test_the_loss_goes_down(name):
-    setup = Setup(name)
-    setup.model.compile(MomentumSgd(0.2, 0.9), clip_norm=1.0)
-    data = tf.data.Dataset.from_tensors(setup.batch()).repeat(30)
-    before = setup.model.evaluate(data.take(1), verbose=0)
-    setup.model.fit(data, verbose=0)
-    assert setup.model.evaluate(data.take(1), verbose=0) < 0.5 * before
-
-
 @pytest.mark.parametrize("optimizer", some_now(["sgd", "adam", "adagrad"], "adam"))
 def test_batches_without_words_change_nothing(optimizer):
     setup = Setup("charagram")
@@ -244,11 +216,3 @@ def test_weights_that_are_not_finite():
         setup.model.fit(tf.data.Dataset.from_tensors(setup.batch()), verbose=0)
     for name, w in setup.weights().items():
         assert_array_equal(w, before[name], err_msg=name)
-
-
-def test_errors():
-    model = Setup("charagram").model
-    with pytest.raises(ConfigError, match=r"`l2_head` must not be negative. Received: l2_head=-1"):
-        model.compile(keras.optimizers.SGD(0.1), l2_head=-1.0)
-    with pytest.raises(ConfigError, match="`l2_words` needs an encoder whose word vectors are"):
-        model.compile(keras.optimizers.SGD(0.1), l2_words=1.0)

@@ -116,12 +116,6 @@ def test_what_is_wrong_is_said(arguments, message, tmp_path, capsys):
     assert not (tmp_path / "run").exists()
 
 
-def test_flags_of_pairs_are_unknown(capsys):
-    with pytest.raises(SystemExit, match="2"):
-        train("--margin", "0.4")
-    assert "unknown flag --margin" in capsys.readouterr().err
-
-
 @pytest.mark.usefixtures("unexported")
 def test_a_file_of_settings_names_the_task(tagged, tmp_path):
     settings = tmp_path / "settings.yaml"
