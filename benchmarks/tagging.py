@@ -22,7 +22,7 @@ from tf_charagram.tasks.tagging.data import TaggedSentence, read_tagged
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.tasks.tagging.model import Tagger
 from tf_charagram.tasks.tagging.settings import TaggingConfig
-from tf_charagram.tasks.tagging.step import TaggingModel
+from tf_charagram.tasks.tagging.task import TaggingModel
 from tf_charagram.training.building import encoder_for, make_vectorizer
 
 NUM_TAGS = 50

@@ -28,7 +28,7 @@ from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 from tf_charagram.tasks.sentiment.model import TextHead
 from tf_charagram.tasks.supervised_step import SupervisedModel
 from tf_charagram.tasks.tagging.head import TaggingHead
-from tf_charagram.tasks.tagging.step import TaggingModel
+from tf_charagram.tasks.tagging.task import TaggingModel
 from tf_charagram.training.run import TrainingRun
 
 pytestmark = pytest.mark.skipif(

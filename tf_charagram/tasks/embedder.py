@@ -13,7 +13,6 @@ import numpy as np
 from rich.table import Table
 
 from tf_charagram.data.sets import evaluation_sets
-from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.evaluation.scores import SetScore, mean_members, score_names, score_sets
 from tf_charagram.evaluation.tables import neighbor_table, score_table
 from tf_charagram.files.writing import whole_file
@@ -26,7 +25,6 @@ from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.task import Scoring, Task
 from tf_charagram.training.tensorboard import write_projector
 
-_NEGATIVES_FROM = ("all", "worker")
 _NUM_PROJECTED = 5_000
 # Texts that the sample of neighbors is searched in.
 _NUM_SEARCHED = 20_000
@@ -110,10 +108,8 @@ def negative_sampler(
     """Returns the sampler of negatives that the settings ask for.
 
     Raises:
-        ConfigError: A setting has an unknown value, or the masks exclude each other.
+        ConfigError: The masks exclude each other.
     """
-    if config.negatives_from not in _NEGATIVES_FROM:
-        raise ConfigError(unknown_name("negatives_from", config.negatives_from, _NEGATIVES_FROM))
     return NegativeSampler(
         config.negatives,
         mask_duplicates=config.mask_duplicates,

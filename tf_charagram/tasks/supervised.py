@@ -277,7 +277,7 @@ def metric_table(
 
     Args:
         title: Title of the table.
-        unit: Plural of what the examples are called.
+        unit: Plural noun for the examples.
         metrics: Name of each metric -> its header and the format of its numbers.
         rows: Name, number of examples and score of each set.
     """

@@ -8,7 +8,7 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.reference import relatedness as reference
-from tf_charagram.tasks.pairs.loss import expected_score, relatedness_loss, spread_scores
+from tf_charagram.tasks.pairs.model import expected_score, relatedness_loss, spread_scores
 
 
 def loss_and_gradient(logits, targets):

@@ -16,8 +16,13 @@ from tests.models.answers import TEXTS, TOLERANCE, decided, parts, randomized, s
 from tests.reference import supervised as reference
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.tasks.pairs.loss import expected_score
-from tf_charagram.tasks.pairs.model import PairClassifier, PairLabelHead, PairScoreHead, PairScorer
+from tf_charagram.tasks.pairs.model import (
+    PairClassifier,
+    PairLabelHead,
+    PairScoreHead,
+    PairScorer,
+    expected_score,
+)
 
 LEFT, RIGHT = TEXTS, [*TEXTS[3:], *TEXTS[:3]]
 LABELS = ("no", "maybe", "s\u00ed")

@@ -19,7 +19,7 @@ from tf_charagram.encoders.char_lstm import CharLstm
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
-from tf_charagram.tasks.tagging.step import TaggingModel
+from tf_charagram.tasks.tagging.task import TaggingModel
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
 

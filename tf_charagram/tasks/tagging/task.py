@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
@@ -18,16 +19,17 @@ from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import whole_file
 from tf_charagram.layers.ragged import gather_ragged
+from tf_charagram.losses.cross_entropy import cross_entropy
 from tf_charagram.tasks.labelled import LabelledTask
 from tf_charagram.tasks.tagging.data import TaggedSentence, read_tagged
 from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.tasks.tagging.model import Tagger
 from tf_charagram.tasks.tagging.scores import TaggingScore, score_tags, tagging_tables
 from tf_charagram.tasks.tagging.settings import TaggingConfig
-from tf_charagram.tasks.tagging.step import TaggingModel
 from tf_charagram.text.tensors import ids_function, string_tensor
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.run_folder import RunFolder
+from tf_charagram.training.step_model import StepModel
 from tf_charagram.training.task import Scoring
 
 
@@ -165,3 +167,31 @@ class Tagging(LabelledTask):
     def tables(self, scores: Mapping[str, TaggingScore]) -> list[Table]:
         """Returns tables of the scores of each set."""
         return [table for name, score in scores.items() for table in tagging_tables(name, score)]
+
+
+class TaggingModel(StepModel):
+    """Trains a tagger with the mean cross entropy of the tags (Charagram, section 4.2).
+
+    `fit` takes a `tf.data.Dataset` of `(ids, capitals, positions, labels)`, where each distinct
+    word is composed once: the ids of the distinct words of some sentences, `tf.RaggedTensor` int32
+    `(num_distinct, None)`; whether they have a capital, bool `(num_distinct,)`; the indices of the
+    words of each sentence, `tf.RaggedTensor` int32 `(num_sentences, None)`; and the labels of all
+    words in this order, int32 `(num_tokens,)`.
+
+    Args:
+        encoder: Keras layer from ragged ids to `(batch, dim)`.
+        head: A `TaggingHead`.
+    """
+
+    def __init__(
+        self, encoder: keras.layers.Layer, head: keras.layers.Layer, **kwargs: Any
+    ) -> None:
+        super().__init__([encoder, head], **kwargs)
+        self.encoder = encoder
+        self.head = head
+
+    def loss_of(self, *batch: Any, training: bool) -> tf.Tensor:
+        """Returns the mean cross entropy of a batch, without penalties."""
+        ids, capitals, positions, labels = batch
+        vectors = self.encode(ids, training=training)
+        return cross_entropy(self.head(vectors, capitals, positions, training=training), labels)
