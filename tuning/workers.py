@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent import futures
 from contextlib import contextmanager
 
@@ -151,13 +151,12 @@ def _last_line(path: os.PathLike[str]) -> str:
     return f"{lines[-1] if lines else 'without a message'}; see {path}"
 
 
-def _stop(workers: Sequence[subprocess.Popen[bytes]] | Iterator[subprocess.Popen[bytes]]) -> None:
+def _stop(workers: Collection[subprocess.Popen[bytes]]) -> None:
     """Interrupts workers, which then write checkpoints, and waits for them."""
-    running = list(workers)
-    for worker in running:
+    for worker in workers:
         if worker.poll() is None:
             worker.send_signal(signal.SIGINT)
-    for worker in running:
+    for worker in workers:
         try:
             worker.wait(_TIMEOUT_S)
         except subprocess.TimeoutExpired:

@@ -231,7 +231,7 @@ class TextVectorizer(keras.layers.Layer):
 
 def _packed(array: np.ndarray) -> list[str]:
     """Returns dtype and bytes, in base64, of an array `(n,)`."""
-    return [array.dtype.str, b64encode(np.ascontiguousarray(array)).decode()]
+    return [array.dtype.str, b64encode(array.tobytes()).decode()]
 
 
 def _unpacked(dtype: str, data: str) -> np.ndarray:

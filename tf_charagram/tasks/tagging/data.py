@@ -128,7 +128,8 @@ def _paragraphs(lines: Lines) -> Iterator[Lines]:
 
 def _trees(lines: Lines) -> Iterator[tuple[int, str]]:
     """Yields the first line number and the text of each tree, which may span several lines."""
-    start, parts, depth = 0, [], 0
+    start, depth = 0, 0
+    parts: list[str] = []
     for number, text in lines:
         if parts and _NEXT_TREE.match(text):
             yield start, " ".join(parts)
