@@ -3,8 +3,8 @@
     charagram convert runs/mine --texts words.txt --out vectors.txt.gz
     charagram convert --ngrams ngrams.txt --table table.npz --out models/charagram
 
-A list of n-grams and a table of their vectors is what the authors of Charagram released (Wieting et
-al. 2016), once the table is taken out of its pickle.
+The authors of Charagram (Wieting et al. 2016) released a list of n-grams and a pickle, from which
+the table must be extracted first.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ class WatchedFolder(RunFolder):
 class TrialRunner:
     """Runs the trials of a search in this process.
 
-    Consecutive trials with the same data share what was read and turned into ids.
+    Consecutive trials with the same data share the pairs and their ids.
 
     Args:
         search: The search.

@@ -1,1 +1,1 @@
-"""A page that shows what a model makes of what one types, served on this computer alone."""
+"""A page in the browser to try a model, served on this computer only."""

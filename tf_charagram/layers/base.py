@@ -31,7 +31,7 @@ class Float32Layer(keras.layers.Layer):
         if policy.compute_dtype != "float32" or policy.variable_dtype != "float32":
             raise ConfigError(
                 f"`dtype` must be float32 for {type(self).__name__}. Received: "
-                f"dtype={policy.name}. Leave it out: layers that follow cast what they get."
+                f"dtype={policy.name}. Leave it out: later layers cast their inputs."
             )
         super().__init__(dtype=policy, **kwargs)
 

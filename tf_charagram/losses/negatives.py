@@ -75,7 +75,7 @@ class NegativeSampler:
 
         Returns:
             Index of each text's negative, int64 `(2B,)`, and whether it has one, bool `(2B,)`.
-            The index is 0 if it has none.
+            The index is 0 for a text without a negative.
         """
         if self.exchange.is_alone:
             chosen = self._choose(normalized, normalized, self._candidates(text_ids), step)
@@ -104,7 +104,7 @@ class NegativeSampler:
         step: tf.Tensor,
         rows: tf.Tensor | None = None,
     ) -> tf.Tensor:
-        """Returns the index of each text's negative, int64 `(n,)`; -1 if it has none.
+        """Returns the index of each text's negative, int64 `(n,)`; -1 without a negative.
 
         Args:
             texts: Embeddings `(n, dim)`.
@@ -159,7 +159,7 @@ def candidate_mask(
     mask_related: bool = False,
     num_groups: int = 1,
 ) -> tf.Tensor:
-    """Returns which texts may be the negative of which, bool `(2B, 2B)`.
+    """Returns a mask of allowed negatives, bool `(2B, 2B)`.
 
     Args:
         text_ids: Equal for equal texts, lefts first, then rights, int64 `(2B,)`.
@@ -192,7 +192,7 @@ def _differ(
     last: tf.Tensor | None,
     mask_related: bool,
 ) -> tf.Tensor:
-    """Returns which texts differ from both sides of each pair, bool `(last - first, 2B)`."""
+    """Returns a mask of texts outside each pair, bool `(last - first, 2B)`."""
     lefts, rights = texts[:num_pairs, tf.newaxis], texts[num_pairs:, tf.newaxis]
     lefts, rights = lefts[first:last], rights[first:last]
     # This also excludes the sides of the pair itself.

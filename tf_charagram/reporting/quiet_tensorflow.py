@@ -15,7 +15,7 @@ _STDERR = 2
 
 @contextmanager
 def stderr_aside() -> Iterator[None]:
-    """Holds back what is written to file descriptor 2; shows it only if an exception is raised."""
+    """Holds back output to file descriptor 2; shows it only if an exception is raised."""
     try:
         shown = os.dup(_STDERR)
     except OSError:  # It is closed.

@@ -18,7 +18,7 @@ class LabelledTask(Task):
     """A task on labelled examples; a subclass reads and scores a set.
 
     Attributes:
-        starter: Name of its starter set, see `starter_file`; `None` if it has none.
+        starter: Name of its starter set, see `starter_file`; or `None`.
         sets: The sets to score on.
     """
 

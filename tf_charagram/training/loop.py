@@ -39,8 +39,7 @@ def total_steps(stream: Stream, epochs: float) -> int:
 class TrainingLoop:
     """Trains a model on a stream of batches and leaves the selected weights in the run folder.
 
-    All workers run the loop, step by step together; only the chief scores the weights and writes
-    what is kept.
+    All workers run the loop, step by step together; only the chief scores and writes weights.
 
     Args:
         config: Settings of the run.

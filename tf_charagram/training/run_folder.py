@@ -79,7 +79,7 @@ class RunFolder:
         """
         if resume and overwrite:
             raise RunError(
-                "--resume goes on with what is in --out, and --overwrite replaces it. Give one of "
+                "--resume continues the run in --out, and --overwrite replaces it. Give one of "
                 "the two."
             )
         if path is None:

@@ -64,7 +64,7 @@ class RunConfig:
     preset: Literal["paper", "fine-tune"] | None = option(
         None,
         "other defaults: paper, those of the papers; or fine-tune, with --init, to learn slowly "
-        "and keep what the model knows",
+        "and forget little",
         "run",
     )
     init: str | None = option(
@@ -250,8 +250,8 @@ def _check_text_settings(config: RunConfig) -> None:
     is_chosen = config.min_count > 1 or bool(config.max_per_order)
     if config.hash_buckets is not None and is_chosen:
         raise ConfigError(
-            "`min_count` and `max_per_order` choose the n-grams of a vocabulary, and with "
-            "`hash_buckets` there is none. Leave out these two, or `hash_buckets`."
+            "`min_count` and `max_per_order` choose the n-grams of a vocabulary, which "
+            "`hash_buckets` replaces. Leave out these two, or `hash_buckets`."
         )
     if config.freeze_words and config.l2_words:
         raise ConfigError(

@@ -201,7 +201,7 @@ class ParaphraseModel(StepModel):
             negatives: Index of each text's negative, int64 `(2B,)`.
             exists: Whether it has one, bool `(2B,)`.
         """
-        # The second half of each half of the rows are negatives, which have none themselves.
+        # The second half of each half of the rows are negatives, without negatives of their own.
         halves = tf.stack([tf.reshape(texts, [2, -1]), tf.reshape(negatives, [2, -1])], axis=1)
         rows = tf.reshape(halves, [-1])
         embeddings = self.encode(gather_ragged(ids, rows), training=True)

@@ -108,7 +108,7 @@ class TaggingHead(ConfiguredLayer):
 
 
 def has_capital(tokens: tf.Tensor) -> tf.Tensor:
-    """Returns which tokens have a character that lowercasing changes, bool `(num_tokens,)`.
+    """Returns a mask of tokens that lowercasing changes, bool `(num_tokens,)`.
 
     Lowercasing is that of the vectorizers, code point by code point. So U+0130, which becomes two
     code points, is not a capital.

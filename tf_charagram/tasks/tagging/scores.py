@@ -54,9 +54,9 @@ class TaggingScore:
         accuracy: Share of words with the right tag.
         interval: 95 % interval of `accuracy` by bootstrap of the sentences, if asked for.
         num_known: Words that occur in the training data.
-        known_accuracy: Accuracy on them; `None` if there are none.
+        known_accuracy: Accuracy on them, or `None`.
         num_unknown: The other words.
-        unknown_accuracy: Accuracy on them; `None` if there are none.
+        unknown_accuracy: Accuracy on them, or `None`.
         sentence_accuracy: Share of sentences with only right tags.
         tags: The score of each tag that occurs or was predicted, by name.
         confusions: `(gold, predicted, count)` of wrong tags, most frequent first.
