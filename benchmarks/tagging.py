@@ -23,7 +23,7 @@ from tf_charagram.tasks.tagging.head import TaggingHead, has_capital
 from tf_charagram.tasks.tagging.model import Tagger
 from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.tasks.tagging.task import TaggingModel
-from tf_charagram.training.building import encoder_for, make_vectorizer
+from tf_charagram.training.building import make_encoder, make_vectorizer
 
 NUM_TAGS = 50
 
@@ -79,7 +79,7 @@ def main() -> None:
 
     runs, num_composed, num_tokens = {}, {}, 0
     for name in ("distinct", "every"):
-        encoder = encoder_for(config, vectorizer)
+        encoder = make_encoder(config, vectorizer.num_rows)
         head = TaggingHead(labels=labels, word_dim=encoder.dim, use_capitals=config.use_capitals)
         tagger, model = Tagger(vectorizer, encoder, head), TaggingModel(encoder, head)
         model.compile(make_optimizer("sgd", 0.2, 0.95))

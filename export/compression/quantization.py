@@ -15,7 +15,7 @@ from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.words import AveragingEncoder, divisors
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.base import Float32Layer
-from tf_charagram.layers.ragged import grouped, sum_rows
+from tf_charagram.layers.ragged import sum_rows
 from tf_charagram.models.weights import stored_table
 from tf_charagram.text.base import settings_of
 
@@ -92,7 +92,6 @@ class QuantizedEncoder(Encoder):
         self.num_rows, self.dim = encoder.num_rows, encoder.dim
         self.vectorizer = encoder.vectorizer
         self.is_mean = is_mean
-        self.num_words = encoder.num_words if is_mean else None
         self.bias = None if is_mean else encoder.bias
         self.function = keras.activations.get("linear" if is_mean else encoder.activation)
         layers = getattr(encoder, "dense", None) or []
@@ -104,8 +103,7 @@ class QuantizedEncoder(Encoder):
         """Returns the embeddings of texts."""
         embedding = self.sum(ids)
         if self.is_mean:
-            words = ids if self.num_words is None else grouped(ids, self.num_words)
-            embedding /= divisors(words)
+            embedding /= divisors(ids)
         else:
             embedding = self.function(embedding + self.bias)
         for dense in self.dense:

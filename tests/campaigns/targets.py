@@ -366,7 +366,7 @@ def _words() -> Any:
     from tf_charagram.text.words import WordVectorizer
 
     texts = [text.decode() for text in _SCRIPTS]
-    return WordVectorizer.from_texts([*texts, *texts[:2]], min_count=2, ngram_orders=(2, 3))
+    return WordVectorizer.from_texts([*texts, *texts[:2]], min_count=2)
 
 
 def _ngram_twin(vectorizer: Any) -> Callable[[bytes], Any]:

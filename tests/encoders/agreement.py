@@ -62,16 +62,14 @@ def check_distinct_rows(gradient, rows=ROWS):
     assert sorted(gradient.indices.numpy()) == sorted({i for row in rows for i in row})
 
 
-def check_export(make, tmp_path, vectorizer=None):
+def check_export(make, tmp_path):
     """The SavedModel gives the vectors that vectorizer and encoder give.
 
     Args:
         make: Function from the number of ids to an encoder.
         tmp_path: Empty folder.
-        vectorizer: Where the ids come from.
     """
-    if vectorizer is None:
-        vectorizer = WordVectorizer.from_texts(["the cat doesn't sit", "a cat, a dog \u4f60"])
+    vectorizer = WordVectorizer.from_texts(["the cat doesn't sit", "a cat, a dog \u4f60"])
     encoder = make(vectorizer.num_rows)
     rng = np.random.default_rng(0)
     for weight in encoder.weights:

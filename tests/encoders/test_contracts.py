@@ -43,8 +43,7 @@ def test_contract(name, check, tmp_path):
     check(lambda: make(name), NUM_ROWS, tmp_path)
 
 
-# Settings that change what is computed; those of unknown words also for ids that no vectorizer
-# gives, such as an n-gram at the start of a text.
+# Settings that change what is computed.
 OTHERS = {
     "charagram of two layers": ("charagram", {"activation": "tanh", "num_layers": 2}),
     "dan of two layers": ("dan", {"word_dim": 4, "activation": "relu", "num_layers": 2}),
@@ -55,9 +54,6 @@ OTHERS = {
     "lstm without output gate": ("lstm", {"use_output_gate": False}),
     "lstm without peepholes": ("lstm", {"use_peepholes": False}),
     "gran without peepholes": ("gran", {"use_peepholes": False}),
-    "average of unknown words": ("word_average", {"num_words": 3}),
-    "cse of unknown words": ("cse", {"num_words": 3}),
-    "gran of unknown words": ("gran", {"num_words": 3}),
 }
 
 

@@ -22,7 +22,7 @@ from tf_charagram.tasks import TASKS, settings_class
 from tf_charagram.tuning.search import TuneConfig
 
 #: Arguments that a run decides, or a subclass sets.
-NO_OPTIONS = ("self", "num_rows", "num_words", "dim", "seed", "width", "kwargs")
+NO_OPTIONS = ("self", "num_rows", "dim", "seed", "width", "kwargs")
 
 
 def arguments_of(cls):

@@ -1,4 +1,4 @@
-"""Word encoders against the slow reference, dropout, unknown words, exports."""
+"""Word encoders against the slow reference, dropout, exports."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ from tf_charagram.text.words import WordVectorizer
 
 WORD_ENCODERS = [name for name in ENCODERS if encoder_class(name).vectorizer == "words"]
 ROWS = [[1, 2, 3], [4], [], [2, 2, 5, 2, 1], [0, 3]]
-NUM_WORDS = 3
-#: Known words, unknown ones with and without n-grams, at the start, at the end, alone.
-UNKNOWN_ROWS = [[1, 2, 0, 4, 6, 6, 3], [0, 7], [], [0, 0, 5, 4, 0], [2, 0, 4], [3]]
 
 
 def make(name, num_rows=6, dim=6, **settings):
@@ -95,28 +92,6 @@ CASES = [
 def test_equals_reference(name, settings, encode):
     encoder = make(name, **{"dim": 4, **settings})
     check_against_reference(encoder, weights_of(encoder), encode, rows=ROWS)
-
-
-@pytest.mark.parametrize(
-    ("name", "settings", "encode"),
-    [case for case in CASES if case[1] in ({}, {"dim": 3, "use_output_gate": True,
-     "use_peepholes": True}) or case[0] == "cse"],
-)  # fmt: skip
-def test_unknown_words_equal_reference(name, settings, encode):
-    """Values and gradients; the gradient of the table names each row once."""
-    encoder = make(name, **{"num_rows": 8, "dim": 4, "num_words": NUM_WORDS, **settings})
-    encode = reference.of_runs(encode, NUM_WORDS)
-    check_against_reference(encoder, weights_of(encoder), encode, rows=UNKNOWN_ROWS)
-
-
-@pytest.mark.parametrize("name", WORD_ENCODERS)
-def test_without_unknown_words_nothing_changes(name):
-    rows = [[1, 2, 3, 3], [], [2]]
-    plain, encoder = (
-        randomized(lambda number=number: make(name, num_rows=8, num_words=number))
-        for number in (None, NUM_WORDS)
-    )
-    assert_allclose(encoder(ragged(rows)), plain(ragged(rows)), rtol=1e-5, atol=1e-6)
 
 
 def test_text_without_words():
@@ -212,19 +187,6 @@ class TestDropout:
         shares = [(twice == number).mean() for number in (0, 1, 2)]
         assert_allclose(shares, [1 / 16, 6 / 16, 9 / 16], atol=0.02)
 
-    @pytest.mark.parametrize("name", WORD_ENCODERS)
-    def test_falls_on_words(self, name):
-        """With one draw, a word of two ids whose rows sum to another word's gives the same."""
-        embedded = []
-        for row in ([1], [0, 4]):
-            settings = {"num_rows": 8, "num_words": NUM_WORDS, "word_dropout": 0.5, "seed": 3}
-            encoder = randomized(lambda settings=settings: make(name, **settings))
-            table = encoder.word_table.numpy()
-            table[1] = table[0] + table[4]
-            encoder.word_table.assign(table)
-            embedded.append(encoder(ragged([row]), training=True))
-        assert_allclose(*embedded, rtol=1e-5, atol=1e-6)
-
     @pytest.mark.parametrize("name", ["word_average", "projection"])
     def test_gradient(self, name):
         """Of a function that is linear in W: the gradient times W adds up to the function."""
@@ -241,20 +203,12 @@ class TestDropout:
         assert_allclose(product, loss, rtol=1e-5)
 
 
-@pytest.fixture(scope="module")
-def vectorizer():
-    pytest.importorskip("tensorflow_text")
-    texts = ["the cat sat", "the cat ran", "a dog", "a catfish doesn't \u4f60\u597d"]
-    return WordVectorizer.from_texts(texts, min_count=2, ngram_orders=(2, 3))
-
-
-def for_vectorizer(name, vectorizer):
-    return make(name, num_rows=vectorizer.num_rows, num_words=vectorizer.num_words)
-
-
 @pytest.mark.parametrize("name", some_now(WORD_ENCODERS, "word_average"))
-def test_saved_and_loaded_with_unknown_words(name, vectorizer, tmp_path):
-    embedder = TextEmbedder(vectorizer, randomized(lambda: for_vectorizer(name, vectorizer)))
+def test_saved_and_loaded(name, tmp_path):
+    pytest.importorskip("tensorflow_text")
+    vectorizer = WordVectorizer.from_texts(["the cat sat", "a catfish doesn't \u4f60\u597d"])
+    encoder = randomized(lambda: make(name, num_rows=vectorizer.num_rows))
+    embedder = TextEmbedder(vectorizer, encoder)
     embedder.save(tmp_path)
     texts = ["the cats", "doggerel", "\u597d", "", *NASTY.values()]
     vectors = embedder.encode(texts)
@@ -262,11 +216,6 @@ def test_saved_and_loaded_with_unknown_words(name, vectorizer, tmp_path):
     assert_array_equal(TextEmbedder.load(tmp_path).encode(texts), vectors)
     alone = np.concatenate([embedder.encode([text]) for text in texts])
     assert_allclose(alone, vectors, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("name", some_now(WORD_ENCODERS, "word_average"))
-def test_export_with_unknown_words(name, vectorizer, tmp_path):
-    check_export(lambda _: for_vectorizer(name, vectorizer), tmp_path, vectorizer)
 
 
 @pytest.mark.parametrize(
@@ -287,7 +236,6 @@ def test_export(name, settings, tmp_path):
         ("word_average", {"num_rows": 0}, "`num_rows` must be at least 1. Received: num_rows=0"),
         ("dan", {"num_layers": 3}, "`num_layers` must be 1 or 2. Received: num_layers=3"),
         ("dan", {"activation": "rleu"}, r"Unknown activation 'rleu'. Did you mean 'relu'\?"),
-        ("dan", {"num_words": 6}, r"`num_words` must be in \[1, num_rows\) or None. .* num_rows=6"),
         ("word_average", {"word_dropout": 1.0}, r"`word_dropout` must be in \[0, 1\). .*=1.0"),
         ("gran", {"word_dropout": float("nan")}, r"`word_dropout` must be in \[0, 1\). .*=nan"),
         ("cse", {"dim": 100}, "`dim` must be a multiple of the number of filter widths, 3. .*100"),

@@ -8,7 +8,6 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.contracts import SPEC, ragged, row_sparse
@@ -18,13 +17,10 @@ from tests.layers.test_ragged import (
     NUM_ROWS,
     expected_gradient,
     expected_sums,
-    ids_of_texts,
 )
-from tests.reference.words import word_runs
-from tests.text.strategies import slow_property_settings
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import PaddedEmbedding, RaggedEmbeddingSum, tables_in
-from tf_charagram.layers.ragged import grouped, to_padded
+from tf_charagram.layers.ragged import to_padded
 
 LAYERS = pytest.mark.parametrize("layer_class", [RaggedEmbeddingSum, PaddedEmbedding])
 
@@ -107,38 +103,6 @@ def test_embedding(rows):
         assert_allclose(vectors, expected, rtol=1e-6)
         assert isinstance(gradient, tf.IndexedSlices)
         assert sorted(gradient.indices.numpy().tolist()) == used
-        assert_allclose(tf.convert_to_tensor(gradient), slope, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.long
-@slow_property_settings
-@given(ids_of_texts)
-def test_embedding_of_groups(rows):
-    """Sums, and a gradient that names each row once, in eager mode and in a graph."""
-    layer, rng = PaddedEmbedding(num_rows=7, dim=2), np.random.default_rng(0)
-    table = rng.normal(size=(7, 2))
-    layer.table.assign(table)
-    _optimizer = row_sparse(layer)
-    runs = [word_runs(row, 3) for row in rows]
-    time = max([1, *map(len, runs)])
-    expected, slope = np.zeros((len(rows), time, 2)), np.zeros((7, 2))
-    upstream = rng.normal(size=expected.shape)
-    for r, row in enumerate(runs):
-        for t, run in enumerate(row):
-            for i in run:
-                expected[r, t] += table[i]
-                slope[i] += upstream[r, t]
-
-    def function(ids):
-        with tf.GradientTape() as tape:
-            vectors, _ = layer(grouped(ids, 3))
-        target = tf.constant(upstream, tf.float32)
-        return vectors, tape.gradient(vectors, layer.table.value, output_gradients=target)
-
-    for call in (function, tf.function(function, input_signature=[SPEC])):
-        vectors, gradient = call(ragged(rows))
-        assert_allclose(vectors, expected, rtol=1e-5, atol=1e-6)
-        assert sorted(gradient.indices.numpy()) == sorted({i for row in rows for i in row})
         assert_allclose(tf.convert_to_tensor(gradient), slope, rtol=1e-5, atol=1e-6)
 
 

@@ -5,22 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import tensorflow as tf
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.contracts import SPEC, ragged
-from tests.reference.words import word_runs
-from tests.text.strategies import slow_property_settings
 from tf_charagram.layers.ragged import (
     by_length,
     gather_ragged,
     gather_rows,
-    grouped,
     row_ids,
     sum_rows,
     to_padded,
-    to_padded_groups,
 )
 
 NUM_ROWS, DIM = 6, 3
@@ -138,27 +132,6 @@ def test_to_padded(rows, row_splits):
     assert ids.dtype == tf.int32 and mask.dtype == tf.bool
     assert ids.numpy().tolist() == [row + [0] * (time - len(row)) for row in rows]
     assert mask.numpy().tolist() == [[t < len(row) for t in range(time)] for row in rows]
-
-
-ids_of_texts = st.lists(st.lists(st.integers(0, 6), max_size=6), max_size=5)
-
-
-@pytest.mark.parametrize("row_splits", [tf.int32, tf.int64])
-@slow_property_settings
-@given(ids_of_texts, st.integers(0, 6))
-def test_grouped(row_splits, rows, num_words):
-    found = grouped(ragged(rows).with_row_splits_dtype(row_splits), num_words)
-    assert found.to_list() == [word_runs(row, num_words) for row in rows]
-
-
-@slow_property_settings
-@given(ids_of_texts)
-def test_to_padded_groups(rows):
-    groups, mask = to_padded_groups(grouped(ragged(rows), 3))
-    runs = [word_runs(row, 3) for row in rows]
-    time = max([1, *map(len, runs)])
-    assert mask.numpy().tolist() == [[t < len(row) for t in range(time)] for row in runs]
-    assert groups.to_list() == [g for row in runs for g in row + [[]] * (time - len(row))]
 
 
 LENGTHS = {

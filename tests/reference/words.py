@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from . import text as text_reference
 from .lstm import numerical_gradients, sigmoid, states
 
 Parameters = dict[str, np.ndarray]
@@ -116,49 +115,3 @@ def embed_gradient(
 ) -> Parameters:
     """Differentiates sum(upstream * embed(...)) numerically."""
     return numerical_gradients(lambda **moved: embed(encode, rows, moved), p, upstream, 1e-5)
-
-
-def word_runs(ids: Sequence[int], num_words: int) -> list[list[int]]:
-    """Takes ids apart into words: an id up to `num_words` begins one, and so does the first."""
-    runs: list[list[int]] = []
-    for place, index in enumerate(ids):
-        if place == 0 or index <= num_words:
-            runs.append([])
-        runs[-1].append(index)
-    return runs
-
-
-def of_runs(encode: Encoder, num_words: int) -> Encoder:
-    """An encoder whose words are sums of rows of "W", one row for each id of a run."""
-
-    def encode_runs(ids: Sequence[int], p: Parameters) -> np.ndarray:
-        vectors = [p["W"][run].sum(axis=0) for run in word_runs(ids, num_words)]
-        table = np.array(vectors).reshape(len(vectors), p["W"].shape[1])
-        return encode(range(len(vectors)), p | {"W": table})
-
-    return encode_runs
-
-
-def ids_of_words(
-    words: Sequence[str], known: Sequence[str], ngrams: Sequence[str], orders: Sequence[int]
-) -> list[int]:
-    """The ids of a text's words: 1, 2, ... for known ones; for others 0 and their n-grams' ids.
-
-    Args:
-        words: The normalized words of the text.
-        known: The words with an id of their own.
-        ngrams: The n-grams with an id, which follow those of the words.
-        orders: Their orders.
-
-    Returns:
-        The ids, n-grams by start position and then by order, those without an id left out.
-    """
-    ids = []
-    for word in words:
-        if word in known:
-            ids.append(1 + known.index(word))
-            continue
-        ids.append(0)
-        found = text_reference.ngrams(word, orders, lower=False, collapse=False, strip=False)
-        ids += [1 + len(known) + ngrams.index(ngram) for ngram in found if ngram in ngrams]
-    return ids

@@ -26,7 +26,4 @@ KINDS = {
     ),
     "characters": lambda texts: CharacterVectorizer.from_texts(texts, max_chars=7),
     "words": WordVectorizer.from_texts,
-    "unknown words": lambda texts: WordVectorizer.from_texts(
-        [*texts, CJK_126, "a a"], min_count=2, ngram_orders=(2, 8), lowercase=False
-    ),
 }

@@ -150,28 +150,6 @@ def test_words_are_appended():
     assert rows.tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("texts", [["b b ab ad"], ["b b ab " + CJK_126]], ids=["exact", "mixed"])
-def test_ngrams_of_unknown_words_follow_the_new_words(texts):
-    options = {"min_count": 2, "ngram_orders": (2, 8)}
-    old = WordVectorizer.from_texts(texts, **options)
-    other = WordVectorizer.from_texts(["x x y y ac"], **options)
-    grown, rows = old.grown(other)
-    assert grown.words == ["b", "x", "y"]
-    ngrams = old.num_rows - 2
-    assert rows.tolist() == [0, 1, *range(4, 4 + ngrams)]
-    of_row = dict(zip(rows.tolist(), range(old.num_rows), strict=True))
-    probes = ["b ab", "bad", "", "\u4e00 abc", *CJK]
-    found = [[of_row[i] for i in row if i in of_row] for row in ids_of(grown, probes)]
-    assert found == ids_of(old, probes)
-    assert ids_of(grown, ["x ac"]) != [[2, 0]] and ids_of(grown, ["x ac"])[0][:2] == [2, 0]
-    # Words without n-grams, as those of pretrained vectors.
-    again, rows = old.grown(WordVectorizer(**old.settings(), words=["x"]))
-    assert again.num_rows == old.num_rows + 1
-    assert rows.tolist() == [0, 1, *range(3, 3 + ngrams)]
-    with pytest.raises(ConfigError, match="unknown_words='shared' and unknown_words='ngrams'"):
-        WordVectorizer(words=["x"]).grown(old)
-
-
 def test_hashed_ngrams_have_rows_already():
     old = NgramVectorizer(hash_buckets=50, rows_per_ngram=2)
     grown, rows = old.grown(NgramVectorizer(hash_buckets=50, rows_per_ngram=2))

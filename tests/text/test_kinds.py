@@ -80,7 +80,7 @@ def test_unicode_form(cls):
 ADAPTED = {
     "ngrams": (NgramVectorizer, {"orders": (1, 3), "lowercase": False}, {"min_count": 1}),
     "characters": (CharacterVectorizer, {"max_chars": 4}, {}),
-    "words": (WordVectorizer, {}, {"min_count": 2, "ngram_orders": (2,)}),
+    "words": (WordVectorizer, {}, {"min_count": 2}),
 }
 DATA = {
     "list": lambda texts: texts,

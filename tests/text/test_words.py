@@ -1,34 +1,13 @@
-"""Texts to word ids: the vocabulary, and n-grams of unknown words against the slow reference."""
+"""Texts to word ids, and the vocabulary."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.reference import text as text_reference
-from tests.reference import words as reference
-from tests.text.strategies import (
-    encoded,
-    ids_of,
-    order_sets,
-    raw_lists,
-    slow_property_settings,
-    text_lists,
-)
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.splitting import split_words
 from tf_charagram.text.words import WordVectorizer
-
-# Words have no white space at their ends.
-AS_IT_IS = {"lower": False, "collapse": False, "strip": False}
-
-
-def words_of(texts, lowercase):
-    words = split_words(encoded(texts), lowercase, None, None)
-    return [[word.decode() for word in row] for row in words.to_list()]
 
 
 def test_ids():
@@ -52,45 +31,6 @@ def test_vocabulary_is_counted_from_a_stream(monkeypatch):
     assert WordVectorizer.from_texts(texts, max_words=3).words == list("dae")
     assert WordVectorizer.from_texts(["A a"], lowercase=False).words == ["A", "a"]
     assert WordVectorizer.from_texts(["ab cd"], max_chars=2).words == ["ab"]
-
-
-@slow_property_settings
-@given(text_lists, raw_lists, order_sets, st.integers(2, 3), st.booleans())
-def test_unknown_words_equal_reference(texts, raws, orders, min_count, lowercase):
-    texts = [*texts, "a a a rarelyseen"]
-    words = [word for row in words_of(texts, lowercase) for word in row]
-    counts = {word: words.count(word) for word in words}
-    rare = sorted(word for word, count in counts.items() if count < min_count)
-    ngrams = text_reference.vocabulary(rare, orders, **AS_IT_IS)
-    vectorizer = WordVectorizer.from_texts(
-        texts, min_count=min_count, ngram_orders=tuple(orders), lowercase=lowercase
-    )
-    assert vectorizer.ngrams.ngrams() == ngrams
-    assert vectorizer.num_words == len(counts) - len(rare)
-    assert vectorizer.num_rows == 1 + vectorizer.num_words + len(ngrams)
-    raws = [*texts, *raws]
-    expected = [
-        reference.ids_of_words(row, vectorizer.words, ngrams, orders)
-        for row in words_of(raws, lowercase)
-    ]
-    assert ids_of(vectorizer, raws) == expected
-
-
-def test_unknown_words_by_hand():
-    """Known: a, the. The n-grams of rare "ab" and "b" are " a", " b", "ab" and "b ", which is first
-    as it comes twice; so of "abb" it has " a", "ab" and "b ", and "x" has none.
-    """
-    vectorizer = WordVectorizer.from_texts(["a the a the ab b"], min_count=2, ngram_orders=(2,))
-    assert vectorizer.words == ["a", "the"]
-    assert vectorizer.ngrams.ngrams() == ["b ", " a", " b", "ab"]
-    assert vectorizer.num_rows == 7
-    ids = ids_of(vectorizer, ["the abb a", "", "x"])
-    assert ids == [[2, 0, 4, 6, 3, 1], [], [0]]
-
-
-def test_words_beyond_max_words_provide_ngrams():
-    vectorizer = WordVectorizer.from_texts(["a a b"], max_words=1, ngram_orders=(2,))
-    assert vectorizer.words == ["a"] and vectorizer.ngrams.ngrams() == [" b", "b "]
 
 
 @pytest.mark.parametrize(
@@ -131,17 +71,3 @@ def test_offsets_that_do_not_fit(offsets):
 def test_words_are_distinct(words):
     with pytest.raises(ConfigError, match="at least one word, without duplicates"):
         WordVectorizer(words=words)
-
-
-@pytest.mark.parametrize(
-    ("texts", "arguments", "message"),
-    [
-        (["a b a"], {}, "no word of the texts occurs fewer than 1 times. .*--min-count 2"),
-        (["a a b b"], {"min_count": 2}, "occurs fewer than 2 times. .*--min-count 3"),
-        (["a a b"], {"min_count": 2, "ngram_orders": (0,)}, "integers from 1 to 8. Received: .0."),
-        (["a a b"], {"min_count": 2, "ngram_orders": (4,)}, r"no n-gram of orders \[4\]"),
-    ],
-)
-def test_errors_of_unknown_words(texts, arguments, message):
-    with pytest.raises(ConfigError, match=message):
-        WordVectorizer.from_texts(texts, **{"ngram_orders": (2,), **arguments})

@@ -176,17 +176,16 @@ def test_step_with_settings_of_word_vectors(name, dense_l2, specs_of):
     [
         ("lstm", {"use_peepholes": False}),
         ("lstm", {"use_output_gate": False}),
-        ("gran", {"use_peepholes": False, "num_words": 9}),
-        ("word_average", {"num_words": 9}),
-        ("word_average", {"num_words": 9, "word_dropout": 0.5}),
-        ("lstm", {"num_words": 9, "word_dropout": 0.5}),
+        ("gran", {"use_peepholes": False}),
+        ("word_average", {"word_dropout": 0.5}),
+        ("lstm", {"word_dropout": 0.5}),
         ("cse", {"activation": "linear"}),
         ("char_cnn", {"filters": "kim", "dropout": 0.5, "dense": "none"}),
     ],
     ids=str,
 )
 def test_step_with_options(name, options, specs_of):
-    """Without peepholes, with n-grams for unknown words, and with other ways to pool."""
+    """Without peepholes, with dropout, and with other ways to pool."""
     check(paraphrase(name, options=options), specs_of("words"))
 
 

@@ -22,8 +22,6 @@ def save(tmp_path):
 
     def saved(name, reading=None, **options):
         vectorizer = vectorizer_class(vectorizer_of(name)).from_texts(TEXTS, **reading or {})
-        if reading and "ngram_orders" in reading:
-            options["num_words"] = vectorizer.num_words
         if name.startswith("char_"):
             options.setdefault("char_dim", 5)
         encoder = encoder_class(name)(num_rows=vectorizer.num_rows, dim=DIM, **options)
@@ -50,11 +48,6 @@ def test_ngrams_and_options(save):
     config = make_settings("sentences", init=init)
     assert (config.ngrams, config.encoder_options.activation) == ((2, 5), "relu")
     check_inherited(config)
-
-
-def test_unknown_words(save):
-    init = save("lstm", {"ngram_orders": (2, 3), "min_count": 2})
-    assert make_settings("words", init=init).unknown_words == "ngrams"
 
 
 @pytest.mark.parametrize(("name", "option"), [("char_cnn", "dropout"), ("dan", "word_dropout")])

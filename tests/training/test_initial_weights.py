@@ -139,34 +139,6 @@ def test_an_unknown_word_becomes_known(name, tmp_path):
     np.testing.assert_array_equal(grown.encode(["the bee", *OLD]), old.encode(["the bee", *OLD]))
 
 
-@pytest.mark.parametrize("name", some_now(["word_average", "lstm"], "lstm"))
-def test_unknown_words_of_ngrams(name, tmp_path):
-    """Appended words move the ids of the n-grams, and the rows go with them."""
-    options = {"min_count": 2, "ngram_orders": (2, 3)}
-
-    def make(vectorizer):
-        return maker(name, num_words=vectorizer.num_words)(vectorizer)
-
-    vectorizer = vectorizer_of(name, ["the the cat cats"], **options)
-    old = TextEmbedder(vectorizer, randomized(lambda: make(vectorizer)))
-    old.save(tmp_path)
-    new = vectorizer_of(name, ["a a dog dog bird"], **options)
-    grown = TextEmbedder(*grow_from(tmp_path, new, make))
-    assert grown.vectorizer.words == ["the", "a", "dog"]
-    texts = ["the cats", "cat", "scats the tack", "", "\u4f60"]
-    assert len(old.vectorizer(tf.constant(texts)).values) > len(texts)
-    np.testing.assert_array_equal(grown.encode(texts), old.encode(texts))
-    changed = ["a", "dog", "birds the"]
-    assert (grown.encode(changed) != old.encode(changed)).any(axis=1).all()
-    shared = vectorizer_of(name, ["a"])
-    other = vectorizer_of(name, ["a a dog"], min_count=2, ngram_orders=(2,))
-    with pytest.raises(ConfigError, match=r"Received: orders \[2, 3\] and \[2\]"):
-        grow_from(tmp_path, other, make)
-    TextEmbedder(shared, maker(name)(shared)).save(tmp_path / "shared")
-    with pytest.raises(ConfigError, match="unknown_words='shared' and unknown_words='ngrams'"):
-        grow_from(tmp_path / "shared", new, make)
-
-
 def test_hashed_ngrams(tmp_path):
     options = {"orders": (2, 3), "hash_buckets": 64, "rows_per_ngram": 2}
     old = TextEmbedder(

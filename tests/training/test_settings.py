@@ -91,11 +91,6 @@ def test_what_is_refused(config, settings, message):
     assert message.replace("\\", "") in str(raised.value)
 
 
-def test_ngrams_of_unknown_words():
-    config = ParaphraseConfig(encoder="lstm", unknown_words="ngrams", ngrams=(2,))
-    assert config.ngrams == (2,)
-
-
 def test_other_settings_are_no_resume(tmp_path):
     def check(old, new):
         saved = {"settings": json.loads(json.dumps(old.to_dict())), "data_files": {}}

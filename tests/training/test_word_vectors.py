@@ -18,7 +18,6 @@ from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.building import (
     check_options,
-    encoder_for,
     make_encoder,
     make_vectorizer,
 )
@@ -97,21 +96,6 @@ def test_without_a_file(tmp_path):
 def test_min_count_is_for_the_texts(tmp_path):
     plain, _, _, found = build(config_for(write(tmp_path, *VECTORS), min_count=2))
     assert plain.words == ["a", "cat"] and found == 1
-
-
-def test_parts_of_unknown_words_keep_their_random_vectors(tmp_path):
-    """They have the rows behind the words."""
-    config = config_for(write(tmp_path, *VECTORS), min_count=2, unknown_words="ngrams")
-    check_options(config)
-    vectorizer = make_vectorizer(config, TEXTS)
-    assert vectorizer.words == ["a", "cat"]
-    encoder = encoder_for(config, vectorizer)
-    before = encoder.word_table.numpy()
-    assert len(before) > 10
-    assert load_pretrained(config, vectorizer, encoder) == 1
-    after = encoder.word_table.numpy()
-    assert_array_equal(after[:3] != before[:3], [[i != 1] * 3 for i in range(3)])
-    assert_array_equal(after[3:], before[3:])
 
 
 @pytest.mark.parametrize("name", WITH_WORD_DIM)
@@ -193,7 +177,7 @@ def test_word_dropout_reaches_the_encoder(name):
 @pytest.mark.parametrize(
     ("option", "value"),
     [("word_vectors", "file"), ("freeze_words", True),
-     ("unknown_words", "ngrams"), ("word_dropout", 0.5), ("l2_words", 0.1)],
+     ("word_dropout", 0.5), ("l2_words", 0.1)],
 )  # fmt: skip
 def test_options_of_word_encoders_only(encoder, option, value):
     message = f"`{option}` is not an option of the encoder '{encoder}'. Received: {option}="
@@ -212,10 +196,6 @@ def test_composition_is_penalized_in_every_encoder():
         (
             {"freeze_words": True, "l2_words": 0.1},
             "`l2_words` is for word vectors that are trained, not for `freeze_words`.*=0.1",
-        ),
-        (
-            {"freeze_words": True, "unknown_words": "ngrams"},
-            "`freeze_words` would leave the n-grams of unknown words at their random vectors",
         ),
         ({"l2_words": -1.0}, "`l2_words` must not be negative. Received: l2_words=-1.0"),
         ({"l2_words": float("inf")}, "`l2_words` must be a finite number. Received: l2_words=inf"),

@@ -106,7 +106,7 @@ class IdentityRnn(SequenceEncoder):
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
         inputs, mask = self.vectors(ids, training)
-        return self.rnn(inputs, mask=mask) / divisors(self.words_of(ids))
+        return self.rnn(inputs, mask=mask) / divisors(ids)
 
     def pull_back_targets(self) -> dict[str, np.ndarray]:
         """Returns the targets of an L2 penalty by `weight.path`: I, I and 0 for Wx, Wh and b."""
@@ -231,4 +231,4 @@ class Gran(SequenceEncoder):
         states = self.lstm(inputs, mask=mask, training=training)
         gates = self.gate(tf.concat([inputs, states], axis=-1))
         # Past the last word, the inputs are zero.
-        return tf.reduce_sum(inputs * gates, axis=1) / divisors(self.words_of(ids))
+        return tf.reduce_sum(inputs * gates, axis=1) / divisors(ids)

@@ -9,10 +9,10 @@ import tensorflow as tf
 
 from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.options import WordOptions
-from tf_charagram.errors import ConfigError, check_integers, check_positive
+from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.base import ConfiguredLayer
 from tf_charagram.layers.embedding_table import PaddedEmbedding, RaggedEmbeddingSum
-from tf_charagram.layers.ragged import gather_rows, grouped, sum_rows
+from tf_charagram.layers.ragged import gather_rows, sum_rows
 
 
 class WordEncoder(Encoder, ConfiguredLayer):
@@ -26,9 +26,6 @@ class WordEncoder(Encoder, ConfiguredLayer):
         word_dropout: Share of the numbers in word vectors that training drops, drawn for each
             occurrence of a word (CSE, section 5.1: dropout of Srivastava et al. 2014 on the word
             embeddings). The others are scaled up to keep the expectation.
-        num_words: Number of words with their own id, 1 to `num_words`. Higher ids are parts of the
-            unknown word they follow, whose vector is the sum of its rows, including row 0; see
-            `WordVectorizer`. Default: every id is a word.
 
     Attributes:
         word_dim: Width of the word vectors.
@@ -52,23 +49,15 @@ class WordEncoder(Encoder, ConfiguredLayer):
         width: int | None,
         seed: int,
         word_dropout: float = WordOptions.word_dropout,
-        num_words: int | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         check_positive(num_rows=num_rows, dim=dim, word_dim=dim if width is None else width)
-        check_integers(num_words=num_words)
         if not 0.0 <= word_dropout < 1.0:
             raise ConfigError(
                 f"`word_dropout` must be in [0, 1). Received: word_dropout={word_dropout}"
             )
-        if num_words is not None and not 1 <= num_words < num_rows:
-            raise ConfigError(
-                f"`num_words` must be in [1, num_rows) or None. Received: num_words={num_words}, "
-                f"num_rows={num_rows}"
-            )
         self.num_rows = num_rows
-        self.num_words = num_words
         self.dim = dim
         self.word_dim = width or dim
         self.seed = seed
@@ -91,10 +80,6 @@ class WordEncoder(Encoder, ConfiguredLayer):
         """
         return self.table.table
 
-    def words_of(self, ids: tf.RaggedTensor) -> tf.RaggedTensor:
-        """Returns the words of each text: ids, or groups of ids `(batch, None, None)`."""
-        return ids if self.num_words is None else grouped(ids, self.num_words)
-
 
 class AveragingEncoder(WordEncoder):
     """Base of the encoders that read words as a bag: `mean` returns one vector per text."""
@@ -103,7 +88,7 @@ class AveragingEncoder(WordEncoder):
 
     def mean(self, ids: tf.RaggedTensor, training: bool) -> tf.Tensor:
         """Returns the means of the word vectors, `(batch, word_dim)`; zeros without words."""
-        lengths = divisors(self.words_of(ids))
+        lengths = divisors(ids)
         if training and self.word_dropout:
             return self._dropped_sum(ids) / lengths
         return self.table(ids, training=training) / lengths
@@ -111,16 +96,12 @@ class AveragingEncoder(WordEncoder):
     def _dropped_sum(self, ids: tf.RaggedTensor) -> tf.Tensor:
         """Sums vectors with dropout, which needs the vector of each occurrence."""
         rows, positions = self.table.touched_rows(ids)
-        words = self.words_of(ids)
-        if self.num_words is None:
-            vectors = gather_rows(rows, positions.values)
-        else:
-            vectors = sum_rows(rows, words.values.with_values(positions.values))
+        vectors = gather_rows(rows, positions.values)
         num_vectors = tf.shape(vectors, tf.int64)[0]
         # Sums need at least one row, even if all texts are empty.
         is_empty = tf.cast(tf.equal(num_vectors, 0), tf.int32)
         vectors = tf.pad(self._dropout(vectors, training=True), [[0, is_empty], [0, 0]])
-        return sum_rows(vectors, words.with_values(tf.range(num_vectors)))
+        return sum_rows(vectors, ids.with_values(tf.range(num_vectors)))
 
 
 class SequenceEncoder(WordEncoder):
@@ -132,7 +113,7 @@ class SequenceEncoder(WordEncoder):
 
     def vectors(self, ids: tf.RaggedTensor, training: bool) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the word vectors after dropout, `(batch, time, word_dim)`, and their mask."""
-        vectors, mask = self.table(self.words_of(ids))
+        vectors, mask = self.table(ids)
         return self._dropout(vectors, training=training), mask
 
 

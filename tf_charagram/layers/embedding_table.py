@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import check_positive
 from tf_charagram.layers.base import ConfiguredLayer
-from tf_charagram.layers.ragged import gather_rows, sum_rows, to_padded, to_padded_groups
+from tf_charagram.layers.ragged import gather_rows, sum_rows, to_padded
 
 #: Of a table, a sparse gradient names the rows of the batch.
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
@@ -218,12 +218,10 @@ class RaggedEmbeddingSum(EmbeddingTable):
 class PaddedEmbedding(EmbeddingTable):
     """Looks ragged ids up in a table and pads the vectors with zeros.
 
-    Ids may come in groups, for instance a word and its n-grams; the vector of a group is the sum of
-    its rows. Only the rows of the batch are read. Arguments and errors are those of
-    `EmbeddingTable`.
+    Only the rows of the batch are read. Arguments and errors are those of `EmbeddingTable`.
 
     Call arguments:
-        ids: `tf.RaggedTensor` int32 `(batch, None)`, or `(batch, None, None)` in groups.
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
         training: Whether the table is being trained, see `EmbeddingTable`.
 
     Returns:
@@ -233,16 +231,12 @@ class PaddedEmbedding(EmbeddingTable):
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the padded vectors and their mask."""
-        touched, positions = tf.unique(ids.flat_values, out_idx=tf.int64)
-        ids = ids.with_flat_values(positions + 1)
+        touched, positions = tf.unique(ids.values, out_idx=tf.int64)
+        ids = ids.with_values(positions + 1)
         rows = self.rows(touched, training)
         rows = tf.concat([tf.zeros([1, self.dim], rows.dtype), rows], axis=0)
-        if ids.ragged_rank > 1:
-            groups, mask = to_padded_groups(ids)
-            vectors = sum_rows(rows, groups)
-        else:
-            padded, mask = to_padded(ids)
-            vectors = gather_rows(rows, tf.reshape(padded, [-1]))
+        padded, mask = to_padded(ids)
+        vectors = gather_rows(rows, tf.reshape(padded, [-1]))
         return tf.reshape(vectors, tf.concat([tf.shape(mask), [self.dim]], axis=0)), mask
 
     def compute_output_spec(

@@ -1,4 +1,4 @@
-"""Operations on ragged ids: sums of rows, padding, groups, and batches by length.
+"""Operations on ragged ids: sums of rows, padding, and batches by length.
 
 Sums are products of a sparse matrix in CSR form, one row per text, with the embedding table. Their
 gradient is the product with the transposed matrix; transposing a CSR matrix is a counting sort. On
@@ -158,28 +158,6 @@ def gather_ragged(ids: tf.RaggedTensor, rows: tf.Tensor) -> tf.RaggedTensor:
     return tf.RaggedTensor.from_row_splits(values, splits, validate=False)
 
 
-def grouped(ids: tf.RaggedTensor, num_words: int) -> tf.RaggedTensor:
-    """Groups the ids of texts into words, each a word id and the ids of its n-grams.
-
-    An id up to `num_words` begins a word, and so does the first id of a text; other ids belong to
-    the word before them.
-
-    Args:
-        ids: int32 `(batch, None)`.
-        num_words: The highest id that begins a word.
-
-    Returns:
-        int32 `(batch, None, None)`: texts, words, ids.
-    """
-    rows = row_ids(ids)
-    is_first = tf.not_equal(rows, tf.concat([[-1], rows], axis=0)[:-1])
-    begins = tf.reshape(tf.where(is_first | (ids.values <= num_words)), [-1])
-    splits = tf.concat([begins, tf.shape(rows, tf.int64)], axis=0)
-    words = tf.RaggedTensor.from_row_splits(ids.values, splits, validate=False)
-    texts = tf.searchsorted(begins, tf.cast(ids.row_splits, tf.int64), out_type=tf.int64)
-    return tf.RaggedTensor.from_row_splits(words, texts, validate=False)
-
-
 def to_padded(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Pads ids at the end with 0, to at least one step.
 
@@ -194,24 +172,6 @@ def to_padded(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor]:
     # Position 0 of the values is the padding.
     positions = tf.where(mask, starts + steps + 1, 0)
     return tf.gather(tf.concat([tf.zeros([1], ids.dtype), ids.values], axis=0), positions), mask
-
-
-def to_padded_groups(ids: tf.RaggedTensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
-    """Pads groups of ids at the end with empty groups, to at least one step.
-
-    Args:
-        ids: int32 or int64 `(batch, None, None)`.
-
-    Returns:
-        Ids of the same type, `(batch * time, None)`, and a bool mask `(batch, time)`, true at real
-        groups.
-    """
-    starts, lengths, steps = _steps(ids)
-    # A padded group begins where the next real one does.
-    begins = tf.gather(ids.values.row_splits, starts + tf.minimum(steps, lengths))
-    splits = tf.concat([tf.reshape(begins, [-1]), ids.values.row_splits[-1:]], axis=0)
-    groups = tf.RaggedTensor.from_row_splits(ids.flat_values, splits, validate=False)
-    return groups, steps < lengths
 
 
 def _steps(ids: tf.RaggedTensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:

@@ -17,15 +17,9 @@ from tf_charagram.text.batches import bounded_batches
 from tf_charagram.text.splitting import split_words
 from tf_charagram.text.tensors import LookupTable, string_tensor, texts_of
 from tf_charagram.text.validation import check_counting, check_texts
-from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.text.vocabulary import NgramVocabulary
 
 UNKNOWN = 0
 _CHUNK_TEXTS, _CHUNK_CHARS = 10_000, 2_000_000
-# Prefix of the names of the n-gram arrays in a state.
-_NGRAM = "ngram_"
-# The n-grams are those of words that are normalized already.
-_UNCHANGED: dict[str, Any] = {"lowercase": False, "unicode_form": None, "max_chars": None}
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -36,15 +30,12 @@ class WordVectorizer(TextVectorizer):
     are split as in the Penn Treebank and as pretrained vectors expect: `don't` gives `do n't`,
     `it's` gives `it 's`; text that is already split is unchanged. Other words keep an apostrophe
     inside. `3.14` is one word, `x-ray` three, every Chinese character one. A word that is not in
-    the vocabulary has id 0. With `ngrams`, it is followed by the ids of its n-grams, including a
-    space before and after the word; they are above `num_words`.
+    the vocabulary has id 0.
 
     Needs tensorflow-text, also to serve the exported model.
 
     Args:
         words: The words with ids from 1 on; distinct. Default: those of the texts given to `adapt`.
-        ngrams: The n-grams of unknown words, with ids from `num_words + 1` on; `None` for a single
-            id for all unknown words.
         lowercase: As for `TextVectorizer`, like the call arguments and the result.
         unicode_form: As for `TextVectorizer`.
         max_chars: As for `TextVectorizer`.
@@ -58,21 +49,17 @@ class WordVectorizer(TextVectorizer):
         self,
         *,
         words: Sequence[str] | None = None,
-        ngrams: NgramVocabulary | None = None,
         lowercase: bool = True,
         unicode_form: str | None = None,
         max_chars: int | None = 10_000,
         **kwargs: Any,
     ) -> None:
         super().__init__(lowercase, unicode_form, max_chars, **kwargs)
-        self.ngrams: NgramVocabulary | None = None
         self._utf8, self._offsets = np.zeros(0, np.uint8), np.zeros(0, np.int64)
         if words is not None:
-            self._use(words, ngrams)
-        elif ngrams is not None:
-            raise ConfigError("`ngrams` need `words`.")
+            self._use(words)
 
-    def _use(self, words: Sequence[str], ngrams: NgramVocabulary | None) -> None:
+    def _use(self, words: Sequence[str]) -> None:
         check_texts(words, "words")
         try:
             encoded = [word.encode() for word in words]
@@ -88,10 +75,6 @@ class WordVectorizer(TextVectorizer):
         self._offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         rows = tf.range(1, len(encoded) + 1, dtype=tf.int64)
         self._table = LookupTable(tf.constant(encoded), rows, UNKNOWN)
-        self.ngrams = ngrams
-        self._unknown_words = None
-        if ngrams is not None:
-            self._unknown_words = _UnknownWords(ngrams, self.num_words + 1)
 
     @classmethod
     def from_texts(
@@ -100,7 +83,6 @@ class WordVectorizer(TextVectorizer):
         *,
         min_count: int = 1,
         max_words: int | None = None,
-        ngram_orders: Sequence[int] | None = None,
         **options: Unpack[TextOptions],
     ) -> WordVectorizer:
         """Builds a vectorizer from the words of texts: most frequent first, then by code point.
@@ -109,13 +91,11 @@ class WordVectorizer(TextVectorizer):
             texts: The texts, with repetitions; read once, as a stream.
             min_count: Minimum number of occurrences of a word.
             max_words: Maximum number of words; the most frequent ones are kept.
-            ngram_orders: Orders of the n-grams of unknown words, which are those of the rare words
-                that get no id. Default: unknown words share a single id.
             **options: `lowercase`, `unicode_form` and `max_chars`, as for the class.
 
         Raises:
-            ConfigError: An argument is out of range, `texts` is a single string, no word is
-                frequent enough, or no word is rare enough to provide n-grams.
+            ConfigError: An argument is out of range, `texts` is a single string, or no word is
+                frequent enough.
         """
         texts = texts_of(texts, "texts")
         check_counting(min_count, max_words=max_words)
@@ -131,17 +111,7 @@ class WordVectorizer(TextVectorizer):
             )
         # The order of UTF-8 bytes is that of code points.
         words = [word.decode() for _, word in sorted(kept)[:max_words]]
-        ngrams = None
-        if ngram_orders is not None:
-            rare = sorted({word.decode() for word in counts}.difference(words))
-            if not rare:
-                raise ConfigError(
-                    "Rare words provide the n-grams of unknown words, and no word of the texts "
-                    f"occurs fewer than {min_count} times. Raise `min_count`, for instance "
-                    f"--min-count {min_count + 1}, or do without `unknown_words=ngrams`."
-                )
-            ngrams = NgramVocabulary.from_texts(rare, orders=ngram_orders, **_UNCHANGED)
-        vectorizer._use(words, ngrams)
+        vectorizer._use(words)
         return vectorizer
 
     @property
@@ -150,10 +120,7 @@ class WordVectorizer(TextVectorizer):
         return len(self._offsets) > 0
 
     def _take(self, state: dict[str, np.ndarray]) -> None:
-        names = [name for name in state if name.startswith(_NGRAM)]
-        ngrams = {name.removeprefix(_NGRAM): state[name] for name in names}
-        words = _words_of(state["utf8"], state["offsets"])
-        self._use(words, NgramVocabulary.from_arrays(ngrams) if ngrams else None)
+        self._use(_words_of(state["utf8"], state["offsets"]))
 
     @property
     def words(self) -> list[str]:
@@ -161,7 +128,7 @@ class WordVectorizer(TextVectorizer):
         return _words_of(self._utf8, self._offsets)
 
     def _num_ids(self) -> int:
-        return 1 + self.num_words + (0 if self.ngrams is None else len(self.ngrams))
+        return 1 + self.num_words
 
     @property
     def num_words(self) -> int:
@@ -171,73 +138,24 @@ class WordVectorizer(TextVectorizer):
     @property
     def resources(self) -> list[Any]:
         """Lookup tables, which a SavedModel must track."""
-        more = [] if self._unknown_words is None else self._unknown_words.ngrams.resources
-        return [self._table, *more]
+        return [self._table]
 
     def _ids(self, texts: tf.Tensor) -> tf.RaggedTensor:
         words = self._split(texts)
-        ids = tf.cast(self._table.lookup(words.values), tf.int32)
-        if self._unknown_words is None:
-            return words.with_values(ids)
-        return self._unknown_words(words, ids)
+        return words.with_values(tf.cast(self._table.lookup(words.values), tf.int32))
 
     def _split(self, texts: tf.Tensor) -> tf.RaggedTensor:
         return split_words(texts, self.lowercase, self.unicode_form, self.max_chars)
 
     def grown(self, other: WordVectorizer) -> tuple[WordVectorizer, np.ndarray]:
-        """Appends the words and n-grams of another vectorizer, which may lack n-grams."""
+        """Appends the words of another vectorizer."""
         check_growable(self, other)
         words = list(dict.fromkeys([*self.words, *other.words]))
-        rows, ngrams = np.arange(self.num_words + 1), self.ngrams
-        if ngrams is not None:
-            ngram_rows = np.arange(len(ngrams))
-            if other.ngrams is not None:
-                ngrams, ngram_rows = ngrams.grown(other.ngrams)
-            rows = np.concatenate([rows, ngram_rows + len(words) + 1])
-        elif other.ngrams is not None:
-            raise ConfigError(
-                "A vectorizer can only grow by one with the same settings. Received: "
-                "unknown_words='shared' and unknown_words='ngrams'"
-            )
-        return type(self)(**self.settings(), words=words, ngrams=ngrams), rows
+        return type(self)(**self.settings(), words=words), np.arange(self.num_rows)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Returns named arrays: all words in UTF-8, their offsets, and the n-grams."""
-        ngrams = {} if self.ngrams is None else self.ngrams.to_arrays()
-        prefixed = {_NGRAM + name: array for name, array in ngrams.items()}
-        return {"utf8": self._utf8, "offsets": self._offsets, **prefixed}
-
-
-class _UnknownWords(tf.Module):
-    """Inserts the ids of the n-grams of each unknown word after its own id.
-
-    Args:
-        vocabulary: The n-grams that have an id.
-        first_id: The id of the first n-gram.
-
-    Call arguments:
-        words: String `tf.RaggedTensor` `(batch, None)`, normalized words.
-        ids: Their ids, int32 `(num_words,)`.
-
-    Returns:
-        `tf.RaggedTensor` int32 `(batch, None)`.
-    """
-
-    def __init__(self, vocabulary: NgramVocabulary, first_id: int) -> None:
-        super().__init__()
-        self.first_id = first_id
-        self.ngrams = NgramVectorizer(vocabulary=vocabulary, **_UNCHANGED)
-
-    def __call__(self, words: tf.RaggedTensor, ids: tf.Tensor) -> tf.RaggedTensor:
-        # The empty text has no n-grams.
-        parts = self.ngrams(tf.where(tf.equal(ids, UNKNOWN), words.values, ""))
-        num_words, num_parts = tf.size(ids), tf.size(parts.values)
-        # Positions of the words in the result, and its size.
-        begins = tf.cast(parts.row_splits, tf.int32) + tf.range(num_words + 1)
-        behind = tf.range(num_parts) + tf.cast(parts.value_rowids(), tf.int32) + 1
-        values = tf.dynamic_stitch([begins[:-1], behind], [ids, parts.values + self.first_id])
-        splits = tf.cast(tf.gather(begins, words.row_splits), tf.int64)
-        return tf.RaggedTensor.from_row_splits(values, splits, validate=False)
+        """Returns named arrays: all words in UTF-8, and their offsets."""
+        return {"utf8": self._utf8, "offsets": self._offsets}
 
 
 def _words_of(utf8: np.ndarray, offsets: np.ndarray) -> list[str]:

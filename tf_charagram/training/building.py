@@ -26,7 +26,6 @@ from tf_charagram.text.dictionary import (
 )
 from tf_charagram.text.reading import TextReader
 from tf_charagram.text.tensors import string_tensor
-from tf_charagram.text.words import WordVectorizer
 from tf_charagram.training.initial_weights import check_width, pretrained_width
 from tf_charagram.training.settings import RunConfig
 
@@ -49,15 +48,12 @@ def check_options(config: RunConfig) -> None:
     make_encoder(config, num_rows=1)
 
 
-def make_encoder(
-    config: RunConfig, num_rows: int, *, num_words: int | None = None
-) -> keras.layers.Layer:
+def make_encoder(config: RunConfig, num_rows: int) -> keras.layers.Layer:
     """Builds the encoder of a run.
 
     Args:
         config: Settings of the run.
         num_rows: Number of ids.
-        num_words: For word encoders, the highest id that is a word; see `WordEncoder`.
 
     Raises:
         ConfigError: An option is out of range, pretrained word vectors have another width, or
@@ -65,8 +61,6 @@ def make_encoder(
         DataError: The file of word vectors cannot be read, or its first line is bad.
     """
     options = {"dim": config.dim, "seed": config.seed, **asdict(config.encoder_options)}
-    if num_words is not None:
-        options["num_words"] = num_words
     width = None if config.word_vectors is None else pretrained_width(config)
     if width is not None:
         field = "word_dim" if "word_dim" in options else "dim"
@@ -83,13 +77,6 @@ def make_encoder(
             "or choose another encoder."
         )
     return encoder
-
-
-def encoder_for(config: RunConfig, vectorizer: keras.layers.Layer) -> keras.layers.Layer:
-    """Builds the encoder of a run for the ids of a vectorizer."""
-    has_parts = isinstance(vectorizer, WordVectorizer) and vectorizer.ngrams is not None
-    num_words = vectorizer.num_words if has_parts else None
-    return make_encoder(config, vectorizer.num_rows, num_words=num_words)
 
 
 def make_vectorizer(
@@ -166,8 +153,6 @@ def _vectorizer(config: RunConfig, texts: Iterable[str], lowercase: bool) -> Any
         options |= {"orders": config.ngrams, "max_per_order": config.max_per_order}
     if kind != "characters":
         options |= {"min_count": config.min_count}
-    if kind == "words" and config.unknown_words == "ngrams":
-        options |= {"ngram_orders": config.ngrams}
     return vectorizer_class(kind).from_texts(texts, **options)
 
 

@@ -59,9 +59,6 @@ def inherited_settings(init: str | Path) -> dict[str, Any]:
         settings["use_capitals"] = vectorizer["lowercase"]
     if "orders" in vectorizer:
         settings["ngrams"] = tuple(vectorizer["orders"])
-    if cls.vectorizer == "words":
-        has_parts = encoder.get("num_words") is not None
-        settings["unknown_words"] = "ngrams" if has_parts else "shared"
     return settings
 
 

@@ -28,7 +28,7 @@ _PENALTIES = ("l2", "l2_words", "l2_composition")
 _NGRAM_SETTINGS = (
     "ngrams", "max_per_order", "dictionary", "hash_buckets", "rows_per_ngram",
 )  # fmt: skip
-_WORD_SETTINGS = ("word_vectors", "freeze_words", "unknown_words", "l2_words")
+_WORD_SETTINGS = ("word_vectors", "freeze_words", "l2_words")
 # Settings that do not apply to encoders of some ids.
 _WITHOUT_USE = {
     "ngrams": _WORD_SETTINGS,
@@ -132,11 +132,6 @@ class RunConfig:
         "word vectors",
     )
     freeze_words: bool = option(False, "do not train the word vectors", "word vectors")
-    unknown_words: Literal["shared", "ngrams"] = option(
-        "shared",
-        "vector of an unknown word: shared, or ngrams, the sum of its n-grams",
-        "word vectors",
-    )
     dim: int | None = option(300, "width of the embedding", "model")
     evaluations_per_epoch: int = option(4, "evaluations per epoch", "run")
     checkpoint_every_s: float = option(
@@ -235,13 +230,11 @@ def _names(config: RunConfig | type[RunConfig]) -> list[str]:
 
 def _check_text_settings(config: RunConfig) -> None:
     """Checks that the settings of n-grams and word vectors suit the encoder and each other."""
-    ids = vectorizer_of(config.encoder)
-    for name in changed(config, _WITHOUT_USE[ids]):
-        if (ids, name, config.unknown_words) != ("words", "ngrams", "ngrams"):
-            raise ConfigError(
-                f"`{name}` is not an option of the encoder '{config.encoder}'. "
-                f"Received: {name}={getattr(config, name)!r}"
-            )
+    for name in changed(config, _WITHOUT_USE[vectorizer_of(config.encoder)]):
+        raise ConfigError(
+            f"`{name}` is not an option of the encoder '{config.encoder}'. "
+            f"Received: {name}={getattr(config, name)!r}"
+        )
     if config.hash_buckets is None and config.rows_per_ngram != 1:
         raise ConfigError(
             "`rows_per_ngram` is for `hash_buckets` only. "
@@ -257,11 +250,6 @@ def _check_text_settings(config: RunConfig) -> None:
         raise ConfigError(
             "`l2_words` is for word vectors that are trained, not for `freeze_words`. Leave one of "
             f"them out. Received: l2_words={config.l2_words}"
-        )
-    if config.freeze_words and config.unknown_words == "ngrams" and config.init is None:
-        raise ConfigError(
-            "`freeze_words` would leave the n-grams of unknown words at their random vectors. "
-            "Leave it out, or choose `unknown_words=shared`."
         )
     if config.freeze_words and config.word_vectors is None and config.init is None:
         raise ConfigError(

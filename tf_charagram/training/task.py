@@ -20,7 +20,7 @@ from tf_charagram.data.starter import STARTER
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.locations import model_files
 from tf_charagram.optimizers.exchange import ALONE, Exchange
-from tf_charagram.training.building import encoder_for
+from tf_charagram.training.building import make_encoder
 from tf_charagram.training.initial_weights import grow_from, load_pretrained
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
@@ -186,7 +186,7 @@ class Task(ABC):
         return vectorizer, self._new_encoder(vectorizer)
 
     def _new_encoder(self, vectorizer: keras.layers.Layer) -> keras.layers.Layer:
-        encoder = encoder_for(self.config, vectorizer)
+        encoder = make_encoder(self.config, vectorizer.num_rows)
         if self.config.word_vectors is not None:
             self.num_words_found = load_pretrained(self.config, vectorizer, encoder, self.bad_lines)
         return encoder

@@ -38,8 +38,6 @@ SHORT = [to_bytes(text) for text in TEXTS if len(text) < 100]
 
 def make(vectorizer, encoder_class, **settings):
     """Returns an embedder with weights that are not those it starts from, among them a bias."""
-    if isinstance(vectorizer, WordVectorizer) and vectorizer.ngrams is not None:
-        settings["num_words"] = vectorizer.num_words
     encoder = encoder_class(num_rows=vectorizer.num_rows, dim=DIM, **settings)
     draw = np.random.default_rng(0)
     encoder.set_weights([draw.normal(0, 0.3, w.shape).astype(np.float32) for w in encoder.weights])
@@ -68,10 +66,6 @@ MODELS = {
     "word_average": (WordVectorizer.from_texts, WordAverage, {}),
     "projection": (WordVectorizer.from_texts, Projection, {}),
     "dan": (WordVectorizer.from_texts, Dan, {"num_layers": 2}),
-    "parts of words": (
-        lambda texts: WordVectorizer.from_texts(texts, max_words=40, ngram_orders=(2, 3)),
-        WordAverage, {},
-    ),
 }  # fmt: skip
 
 
@@ -88,7 +82,7 @@ def plain_of(name):
     some_now(
         [*itertools.product(MODELS, ["float16", "int8"])],
         ("linear", "int8"), ("two layers", "float16"), ("hashed", "int8"),
-        ("word_average", "float16"), ("dan", "int8"), ("parts of words", "int8"),
+        ("word_average", "float16"), ("dan", "int8"),
     ),
 )  # fmt: skip
 def test_quantized_vectors_are_nearly_the_same(name, table_dtype):
@@ -191,7 +185,7 @@ class TestMaxNgrams:
 
 
 class TestDim:
-    @pytest.mark.parametrize("name", ["linear", "hashed", "word_average", "parts of words"])
+    @pytest.mark.parametrize("name", ["linear", "hashed", "word_average"])
     def test_cosines_are_those_of_the_projections(self, name):
         plain, vectors = plain_of(name)
         table = next(w.numpy() for w in plain.encoder.weights if w.numpy().ndim == 2)

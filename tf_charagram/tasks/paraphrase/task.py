@@ -99,7 +99,7 @@ class ParaphraseTask(EmbedderTask):
     def make_stream(self, model: TextEmbedder, folder: RunFolder) -> PairStream:
         """Returns the batches; their ids are computed when the stream is opened."""
         config = self.config
-        is_ngrams = "ngrams" in (encoder_class(config.encoder).vectorizer, config.unknown_words)
+        is_ngrams = encoder_class(config.encoder).vectorizer == "ngrams"
         return self._read_pairs().stream(
             model.vectorizer,
             folder.pairs,
