@@ -74,7 +74,7 @@ def test_replace():
         (ParaphraseConfig, {"unicode_form": "NFX"}, "Unknown unicode_form 'NFX'"),
         (ParaphraseConfig, {"preset": "papers"}, "Unknown preset 'papers'. Did you mean 'paper'"),
         (ParaphraseConfig, {"rows_per_ngram": 2}, "`rows_per_ngram` is for `hash_buckets` only"),
-        (ParaphraseConfig, {"hash_buckets": 9, "min_count": 2}, "with `hash_buckets` there is no"),
+        (ParaphraseConfig, {"hash_buckets": 9, "min_count": 2}, "which `hash_buckets` replaces"),
         (ParaphraseConfig, {"encoder": "lstm", "hash_buckets": 9}, "`hash_buckets` is not an opt"),
         (ParaphraseConfig, {"encoder": "lstm", "ngrams": (2,)}, "`ngrams` is not an option of"),
         (ParaphraseConfig, {"encoder": "char_cnn", "min_count": 2}, "`min_count` is not an optio"),
