@@ -196,8 +196,6 @@ def test_mega_batches(files, tmp_path, encoder):
         (["--data-weights", "1,0"], "`data_weights` must be above 0 and finite. Received: 0.0"),
         (["--augment-typos", "2"], "`augment_typos` must be in [0, 1]. Received: 2.0"),
         (["--select", "STS2013"], "Unknown set to select by 'STS2013'. Did you mean"),
-        (["--decay", "cosine"], "Unknown decay 'cosine'."),
-        (["--negatives-from", "workers"], "Unknown negatives_from 'workers'. Did you mean"),
         (["--max-minutes", "0"], "`max_minutes` must be above 0. Received: 0.0"),
         (["--init", "nowhere"], "nowhere is not a model folder"),
         (["--word-vectors", "x.txt"], "`word_vectors` is not an option of the encoder 'charagram'"),

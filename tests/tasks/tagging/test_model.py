@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from itertools import chain
 
 import numpy as np
@@ -13,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from tests.commands import run
 from tests.contracts import some_now
 from tests.reference import charagram as charagram_reference
 from tests.reference import tagger as reference
@@ -180,62 +178,11 @@ def test_saved_and_loaded(taggers, name, tmp_path):
     assert loaded.tag([*TEXTS, *SENTENCES]) == taggers[name].tag([*TEXTS, *SENTENCES])
 
 
-SCRIPT = """
-import json, sys
-import tensorflow as tf
-import tensorflow_text
-texts, sentences = json.load(open(sys.argv[1]))
-results = {}
-for folder in sys.argv[3:]:
-    signatures = tf.saved_model.load(folder).signatures
-    for name in ("serving_default", "tag"):
-        found = signatures[name](texts=tf.constant(texts))
-        results[folder + "|" + name] = {k: v.numpy().tolist() for k, v in found.items()}
-    tokens = [token for sentence in sentences for token in sentence]
-    lengths = tf.constant([len(sentence) for sentence in sentences], tf.int64)
-    found = signatures["tag_tokens"](tokens=tf.constant(tokens), row_lengths=lengths)
-    results[folder + "|tag_tokens"] = {k: v.numpy().tolist() for k, v in found.items()}
-assert not {name.split(".")[0] for name in sys.modules} & {"tf_charagram"}
-json.dump(results, open(sys.argv[2], "w"), default=lambda value: value.decode())
-"""
-
-
 @pytest.fixture(scope="module")
 def exported(tagger, tmp_path_factory):
     folder = tmp_path_factory.mktemp("exported")
     tagger.export(folder / "charagram")
     return folder
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "names",
-    [["charagram"], pytest.param(["char_cnn", "char_lstm"], marks=pytest.mark.variant)],
-    ids=str,
-)
-def test_served_by_a_fresh_process(taggers, exported, names):
-    for name in names:
-        if not (exported / name).exists():
-            taggers[name].export(exported / name)
-    (exported / "texts.json").write_text(json.dumps([TEXTS, SENTENCES]))
-    command = [sys.executable, "-c", SCRIPT, "texts.json", "out.json", *names]
-    ended = run(command, cwd=exported)
-    assert ended.returncode == 0, ended.stderr
-    results = json.loads((exported / "out.json").read_text())
-    for name in names:
-        tagger = taggers[name]
-        for signature in ("serving_default", "tag"):
-            served = results[f"{name}|{signature}"]
-            columns = [served[key] for key in ("tokens", "tags", "scores", "starts", "ends")]
-            found = list(map(TaggedToken, *columns))
-            ends = np.cumsum(served["row_lengths"])
-            split = np.split(np.arange(len(found)), ends[:-1])
-            assert ends[-1] == len(found)
-            check_same([[found[i] for i in part] for part in split], tagger.tag(TEXTS))
-        served = results[f"{name}|tag_tokens"]
-        expected = list(chain(*tagger.tag(SENTENCES)))
-        assert served["tags"] == [token.tag for token in expected]
-        assert_allclose(served["scores"], [token.score for token in expected], atol=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -251,6 +198,27 @@ def test_signatures(signatures, exported):
     card = json.loads((exported / "charagram" / MODEL_CARD).read_text())
     assert card["kind"] == "tagger" and card["head"]["labels"] == TAGS
     assert list(card["required_ops"]) == ["tensorflow-text"]
+
+
+def test_served_answers(signatures, tagger):
+    served = {
+        key: value.numpy() for key, value in signatures["tag"](texts=tf.constant(TEXTS)).items()
+    }
+    columns = (served[key].tolist() for key in ("tokens", "tags", "scores", "starts", "ends"))
+    rows = [
+        TaggedToken(token.decode(), tag.decode(), *numbers)
+        for token, tag, *numbers in zip(*columns, strict=True)
+    ]
+    ends = np.cumsum(served["row_lengths"])
+    split = [
+        rows[end - length : end] for end, length in zip(ends, served["row_lengths"], strict=True)
+    ]
+    check_same(split, tagger.tag(TEXTS))
+    lengths = tf.constant([len(sentence) for sentence in SENTENCES], tf.int64)
+    served = signatures["tag_tokens"](tokens=tf.constant([*chain(*SENTENCES)]), row_lengths=lengths)
+    expected = list(chain(*tagger.tag(SENTENCES)))
+    assert [tag.decode() for tag in served["tags"].numpy()] == [token.tag for token in expected]
+    assert_allclose(served["scores"], [token.score for token in expected], atol=1e-5)
 
 
 def test_served_nothing(signatures):
