@@ -74,23 +74,6 @@ def test_remains_of_a_killed_process_are_overwritten(tmp_path):
     assert (tmp_path / "file").read_text() == "new"
 
 
-def test_a_second_writer_waits(tmp_path, caplog):
-    def write():
-        with whole_file(tmp_path / "file", "w") as file:
-            file.write("second")
-
-    with whole_file(tmp_path / "file", "w") as file:
-        file.write("first")
-        thread = Thread(target=write)
-        thread.start()
-        while "waiting for another process that writes to" not in caplog.text:
-            thread.join(0.01)
-        assert not (tmp_path / "file").exists()
-    thread.join()
-    assert (tmp_path / "file").read_text() == "second"
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
 def test_many_threads_at_once(tmp_path):
     """Each version is whole, even if others write at the same time."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import logging
 import os
 import re
 import shutil
@@ -21,8 +20,6 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
-
-logger = logging.getLogger(__name__)
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -141,14 +138,10 @@ def _claimed(path: Path, open_: Callable[[Path], int]) -> Iterator[Path]:
     """
     partial = path.with_name(f".{path.name}.part")
     descriptor = open_(partial)
-    if not lock(descriptor, wait=False):
-        logger.warning("waiting for another process that writes to %s", path)
-        lock(descriptor)
-    # Its previous owner may have renamed it between opening and locking.
-    while not _is_at(descriptor, partial):
+    # Its previous owner may rename it between opening and locking.
+    while not (lock(descriptor) and _is_at(descriptor, partial)):
         os.close(descriptor)
         descriptor = open_(partial)
-        lock(descriptor)
     try:
         if partial.is_dir():
             for child in partial.iterdir():
