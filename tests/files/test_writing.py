@@ -74,6 +74,19 @@ def test_remains_of_a_killed_process_are_overwritten(tmp_path):
     assert (tmp_path / "file").read_text() == "new"
 
 
+def test_two_writers_do_not_mix(tmp_path):
+    """Each has its own partial file; the last to end wins."""
+    with whole_file(tmp_path / "file", "w") as first, whole_file(tmp_path / "file", "w") as second:
+        first.write("first")
+        second.write("second")
+        assert len(list(tmp_path.iterdir())) == 2
+    assert (tmp_path / "file").read_text() == "first"
+    with partial_folder(tmp_path / "new") as one, partial_folder(tmp_path / "new") as two:
+        one.rename(tmp_path / "1")
+        two.rename(tmp_path / "2")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["1", "2", "file"]
+
+
 def test_many_threads_at_once(tmp_path):
     """Each version is whole, even if others write at the same time."""
 

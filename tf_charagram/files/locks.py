@@ -51,7 +51,7 @@ class FolderLock:
         except PermissionError:  # Windows cannot open folders
             return
         end = time.monotonic() + _PATIENCE_S
-        while not lock(descriptor, wait=False):
+        while not lock(descriptor):
             if on_wait is not None:
                 on_wait()
                 on_wait, end = None, float("inf")

@@ -10,6 +10,7 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain, count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
@@ -133,23 +134,37 @@ def temporary_folder() -> Iterator[Path]:
 def _claimed(path: Path, open_: Callable[[Path], int]) -> Iterator[Path]:
     """Opens an empty file or folder next to `path` and locks it; deletes it at the end.
 
-    Others who write to `path` wait. The name is always the same, so the remains of a killed
-    process are overwritten.
+    The name is the same each time, so the remains of a killed process are overwritten. While
+    another process or thread has it, the next free name is used.
     """
-    partial = path.with_name(f".{path.name}.part")
-    descriptor = open_(partial)
-    # Its previous owner may rename it between opening and locking.
-    while not (lock(descriptor) and _is_at(descriptor, partial)):
-        os.close(descriptor)
-        descriptor = open_(partial)
+    names = chain([""], (f".{os.getpid()}-{number}" for number in count(1)))
+    partials = (path.with_name(f".{path.name}{name}.part") for name in names)
+    partial, descriptor = next(
+        (partial, descriptor)
+        for partial in partials
+        if (descriptor := _claim(partial, open_)) is not None
+    )
     try:
-        if partial.is_dir():
-            for child in partial.iterdir():
-                _try_remove(child)
         yield partial
     finally:
         if _is_at(descriptor, partial):
             _try_remove(partial)
+        os.close(descriptor)
+
+
+def _claim(partial: Path, open_: Callable[[Path], int]) -> int | None:
+    """Opens, locks and empties a file or folder; returns `None` if it is locked already."""
+    while True:
+        descriptor = open_(partial)
+        if not lock(descriptor):
+            os.close(descriptor)
+            return None
+        # Its previous owner may have renamed it between opening and locking.
+        if _is_at(descriptor, partial):
+            if partial.is_dir():
+                for child in partial.iterdir():
+                    _try_remove(child)
+            return descriptor
         os.close(descriptor)
 
 
@@ -175,19 +190,15 @@ def _try_remove(path: Path) -> None:
         remove(path)
 
 
-def lock(descriptor: int, *, wait: bool = True) -> bool:
-    """Locks an open file or folder until it is closed.
+def lock(descriptor: int) -> bool:
+    """Locks an open file or folder until it is closed; returns `False` if it is locked already.
 
     On file systems without locks, such as some network ones, it always succeeds.
-
-    Args:
-        descriptor: The open file or folder.
-        wait: Whether to wait for other processes; otherwise returns `False` if it is locked.
     """
     if fcntl is None:
         return True
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         return error.errno not in (errno.EACCES, errno.EAGAIN)
     return True
