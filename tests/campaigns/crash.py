@@ -116,7 +116,7 @@ def write_inputs(folder: Path) -> None:
     lines = [" ".join(draw.choices(nouns, k=draw.randint(1, 6))) for _ in range(1000)]
     (folder / "lines.txt").write_text("".join(f"{line}\n" for line in lines))
     counts = [[line.count(letter) for letter in "abcdefgh"] for line in lines]
-    np.save(folder / "vectors.npy", np.array(counts, np.float32))
+    np.save(folder / "vectors.npy", 1 + np.array(counts, np.float32))
     line = "train --data pairs.tsv --eval-data scored.tsv --dim 8 --epochs 1 --seed 3 --out run"
     run_to_the_end(line.split(), folder, folder / "log.txt")
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import logging
 import os
 import resource
 import signal
@@ -258,6 +259,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--targets", nargs="+", default=[], help="names or groups [all]")
     parser.add_argument("--failures", type=Path, default=Path("fuzz-failures"))
     values = parser.parse_args(arguments)
+    logging.getLogger("tf_charagram").setLevel(logging.ERROR)
     os.environ.update(TF_NUM_INTRAOP_THREADS="1", TF_CPP_MIN_LOG_LEVEL="3")
     os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
     for name in _MODULES:

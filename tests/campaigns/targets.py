@@ -6,7 +6,6 @@ import contextlib
 import gzip
 import io
 import json
-import logging
 import shutil
 import socket
 import threading
@@ -33,7 +32,6 @@ from tf_charagram.tasks.sentiment.data import read_labelled_texts, read_trees
 from tf_charagram.tasks.tagging.data import read_tagged
 from tf_charagram.text.batches import to_bytes
 
-logging.getLogger("tf_charagram").setLevel(logging.ERROR)
 TEXTS = ["a cat sat", "some cats", "", "the caf\xe9 \U0001f600"]
 TABS = (b"\t", b"\n", b"\r\n")
 

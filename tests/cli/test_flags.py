@@ -131,6 +131,11 @@ class TestFiles:
         assert call("train", "--config", tmp_path / "settings.yaml") == 2
         assert message in capsys.readouterr().err
 
+    def test_a_file_that_is_not_utf_8(self, tmp_path, capsys):
+        (tmp_path / "settings.yaml").write_bytes(b"epochs: 3\xff\n")
+        assert call("train", "--config", tmp_path / "settings.yaml") == 2
+        assert "the file of --config must be UTF-8" in capsys.readouterr().err
+
 
 class TestValues:
     def test_repeated_flags(self):

@@ -74,7 +74,10 @@ class SettingsParser(_WithHints, jsonargparse.ArgumentParser):
         """Parses the arguments; see `jsonargparse.ArgumentParser`."""
         args = sys.argv[1:] if args is None else args
         self.check_flags(args)
-        return super().parse_args(args, namespace, **kwargs)
+        try:
+            return super().parse_args(args, namespace, **kwargs)
+        except UnicodeDecodeError as error:
+            self.error(f"the file of --config must be UTF-8: {error}")
 
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
