@@ -25,8 +25,6 @@ from tf_charagram.tasks.tagging.settings import TaggingConfig
 from tf_charagram.tasks.tagging.task import TaggingModel
 from tf_charagram.training.building import make_encoder, make_vectorizer
 
-NUM_TAGS = 50
-
 
 def made_up(number: int = 4_000) -> list[TaggedSentence]:
     """Returns sentences of made-up words, some frequent and many not."""

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from tf_charagram.errors import CharagramError, unknown_name
+from tf_charagram.cli.commands import run_command
+from tf_charagram.errors import unknown_name
 from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 
 #: Command, the module whose `run` runs it, and its purpose.
@@ -28,15 +29,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if name not in COMMANDS:
         sys.stderr.write(f"error: {unknown_name('command', name, COMMANDS)}\n")
         return 2
-    load_tensorflow()
-    try:
-        return int(import_module(COMMANDS[name][0]).run(rest))
-    except CharagramError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
-    except KeyboardInterrupt:
-        sys.stderr.write("Interrupted.\n")
-        return 130
+
+    def run(arguments: Sequence[str]) -> int:
+        load_tensorflow()
+        return int(import_module(COMMANDS[name][0]).run(arguments))
+
+    return run_command(run, rest)
 
 
 if __name__ == "__main__":

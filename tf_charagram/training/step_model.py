@@ -146,10 +146,6 @@ class StepModel(keras.Model):
             variable for variable in self.checkpoint_variables if tuple(variable.shape) in shapes
         )
 
-    def copy_state(self) -> None:
-        """Takes over the `checkpoint_variables` of the chief."""
-        self.exchange.copy_from_chief(self.checkpoint_variables)
-
     @property
     def all_weights(self) -> list[keras.Variable]:
         """The weights of the layers, including those that are not trained."""

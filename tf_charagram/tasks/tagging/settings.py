@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tf_charagram.checks import check_at_least, check_penalty
+from tf_charagram.data.starter import STARTER
 from tf_charagram.encoders import vectorizer_of
 from tf_charagram.settings import option
 from tf_charagram.training.settings import RunConfig
@@ -14,7 +15,6 @@ _CHAR_DIM = 50
 # A batch is padded to its longest word, which is often an address.
 _MAX_CHARS = 30
 # The starter set has a few hundred sentences, four batches of the paper's size.
-_STARTER = "starter"
 _BATCH, _SMALL_BATCH = 100, 10
 
 
@@ -67,7 +67,7 @@ class TaggingConfig(RunConfig):
     def _fill_in(self) -> None:
         super()._fill_in()
         if self.batch_size is None:
-            is_small = set(self.data) <= {_STARTER}
+            is_small = set(self.data) <= {STARTER}
             self._set(batch_size=_SMALL_BATCH if is_small else _BATCH)
         if self.max_chars is None and vectorizer_of(self.encoder) == "characters":
             self._set(max_chars=_MAX_CHARS)
