@@ -3,7 +3,7 @@
     python recipes/ship.py runs/english english --dictionary words.tsv --facts facts.yaml
 
 The facts are what cannot be computed: `summary`, `licence` of the model, `data` and `teachers`
-(lists of `name` and `licence`, and what else is known), `scores` (numbers by name) and `recipe`,
+(lists of `name`, `licence` and other known facts), `scores` (numbers by name) and `recipe`,
 the command that makes the model again.
 """
 
@@ -90,7 +90,7 @@ def ship(
         name: Its name, of small letters, digits and hyphens.
         words: What `neighbors` searches, most frequent first; `None` for the words of the
             dictionary of the model.
-        facts: What `read_facts` returned, and what else the card shall say.
+        facts: The output of `read_facts`, and other facts for the card.
         folder: Where the folder of the name goes; an older one is replaced.
         table_dtype: `"float16"`, `"int8"` or `"int4"`, see `TextModel.save`.
 

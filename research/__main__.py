@@ -13,7 +13,7 @@ from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 #: Command, the module whose `run` runs it, and its purpose.
 COMMANDS = {
     "papers": ("research.papers.command", "make the tables and figures of three papers"),
-    "analyze": ("research.analysis.command", "show what models learned, as the papers do"),
+    "analyze": ("research.analysis.command", "analyze trained models as the papers do"),
     "evaluate": ("research.evaluate", "score models next to baselines and the papers' numbers"),
     "charagram": ("research.readers", "run a command of the package on the sets of papers, too"),
 }

@@ -27,7 +27,7 @@ Make = Callable[[], keras.layers.Layer]
 def some_now(names, *now):
     """Returns test parameters: names that stand for all, and the others, which are variants.
 
-    For what the code that encoders share does; what is an encoder's own is always tested. Each name
+    For what the code that encoders share does; an encoder's own code is always tested. Each name
     may be a tuple, of as many parameters.
     """
     assert set(now) <= set(names)
@@ -47,7 +47,7 @@ def ragged(rows):
 
 
 def row_sparse(layer):
-    """Lets the tables of a layer have sparse gradients, for as long as what it returns is kept."""
+    """Lets the tables of a layer have sparse gradients, while the returned object is alive."""
     optimizer = LazyAdam()
     optimizer.build(layer.trainable_variables)
     return optimizer

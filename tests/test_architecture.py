@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-# Lowest first. `__init__` is the face of the package: nothing below it uses what it offers.
+# Lowest first. `__init__` is the face of the package: nothing below it uses its names.
 TIERS = (
     {"errors"},
     {"files", "lazy", "settings", "_version"},
@@ -30,7 +30,7 @@ RANK = {part: rank for rank, tier in enumerate(TIERS) for part in tier}
 
 
 def imported_names(path):
-    """Yields what a file imports, as full names; a relative one starts with a dot."""
+    """Yields the imports of a file, as full names; a relative one starts with a dot."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -31,7 +31,7 @@ def last_json(text):
 
 @pytest.fixture
 def piped(monkeypatch):
-    """Returns a function that sets what standard input holds."""
+    """Returns a function that sets the contents of standard input."""
 
     def pipe(raw):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8"))
@@ -53,7 +53,7 @@ def lines(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def ended(trained, tmp_path_factory):
-    """Returns how a process of the same run ended, and what it printed; and its folder."""
+    """Returns the exit status and output of a process of the same run, and its folder."""
     folder = tmp_path_factory.mktemp("process") / "words"
     command = process("train", *trained.arguments, "--out", folder, "--json")
     ended = run(command, cwd=folder.parent)
@@ -193,7 +193,7 @@ class TestEmbed:
         assert "is not a model folder" in capsys.readouterr().err
 
     def test_closed_streams(self, trained, monkeypatch):
-        """As a daemon leaves them: no text comes in, and what is written is lost."""
+        """As a daemon leaves them: no text comes in, and all output is lost."""
         for name in ("stdin", "stdout"):
             monkeypatch.setattr(sys, name, None)
         assert call("embed", trained.folder) == 0

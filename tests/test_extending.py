@@ -29,7 +29,7 @@ CHANGED = {
     "A data set": {READER, READER_TEST},
     "A task": {f"{TASK}/__init__.py", f"{TASK}/task.py", TASKS, TASK_TEST},
 }
-#: The package, and what the tests of the guide import.
+#: The package, and the imports of the guide's tests.
 COPIED = (
     "tf_charagram", "tests/contracts.py", "tests/encoders/test_contracts.py", "tests/commands.py",
     "tests/conftest.py", "tests/texts.py", "pyproject.toml",
@@ -66,7 +66,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def change(folder: Path, section: str) -> set[str]:
-    """Does what a section of the guide says; returns the files that differ."""
+    """Follows a section of the guide; returns the files that differ."""
     guide = GUIDE.read_text(encoding="utf-8")
     (text,) = re.findall(rf"^## {section}.*?(?=^## |\Z)", guide, re.MULTILINE | re.DOTALL)
     before = files(folder)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a chec
 
 
 def run(*command):
-    """Returns what a tool prints about the checkout, which is to be without fault."""
+    """Returns the output of a tool; fails if the tool finds a problem in the checkout."""
     done = subprocess.run(
         [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True
     )

@@ -85,7 +85,7 @@ class Inputs:
 
     @cached_property
     def sentence_sets(self) -> list[ScoredPairs]:
-        """The sets of STS; if there are none, all sets with the scale of the first one."""
+        """The sets of STS; without any, all sets with the scale of the first one."""
         sets = self.sets("sts")
         return without_other_scales(sets) or [one for one in sets if one.scale == sets[0].scale]
 

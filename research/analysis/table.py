@@ -65,7 +65,7 @@ class Table:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Table:
-        """Returns the table of what `to_dict` returned."""
+        """Restores a table from the output of `to_dict`."""
         curves = values.get("curves")
         return cls(
             title=values["title"],

@@ -86,7 +86,7 @@ class WordAverage:
 
         Raises:
             ConfigError: An argument is wrong, or fastText is needed and not installed.
-            DataError: The file cannot be read, or has none of the words.
+            DataError: The file cannot be read, or lacks all of the words.
         """
         table = load_table(path, texts, on_bad_line=on_bad_line)
         return cls(table, weighting=weighting, frequencies=frequencies)

@@ -85,7 +85,7 @@ class StoredTable:
             on_bad_line: As for `scan_vectors`.
 
         Raises:
-            DataError: The file cannot be read, or has none of the words.
+            DataError: The file cannot be read, or lacks all of the words.
         """
         wanted = None
         if words is not None:

@@ -45,7 +45,7 @@ class Result:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Result:
-        """Returns the result of what `to_dict` returned."""
+        """Restores a result from the output of `to_dict`."""
         paper = values["paper"]
         return cls(
             ours=Table.from_dict(values["ours"]),

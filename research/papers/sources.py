@@ -135,7 +135,7 @@ def find_sources(folder: Path) -> dict[str, Source]:
 
 
 def _names(alternative: Alternative, files: list[Path]) -> tuple[str, ...]:
-    """Returns the names of the data of an alternative; empty if there are none."""
+    """Returns the names of the data of an alternative; empty if its files are missing."""
     by_pattern = [
         [file for file in files if fnmatch.fnmatch(file.name.lower(), pattern.lower())]
         for pattern in alternative.patterns

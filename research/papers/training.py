@@ -175,7 +175,7 @@ def _epochs_of(folder: RunFolder) -> str | None:
     try:
         return f"{read_json(folder.config)['settings']['epochs']:g}"
     except (OSError, ValueError, LookupError, TypeError):
-        return None  # `charagram train` will report what is wrong.
+        return None  # `charagram train` will report the problem.
 
 
 def _run(command: Sequence[str]) -> int:

@@ -73,7 +73,7 @@ def find_twitter(folder: str | Path) -> dict[str, Path]:
     """Finds the test set below a folder: a `test.data` with the right columns.
 
     Returns:
-        The file, by the name `Twitter`; empty if there is none.
+        The file, by the name `Twitter`; empty if it is missing.
 
     Raises:
         DataError: `folder` is not a folder.

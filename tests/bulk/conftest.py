@@ -35,7 +35,7 @@ def embedders(model):
 
 @pytest.fixture(autouse=True)
 def loaded_once(request, monkeypatch):
-    """Lets the tests share what is loaded and traced of the one model."""
+    """Lets the tests share one model, with its traced functions."""
     if "model" not in request.fixturenames:
         return
     model, embedders = map(request.getfixturevalue, ("model", "embedders"))

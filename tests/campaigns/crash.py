@@ -268,7 +268,7 @@ class Campaign:
     _undisturbed: dict[str, tuple[float, int]] = field(default_factory=dict)
 
     def run(self, number: int, name: str, deaths: Sequence[Death]) -> list[str]:
-        """Runs a round; returns what is wrong."""
+        """Runs a round; returns its problems."""
         scenario, inputs = SCENARIOS[name], self.folder / "inputs"
         expected = self.folder / name
         if name not in self._undisturbed:
@@ -355,7 +355,7 @@ def damage(folder: Path) -> list[str]:
 
 
 def differences(found: Path, expected: Path, is_numbered: bool = False) -> list[str]:
-    """Returns what differs between two folders, except what depends on time."""
+    """Returns the differences between two folders, except for those that depend on time."""
     new, old = (_compared_files(folder, is_numbered) for folder in (found, expected))
     problems = [f"{name} is missing" for name in old.keys() - new.keys()]
     problems += [f"{name} is left over" for name in new.keys() - old.keys()]
@@ -404,7 +404,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the campaign; returns 1 if anything is wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.campaigns.crash", description=__doc__)
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=0, help="decides what happens in each round")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the choices in each round")
     parser.add_argument("--only", type=int, metavar="ROUND", help="repeat this round only")
     parser.add_argument("--scenario", nargs="+", choices=list(SCENARIOS), metavar="NAME")
     values = parser.parse_args(arguments)

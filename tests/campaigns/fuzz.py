@@ -224,7 +224,7 @@ def _tell(pipe: int, counts: dict[str, int], problems: list[tuple[str, str]]) ->
 
 
 def outcome_of(target: Target, run: Run, case: bytes) -> tuple[str, str]:
-    """Runs a case; returns its outcome in a word, and what is wrong with it."""
+    """Runs a case; returns its outcome in a word, and its problem."""
     try:
         return run(case), ""
     except CharagramError as error:

@@ -13,7 +13,7 @@ from tf_charagram._version import __version__
 
 @pytest.fixture
 def installed(monkeypatch):
-    """Replaces the installed packages, by version, and what the package requires."""
+    """Replaces the versions of the installed packages, and the requirements of this one."""
     requires = [
         "tensorflow<2.22,>=2.21",
         'tensorflow-text>=2.21; sys_platform == "none"',

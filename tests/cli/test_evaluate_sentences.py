@@ -64,7 +64,7 @@ def models(tmp_path_factory):
 
 @pytest.fixture
 def evaluate(folder, capsys):
-    """Returns a function that runs the command and gives what it printed."""
+    """Returns a function that runs the command and returns its output."""
 
     def run(*arguments, place=folder, status=0):
         assert call("evaluate", *arguments, "--eval-data", place) == status
@@ -83,7 +83,7 @@ def row(text, name):
 
 
 def notes(text):
-    """Returns what is below a table, without its line breaks."""
+    """Returns the text below a table, without its line breaks."""
     return " ".join(text.rpartition("\u2518")[2].split())
 
 

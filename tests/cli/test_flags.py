@@ -1,4 +1,4 @@
-"""Flags follow from settings: help, files of settings, presets, and what is wrong."""
+"""Flags follow from settings: help, files of settings, presets and errors."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import threading
 import zipfile
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
-import pooch  # noqa: F401  (its log goes to what is standard error when it is imported)
+import pooch  # noqa: F401  (its log goes to the standard error at the time of import)
 import pytest
 
 from tests.commands import call

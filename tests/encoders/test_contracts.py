@@ -43,7 +43,7 @@ def test_contract(name, check, tmp_path):
     check(lambda: make(name), NUM_ROWS, tmp_path)
 
 
-# Settings that change what is computed.
+# Settings that change the results.
 OTHERS = {
     "charagram of two layers": ("charagram", {"activation": "tanh", "num_layers": 2}),
     "dan of two layers": ("dan", {"word_dim": 4, "activation": "relu", "num_layers": 2}),

@@ -1,4 +1,4 @@
-"""`charagram evaluate --misspellings`: all methods, what is left out, and flags that do not fit."""
+"""`charagram evaluate --misspellings`: all methods, words left out, and flags that do not fit."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def evaluate(files, capsys):
-    """Returns a function that runs the command and gives what it printed."""
+    """Returns a function that runs the command and returns its output."""
 
     def run(*arguments, misspellings=files[0], vocabulary=files[1], status=0):
         flags = ["--misspellings", misspellings, "--vocabulary", vocabulary, "--bootstrap", 20]

@@ -70,7 +70,7 @@ def test_all_rows(table, sparse, target):
 
 
 def penalty_gradients(encoder, seed=3, **settings):
-    """Returns what penalties add for an encoder whose weights moved, by path; and the initial W."""
+    """Returns gradients of penalties, by path, after the weights moved; and the initial W."""
     rng = np.random.default_rng(seed)
     penalties = L2Penalties(encoder, **settings)
     variables = encoder.trainable_variables
@@ -84,7 +84,7 @@ def penalty_gradients(encoder, seed=3, **settings):
 
 @pytest.mark.parametrize("make", [IdentityRnn, Dan, WordAverage])
 def test_each_weight_has_its_penalty(make):
-    """The word vectors go back to what they were, W and R of the RNN to I, all others to 0."""
+    """Word vectors go back to their initial values, W and R of the RNN to I, all others to 0."""
     encoder = make(num_rows=5, dim=3)
     targets = encoder.pull_back_targets() if make is IdentityRnn else {}
     found, initial = penalty_gradients(encoder, l2=0.5, l2_words=0.25, l2_composition=2.0)

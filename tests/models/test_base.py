@@ -57,7 +57,7 @@ def concrete(model):
 
 
 def answers(functions):
-    """Returns what each signature answers."""
+    """Returns the answers of each signature."""
     results = {}
     for name, function in functions.items():
         specs = function.structured_input_signature

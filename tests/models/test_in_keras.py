@@ -98,7 +98,7 @@ def train(model, steps=3):
 
 
 def watched(base, gradients):
-    """Returns a class of optimizers that notes what gradients it gets."""
+    """Returns a class of optimizers that records its gradients."""
 
     class Watched(base):
         def update_step(self, gradient, variable, learning_rate):
@@ -128,7 +128,7 @@ def test_an_encoder_called_twice(base, dense_weights):
     """A row occurs twice: Keras' Adam would be wrong about it, and gets a dense gradient."""
     gradients: list[tuple] = []
     model, encoder = towers(watched(base, gradients)(0.1))
-    # The batch names every row, so that the lazy optimizer does what the dense one does.
+    # The batch names every row, so that the lazy optimizer works like the dense one.
     for found, expected in zip(train(model), dense_weights, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-3, atol=2e-5)
     kinds = {kind for shape, kind in gradients if shape == encoder.sum.table.shape}

@@ -63,7 +63,7 @@ def test_equals_dense_numpy_if_every_row_is_named(
 @pytest.mark.parametrize("in_graph", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_equals_lazy_numpy_on_some_rows(optimizer_class, dense_class, lazy_class, in_graph, seed):
-    """Rows are named several times, once or never; in some steps there is none at all."""
+    """Rows are named several times, once or never; some steps name no rows."""
     rng = np.random.default_rng(seed)
     optimizer, expected = optimizer_class(0.1), lazy_class(0.1)
     w = rng.normal(size=SHAPE)

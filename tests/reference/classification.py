@@ -11,13 +11,13 @@ def accuracy(gold: Sequence[str], predicted: Sequence[str]) -> float:
 
 
 def precision(gold: Sequence[str], predicted: Sequence[str], label: str) -> float | None:
-    """Returns how many of the examples a label was predicted for have it."""
+    """Returns the share of correct examples among those predicted as a label."""
     chosen = [g for g, p in zip(gold, predicted, strict=True) if p == label]
     return sum(g == label for g in chosen) / len(chosen) if chosen else None
 
 
 def recall(gold: Sequence[str], predicted: Sequence[str], label: str) -> float | None:
-    """Returns for how many of the examples that have a label it was predicted."""
+    """Returns the share of the examples with a label for which it was predicted."""
     return precision(predicted, gold, label)
 
 
@@ -43,7 +43,7 @@ def macro_f1(gold: Sequence[str], predicted: Sequence[str]) -> float:
 def confusion(
     gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]
 ) -> list[list[int]]:
-    """Returns how many examples of the label of a row were given the label of a column."""
+    """Returns the number of examples by true label (row) and predicted label (column)."""
     pairs = list(zip(gold, predicted, strict=True))
     return [[pairs.count((row, column)) for column in labels] for row in labels]
 

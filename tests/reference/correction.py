@@ -46,7 +46,7 @@ def score(typed: str, meant: str, count: int) -> float:
 
 
 def corrections(word: str, counts: Mapping[str, int]) -> set[str]:
-    """Returns what a word is read as; several words if they are equally probable."""
+    """Returns the correction of a word; several words if they are equally probable."""
     if word in counts or not (word.isalpha() and SHORTEST <= len(word) <= LONGEST):
         return {word}
     if any(re.match(SCRIPTS_WITHOUT_SPACES, unicodedata.name(char, "")) for char in word):

@@ -134,7 +134,7 @@ class Adagrad:
 
 
 #: Where training starts the sums of AdaGrad when it is compared with the reference, by the name of
-#: the optimizer: from less, what is only a rounding error of a gradient makes a whole step.
+#: the optimizer: from less, a mere rounding error of a gradient makes a whole step.
 STARTS = {"adagrad": 0.1}
 
 

@@ -51,7 +51,7 @@ def candidate_mask(
     mask_duplicates: bool = True,
     mask_related: bool = False,
 ) -> np.ndarray:
-    """Says which rows may be an anchor's negative.
+    """Marks the rows that may be an anchor's negative.
 
     Args:
         left_keys: The left texts, or anything equal for equal texts, `(B,)`.

@@ -22,7 +22,7 @@ def neighbours(value: float) -> tuple[float, float]:
 
 
 def probability(value: float) -> float:
-    """Returns how likely a finite number, not too large, is rounded away from zero."""
+    """Returns the probability that a finite number, not too large, is rounded away from zero."""
     inner, outer = neighbours(value)
     return 0.0 if inner == outer else (float(np.float32(value)) - inner) / (outer - inner)
 
@@ -35,7 +35,7 @@ def mix(state: int) -> int:
 
 
 def draw(row: int, column: int, step: int, seed: int, salt: int) -> int:
-    """Returns what one number is compared with, in [0, 2^16)."""
+    """Returns the threshold of one number, in [0, 2^16)."""
     start = step * 0xD1342543DE82EF95 + seed * 0x9E3779B97F4A7C15 + salt * 0xDA942042E4DD58B5
     of_row, of_column = (
         mix(index * 0xAF251AF3B0F025B5 + start & _ALL) >> 48 for index in (row, -1 - column)

@@ -30,7 +30,7 @@ def osa_distance(left: str, right: str) -> int:
 
 
 def rank(scores: Sequence[float], right: Collection[int], own: int) -> int:
-    """Returns how many answers come before the first right one.
+    """Returns the number of answers before the first right one.
 
     Args:
         scores: `(num_words,)`; of equal ones the first comes first.

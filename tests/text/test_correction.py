@@ -80,7 +80,7 @@ def test_examples(text, read):
 def test_words_are_told_apart_whatever_the_alphabet(num_characters):
     """Symbols of 6, 8, 9, 12 and 16 bits; words of letters from both ends of the alphabet.
 
-    The Hangul syllables are at the end; most of what is before them is Chinese.
+    The Hangul syllables are at the end; most characters before them are Chinese.
     """
     alphabet = [chr(code) for code in range(0xD7A4 - num_characters, 0xD7A4)]
     # Chinese has no spaces around words.
@@ -142,7 +142,7 @@ def test_longest_only_reads_the_same():
 
 
 def test_cut_texts():
-    """Words are corrected after the cut, and what was cut off stays away."""
+    """Words are corrected after the cut, and the rest stays cut off."""
     vectorizer = NgramVectorizer(
         hash_buckets=1000, orders=[8], dictionary=Dictionary(COUNTS), max_chars=7
     )

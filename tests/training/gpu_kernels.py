@@ -34,12 +34,12 @@ ABOUT_SHAPES = {"ConcatOffset", "Shape", "ShapeN", "VariableShape"}
 
 
 def problems(graph: tf.Graph) -> set[str]:
-    """Returns what keeps a step from staying on the GPU, in the functions that it calls as well."""
+    """Returns the problems that keep a step, or a function it calls, from staying on the GPU."""
     return {found for op in all_operations(graph) for found in problems_of(op)}
 
 
 def all_operations(graph: tf.Graph) -> Iterator[tf.Operation]:
-    """Yields the operations of a graph, and those of what it calls with the shapes of the call."""
+    """Yields the operations of a graph, and of its functions with the shapes of the call."""
     functions = {f.signature.name: f for f in graph.as_graph_def().library.function}
     graphs = [graph]
     while graphs:
@@ -63,7 +63,7 @@ def called(op: tf.Operation) -> list[str]:
 
 
 def problems_of(op: tf.Operation) -> list[str]:
-    """Returns what is wrong with one operation."""
+    """Returns the problems of one operation."""
     if op.type == "NoOp":
         return []
     if op.type == "Placeholder" or op.type in CALLS:

@@ -80,7 +80,7 @@ def run_of(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def specs_of(run_of):
-    """Returns a function that says what the batches of a task are on a GPU."""
+    """Returns a function from a task to the `element_spec` of its batches on a GPU."""
 
     @functools.cache
     def specs(task):

@@ -1,4 +1,4 @@
-"""Two-stage training: what a model knows stays as it is, to the bit, and what is new has room."""
+"""Two-stage training: known rows keep their bits, and new ones are added."""
 
 from __future__ import annotations
 

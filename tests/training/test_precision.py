@@ -51,7 +51,7 @@ def words(data):
 
 @pytest.fixture(scope="module")
 def labelled(tmp_path_factory):
-    """Returns what to give each task that is not about pairs of words."""
+    """Returns the data flags of each task that does not train on pairs of words."""
     folder = tmp_path_factory.mktemp("labelled")
     animals = ("cat", "dog", "cow", "hen")
     pairs = [

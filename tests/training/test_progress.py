@@ -29,7 +29,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def train(data, tmp_path, unexported):
-    """Returns what trains a small model, with more flags if need be."""
+    """Returns a function that trains a small model, with the flags given to it."""
     flags = ("--data", data[0], "--eval-data", data[1], *QUICK, "--out", tmp_path / "run")
     return lambda *more: call("train", *flags, *more)
 

@@ -151,7 +151,7 @@ def test_interrupted_before_the_first_step(arguments, tmp_path, monkeypatch, cap
 
 def test_a_finished_run_stays_as_it_is(arguments, whole, tmp_path):
     shutil.copytree(whole, tmp_path / "run")
-    # A folder that was moved is the same run, and what it ended with before is forgotten.
+    # A folder that was moved is the same run, and its former end is forgotten.
     (tmp_path / "run" / "problem.txt").write_text("The loss is not finite.")
     assert call("train", *arguments, "--out", tmp_path / "run", "--resume") == 0
     assert_same_run(tmp_path / "run", whole)
@@ -159,7 +159,7 @@ def test_a_finished_run_stays_as_it_is(arguments, whole, tmp_path):
 
 
 def test_a_finished_run_without_checkpoints(arguments, whole, tmp_path, capsys):
-    """It would begin anew, and write over what it came to."""
+    """It would begin again, and overwrite its results."""
     folder = Path(shutil.copytree(whole, tmp_path / "run"))
     shutil.rmtree(folder / "checkpoints")
     assert call("train", *arguments, "--out", folder, "--resume") == 1

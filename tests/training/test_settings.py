@@ -1,4 +1,4 @@
-"""Settings of runs: from plain values and back, defaults of tasks, and what is refused."""
+"""Settings of runs: from plain values and back, defaults of tasks, and errors."""
 
 from __future__ import annotations
 

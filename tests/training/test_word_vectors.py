@@ -1,4 +1,4 @@
-"""Options of the word vectors: what they start from, whether they are trained, what is refused."""
+"""Options of the word vectors: initial values, training, errors."""
 
 from __future__ import annotations
 

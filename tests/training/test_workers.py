@@ -122,7 +122,7 @@ FILES = ("x/train.tsv", "y/train.tsv", "x/vectors.npy")
 
 
 def facts_of(root, **settings):
-    """Returns what a worker with files in a folder of its own compares."""
+    """Returns the facts that a worker compares, for a worker with its own folder of files."""
     config = DistillConfig(**{
         "data": (f"{root}/x/train.tsv", f"{root}/y/train.tsv"),
         "teacher": (f"{root}/x/vectors.npy",),

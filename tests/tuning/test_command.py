@@ -1,4 +1,4 @@
-"""The command line: what it plans, and what it refuses."""
+"""The command line: plans and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search as settings: what trials share and vary, and what a file keeps of it."""
+"""A search as settings: shared and varied ones, and those in files."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def test_on_top_of_a_frozen_model_of_paraphrases(init, tmp_path):
     flags = [*ON_TOP, "--init", init]
     frozen = SearchFolder(tmp_path / "frozen")
     assert tune(*flags, "--freeze", "--optimizer", "adagrad", "--out", frozen.path) == 0
-    # The encoder is that of the model; what was tied to `optimizer` varies alone.
+    # The encoder is that of the model; settings tied to `optimizer` vary alone.
     assert frozen.read_search().config.encoder == "word_average"
     assert [result.values for result in read_results(frozen)] == [
         {"l2_head": 0.001, "learning_rate": 0.05}, {"l2_head": 0.001, "learning_rate": 0.001},

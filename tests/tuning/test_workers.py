@@ -1,4 +1,4 @@
-"""Several processes, and what is left of a search when some of them are killed."""
+"""Several processes, and the state of a search after some are killed."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ class ShardFolder:
 
 
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:
-    """Gives each input an entry of its own, so that a message names only what differs."""
+    """Gives each input an entry of its own, so that a message names only the differences."""
     inputs = {
         f"input {number}": f"{file['path']} of {file['bytes']:,} bytes"
         for number, file in enumerate(settings["inputs"])

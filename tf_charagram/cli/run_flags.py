@@ -114,7 +114,7 @@ def make_run_parser(
 
 
 def _deciding(arguments: Sequence[str]) -> dict[str, Any]:
-    """Returns the settings that decide which flags there are and what their defaults are."""
+    """Returns the settings that determine the flags and their defaults."""
     parser = Parser(add_help=False, prog="charagram")
     parser.add_argument("--task", default="words")
     for flag in ("--encoder", "--init", "--preset"):

@@ -1,4 +1,4 @@
-"""Scores by length and by what is unknown, against pairs counted by hand."""
+"""Scores by length and by unknown words, against pairs counted by hand."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_lengths_are_those_of_the_longer_text():
 def test_unknown_words_of_both_texts():
     sets = sets_of(*graded(1), *graded(2, word="zebra"))
     table = scores_by_unknown_words({"falling": FALLING}, sets, {"a", *map(str, range(12))})
-    # "zebra" - "zebra zebra 3.": three unknown words; the full stop is none.
+    # "zebra" - "zebra zebra 3.": three unknown words; the full stop is not a word.
     assert list(table.column("pairs").values()) == [12, 0, 0, 12, 24]
     assert table.column("falling")["0"] < -90
 

@@ -76,7 +76,7 @@ def test_disagreements_are_on_the_scale_of_people():
 
 @pytest.fixture
 def run(tmp_path):
-    """Returns what makes a run folder with a history of SL999."""
+    """Returns a function that makes a run folder with a history of SL999."""
 
     def make(name, *scores, examples=100):
         folder = tmp_path / name

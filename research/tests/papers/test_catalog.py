@@ -30,7 +30,7 @@ def test_every_run_is_in_a_table():
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory):
-    """Returns a folder with a file for every role, and what is found in it."""
+    """Returns a folder with a file for every role, and the sources found in it."""
     folder = tmp_path_factory.mktemp("data")
     for alternatives in ROLES.values():
         (folder / f"{alternatives[-1].patterns[0].replace('*', 'x')}").write_text(

@@ -53,7 +53,7 @@ def in_process(monkeypatch):
 
 
 def fake_run(out, name, scores, history=None):
-    """Writes what a run leaves that has ended."""
+    """Writes the files of a finished run."""
     folder = out / "runs" / name
     folder.mkdir(parents=True)
     record = {"step": 1, "epoch": 50.0, "examples": 100, "seconds": 1.0, "scores": scores}

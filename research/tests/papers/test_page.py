@@ -1,4 +1,4 @@
-"""`research/papers.md` is what the saved results give."""
+"""`research/papers.md` is made from the saved results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Word vectors in text form: the variants there are, and what is wrong with a file."""
+"""Word vectors in text form: all variants, and bad files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`max_mb` holds on disk, wastes little, and says what it cannot do."""
+"""`max_mb` holds on disk, wastes little, and gives an error where it cannot hold."""
 
 import functools
 import re
@@ -40,7 +40,7 @@ def linear(vectorizer):
 
 
 def folder_bytes(vectorizer, encoder, options):
-    """Returns the size of what is written, summed up here."""
+    """Returns the size of the shrunk SavedModel."""
     return saved_model_bytes(*shrink(vectorizer, encoder, options))
 
 

@@ -1,4 +1,4 @@
-"""Smaller models give nearly the vectors of the model they come from, or just what they should."""
+"""Smaller models give nearly the vectors of the original model, or exactly the expected ones."""
 
 import functools
 import itertools

@@ -16,7 +16,7 @@ from tf_charagram.models.embedder import TextEmbedder
 if importlib.util.find_spec("mteb") is None:
     pytest.skip("needs mteb", allow_module_level=True)
 
-# MTEB and what it needs have warnings of their own.
+# MTEB and its requirements have warnings of their own.
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
 ROWS = [

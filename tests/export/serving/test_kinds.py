@@ -64,7 +64,7 @@ def loaded(version):
 
 
 def judge(version, load):
-    """Returns what each check says: name -> (ok, detail)."""
+    """Returns the result of each check: name -> (ok, detail)."""
     checks = VersionChecks(version, 1e-9)
     results = checks.judge.results("here", measure(load, checks.request))
     assert [result.name for result in results] == CHECKS

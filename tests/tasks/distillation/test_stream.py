@@ -66,7 +66,7 @@ def same(some, others):
 
 
 def names(ids, vectorizer, texts):
-    """Returns which of some texts each row of ids is that of."""
+    """Returns, for each row of ids, the index of its text."""
     of = {
         tuple(row): text
         for text, row in zip(texts, vectorizer(tf.constant(texts)).to_list(), strict=True)

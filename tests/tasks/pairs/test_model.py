@@ -132,7 +132,7 @@ class TestFolder:
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    """Returns the models, the folders they are exported to, and what a fresh process answers."""
+    """Returns the models, the folders they are exported to, and the answers of a fresh process."""
     folder = tmp_path_factory.mktemp("pairs")
     models = {name: make() for name, make in MODELS.items()}
     folders = {name: folder / name / "1" for name in models}

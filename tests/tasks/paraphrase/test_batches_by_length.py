@@ -29,7 +29,7 @@ def lengths_of(task):
 
 
 def mean_spread(config, out):
-    """Returns how much the lengths of a batch differ, on average."""
+    """Returns the spread of the lengths in a batch, on average."""
     run = TrainingRun(make_task(config.replace(out=str(out))), resume=False, overwrite=False)
     lengths = lengths_of(run.task)
     return np.mean([np.ptp(lengths[batch]) for batch in run.stream.epoch(0)])

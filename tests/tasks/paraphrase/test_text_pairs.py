@@ -19,7 +19,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.optimizers import LazyAdam
 from tf_charagram.tasks.paraphrase.text_pairs import _numbers
 
-# Both halves of the batch are the same pairs, so that two replicas see what one sees.
+# Both halves of the batch are the same pairs, so each of two replicas sees those of a single one.
 SCRIPT = """
 import json, sys
 import keras

@@ -52,7 +52,7 @@ def make(name, dim=6, seed=0, *, optimizer="adam", freeze=False, word_dropout=0.
 
 
 def state(model):
-    """Returns what a checkpoint holds."""
+    """Returns the variables in a checkpoint."""
     held = [*model.encoder.variables, *model.optimizer.variables]
     return [*(variable.value for variable in held), *model.state]
 
@@ -84,7 +84,7 @@ def test_a_strong_pull_keeps_the_rnn_an_average():
 
 @pytest.mark.parametrize("name", some_now(["dan", "identity_rnn", "cse"], "identity_rnn"))
 def test_goes_on_as_if_never_stopped(name):
-    """From what a checkpoint holds alone: the second model starts from other word vectors."""
+    """A checkpoint is enough: the second model starts from other word vectors."""
     settings = {"word_dropout": 0.3, "l2_words": 0.1, "l2_composition": 0.1, "negatives": "mix"}
     whole = make(name, **settings)
     initial = whole.encoder.word_table.numpy()

@@ -1,4 +1,4 @@
-"""The head of the tagger: shapes, empty things, and what it must not depend on."""
+"""The head of the tagger: shapes, empty inputs, and inputs it must not depend on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One sentence has the same tags, whoever computes them, and whatever else is tagged."""
+"""A sentence has the same tags by every route, next to any other sentences."""
 
 from __future__ import annotations
 
