@@ -2,8 +2,8 @@
 
     python benchmarks/tuning.py [PAIRS] [--eval-data PLACE] [--trials 4] [--rounds 5]
 
-Overhead: a search against the same training runs made one by one, in turn in one process; both read
-their pairs once, neither exports. Workers: `charagram tune` with one and with two, timed from start
+Overhead: a search against the same training runs made one by one, in turn in one process, without
+exports. Workers: `charagram tune` with one and with two, timed from start
 to end. Without a file of pairs they are made up, and the starter set is scored on.
 """
 
@@ -37,13 +37,11 @@ def measure_overhead(search: Search, folder: Path, rounds: int) -> dict:
     num_trials = search.num_trials or 0
 
     def alone() -> None:
-        task = make_task(search.config)
-        task.read()
         for index in range(num_trials):
             out = folder / f"run-{next(numbers)}"
             config = search.trial_config(search.combination(index), out)
             with open(folder / "log.txt", "a", encoding="utf-8") as log, redirect_stderr(log):
-                run = TrainingRun(make_task(config), resume=False, overwrite=False, previous=task)
+                run = TrainingRun(make_task(config), resume=False, overwrite=False)
                 run.run(resume=False, export=False)
             del run
             gc.collect()

@@ -22,7 +22,6 @@ from tf_charagram.tasks import make_task
 from tf_charagram.training.run import TrainingRun
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
-from tf_charagram.training.task import Task
 from tf_charagram.tuning.results import (
     COMPLETED,
     FAILED,
@@ -122,8 +121,6 @@ class WatchedFolder(RunFolder):
 class TrialRunner:
     """Runs the trials of a search in this process.
 
-    Consecutive trials with the same data share the pairs and their ids.
-
     Args:
         search: The search.
         folder: Its folder.
@@ -136,7 +133,6 @@ class TrialRunner:
         self._search = search
         self._folder = folder
         self._on_evaluation = on_evaluation
-        self._previous: Task | None = None
 
     def run(self, trial_id: str, values: dict[str, Any], epochs: float | None = None) -> Result:
         """Runs or resumes a trial; returns its result.
@@ -169,17 +165,12 @@ class TrialRunner:
         folder = RunFolder(str(config.out))
         if folder.metrics.is_file():
             return
-        if self._previous is not None and not self._previous.fits(config):
-            self._previous = None
         gc.collect()
         with writing(folder.path):
             folder.path.mkdir(parents=True, exist_ok=True)
             log = open(folder.path / "log.txt", "a", encoding="utf-8")
         with log, redirect_stderr(log):
-            run = TrainingRun(
-                make_task(config), resume=True, overwrite=False, previous=self._previous
-            )
-            self._previous = run.task if run.task.shares_examples else None
+            run = TrainingRun(make_task(config), resume=True, overwrite=False)
             run.loop.checkpoint_at_end = False
             run.loop.folder = WatchedFolder(
                 folder.path,

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from tests.commands import call
-from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.tuning.results import read_results
 from tf_charagram.tuning.search import SearchFolder
 from tf_charagram.tuning.trials import TrialRunner
@@ -23,20 +22,16 @@ def tune(data, out, *more):
 
 @pytest.fixture(scope="module")
 def searched(data, tmp_path_factory):
-    """Returns the folder of a finished search of two trials, and the passes over the pairs."""
+    """Returns the folder of a finished search of two trials."""
     folder = SearchFolder(tmp_path_factory.mktemp("tuning") / "search")
-    passes = []
-    read = PairCorpus.__iter__
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PairCorpus, "__iter__", lambda self: passes.append(1) or read(self))
-        flags = ["--l2", 1e-4, "--batch-size", 10, "--activation", "tanh", "--keep", 1]
-        assert tune(data, folder.path, *flags, "--finish", 2) == 0
-    return folder, len(passes)
+    flags = ["--l2", 1e-4, "--batch-size", 10, "--activation", "tanh", "--keep", 1]
+    assert tune(data, folder.path, *flags, "--finish", 2) == 0
+    return folder
 
 
 @pytest.mark.usefixtures("unexported")
 def test_a_trial_is_a_run_of_train(data, searched, tmp_path):
-    folder, _ = searched
+    folder = searched
     for result in read_results(folder)[1:]:
         flags = ["--epochs", 1, "--l2", 1e-4, "--batch-size", 10, "--activation", "tanh"]
         for name, value in result.values.items():
@@ -53,18 +48,13 @@ def test_a_trial_is_a_run_of_train(data, searched, tmp_path):
 
 
 def test_fixed_fields_are_not_searched(searched):
-    assert [result.values for result in read_results(searched[0])] == [
+    assert [result.values for result in read_results(searched)] == [
         {"negatives": "max"}, {"negatives": "mix"},
     ]  # fmt: skip
 
 
-def test_trials_share_pairs(searched):
-    # One pass for both trials, one for the winner.
-    assert searched[1] == 2
-
-
 def test_what_a_search_leaves(searched):
-    folder = searched[0]
+    folder = searched
     names = {path.name for path in folder.path.iterdir()}
     assert names == {
         "search.json", "oracle", "trials", "winner", "results.csv", "results.json",
@@ -83,18 +73,18 @@ def test_nothing_is_trained_twice(data, searched, monkeypatch, capsys):
 
     monkeypatch.setattr(TrialRunner, "_train", forbidden)
     flags = ["--l2", 1e-4, "--batch-size", 10, "--activation", "tanh"]
-    assert tune(data, searched[0].path, *flags, "--resume") == 0
+    assert tune(data, searched.path, *flags, "--resume") == 0
     assert "2 trials, all combinations" in capsys.readouterr().out
-    assert tune(data, searched[0].path, *flags) == 1
+    assert tune(data, searched.path, *flags) == 1
     assert "exists. Add --resume to go on with it" in capsys.readouterr().err
-    assert tune(data, searched[0].path, *flags, "--resume", "--margin", 0.5) == 1
+    assert tune(data, searched.path, *flags, "--resume", "--margin", 0.5) == 1
     assert "margin was 0.4, is 0.5" in capsys.readouterr().err
-    assert tune(data, searched[0].path, *flags[2:], "--resume") == 1
+    assert tune(data, searched.path, *flags[2:], "--resume") == 1
     assert "space.l2 was None, is [0.0001, 1e-05, 1e-06]" in capsys.readouterr().err
-    winner = (searched[0].winner / "config.json").read_bytes()
-    assert tune(data, searched[0].path, *flags, "--resume", "--finish", 3) == 1
+    winner = (searched.winner / "config.json").read_bytes()
+    assert tune(data, searched.path, *flags, "--resume", "--finish", 3) == 1
     assert "has another winner: epochs was 2.0, is 3.0. Move it" in capsys.readouterr().err
-    assert (searched[0].winner / "config.json").read_bytes() == winner
+    assert (searched.winner / "config.json").read_bytes() == winner
 
 
 def test_a_trial_gives_its_memory_back(search, folder, weights_in_memory):

@@ -37,7 +37,6 @@ class TrainingRun:
         task: What is trained, with the settings of the run; see `tf_charagram.tasks.make_task`.
         resume: Go on with the run in `config.out`.
         overwrite: Replace the run in `config.out`.
-        previous: Task of another run, whose data are shared if they fit.
         exchange: The other workers of the run; only the chief evaluates and writes.
 
     Attributes:
@@ -58,14 +57,13 @@ class TrainingRun:
         *,
         resume: bool,
         overwrite: bool,
-        previous: Task | None = None,
         exchange: Exchange = ALONE,
     ) -> None:
         self.task, self.exchange = task, exchange
         #: Called when a run is resumed, with whether there was a checkpoint.
         self.on_resume: Callable[[bool], object] = lambda has_checkpoint: None
         with failing_together(exchange) as facts:
-            identity = self._prepare(previous, resume=resume, overwrite=overwrite)
+            identity = self._prepare(resume=resume, overwrite=overwrite)
             files = task.input_files(self.config)
             facts |= {**comparable(identity, files), "num_examples": self.stream.size}
         # Nothing is written or deleted before all workers have checked settings and files.
@@ -75,7 +73,7 @@ class TrainingRun:
             exchange,
         )  # fmt: skip
 
-    def _prepare(self, previous: Task | None, *, resume: bool, overwrite: bool) -> dict[str, Any]:
+    def _prepare(self, *, resume: bool, overwrite: bool) -> dict[str, Any]:
         """Reads and builds everything; returns the identity of the run."""
         task = self.task
         self.config = config = task.config = task.prepared(task.config)
@@ -89,8 +87,6 @@ class TrainingRun:
                 "out one of the two."
             )
         task.exchange = self.exchange
-        if previous is not None:
-            task.reuse(previous)
         optimizer = make_optimizer(
             config.optimizer, config.learning_rate, rounding_seed=config.seed
         )  # fmt: skip

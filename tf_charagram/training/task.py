@@ -60,7 +60,6 @@ class Task(ABC):
         data_help: Description of `--data`, if there is no default.
         trial_epochs: Default length of a trial of a search.
         num_resamples: Bootstrap resamples of the intervals of the final scores.
-        shares_examples: Whether the runs of a search can share their data; see `reuse`.
         num_words_found: Number of words found in the file of `--word-vectors`, if there is one.
         exchange: The other workers of the run.
     """
@@ -70,7 +69,6 @@ class Task(ABC):
     data_help: ClassVar[str] = "files to train on"
     trial_epochs: ClassVar[float] = 10.0
     num_resamples: ClassVar[int] = 1000
-    shares_examples: ClassVar[bool] = False
 
     def __init__(self, config: Any, bad_lines: BadLines) -> None:
         self.config = config
@@ -151,13 +149,6 @@ class Task(ABC):
             DataError: A file is missing or bad.
             ConfigError: There is too little to train on.
         """
-
-    def reuse(self, previous: Task) -> None:
-        """Takes over the data of another run."""
-
-    def fits(self, config: RunConfig) -> bool:
-        """Returns whether a run with other settings can take over the data."""
-        return False
 
     # Model and training step.
 

@@ -156,9 +156,6 @@ class PairStream(Stream):
 class TrainingPairs:
     """The pairs of a run and the vectorizer made from their texts.
 
-    Runs with the same pairs and vectorizer can share them: files are then read once, and ids are
-    computed once if they fit into memory.
-
     Args:
         corpus: The pairs; surveyed by the constructor.
         make_vectorizer: Makes the vectorizer from all texts and from those with typos, which it may
@@ -177,7 +174,6 @@ class TrainingPairs:
         corpus: PairCorpus,
         make_vectorizer: Callable[[Iterable[str], Iterable[str]], keras.layers.Layer],
     ) -> None:
-        self._shared: PairStore | None = None
         self.corpus = corpus
         texts = corpus.survey()
         self.vectorizer = make_vectorizer(texts, corpus.texts_with_typos())
@@ -212,38 +208,23 @@ class TrainingPairs:
             bucket_by_length: As for `PairStream`.
             exchange: As for `PairStore.fill`.
         """
-        store = self._shared
-        if store is None or vectorizer is not self.vectorizer:
-            num_blocks = -(-self.corpus.num_chars * ids_per_char // max_ids_in_memory)
-            block_size = -(-self.corpus.num_pairs // num_blocks)
-            # Blocks hold whole pools.
-            pool_size = batch_size * mega_batches
-            store = PairStore(
-                self.corpus.num_pairs,
-                -(-block_size // pool_size) * pool_size,
-                folder,
-                seed=seed,
-                keeps_order=file_order_first,
-            )
+        num_blocks = -(-self.corpus.num_chars * ids_per_char // max_ids_in_memory)
+        block_size = -(-self.corpus.num_pairs // num_blocks)
+        # Blocks hold whole pools.
+        pool_size = batch_size * mega_batches
+        store = PairStore(
+            self.corpus.num_pairs,
+            -(-block_size // pool_size) * pool_size,
+            folder,
+            seed=seed,
+            keeps_order=file_order_first,
+        )
         return PairStream(
             store,
-            fill=lambda: self._fill(store, vectorizer, exchange),
+            fill=lambda: store.fill(self.corpus, ids_function(vectorizer), exchange),
             batch_size=batch_size,
             mega_batches=mega_batches,
             seed=seed,
             file_order_first=file_order_first,
             bucket_by_length=bucket_by_length,
         )
-
-    def _fill(
-        self,
-        store: PairStore,
-        vectorizer: keras.layers.Layer,
-        exchange: Exchange,
-    ) -> None:
-        """Fills the store of a stream, unless it is shared and full."""
-        if store is self._shared:
-            return
-        store.fill(self.corpus, ids_function(vectorizer), exchange)
-        if store.num_blocks == 1 and vectorizer is self.vectorizer:
-            self._shared = store

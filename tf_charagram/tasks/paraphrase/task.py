@@ -21,18 +21,6 @@ from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
-from tf_charagram.training.settings import RunConfig
-from tf_charagram.training.task import Task
-
-#: Settings that the ids of the pairs do not depend on.
-_NOT_IN_IDS = (
-    "eval_data", "out", "preset", "epochs", "max_minutes", "batch_size", "batches_by_length",
-    "mega_batches", "negatives", "negatives_from",
-    "mask_duplicates", "mask_related", "margin", "l2", "l2_words", "l2_composition", "dense_l2",
-    "optimizer", "learning_rate", "decay", "clip_norm",
-    "precision", "freeze_words", "dim",
-    "encoder_options", "evaluations_per_epoch", "checkpoint_every_s", "select", "threads",
-)  # fmt: skip
 
 
 class ParaphraseTask(EmbedderTask):
@@ -42,19 +30,15 @@ class ParaphraseTask(EmbedderTask):
         pairs: The training data; set by `read`.
     """
 
-    shares_examples = True
-
     config: ParaphraseConfig
+    pairs: TrainingPairs
 
     def __init__(self, config: ParaphraseConfig, bad_lines: BadLines) -> None:
         super().__init__(config, bad_lines)
-        self.pairs: TrainingPairs | None = None
         negative_sampler(config, self.exchange)  # Reports errors before anything is read.
 
     def read(self) -> None:
         """Reads the pairs for the vectorizer; see `Task.read`."""
-        if self.pairs is not None:
-            return
         self.pairs = TrainingPairs(
             self._corpus(),
             lambda texts, mistyped: make_vectorizer(self.config, texts, mistyped),
@@ -73,34 +57,15 @@ class ParaphraseTask(EmbedderTask):
             seed=config.seed,
         )
 
-    def reuse(self, previous: Task) -> None:
-        """Reuses the pairs of another run, if they fit."""
-        if isinstance(previous, ParaphraseTask) and previous.fits(self.config):
-            self.pairs = previous.pairs
-
-    def fits(self, config: RunConfig) -> bool:
-        """Returns whether a run with other settings has the same ids of the same pairs."""
-        return isinstance(config, ParaphraseConfig) and ids_key(self.config) == ids_key(config)
-
-    @property
-    def corpus(self) -> PairCorpus:
-        """The pairs as texts; set by `read`."""
-        return self._read_pairs().corpus
-
-    def _read_pairs(self) -> TrainingPairs:
-        if self.pairs is None:
-            raise RuntimeError("The pairs are known after `read`.")
-        return self.pairs
-
     def build(self) -> TextEmbedder:
         """Builds the embedder."""
-        return TextEmbedder(*self.encoder_on(self._read_pairs().vectorizer))
+        return TextEmbedder(*self.encoder_on(self.pairs.vectorizer))
 
     def make_stream(self, model: TextEmbedder, folder: RunFolder) -> PairStream:
         """Returns the batches; their ids are computed when the stream is opened."""
         config = self.config
         is_ngrams = encoder_class(config.encoder).vectorizer == "ngrams"
-        return self._read_pairs().stream(
+        return self.pairs.stream(
             model.vectorizer,
             folder.pairs,
             batch_size=int(config.batch_size or 0),
@@ -131,18 +96,18 @@ class ParaphraseTask(EmbedderTask):
 
     def describe_data(self) -> str:
         """Returns a short description of the training data."""
-        return f"{self.corpus.num_pairs:,} pairs"
+        return f"{self.pairs.corpus.num_pairs:,} pairs"
 
     def texts(self) -> list[str]:
         """Returns the first texts of the pairs; see `EmbedderTask.texts`."""
-        return self.corpus.listed
+        return self.pairs.corpus.listed
 
     def facts(self) -> dict[str, Any]:
         """Returns the facts about the pairs for `metrics.json`."""
         return {
-            "num_pairs": self.corpus.num_pairs,
+            "num_pairs": self.pairs.corpus.num_pairs,
             "words_found_in_vectors": self.num_words_found,
-            "empty_pairs_left_out": self.corpus.num_empty,
+            "empty_pairs_left_out": self.pairs.corpus.num_empty,
         }
 
     @classmethod
@@ -182,10 +147,3 @@ class Sentences(ParaphraseTask):
     )
     trial_epochs = 5.0
     set_groups = ("sts", "phrases", "wordsim")
-
-
-def ids_key(config: RunConfig) -> dict[str, Any]:
-    """Returns the settings that the ids depend on: equal for runs that can share them."""
-    names = (field.name for field in dataclasses.fields(config) if field.name not in _NOT_IN_IDS)
-    settings = {name: getattr(config, name) for name in names}
-    return {**settings, "encoder": encoder_class(config.encoder).vectorizer}
