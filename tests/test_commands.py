@@ -141,10 +141,9 @@ class TestEvaluate:
 
 
 class TestEmbed:
-    @pytest.mark.parametrize("batch_size", [2, 1000])
-    def test_npy(self, trained, embedder, lines, tmp_path, batch_size):
+    def test_npy(self, trained, embedder, lines, tmp_path):
         out = tmp_path / "vectors.npy"
-        arguments = ["--input", lines, "--output", out, "--batch-size", batch_size]
+        arguments = ["--input", lines, "--output", out]
         assert call("embed", trained.folder, *arguments) == 0
         np.testing.assert_allclose(np.load(out), embedder.encode(LINES), rtol=0, atol=1e-6)
         assert list(tmp_path.iterdir()) == [out]
@@ -282,13 +281,15 @@ class TestEmbed:
         message = f"{flag.partition('=')[0]} is for shards: give a folder with --output."
         assert message in capsys.readouterr().err
 
-    def test_an_error_leaves_no_file(self, trained, lines, tmp_path, capsys):
-        out = tmp_path / "vectors.npy"
+    def test_an_error_leaves_no_file(self, trained, lines, tmp_path, capsys, monkeypatch):
+        monkeypatch.setattr("tf_charagram.cli.embed._FEW_LINES", 2)
+        out, cut_off = tmp_path / "vectors.npy", tmp_path / "lines.gz"
         out.write_text("old")
-        arguments = ["--input", lines, "--output", out, "--batch-size", 0]
+        cut_off.write_bytes(gzip.compress(lines.read_bytes())[:-9])
+        arguments = ["--input", lines, "--input", cut_off, "--output", out]
         assert call("embed", trained.folder, *arguments) == 1
-        assert "`batch_size` must be at least 1" in capsys.readouterr().err
-        assert out.read_text() == "old" and list(tmp_path.iterdir()) == [out]
+        assert "gzip data is truncated or damaged" in capsys.readouterr().err
+        assert out.read_text() == "old" and {*tmp_path.iterdir()} == {out, cut_off}
 
     def test_an_input_is_not_overwritten(self, trained, tmp_path, capsys, monkeypatch):
         monkeypatch.chdir(tmp_path)

@@ -65,7 +65,6 @@ def test_errors(model, texts_file, tmp_path, capsys):
         ((model,), "has no texts.txt: name a file with --texts."),
         ((tmp_path / "nothing",), "is not a model folder"),
         ((model, "--texts", tmp_path / "nothing"), "cannot be read: No such file"),
-        ((model, "--threads", 0), "`threads` must be at least 1. Received: threads=0"),
         ((model, "--texts", texts_file, "--port", -1), "`port` must be in [0, 65535]. Receiv"),
     ]:
         assert call("cli.demo", *arguments) == 1
@@ -74,7 +73,7 @@ def test_errors(model, texts_file, tmp_path, capsys):
 
 @pytest.mark.long
 def test_ctrl_c_ends_a_process(model, texts_file, tmp_path):
-    command = process("cli", "demo", model, "--texts", texts_file, "--threads", 1)
+    command = process("cli", "demo", model, "--texts", texts_file)
     with subprocess.Popen(
         command, cwd=tmp_path, env=environment(TF_CPP_MIN_LOG_LEVEL="2"), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -75,6 +73,5 @@ def test_card_describes_the_files():
 
 
 def test_listed(capsys):
-    assert call("cli.models", "--json") == 0
-    models = json.loads(capsys.readouterr().out)["models"]
-    assert [model["table_dtype"] for model in models if model["name"] == NAME] == ["int4"]
+    assert call("cli.models") == 0
+    assert NAME in capsys.readouterr().out

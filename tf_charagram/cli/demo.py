@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, Parser
-from tf_charagram.errors import check_positive
 from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 
 
@@ -23,22 +22,17 @@ def make_parser() -> Parser:
         "words of a shipped model]",
     )  # fmt: skip
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
-    parser.add_argument("--threads", type=int, help="threads of an answer [one per core]")
     return parser
 
 
 def demo(arguments: Sequence[str]) -> int:
     """Runs the command until Ctrl-C; returns its exit status."""
     values = make_parser().parse_args(arguments)
-    if values.threads is not None:
-        check_positive(threads=values.threads)
     load_tensorflow()
     from tf_charagram.demo.answers import Answers, load_embedder
     from tf_charagram.demo.server import DemoServer
     from tf_charagram.search.texts import read_vocabulary
-    from tf_charagram.training.processor import limit_threads
 
-    limit_threads(values.threads)
     embedder = load_embedder(values.model)
     texts = read_vocabulary(values.texts, values.model, "--texts")
     answers = Answers(embedder, texts, values.model)

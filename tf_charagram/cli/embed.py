@@ -12,9 +12,8 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from tf_charagram.cli.commands import check_not_read, run_command
-from tf_charagram.cli.flags import MODEL_HELP, Parser, add_quiet, flag_of
+from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
 from tf_charagram.errors import ConfigError
-from tf_charagram.reporting.progress import quiet
 from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 
 if TYPE_CHECKING:
@@ -40,8 +39,6 @@ def make_parser() -> Parser:
         "--output", default="-",
         help="FILE.npy, FILE.tsv or FILE.jsonl; or FOLDER/ for shards [-, stdout, as tsv]",
     )  # fmt: skip
-    parser.add_argument("--batch-size", type=int, help="lines embedded at a time [chosen by size]")
-    add_quiet(parser)
     shards = parser.add_argument_group("for a folder of shards")
     shards.add_argument("--format", choices=("npy", "parquet"), help="[npy]")
     shards.add_argument("--shard-lines", type=int, help="lines of a shard [50000]")
@@ -64,34 +61,30 @@ def embed(arguments: Sequence[str]) -> int:
     given = {
         name: value for name, value in flags.items() if value is not None and value is not False
     }
-    with quiet(values["quiet"]):
-        _embed(files, values, given)
-    return 0
-
-
-def _embed(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]) -> None:
-    output = values["output"]
+    model, output = values["model"], values["output"]
     is_file = output == "-" or output.endswith(_FILES)
     if output.endswith("/") or os.path.isdir(output) or (given and not is_file):
-        _embed_to_shards(files, values, given)
+        _embed_to_shards(files, model, output, given)
     elif given:
         flag = flag_of(next(iter(given)))
         raise ConfigError(f"{flag} is for shards: give a folder with --output. Received: {output}")
     else:
-        _embed_to_file(files, values)
+        _embed_to_file(files, model, output)
+    return 0
 
 
-def _embed_to_shards(files: list[InputFile], values: dict[str, Any], given: dict[str, Any]) -> None:
+def _embed_to_shards(
+    files: list[InputFile], model: str, output: str, given: dict[str, Any]
+) -> None:
     from tf_charagram.bulk.run import EmbedJob, embed_files
     from tf_charagram.training.processor import limit_threads
 
     limit_threads(_THREADS)
     options = {name: given.pop(name) for name in _JOB_FLAGS if name in given}
-    settings = {name: values[name] for name in ("model", "output", "batch_size")}
-    embed_files(EmbedJob(inputs=tuple(files), **settings, **options), **given)
+    embed_files(EmbedJob(model, tuple(files), output, **options), **given)
 
 
-def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
+def _embed_to_file(files: list[InputFile], model: str, output: str) -> None:
     from tf_charagram.bulk.inputs import LineProgress, read_texts, to_text
     from tf_charagram.data.writers import check_vector_file, open_vector_writer
     from tf_charagram.encoders.base import is_padded
@@ -101,17 +94,17 @@ def _embed_to_file(files: list[InputFile], values: dict[str, Any]) -> None:
 
     limit_threads(_THREADS)
     # Errors before standard input is awaited.
-    read_config(values["model"])
-    check_vector_file(values["output"])
+    read_config(model)
+    check_vector_file(output)
     lines = read_texts(files)
     first = list(islice(lines, _FEW_LINES))
     # For a few texts, folding and tracing take longer than they save; but padded encoders loop over
     # time steps, which is slow without a graph.
     are_few = len(first) < _FEW_LINES
-    embedder = TextEmbedder.load(values["model"], folded=not are_few)
-    batches = embedder.encode_batches(chain(first, lines), batch_size=values["batch_size"])
+    embedder = TextEmbedder.load(model, folded=not are_few)
+    batches = embedder.encode_batches(chain(first, lines))
     with (
-        open_vector_writer(values["output"], embedder.dim) as writer,
+        open_vector_writer(output, embedder.dim) as writer,
         LineProgress(files) as progress,
         _eager(are_few and not is_padded(embedder.encoder)),
     ):

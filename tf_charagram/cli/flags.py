@@ -80,11 +80,6 @@ class SettingsParser(_WithHints, jsonargparse.ArgumentParser):
             self.error(f"the file of --config must be UTF-8: {error}")
 
 
-def add_quiet(parser: argparse.ArgumentParser) -> None:
-    """Adds the flag that `reporting.progress.quiet` follows."""
-    parser.add_argument("--quiet", **QUIET.arguments)
-
-
 class Flag(NamedTuple):
     """A flag that is about to be added to a parser.
 

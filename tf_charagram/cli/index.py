@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tf_charagram.cli.commands import run_command
-from tf_charagram.cli.flags import MODEL_HELP, Parser, add_quiet
+from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.files.writing import check_local
 from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 
@@ -27,8 +27,6 @@ def make_parser() -> Parser:
     parser = Parser(prog="charagram index", description=__doc__)
     add_model_and_texts(parser, "texts")
     parser.add_argument("--out", required=True, help="folder to write")
-    parser.add_argument("--batch-size", type=int, help="texts embedded at a time [chosen by size]")
-    add_quiet(parser)
     return parser
 
 
@@ -42,9 +40,7 @@ def index(arguments: Sequence[str]) -> int:
 
     check_free(Path(values.out))
     texts = read_vocabulary(values.texts, values.model)
-    built = TextIndex.build(
-        values.model, texts, batch_size=values.batch_size, show_progress=not values.quiet
-    )
+    built = TextIndex.build(values.model, texts, show_progress=True)
     built.save(values.out)
     sys.stderr.write(f"{len(built):,} texts -> {values.out}\n")
     return 0

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
-
-from rich.table import Table
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
@@ -16,68 +11,39 @@ from tf_charagram.errors import RunError
 from tf_charagram.models.locations import CARD, read_card, read_config, shipped_models
 from tf_charagram.reporting.console import make_table, table_console
 
-_NONE = "No model ships with this installation. Train one: charagram train"
 # Fields of a card, as `recipes/ship.py` writes it.
 _FACTS = ("summary", "scores", "licence", "data")
 
 
-def describe(name: str, folder: Path) -> dict[str, Any]:
-    """Returns the facts that `--json` prints of a shipped model.
-
-    Raises:
-        RunError: The folder is damaged.
-    """
-    config, card = read_config(folder), read_card(folder) or {}
-    if missing := [fact for fact in _FACTS if fact not in card]:
-        raise RunError(f"{folder / CARD} lacks {', '.join(missing)}. Install the package again.")
-    encoder = config["encoder"]
-    return {
-        "name": name,
-        "folder": str(folder),
-        "kind": config["kind"],
-        "encoder": encoder["name"],
-        "dim": encoder["config"]["dim"],
-        "num_rows": encoder["config"]["num_rows"],
-        "table_dtype": config.get("table_dtype", "float32"),
-        "size_bytes": sum(file.stat().st_size for file in folder.iterdir()),
-        "card": card,
-    }
+def make_parser() -> Parser:
+    """Returns the parser."""
+    return Parser(prog="charagram models", description=__doc__)
 
 
-def models_table(models: Sequence[dict[str, Any]]) -> Table:
-    """Returns a table of the models that `describe` returned."""
+def models(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    make_parser().parse_args(arguments)
     table = make_table(
         "Models that ship with the package",
         ("name", "summary", "scores", "licence"),
         ("MB", "dim", "n-grams"),
     )
-    for model in models:
-        card = model["card"]
-        scores = ", ".join(f"{name} {value}" for name, value in card["scores"].items())
+    for name, folder in shipped_models().items():
+        encoder, card = read_config(folder)["encoder"]["config"], read_card(folder) or {}
+        if missing := [fact for fact in _FACTS if fact not in card]:
+            raise RunError(
+                f"{folder / CARD} lacks {', '.join(missing)}. Install the package again."
+            )
+        scores = ", ".join(f"{set_name} {value}" for set_name, value in card["scores"].items())
+        size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
         table.add_row(
-            model["name"], card["summary"], scores, card["licence"],
-            f"{model['size_bytes'] / 1e6:.1f}", str(model["dim"]), f"{model['num_rows']:,}",
+            name, card["summary"], scores, card["licence"],
+            f"{size:.1f}", str(encoder["dim"]), f"{encoder['num_rows']:,}",
         )  # fmt: skip
-    return table
-
-
-def make_parser() -> Parser:
-    """Returns the parser."""
-    parser = Parser(prog="charagram models", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print one line of JSON, no table")
-    return parser
-
-
-def models(arguments: Sequence[str]) -> int:
-    """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(arguments)
-    described = [describe(name, folder) for name, folder in shipped_models().items()]
-    if values.json:
-        sys.stdout.write(json.dumps({"models": described}, ensure_ascii=False) + "\n")
-    elif described:
-        table_console().print(models_table(described))
+    if table.row_count:
+        table_console().print(table)
     else:
-        sys.stdout.write(f"{_NONE}\n")
+        sys.stdout.write("No model ships with this installation. Train one: charagram train\n")
     return 0
 
 

@@ -8,14 +8,12 @@ from contextlib import nullcontext
 from typing import Any
 
 from tf_charagram.cli.commands import check_not_read, run_command
-from tf_charagram.cli.flags import MODEL_HELP, Parser, add_quiet
-from tf_charagram.errors import check_positive
-from tf_charagram.reporting.progress import quiet
+from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 from tf_charagram.tasks.tagging.data import COLUMNS, to_conllu
 
 _STDOUT = "-"
-_MAX_CHARS = 1_000_000
+_BATCH_SIZE, _MAX_CHARS = 1000, 1_000_000
 
 
 def make_parser() -> Parser:
@@ -33,17 +31,12 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--column", choices=COLUMNS, default="xpos", help="column for the tags [xpos]"
     )
-    parser.add_argument(
-        "--batch-size", type=int, default=1000, help="lines tagged at a time [1000]"
-    )
-    add_quiet(parser)
     return parser
 
 
 def tag(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = make_parser().parse_args(arguments)
-    check_positive(batch_size=values.batch_size)
     load_tensorflow()
     from tf_charagram.bulk.inputs import LineProgress, find_inputs, read_texts, to_text
     from tf_charagram.files.writing import whole_file
@@ -56,19 +49,14 @@ def tag(arguments: Sequence[str]) -> int:
     output_file: Any = nullcontext(sys.stdout)
     if values.output != _STDOUT:
         output_file = whole_file(values.output, "w")
-    with (
-        quiet(values.quiet),
-        output_file as output,
-        LineProgress(files) as progress,
-    ):
-        for lines in bounded_batches(read_texts(files), values.batch_size, _MAX_CHARS):
+    with output_file as output, LineProgress(files) as progress:
+        for lines in bounded_batches(read_texts(files), _BATCH_SIZE, _MAX_CHARS):
             sentences = [line.split() for line in lines] if values.tokens else lines
             for line, tokens in zip(lines, tagger.tag(sentences), strict=True):
                 output.write(to_conllu(line, tokens, values.column))
             progress.advance(len(lines), len(to_text(lines)))
         output.flush()
-    if not values.quiet:
-        progress.say(progress.summary())
+    progress.say(progress.summary())
     return 0
 
 
