@@ -111,7 +111,7 @@ np.save(_NPY, np.arange(6, dtype=np.float32).reshape(2, 3) / 4)
 
 READERS = [
     file_target("reader.pairs", "pairs.tsv", _both(read_pairs), [_PAIRS, gzip.compress(_PAIRS)]),
-    file_target("reader.ppdb", "ppdb.txt", _both(partial(read_pairs, min_score=1.0)), [_PPDB],
+    file_target("reader.ppdb", "ppdb.txt", _both(read_pairs), [_PPDB],
                 (b" ||| ", b"=", b"PPDB2.0Score", b"Equivalence", b"\n")),
     file_target("reader.conllu", "tags.conllu", _both(read_tagged), [_CONLLU],
                 (b"\t", b"\n\n", b"_", b"# ", b"3-4\t", b"8.1\t")),

@@ -6,7 +6,7 @@ import pytest
 
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.pipeline.corpus import PairCorpus, PairSource
-from tf_charagram.data.pipeline.sources import named_sets, pair_corpus
+from tf_charagram.data.pipeline.sources import named_sets
 from tf_charagram.errors import ConfigError, DataError
 
 
@@ -47,15 +47,6 @@ def test_empty_texts_are_left_out_and_counted(caplog):
     assert [record.getMessage() for record in caplog.records] == [
         "left out 3 pairs with an empty text"
     ]
-
-
-@pytest.mark.parametrize("setting", [{"min_score": 3.0}, {"entailment": ("Equivalence",)}])
-def test_filters_without_scores(tmp_path, setting):
-    path = tmp_path / "texts"
-    path.write_text("a\n")
-    for name in ("starter", f"{path}::{path}"):
-        with pytest.raises(ConfigError, match=f"are for PPDB 2.0, not for {name}."):
-            pair_corpus([name], BadLines(), **setting)
 
 
 @pytest.mark.parametrize(

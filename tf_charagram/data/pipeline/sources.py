@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.download import SOURCES, fetch
@@ -25,8 +24,6 @@ def pair_corpus(
     bad_lines: BadLines,
     *,
     weights: Sequence[float] = (),
-    min_score: float | None = None,
-    entailment: Sequence[str] = (),
     whole_vocabulary: bool = False,
     augment_typos: float = 0.0,
     seed: int = 0,
@@ -37,27 +34,20 @@ def pair_corpus(
         names: The `--data` values.
         bad_lines: Policy for bad lines.
         weights: How often the pairs of each source count. Default: 1.
-        min_score: Smallest score to keep; see `read_pairs`.
-        entailment: Entailment types to keep. Empty keeps all.
         whole_vocabulary: As for `PairCorpus`.
         augment_typos: As for `PairCorpus`.
         seed: Seed of all random choices.
 
     Raises:
-        ConfigError: A name is unknown, or a source cannot be filtered.
+        ConfigError: A name is unknown.
         DataError: A file is missing, or a download failed.
     """
-
-    def source(name: str, weight: float) -> PairSource:
-        files = pairs_files(name)
-        if len(files) != 1 and (min_score is not None or entailment):
-            raise ConfigError(f"`min_score` and `entailment` are for PPDB 2.0, not for {name}.")
-        read = partial(_read_pairs, files, min_score=min_score, entailment=entailment or None)
-        return PairSource(read, weight)
-
     weights = weights or (1.0,) * len(names)
     return PairCorpus(
-        [source(*named) for named in zip(names, weights, strict=True)],
+        [
+            PairSource(partial(_read_pairs, pairs_files(name)), weight)
+            for name, weight in zip(names, weights, strict=True)
+        ],
         on_bad_line=bad_lines,
         whole_vocabulary=whole_vocabulary,
         augment_typos=augment_typos,
@@ -70,12 +60,12 @@ def named_pairs(name: str, bad_lines: BadLines) -> Iterator[Pair]:
     return _read_pairs(pairs_files(name), bad_lines)
 
 
-def _read_pairs(files: Sequence[Path], bad_lines: BadLines, **filters: Any) -> Iterator[Pair]:
+def _read_pairs(files: Sequence[Path], bad_lines: BadLines) -> Iterator[Pair]:
     if not files:
         return train_pairs()
     if len(files) == 2:
         return read_aligned(*files)
-    return read_pairs(files[0], on_bad_line=bad_lines, **filters)
+    return read_pairs(files[0], on_bad_line=bad_lines)
 
 
 def pairs_files(name: str) -> tuple[Path, ...]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,8 +10,7 @@ from pathlib import Path
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.columns import PAIR_NAMES, is_csv, read_records
 from tf_charagram.data.readers.lines import read_lines
-from tf_charagram.data.readers.scored import is_number
-from tf_charagram.errors import ConfigError, DataError, unknown_name
+from tf_charagram.errors import DataError
 
 Pair = tuple[str, str]
 
@@ -27,25 +24,9 @@ _HEADERS = {
     ("query", "answer"),
 }
 _PPDB_SEPARATOR = " ||| "
-_ENTAILMENT_TYPES = (
-    "Equivalence",
-    "ForwardEntailment",
-    "ReverseEntailment",
-    "Exclusion",
-    "OtherRelated",
-    "Independent",
-)
-_SCORE = "PPDB2.0Score"
-_SCORE_VALUE = re.compile(rf"(?:^|\s){re.escape(_SCORE)}=(\S+)")
 
 
-def read_pairs(
-    path: str | Path,
-    *,
-    on_bad_line: str | BadLines = "error",
-    min_score: float | None = None,
-    entailment: str | Sequence[str] | None = None,
-) -> Iterator[Pair]:
+def read_pairs(path: str | Path, *, on_bad_line: str | BadLines = "error") -> Iterator[Pair]:
     """Streams the pairs of one file, whose first non-blank line tells the format.
 
     Two tab-separated texts, or comma-separated ones with quotes if the file name ends in `.csv`:
@@ -58,60 +39,40 @@ def read_pairs(
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
-        min_score: Smallest `PPDB2.0Score` to keep; PPDB 2.0 only. Defaults to all.
-        entailment: Entailment type or types to keep; PPDB 2.0 only. Defaults to all.
 
     Returns:
         An iterator over `(text, paraphrase)`.
 
     Raises:
-        ConfigError: An argument is wrong; raised by the call itself.
-        DataError: While iterating: the file cannot be read, has a bad line or no pair, or
-            lacks a field that a filter needs.
+        ConfigError: `on_bad_line` is unknown; raised by the call itself.
+        DataError: While iterating: the file cannot be read, or has a bad line or no pair.
     """
-    types = (entailment,) if isinstance(entailment, str) else entailment
-    if min_score is not None and not math.isfinite(min_score):
-        raise ConfigError(f"`min_score` must be a finite number. Received: min_score={min_score}")
-    for name in types or ():
-        if name not in _ENTAILMENT_TYPES:
-            raise ConfigError(unknown_name("entailment type", name, _ENTAILMENT_TYPES))
-    return _pairs(path, BadLines.of(on_bad_line), min_score, types)
+    return _pairs(path, BadLines.of(on_bad_line))
 
 
-def _pairs(
-    path: str | Path, bad: BadLines, min_score: float | None, types: Sequence[str] | None
-) -> Iterator[Pair]:
+def _pairs(path: str | Path, bad: BadLines) -> Iterator[Pair]:
     rows = read_records(path)
     first = next(rows, None)
     if first is None:
         raise DataError(path, "no pairs found: the file is empty")
-    is_ppdb = len(first[1]) == 1 and _PPDB_SEPARATOR in first[1][0]
-    _check_filters(path, first[1][0] if is_ppdb else None, min_score, types)
-    parse: Callable[[Sequence[str]], Pair | None]
-    if is_ppdb:
-        parse = partial(_ppdb_pair, min_score=min_score, types=types)
-    else:
+    parse: Callable[[Sequence[str]], Pair] = _ppdb_pair
+    if len(first[1]) > 1 or _PPDB_SEPARATOR not in first[1][0]:
         parse = partial(_two_texts, separator="comma" if is_csv(path) else "tab")
     if tuple(cell.strip().lower() for cell in first[1]) not in _HEADERS:
         rows = itertools.chain([first], rows)
-    num_lines = num_bad = num_pairs = 0
+    num_lines = num_pairs = 0
     for number, cells in rows:
         num_lines += 1
         try:
             pair = parse(cells)
         except ValueError as error:
-            num_bad += 1
             bad.report(path, number, str(error))
             continue
-        if pair is not None:
-            num_pairs += 1
-            yield pair
+        num_pairs += 1
+        yield pair
     if not num_pairs:
-        others = ", the others filtered out" if num_bad < num_lines else ""
         raise DataError(
-            path,
-            f"no pairs found: {num_lines} lines, {bad.summary()}{others}. Check the format and the "
-            "filters.",
+            path, f"no pairs found: {num_lines} lines, {bad.summary()}. Check the format."
         )
 
 
@@ -123,46 +84,12 @@ def _two_texts(cells: Sequence[str], separator: str) -> Pair:
     return cells[0], cells[1]
 
 
-def _check_filters(
-    path: str | Path, first: str | None, min_score: float | None, types: Sequence[str] | None
-) -> None:
-    """Checks that a file has the fields of the filters, given its first line if it is PPDB."""
-    kind = "a tab-separated file, not PPDB 2.0" if first is None else "a PPDB 1.0 file"
-    remedy = "Give a PPDB 2.0 file, or remove this filter."
-    if min_score is not None and (first is None or _SCORE not in first):
-        raise DataError(path, f"`min_score` needs {_SCORE}, but this is {kind}. {remedy}")
-    if types is not None and (first is None or first.count(_PPDB_SEPARATOR) == 4):
-        raise DataError(path, f"`entailment` needs its types, but this is {kind}. {remedy}")
-
-
-def _ppdb_pair(
-    cells: Sequence[str], min_score: float | None, types: Sequence[str] | None
-) -> Pair | None:
-    """Returns the pair of a line of PPDB, or `None` if it is filtered out."""
+def _ppdb_pair(cells: Sequence[str]) -> Pair:
+    """Returns the pair of a line of PPDB."""
     fields = "\t".join(cells).split(_PPDB_SEPARATOR)
     if len(fields) not in (5, 6):
         raise ValueError(f"expected 5 or 6 fields separated by '|||', found {len(fields)}")
-    _, phrase, paraphrase, features, _, *entailment = fields
-    if types is not None:
-        if not entailment:
-            raise ValueError("expected a 6th field, the entailment type, found 5 fields")
-        if entailment[0] not in types:
-            return None
-    # The score "NA" is NaN, which passes no minimum.
-    if min_score is not None and not _ppdb_score(features) >= min_score:
-        return None
-    return phrase, paraphrase
-
-
-def _ppdb_score(features: str) -> float:
-    match = _SCORE_VALUE.search(features)
-    if match is None:
-        raise ValueError(f"expected the feature {_SCORE}, but it is missing")
-    if match[1] == "NA":
-        return math.nan
-    if not is_number(match[1]):
-        raise ValueError(f"expected a number for feature {_SCORE}, found '{match[1]}'")
-    return float(match[1])
+    return fields[1], fields[2]
 
 
 def read_aligned(left: str | Path, right: str | Path) -> Iterator[Pair]:

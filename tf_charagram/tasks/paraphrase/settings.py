@@ -70,10 +70,6 @@ class ParaphraseConfig(RunConfig):
     max_ids_in_memory: int = option(
         64_000_000, "approximate maximum of ids in memory; the rest go to disk", "data"
     )
-    min_score: float | None = option(None, "smallest PPDB2.0Score to keep", "data")
-    entailment: tuple[str, ...] = option(
-        (), "PPDB 2.0 entailment types to keep, comma-separated", "data"
-    )
 
     def __post_init__(self) -> None:
         """Checks the values."""

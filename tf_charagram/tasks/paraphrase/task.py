@@ -50,8 +50,6 @@ class ParaphraseTask(EmbedderTask):
             self.data_names(config),
             self.bad_lines,
             weights=config.data_weights,
-            min_score=config.min_score,
-            entailment=config.entailment,
             whole_vocabulary=config.whole_vocabulary,
             augment_typos=config.augment_typos,
             seed=config.seed,
