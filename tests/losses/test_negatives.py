@@ -41,7 +41,7 @@ def draws(sampler, vectors, keys, num_steps):
     return np.stack([one(tf.constant(step, tf.int64)) for step in range(num_steps)])
 
 
-@pytest.mark.parametrize("masks", [{}, {"mask_duplicates": False}, {"mask_related": True}], ids=str)
+@pytest.mark.parametrize("masks", [{}, {"mask_duplicates": False}], ids=str)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_only_allowed_candidates_are_chosen(seed, strategy, masks):
@@ -193,11 +193,7 @@ def make_ids(seed, num_texts):
     return np.random.default_rng(seed).integers(0, num_texts, size=18)
 
 
-@pytest.mark.parametrize(
-    "masks",
-    [{"mask_duplicates": False}, {"mask_duplicates": True}, {"mask_related": True}],
-    ids=str,
-)
+@pytest.mark.parametrize("masks", [{}, {"mask_duplicates": False}], ids=str)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_mask_equals_reference(seed, masks):
     ids = make_ids(seed, 12)
@@ -207,21 +203,12 @@ def test_mask_equals_reference(seed, masks):
     assert_array_equal(share, mask[[2, 3, 4, 11, 12, 13]])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_related_texts_are_left_out(seed):
-    """Of nine pairs of twelve texts, some are joined to one of the same pair by another pair."""
-    ids = tf.constant(make_ids(seed, 12))
-    related = candidate_mask(ids, mask_related=True).numpy()
-    assert related.sum() < candidate_mask(ids).numpy().sum()
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"strategy": "maxx"}, r"Unknown negatives 'maxx'. Did you mean 'max'\? Available: max, "),
         ({"num_groups": 0}, "`num_groups` must be at least 1. Received: num_groups=0"),
         ({"mask_duplicates": "no"}, "`mask_duplicates` must be True or False"),
-        ({"mask_related": True, "mask_duplicates": False}, "needs `mask_duplicates`"),
     ],
 )
 def test_errors(arguments, message):

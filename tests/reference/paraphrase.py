@@ -49,7 +49,6 @@ def candidate_mask(
     left_keys: Sequence[Hashable],
     right_keys: Sequence[Hashable],
     mask_duplicates: bool = True,
-    mask_related: bool = False,
 ) -> np.ndarray:
     """Marks the rows that may be an anchor's negative.
 
@@ -57,7 +56,6 @@ def candidate_mask(
         left_keys: The left texts, or anything equal for equal texts, `(B,)`.
         right_keys: The right ones, `(B,)`.
         mask_duplicates: Also refuse candidates with the text of either side of the anchor's pair.
-        mask_related: Also refuse candidates of a pair that has a text of the anchor's pair.
 
     Returns:
         Bool, `(2B, 2B)`: anchors by candidates, never True inside a pair.
@@ -70,10 +68,8 @@ def candidate_mask(
         for candidate in range(2 * num_pairs):
             own = candidate % num_pairs == pair
             texts = {left_keys[pair], right_keys[pair]}
-            other = candidate % num_pairs
             duplicate = mask_duplicates and keys[candidate] in texts
-            related = mask_related and not texts.isdisjoint((left_keys[other], right_keys[other]))
-            mask[anchor, candidate] = not (own or duplicate or related)
+            mask[anchor, candidate] = not (own or duplicate)
     return mask
 
 

@@ -27,16 +27,13 @@ class NegativeSampler:
         strategy: `"max"`, `"mix"` or `"random"`.
         mask_duplicates: Also exclude candidates whose text equals one side of the pair, because
             paraphrase lists repeat words. `False` is the papers' behaviour.
-        mask_related: Also exclude candidates whose own partner equals one side of the pair: with
-            `cat - kitten` in the batch, `kitten` is not a negative for `cat - cats`.
         num_groups: Number of groups of consecutive pairs in a batch. Candidates come from the
             group of the text.
         seed: Seed of the samples. The same seed and step give the same samples.
         exchange: The workers that choose negatives in the same batch, each for its share of pairs.
 
     Raises:
-        ConfigError: The strategy is unknown, `num_groups` is below 1, or `mask_related` is used
-            without `mask_duplicates`.
+        ConfigError: The strategy is unknown, or `num_groups` is below 1.
     """
 
     def __init__(
@@ -44,21 +41,17 @@ class NegativeSampler:
         strategy: str = "max",
         *,
         mask_duplicates: bool = True,
-        mask_related: bool = False,
         num_groups: int = 1,
         seed: int = 0,
         exchange: Exchange = ALONE,
     ) -> None:
         if strategy not in STRATEGIES:
             raise ConfigError(unknown_name("negatives", strategy, STRATEGIES))
-        if mask_related and not mask_duplicates:
-            raise ConfigError("`mask_related` needs `mask_duplicates`: it excludes even more.")
-        check_switches(mask_duplicates=mask_duplicates, mask_related=mask_related)
+        check_switches(mask_duplicates=mask_duplicates)
         check_integers(seed=seed)
         check_positive(num_groups=num_groups)
         self.strategy = strategy
         self.mask_duplicates = mask_duplicates
-        self.mask_related = mask_related
         self.num_groups = num_groups
         self.seed = seed
         self.exchange = exchange
@@ -130,7 +123,6 @@ class NegativeSampler:
             text_ids,
             *share,
             mask_duplicates=self.mask_duplicates,
-            mask_related=self.mask_related,
             num_groups=self.num_groups,
         )
 
@@ -156,7 +148,6 @@ def candidate_mask(
     last: tf.Tensor | None = None,
     *,
     mask_duplicates: bool = True,
-    mask_related: bool = False,
     num_groups: int = 1,
 ) -> tf.Tensor:
     """Returns a mask of allowed negatives, bool `(2B, 2B)`.
@@ -167,13 +158,16 @@ def candidate_mask(
         last: Pair after the last one to return rows for, which makes the result
             `(2 * (last - first), 2B)`. Default: B.
         mask_duplicates: As for `NegativeSampler`, as are the other arguments.
-        mask_related: Needs `mask_duplicates`.
         num_groups: Number of groups.
     """
     # In int64, because int32 is compared in host memory even if there is a GPU.
     num_pairs = tf.shape(text_ids, tf.int64)[0] // 2
     if mask_duplicates:
-        allowed = _differ(tf.cast(text_ids, tf.int64), num_pairs, first, last, mask_related)
+        texts = tf.cast(text_ids, tf.int64)
+        lefts = texts[:num_pairs, tf.newaxis][first:last]
+        rights = texts[num_pairs:, tf.newaxis][first:last]
+        # This also excludes the sides of the pair itself.
+        allowed = tf.logical_and(lefts != texts, rights != texts)
     else:
         pairs = tf.range(num_pairs)
         allowed = pairs[first:last, tf.newaxis] != tf.tile(pairs, [2])
@@ -183,24 +177,6 @@ def candidate_mask(
         allowed = tf.logical_and(allowed, is_same)
     # Both sides of a pair have the same candidates.
     return tf.tile(allowed, [2, 1])
-
-
-def _differ(
-    texts: tf.Tensor,
-    num_pairs: tf.Tensor,
-    first: tf.Tensor | None,
-    last: tf.Tensor | None,
-    mask_related: bool,
-) -> tf.Tensor:
-    """Returns a mask of texts outside each pair, bool `(last - first, 2B)`."""
-    lefts, rights = texts[:num_pairs, tf.newaxis], texts[num_pairs:, tf.newaxis]
-    lefts, rights = lefts[first:last], rights[first:last]
-    # This also excludes the sides of the pair itself.
-    allowed = tf.logical_and(lefts != texts, rights != texts)
-    if mask_related:
-        partners_allowed = tf.concat([allowed[:, num_pairs:], allowed[:, :num_pairs]], axis=1)
-        allowed = tf.logical_and(allowed, partners_allowed)
-    return allowed
 
 
 def _argmax(values: tf.Tensor) -> tf.Tensor:

@@ -105,15 +105,10 @@ class EmbedderTask(Task):
 def negative_sampler(
     config: ParaphraseConfig | DistillConfig, exchange: Exchange
 ) -> NegativeSampler:
-    """Returns the sampler of negatives that the settings ask for.
-
-    Raises:
-        ConfigError: The masks exclude each other.
-    """
+    """Returns the sampler of negatives that the settings ask for."""
     return NegativeSampler(
         config.negatives,
         mask_duplicates=config.mask_duplicates,
-        mask_related=config.mask_related,
         num_groups=exchange.size if config.negatives_from == "worker" else 1,
         seed=config.seed,
         exchange=exchange,

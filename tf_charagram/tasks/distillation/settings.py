@@ -13,7 +13,7 @@ from tf_charagram.training.settings import RunConfig
 
 _OF_PAIRS = (
     "pair_batch_size", "pairs_weight", "negatives", "negatives_from", "mask_duplicates",
-    "mask_related", "margin",
+    "margin",
 )  # fmt: skip
 _OF_NEIGHBORS = ("num_neighbors", "neighbors_weight")
 _WEIGHTS = ("cosine_weight", "similarity_weight", "neighbors_weight", "pairs_weight")
@@ -98,9 +98,6 @@ class DistillConfig(RunConfig):
     )
     mask_duplicates: bool = option(
         True, "never take a text that equals one of the pair as a negative", "objective"
-    )
-    mask_related: bool = option(
-        False, "nor a text whose partner equals one of the pair", "objective"
     )
     margin: float = option(0.4, "margin m of the loss of --pairs", "objective")
     typos: float = option(0.5, "share of the texts that get 1 to 3 typos", "data")

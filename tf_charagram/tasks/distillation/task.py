@@ -60,7 +60,6 @@ class Distill(EmbedderTask):
         super().__init__(config, bad_lines)
         self._judge: MeanOfTeachers | None = None
         self._pairs: PairTexts | None = None
-        negative_sampler(config, self.exchange)  # Reports errors before anything is read.
 
     @classmethod
     def prepared(cls, config: ConfigT) -> ConfigT:

@@ -57,9 +57,6 @@ class ParaphraseConfig(RunConfig):
     mask_duplicates: bool = option(
         True, "never take a text that equals one of the pair as a negative", "objective"
     )
-    mask_related: bool = option(
-        False, "nor a text whose partner equals one of the pair", "objective"
-    )
     margin: float = option(0.4, "margin m of the loss", "objective")
     batches_by_length: bool = option(
         True,

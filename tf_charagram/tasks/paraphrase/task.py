@@ -8,7 +8,6 @@ from typing import Any
 
 import keras
 
-from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.pipeline.corpus import PairCorpus
 from tf_charagram.data.pipeline.pair_stream import PairStream, TrainingPairs
 from tf_charagram.data.pipeline.sources import pair_corpus
@@ -32,10 +31,6 @@ class ParaphraseTask(EmbedderTask):
 
     config: ParaphraseConfig
     pairs: TrainingPairs
-
-    def __init__(self, config: ParaphraseConfig, bad_lines: BadLines) -> None:
-        super().__init__(config, bad_lines)
-        negative_sampler(config, self.exchange)  # Reports errors before anything is read.
 
     def read(self) -> None:
         """Reads the pairs for the vectorizer; see `Task.read`."""
