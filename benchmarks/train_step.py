@@ -45,10 +45,11 @@ def child(size: str, num_pairs: str, keras_steps: str, threads: str, data: str, 
     from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
     from tf_charagram.training.building import make_vectorizer
     from tf_charagram.training.loop import STEPS_PER_EXECUTION
-    from tf_charagram.training.processor import set_threads
+    from tf_charagram.training.processor import limit_threads, set_threads
 
-    config = ParaphraseConfig(batch_size=int(size), threads=int(threads) or None)
+    config = ParaphraseConfig(batch_size=int(size))
     set_threads(config)
+    limit_threads(int(threads) or None)
     pairs = common.word_pairs(data or None)
     vectorizer = make_vectorizer(config, common.texts_of(pairs))
     stream = PairStream(fitting.store_of(pairs, vectorizer), batch_size=int(size))

@@ -35,7 +35,7 @@ def work(arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         config = settings_class("sentences").from_dict({
             "task": "sentences", "encoder": arguments.encoder, "data": tuple(arguments.data),
-            "eval_data": arguments.eval_data, "batch_size": arguments.batch_size, "threads": 1,
+            "eval_data": arguments.eval_data, "batch_size": arguments.batch_size,
             "out": f"{folder}/run",
         })  # fmt: skip
         set_threads(config, 2)

@@ -98,7 +98,7 @@ def test_other_settings_are_no_resume(tmp_path):
         RunFolder(tmp_path).check_config({"settings": new.to_dict(), "data_files": {}})
 
     config = ParaphraseConfig(encoder="cse")
-    check(config, config.replace(threads=3, out="elsewhere"))
+    check(config, config.replace(checkpoint_every_s=3.0, out="elsewhere"))
     message = r"margin was 0\.4, is 0\.5, widths was \[1, 2, 3\], is \[1, 2\]\. Resume with the"
     with pytest.raises(RunError, match=message):
         check(config, config.replace(margin=0.5, widths=(1, 2)))

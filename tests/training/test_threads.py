@@ -7,7 +7,6 @@ import sys
 import pytest
 
 from tests.commands import run
-from tf_charagram.errors import ConfigError
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.tasks.tagging.settings import TaggingConfig
@@ -35,25 +34,19 @@ def test_default_of_a_head_alone():
     assert default_threads(TaggingConfig()) is None
 
 
-def test_none_are_too_few():
-    with pytest.raises(ConfigError, match=r"`threads` must be at least 1\. Received: threads=0"):
-        ParaphraseConfig(threads=0)
-
-
 @pytest.mark.long
 def test_set(tmp_path):
     """In a process where TensorFlow has not begun to work; here it has."""
     script = """
 import tensorflow as tf
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.training.processor import set_threads
-for threads, expected in ((None, 1), (3, 3)):
-    set_threads(ParaphraseConfig(threads=threads))
-    assert tf.config.threading.get_intra_op_parallelism_threads() == expected
+from tf_charagram.training.processor import limit_threads, set_threads
+limit_threads(3)
+assert tf.config.threading.get_intra_op_parallelism_threads() == 3
+set_threads(ParaphraseConfig())
 tf.zeros([1])
-for threads in (None, 7):
-    set_threads(ParaphraseConfig(threads=threads))
-    assert tf.config.threading.get_intra_op_parallelism_threads() == 3
+limit_threads(7)
+assert tf.config.threading.get_intra_op_parallelism_threads() == 1
 """
     ended = run([sys.executable, "-c", script], cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr

@@ -128,7 +128,7 @@ def facts_of(root, **settings):
         "teacher": (f"{root}/x/vectors.npy",),
         "second_teacher": (f"sentence-transformers:{root}/teacher",),
         "misspellings": f"{root}/misspellings.txt",
-        "teacher_cache": f"{root}/cache", "typos": 0.1, "neighbor_batch_size": 9, **settings,
+        "typos": 0.1, "neighbor_batch_size": 9, **settings,
     })  # fmt: skip
     files = sorted(path for path in root.rglob("*") if path.is_file())
     return comparable(run_config(config.to_dict(), files), files)
@@ -264,7 +264,7 @@ def test_a_killed_launcher_leaves_no_worker():
 
 # Runs.
 
-SMALL = ("--dim", "32", "--evaluations-per-epoch", "2", "--batch-size", "20", "--threads", "1")
+SMALL = ("--dim", "32", "--evaluations-per-epoch", "2", "--batch-size", "20")
 STARTER = ("--data", "starter", *SMALL)
 
 

@@ -35,13 +35,13 @@ def default_threads(config: RunConfig) -> int | None:
 
 
 def set_threads(config: RunConfig, num_processes: int = 1) -> None:
-    """Sets the number of threads that a run asks for, or the best one.
+    """Sets the best number of threads per operation for a run.
 
     Args:
         config: Settings of the run.
         num_processes: How many of its workers share the cores of this machine.
     """
-    number = config.threads or default_threads(config)
+    number = default_threads(config)
     if num_processes > 1:
         number = number or max(1, num_threads() // num_processes)
         # A second thread would take the core of another worker just to wait.

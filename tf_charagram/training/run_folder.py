@@ -23,9 +23,8 @@ from tf_charagram.files.locks import FolderLock
 from tf_charagram.files.writing import check_local, remove, sha256_of, whole_file, writing
 from tf_charagram.models.locations import is_run_file
 
-# Settings that a resumed run may change, because they change no weights; but a bfloat16 run on
-# another number of threads may round differently. A run folder may be moved.
-_MAY_CHANGE_ON_RESUME = ("out", "checkpoint_every_s", "max_minutes", "threads", "teacher_cache")
+# Settings that a resumed run may change, because they change no weights. A run folder may be moved.
+_MAY_CHANGE_ON_RESUME = ("out", "checkpoint_every_s", "max_minutes")
 # Files that may be in a run folder before the run starts: the log of a trial.
 _BEFORE_A_RUN = ("log.txt",)
 

@@ -20,7 +20,7 @@ from tf_charagram.settings import option, typed, types_of
 
 _AT_LEAST = {
     "epochs": 1e-6, "batch_size": 1, "dim": 1, "evaluations_per_epoch": 1,
-    "checkpoint_every_s": 0, "seed": 0, "threads": 1,
+    "checkpoint_every_s": 0, "seed": 0,
 }  # fmt: skip
 #: Value of `select` that keeps the last weights.
 LAST = "last"
@@ -141,9 +141,6 @@ class RunConfig:
         LAST, "keep the weights with the best score on this set, or the last ones", "run"
     )
     on_bad_line: Literal["error", "skip"] = option("error", "what to do about a bad line", "data")
-    threads: int | None = option(
-        None, "threads of one operation [1 for words and word averages, else one per core]", "run"
-    )
     seed: int = option(0, "seed of weights, order and random choices", "run")
     encoder_options: Any = None
 

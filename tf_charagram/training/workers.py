@@ -175,8 +175,8 @@ def _end_with(launcher: int) -> None:
 # Workers may differ in these settings: they change no weights, or name files that are compared by
 # content.
 _MAY_DIFFER = (
-    "--out", "--data", "--eval-data", "--init", "--pairs", "--teacher-cache",
-    "--checkpoint-every-s", "--max-minutes", "--threads",
+    "--out", "--data", "--eval-data", "--init", "--pairs",
+    "--checkpoint-every-s", "--max-minutes",
 )  # fmt: skip
 # Files that may be in another folder on each worker.
 _FILES = (

@@ -45,9 +45,6 @@ class DistillConfig(RunConfig):
         "data",
         is_repeatable=True,
     )
-    teacher_cache: str | None = option(
-        None, "folder that caches the vectors of a teacher [the user's cache]", "data"
-    )
     pairs: tuple[str, ...] = option(
         (),
         "paraphrase pairs to learn from in the same steps, like --data of --task words; repeatable",

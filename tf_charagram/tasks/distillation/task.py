@@ -106,7 +106,7 @@ class Distill(EmbedderTask):
         return TeacherLines(
             self.data_names(self.config),
             _vector_files(self.config, name) or find_teacher(getattr(self.config, name)[0]),
-            cache_folder=self.config.teacher_cache or cache_folder() / "teachers",
+            cache_folder=cache_folder() / "teachers",
             bad_lines=self.bad_lines,
         )
 
