@@ -23,7 +23,7 @@ from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
 from tf_charagram.tasks import TASKS, make_task, settings_class
 from tf_charagram.tasks.distillation.step import DistillModel
 from tf_charagram.tasks.pairs.model import PairLabelHead, PairScoreHead
-from tf_charagram.tasks.paraphrase import text_pairs
+from tf_charagram.tasks.paraphrase import model as paraphrase_model
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 from tf_charagram.tasks.sentiment.model import TextHead
 from tf_charagram.tasks.supervised_step import SupervisedModel
@@ -240,10 +240,10 @@ def tagger(name, optimizer="sgd", use_peepholes=False, **settings):
 @pytest.mark.parametrize("num_replicas", [1, 2])
 def test_step_on_raw_pairs(num_replicas, monkeypatch):
     """As `fit` turns them into ids for one GPU, and for several."""
-    monkeypatch.setattr(text_pairs, "first_gpu", lambda: "CPU:0")
+    monkeypatch.setattr(paraphrase_model, "first_gpu", lambda: "CPU:0")
     vectorizer = NgramVectorizer.from_texts(["a cat", "a dog"])
     pairs = tf.data.Dataset.from_tensor_slices((["a cat"], ["a dog"])).batch(2)
-    data = text_pairs.ids_of_pairs(pairs, vectorizer, num_replicas)
+    data = paraphrase_model.ids_of_pairs(pairs, vectorizer, num_replicas)
     check(paraphrase("charagram"), data.element_spec)
 
 

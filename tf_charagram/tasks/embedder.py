@@ -19,13 +19,10 @@ from tf_charagram.files.writing import whole_file
 from tf_charagram.losses.negatives import NegativeSampler
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.optimizers.exchange import Exchange
-from tf_charagram.tasks.distillation.settings import DistillConfig
-from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.tasks.paraphrase.settings import EmbedderConfig
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.task import Scoring, Task
-from tf_charagram.training.tensorboard import write_projector
 
-_NUM_PROJECTED = 5_000
 # Texts that the sample of neighbors is searched in.
 _NUM_SEARCHED = 20_000
 _NUM_QUERIES = 5
@@ -92,19 +89,14 @@ class EmbedderTask(Task):
         texts = self.texts()[:_NUM_SEARCHED]
         return [neighbor_table(model, sample_queries(texts), texts)]
 
-    def write_extras(self, model: TextEmbedder, folder: RunFolder) -> list[str]:
-        """Writes the texts for `neighbors`, and a sample with vectors for TensorBoard."""
-        texts = [" ".join(text.split()) for text in self.texts()]
+    def write_extras(self, folder: RunFolder) -> list[str]:
+        """Writes the texts for `neighbors`."""
         with whole_file(folder.texts, "w") as file:
-            file.writelines(f"{text}\n" for text in texts)
-        projected = texts[:_NUM_PROJECTED]
-        write_projector(folder.tensorboard, projected, model.encode(projected))
+            file.writelines(f"{' '.join(text.split())}\n" for text in self.texts())
         return ["texts"]
 
 
-def negative_sampler(
-    config: ParaphraseConfig | DistillConfig, exchange: Exchange
-) -> NegativeSampler:
+def negative_sampler(config: EmbedderConfig, exchange: Exchange) -> NegativeSampler:
     """Returns the sampler of negatives that the settings ask for."""
     return NegativeSampler(
         config.negatives,

@@ -20,7 +20,7 @@ from tf_charagram.data.pipeline.pair_stream import PairStream
 from tf_charagram.data.pipeline.store import PairBlock, PairStore
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers import make_optimizer
-from tf_charagram.tasks.paraphrase import text_pairs
+from tf_charagram.tasks.paraphrase import model as paraphrase_model
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 
 TEXTS = ["a cat", "a dog", "mice", "birds", "a fish", "cats", "dogs", "a mouse", "bird", "fishes"]
@@ -91,7 +91,7 @@ def test_raw_pairs_are_copied_too(monkeypatch):
     pairs = tf.data.Dataset.from_tensor_slices((TEXTS[:5], TEXTS[5:])).batch(5)
     losses = []
     for device in (None, "CPU:0"):
-        monkeypatch.setattr(text_pairs, "first_gpu", lambda device=device: device)
+        monkeypatch.setattr(paraphrase_model, "first_gpu", lambda device=device: device)
         encoder = Charagram(num_rows=vectorizer.num_rows, dim=4, seed=1)
         model = ParaphraseModel.from_embedder(TextEmbedder(vectorizer, encoder))
         model.compile(make_optimizer("adam", 0.05))

@@ -17,7 +17,7 @@ from tf_charagram.data.pipeline.store import text_keys
 from tf_charagram.encoders import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.optimizers import LazyAdam
-from tf_charagram.tasks.paraphrase.text_pairs import _numbers
+from tf_charagram.tasks.paraphrase.model import _numbers
 
 # Both halves of the batch are the same pairs, so each of two replicas sees those of a single one.
 SCRIPT = """

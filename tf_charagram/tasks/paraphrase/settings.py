@@ -13,7 +13,37 @@ _BATCH_SIZES = {"sentences": 100}
 
 
 @dataclass(frozen=True)
-class ParaphraseConfig(RunConfig):
+class EmbedderConfig(RunConfig):
+    """Settings of a training run of an embedder: what it is scored on, and its margin loss.
+
+    Raises:
+        ConfigError: A value is out of range, or two do not go together.
+    """
+
+    eval_data: str | None = option(
+        None,
+        "folder or file to score on [the starter set and downloaded sets]",
+        "data",
+    )
+    negatives: Literal["max", "mix", "random"] = option(
+        "max", "how negatives are chosen", "objective"
+    )
+    negatives_from: Literal["all", "worker"] = option(
+        "all", "take them from the pairs of all workers, or of the same one", "objective"
+    )
+    mask_duplicates: bool = option(
+        True, "never take a text that equals one of the pair as a negative", "objective"
+    )
+    margin: float = option(0.4, "margin m of the loss of pairs", "objective")
+
+    def __post_init__(self) -> None:
+        """Checks the values."""
+        super().__post_init__()
+        check_margin(self.margin)
+
+
+@dataclass(frozen=True)
+class ParaphraseConfig(EmbedderConfig):
     """Settings of a training run on paraphrase pairs.
 
     Raises:
@@ -25,11 +55,6 @@ class ParaphraseConfig(RunConfig):
         "training pairs: a file, two aligned ones as A::B, `starter`, or a name to download; "
         "repeatable [words: starter]",
         is_repeatable=True,
-    )
-    eval_data: str | None = option(
-        None,
-        "folder or file to score on [the starter set and downloaded sets]",
-        "data",
     )
     batch_size: int | None = option(None, "pairs per batch [25; 100 for sentences]")
     data_weights: tuple[float, ...] = option(
@@ -45,19 +70,9 @@ class ParaphraseConfig(RunConfig):
     augment_typos: float = option(
         0.0, "share of the pairs to add again with typos in one side", "data"
     )
-    negatives: Literal["max", "mix", "random"] = option(
-        "max", "how negatives are chosen", "objective"
-    )
-    negatives_from: Literal["all", "worker"] = option(
-        "all", "take them from the pairs of all workers, or of the same one", "objective"
-    )
     mega_batches: int = option(
         1, "batches whose texts are searched together for negatives", "objective"
     )
-    mask_duplicates: bool = option(
-        True, "never take a text that equals one of the pair as a negative", "objective"
-    )
-    margin: float = option(0.4, "margin m of the loss", "objective")
     batches_by_length: bool = option(
         True,
         "batches of similar length where the encoder pads: faster, and the negatives are harder",
@@ -75,7 +90,6 @@ class ParaphraseConfig(RunConfig):
         check_at_least(self, {"batch_size": 2}, hint)
         check_at_least(self, {"mega_batches": 1, "max_ids_in_memory": 1})
         check_weights("data_weights", self.data_weights, "--data", self.data)
-        check_margin(self.margin)
 
     def _fill_in(self) -> None:
         super()._fill_in()
