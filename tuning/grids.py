@@ -110,7 +110,6 @@ WIDE_DISTILL: Space = {
     "pairs_weight": (0.5, 1.0, 2.0),
     "margin": (0.2, 0.4, 0.6),
     "typos": (0.3, 0.5, 0.7),
-    "ngram_dropout": (0.0, 0.1),
     **_WIDE_STEPS,
 }
 WIDE_POS: Space = {

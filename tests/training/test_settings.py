@@ -9,7 +9,6 @@ import pytest
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.tasks import make_settings
-from tf_charagram.tasks.distillation.settings import DistillConfig
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.tasks.tagging.settings import TaggingConfig
@@ -81,8 +80,6 @@ def test_replace():
         (ParaphraseConfig, {"word_vectors": "v.txt"}, "`word_vectors` is not an option of the"),
         (SupervisedConfig, {"task": "entailment", "num_classes": 3}, "`num_classes` is for the t"),
         (SupervisedConfig, {"fine_labels": True}, "`fine_labels` is for the task 'sentiment'"),
-        (DistillConfig, {"margin": 0.3}, "`margin` applies to `pairs`, which are missing. Receiv"),
-        (DistillConfig, {"num_neighbors": 5}, "`num_neighbors` applies to nearest lines"),
     ],
 )  # fmt: skip
 def test_what_is_refused(config, settings, message):

@@ -1,20 +1,16 @@
-"""What TensorBoard reads: scalars, and the Embedding Projector's three files."""
+"""The scalars that TensorBoard reads."""
 
 from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
-from google.protobuf import text_format
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 from tensorboard.util.tensor_util import make_ndarray
 
 from tests.commands import full_disk
 from tf_charagram.errors import RunError
-from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.training.tensorboard import Scalars
+from tf_charagram.training.progress import Scalars
 
 
 def read_scalars(folder):
@@ -65,21 +61,3 @@ def test_scalars_of_a_run_are_its_history(trained):
     for record in history:
         assert scalars["loss"][record["step"]] == pytest.approx(record["loss"])
         assert scalars["scored"][record["step"]] == pytest.approx(record["scores"]["scored"])
-
-
-def read_projector(folder):
-    config = ProjectorConfig()
-    text_format.Parse((folder / "projector_config.pbtxt").read_text(), config)
-    (embedding,) = config.embeddings
-    labels = (folder / embedding.metadata_path).read_text(encoding="utf-8").split("\n")
-    assert labels.pop() == ""
-    return labels, np.loadtxt(folder / embedding.tensor_path, delimiter="\t", ndmin=2)
-
-
-def test_projector_of_a_run(trained):
-    labels, vectors = read_projector(trained.folder / "tensorboard")
-    texts = (trained.folder / "texts.txt").read_text(encoding="utf-8").splitlines()
-    assert labels == texts
-    np.testing.assert_allclose(
-        vectors, TextEmbedder.load(trained.folder).encode(texts), rtol=1e-4, atol=1e-6
-    )

@@ -19,7 +19,35 @@ _OF_NEW_TEXTS = (
 
 
 @dataclass(frozen=True)
-class SupervisedConfig(RunConfig):
+class LabelledConfig(RunConfig):
+    """Settings of a training run on labelled examples, also of words.
+
+    Raises:
+        ConfigError: A value is out of range, or two do not go together.
+    """
+
+    eval_data: tuple[str, ...] = option(
+        (),
+        "data to score on, like --data; repeatable [with the starter set: its other sentences]",
+        "data",
+        is_repeatable=True,
+    )
+    evaluations_per_epoch: int = option(1, "evaluations per epoch")
+    l2_head: float = option(
+        0.0, "lambda_s: L2 penalty on all weights above the encoder", "objective"
+    )
+    batches_by_length: bool = option(
+        True, "batches of similar length where padding matters: faster", "objective"
+    )
+
+    def __post_init__(self) -> None:
+        """Checks the values."""
+        super().__post_init__()
+        check_penalty("l2_head", self.l2_head)
+
+
+@dataclass(frozen=True)
+class SupervisedConfig(LabelledConfig):
     """Settings of a training run with labels (Universal, section 4.4).
 
     Raises:
@@ -32,15 +60,7 @@ class SupervisedConfig(RunConfig):
         "labeled texts: SICK, SST, columns of a table, or starter; repeatable [starter]",
         is_repeatable=True,
     )
-    eval_data: tuple[str, ...] = option(
-        (),
-        "data to score on, like --data; repeatable [with the starter set: its other sentences]",
-        "data",
-        is_repeatable=True,
-    )
-    epochs: float = option(10, "passes over the data; can be a fraction")
     batch_size: int | None = option(25, "examples per batch")
-    evaluations_per_epoch: int = option(1, "evaluations per epoch")
     hidden_dim: int = option(50, "width of the sigmoid layer before the output", "model")
     num_classes: int = option(5, "similarity: highest score; the lowest is 1", "model")
     class_weights: Literal["none", "balanced"] = option(
@@ -51,10 +71,6 @@ class SupervisedConfig(RunConfig):
     )
     pull_back: bool = option(
         False, "let --l2-composition pull to the weights of --init instead of 0", "objective"
-    )
-    l2_head: float = option(0.0, "lambda_s: L2 penalty on the weights of the head", "objective")
-    batches_by_length: bool = option(
-        True, "batches of similar length where the encoder pads: faster", "objective"
     )
     text_columns: tuple[str, ...] = option(
         (), "columns of the texts in a table, by name or number from 0, comma-separated", "data"
@@ -67,7 +83,6 @@ class SupervisedConfig(RunConfig):
         """Checks the values."""
         super().__post_init__()
         check_at_least(self, {"hidden_dim": 1, "num_classes": 2})
-        check_penalty("l2_head", self.l2_head)
         if self.class_weights != "none" and self.task == "similarity":
             raise ConfigError("`class_weights` is for labels, and similarity has scores.")
         for name in changed(self, _OF_ONE_TASK):

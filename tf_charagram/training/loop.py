@@ -16,11 +16,10 @@ from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.training.checkpoints import Checkpoints, KeptModel, Savable
 from tf_charagram.training.processor import products_in
-from tf_charagram.training.progress import Interrupt, TrainingProgress
+from tf_charagram.training.progress import Interrupt, Scalars, TrainingProgress
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.training.step_model import StepModel
-from tf_charagram.training.tensorboard import Scalars
 
 #: Steps run without returning to Python; progress and Ctrl-C are handled this often.
 STEPS_PER_EXECUTION = 50

@@ -1,4 +1,4 @@
-"""Progress on the terminal while a model trains, and Ctrl-C between two steps."""
+"""Progress while a model trains, on the terminal and for TensorBoard; Ctrl-C between two steps."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import keras
+import tensorflow as tf
 
 from tf_charagram.data.pipeline.stream import Stream
+from tf_charagram.files.writing import tensorflow_writing
 from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.reporting.progress import ProgressLine
 
@@ -186,6 +189,40 @@ class TrainingProgress(keras.callbacks.Callback):
 
     def _speed(self) -> str:
         return f"{self.examples_per_second:,.0f} {self._stream.unit}/s"
+
+
+class Scalars:
+    """Writes scalars for TensorBoard.
+
+    Args:
+        folder: The log folder. Earlier events are deleted, because TensorBoard would show both
+            points of a step that a resumed run repeats.
+        history: Records of the evaluations before.
+
+    Raises:
+        RunError: It cannot be written.
+    """
+
+    def __init__(self, folder: Path, history: Sequence[Mapping[str, Any]] = ()) -> None:
+        self._folder = folder
+        for path in folder.glob("events.out.tfevents.*"):
+            path.unlink()
+        with tensorflow_writing(folder):
+            self._writer = tf.summary.create_file_writer(str(folder))
+        for record in history:
+            self.write(record["step"], {"loss": record.get("loss"), **record.get("scores", {})})
+
+    def write(self, step: int, values: Mapping[str, float | None]) -> None:
+        """Writes name -> value, skipping `None`.
+
+        Raises:
+            RunError: They cannot be written, for instance because the disk is full.
+        """
+        with tensorflow_writing(self._folder), self._writer.as_default(step=step):
+            for name, value in values.items():
+                if value is not None:
+                    tf.summary.scalar(name, value)
+            self._writer.flush()
 
 
 def _scored(name: str, score: float | None) -> str:

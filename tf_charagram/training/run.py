@@ -189,7 +189,7 @@ class TrainingRun:
         written = [name for name in _PATHS if export or name != "saved_model"]
         if export:
             self.model.export(self.folder.saved_model)
-            written += self.task.write_extras(self.model, self.folder)
+            written += self.task.write_extras(self.folder)
         if num_resamples is None:
             num_resamples = self.task.num_resamples
         self.scores = self.task.score(self.model, Scoring(num_resamples))

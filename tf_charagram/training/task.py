@@ -233,7 +233,7 @@ class Task(ABC):
         """Returns facts about the data for `metrics.json`."""
         return {}
 
-    def write_extras(self, model: Any, folder: RunFolder) -> list[str]:
+    def write_extras(self, folder: RunFolder) -> list[str]:
         """Writes further files for other commands; returns their names in the folder."""
         return []
 

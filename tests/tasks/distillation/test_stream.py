@@ -108,7 +108,7 @@ def test_pairs_come_in_epochs_of_their_own(make, vectorizer):
 
 @pytest.mark.parametrize(
     "options",
-    [{"share": 0.7}, {"share": 0.7, "dropout": 0.3}, {"neighbor_batch_size": 3}],
+    [{"share": 0.7}, {"neighbor_batch_size": 3}],
     ids=str,
 )
 def test_resumed_batches_are_the_same(make, options):
@@ -125,13 +125,6 @@ def test_errors_differ_from_epoch_to_epoch(make):
         for epoch in range(2)
     )
     assert len(first & second) < NUM_LINES / 2
-
-
-def test_dropout_leaves_out_its_share(make):
-    def num_ids(dropout):
-        return sum(len(ids.values) for ids, *_ in batches(make(dropout=dropout), 0, 5))
-
-    assert num_ids(0.4) / num_ids(0.0) == pytest.approx(0.6, abs=0.04)
 
 
 def test_projected_vectors(make, lines):

@@ -72,7 +72,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(files, tmp_path, monkeypatch,
     second = np.random.default_rng(1).normal(size=(len(LINES), 3))
     np.save(tmp_path / "second.npy", second)
     options = (
-        "--epochs", 2, "--dim", 8, "--ngram-dropout", 0.1, *NEIGHBORS,
+        "--epochs", 2, "--dim", 8, *NEIGHBORS,
         "--second-teacher", tmp_path / "second.npy",
     )  # fmt: skip
     assert train(files, tmp_path / "whole", *options) == 0
@@ -91,17 +91,12 @@ def test_a_stopped_run_goes_on_to_the_same_weights(files, tmp_path, monkeypatch,
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [(["--dim", "17"], "at most the width of the teacher's vectors, 16"),
-     (["--cosine-weight", "0", "--similarity-weight", "0"], "are both 0"),
      (["--temperature", "0"], "`temperature` must be above 0"),
-     (["--ngram-dropout", "1"], r"`ngram_dropout` must be in \[0, 1\)"),
      (["--typos", "1.5"], r"`typos` must be in \[0, 1\]"),
      (["--pair-weights", "1,2"], "one number for each --pairs"),
      (["--misspellings", "none.tsv"], "none.tsv: no such file"),
-     (["--misspellings", "none.tsv", "--typos", "0"], "`misspellings` has no effect if `typos`"),
      (["--pairs-weight=-1"], "`pairs_weight` must be finite and not negative"),
-     (["--neighbor-batch-size", "30"], "`neighbor_batch_size` must be at most `batch_size`"),
      (["--num-neighbors", "0"], "`num_neighbors` must be at least 1"),
-     (["--second-teacher", "a.npy"], "`second_teacher` applies to nearest lines"),
      ([*NEIGHBORS, *(f"--second-teacher={name}.npy" for name in "ab")],
       "`second_teacher` must have one file"),
      ([*NEIGHBORS, "--second-teacher", "gpt"], "sentence-transformers:NAME_OR_FOLDER. Received: ")],

@@ -6,21 +6,16 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from tf_charagram.checks import changed, check_at_least, check_margin, check_weights
+from tf_charagram.checks import check_at_least, check_weights
 from tf_charagram.errors import ConfigError
 from tf_charagram.settings import option
-from tf_charagram.training.settings import RunConfig
+from tf_charagram.tasks.paraphrase.settings import EmbedderConfig
 
-_OF_PAIRS = (
-    "pair_batch_size", "pairs_weight", "negatives", "negatives_from", "mask_duplicates",
-    "margin",
-)  # fmt: skip
-_OF_NEIGHBORS = ("num_neighbors", "neighbors_weight")
 _WEIGHTS = ("cosine_weight", "similarity_weight", "neighbors_weight", "pairs_weight")
 
 
 @dataclass(frozen=True)
-class DistillConfig(RunConfig):
+class DistillConfig(EmbedderConfig):
     """Settings of a training run on the vectors of a teacher.
 
     Raises:
@@ -56,11 +51,6 @@ class DistillConfig(RunConfig):
         "weight of each --pairs, for instance 1,0.5,2 [1]",
         "data",
     )
-    eval_data: str | None = option(
-        None,
-        "folder or file to score on [the starter set and downloaded sets]",
-        "data",
-    )
     batch_size: int | None = option(500, "lines per batch")
     pair_batch_size: int = option(500, "pairs per batch", "optimization")
     learning_rate: float = option(0.002, "step size")
@@ -87,34 +77,16 @@ class DistillConfig(RunConfig):
         "objective",
     )
     pairs_weight: float = option(1.0, "weight of the margin loss of --pairs", "objective")
-    negatives: Literal["max", "mix", "random"] = option(
-        "max", "how negatives are chosen", "objective"
-    )
-    negatives_from: Literal["all", "worker"] = option(
-        "all", "take them from the pairs of all workers, or of the same one", "objective"
-    )
-    mask_duplicates: bool = option(
-        True, "never take a text that equals one of the pair as a negative", "objective"
-    )
-    margin: float = option(0.4, "margin m of the loss of --pairs", "objective")
     typos: float = option(0.5, "share of the texts that get 1 to 3 typos", "data")
     misspellings: str | None = option(
         None,
         "file of wrong and right forms of words, for half of the typos",
         "data",
     )
-    ngram_dropout: float = option(
-        0.0, "share of the ids of a text dropped in each step", "optimization"
-    )
 
     def __post_init__(self) -> None:
         """Checks the values."""
         super().__post_init__()
-        self._check_ranges()
-        self._check_teachers()
-        self._check_use()
-
-    def _check_ranges(self) -> None:
         check_at_least(
             self,
             {"batch_size": 1, "pair_batch_size": 2, "neighbor_batch_size": 0, "num_neighbors": 1},
@@ -131,41 +103,4 @@ class DistillConfig(RunConfig):
             )
         if not 0.0 <= self.typos <= 1.0:
             raise ConfigError(f"`typos` must be in [0, 1]. Received: typos={self.typos}")
-        if not 0.0 <= self.ngram_dropout < 1.0:
-            raise ConfigError(
-                f"`ngram_dropout` must be in [0, 1). Received: ngram_dropout={self.ngram_dropout}"
-            )
-        check_margin(self.margin)
         check_weights("pair_weights", self.pair_weights, "--pairs", self.pairs)
-
-    def _check_teachers(self) -> None:
-        if not (self.cosine_weight or self.similarity_weight):
-            raise ConfigError(
-                "`cosine_weight` and `similarity_weight` are both 0: nothing would be learned from "
-                "the teacher. For pairs only, use the tasks `words` or `sentences`."
-            )
-        if self.neighbor_batch_size > int(self.batch_size or 0):
-            raise ConfigError(
-                "`neighbor_batch_size` must be at most `batch_size`, which includes those lines. "
-                "Received: "
-                f"{self.neighbor_batch_size} and {self.batch_size}"
-            )
-        if self.second_teacher and not self.neighbor_batch_size:
-            raise ConfigError(
-                "`second_teacher` applies to nearest lines, and `neighbor_batch_size` is 0."
-            )
-
-    def _check_use(self) -> None:
-        """Checks that no setting is without effect."""
-        without_use: dict[str, str] = {}
-        if not self.pairs:
-            without_use |= dict.fromkeys(_OF_PAIRS, "applies to `pairs`, which are missing")
-        if not self.neighbor_batch_size:
-            reason = "applies to nearest lines, and `neighbor_batch_size` is 0"
-            without_use |= dict.fromkeys(_OF_NEIGHBORS, reason)
-        for name in changed(self, without_use):
-            raise ConfigError(
-                f"`{name}` {without_use[name]}. Received: {name}={getattr(self, name)}"
-            )
-        if self.misspellings and not self.typos:
-            raise ConfigError("`misspellings` has no effect if `typos` is 0. Leave it out.")

@@ -72,8 +72,7 @@ class DistillStream(Stream):
         num_neighbors: Number of nearest lines the neighbor is drawn from; see `nearest_lines`.
         judge: Decides which lines are neighbors, and their cosines. Default: `lines`.
         dim: Width of the vectors. If smaller than the teacher's, its vectors are projected.
-        dropout: Share of the ids of a text that a step leaves out.
-        seed: Seed of the orders, the typos and the dropout.
+        seed: Seed of the orders and the typos.
 
     Raises:
         ConfigError: `dim` is larger than the teacher's, or there are fewer than `pair_batch_size`
@@ -93,7 +92,6 @@ class DistillStream(Stream):
         neighbor_batch_size: int = 0,
         num_neighbors: int = 32,
         judge: LineVectors | None = None,
-        dropout: float = 0.0,
         seed: int = 0,
     ) -> None:
         super().__init__(len(lines), step_size=batch_size, unit="texts", prefetch=16, seed=seed)
@@ -109,7 +107,7 @@ class DistillStream(Stream):
         self._neighbor_batch_size, self._num_neighbors = neighbor_batch_size, num_neighbors
         self._judge: LineVectors = lines if judge is None else judge
         self._nearest: np.ndarray | None = None
-        self._dim, self._dropout = dim, dropout
+        self._dim = dim
         self._projection = None if dim == lines.dim else lines.principal_directions(dim)
 
     def open(self) -> None:
@@ -148,10 +146,10 @@ class DistillStream(Stream):
         )
 
     def _assembler(self, segment: Segment) -> Callable[[tf.Tensor], Any]:
-        types = (tf.string, tf.float32, tf.int32, tf.float32, tf.int64, tf.int64)
+        types = (tf.string, tf.float32, tf.int32, tf.float32, tf.int64)
 
         def assemble(rows: tf.Tensor) -> tuple[tf.RaggedTensor | tf.Tensor, ...]:
-            texts, vectors, neighbors, cosines, keys, seed = tf.numpy_function(
+            texts, vectors, neighbors, cosines, keys = tf.numpy_function(
                 lambda rows: self._examples(rows, segment.epoch), [rows], types
             )
             texts.set_shape([None])
@@ -159,17 +157,12 @@ class DistillStream(Stream):
             neighbors.set_shape([None, 2])
             cosines.set_shape([None])
             keys.set_shape([None])
-            ids = self._vectorizer(texts)
-            if self._dropout:
-                seed.set_shape([2])
-                draws = tf.random.stateless_uniform(tf.shape(ids.values), seed)
-                ids = tf.ragged.boolean_mask(ids, ids.with_values(draws >= self._dropout))
-            return ids, vectors, neighbors, cosines, keys
+            return self._vectorizer(texts), vectors, neighbors, cosines, keys
 
         return assemble
 
     def _examples(self, rows: np.ndarray, epoch: int) -> tuple[np.ndarray, ...]:
-        """Returns the texts and the other parts of a batch, and a seed for its dropout."""
+        """Returns the texts and the other parts of a batch."""
         random = np.random.default_rng([self.seed, epoch, int(rows[0])])
         numbers, neighbors = self._with_neighbors(rows[rows < self.size], random)
         vectors = self._lines.vectors(numbers)
@@ -187,7 +180,7 @@ class DistillStream(Stream):
             texts += sides[0] + sides[1]
             keys = self._pairs.keys[chosen].T.reshape(-1)
         encoded = np.array([to_bytes(text) for text in texts], object)
-        return encoded, vectors, neighbors, cosines, keys, random.integers(2**62, size=2)
+        return encoded, vectors, neighbors, cosines, keys
 
     def _with_neighbors(
         self, numbers: np.ndarray, random: np.random.Generator

@@ -153,7 +153,6 @@ class Distill(EmbedderTask):
             num_neighbors=config.num_neighbors,
             judge=self._judge,
             dim=model.dim,
-            dropout=config.ngram_dropout,
             seed=config.seed,
         )
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tf_charagram.checks import check_at_least, check_penalty
+from tf_charagram.checks import check_at_least
 from tf_charagram.data.starter import STARTER
 from tf_charagram.encoders import vectorizer_of
 from tf_charagram.settings import option
-from tf_charagram.training.settings import RunConfig
+from tf_charagram.tasks.supervised_settings import LabelledConfig
 
 _CHAR_DIM = 50
 # A batch is padded to its longest word, which is often an address.
@@ -19,7 +19,7 @@ _BATCH, _SMALL_BATCH = 100, 10
 
 
 @dataclass(frozen=True)
-class TaggingConfig(RunConfig):
+class TaggingConfig(LabelledConfig):
     """Settings of a training run on tagged sentences (Charagram, section 4.2).
 
     Raises:
@@ -31,38 +31,23 @@ class TaggingConfig(RunConfig):
         (),
         "sentences: CoNLL-U, word TAB tag, word/TAG, trees, or starter; repeatable [starter]",
     )
-    eval_data: tuple[str, ...] = option(
-        (),
-        "data to score on, like --data; repeatable [with the starter set: its other sentences]",
-        "data",
-        is_repeatable=True,
-    )
-    epochs: float = option(10, "passes over the sentences; can be a fraction")
     batch_size: int | None = option(None, "sentences per batch [100; 10 for starter]")
     optimizer: Literal["adam", "adagrad", "sgd"] = option(
         "sgd", "adam and adagrad are row-sparse; sgd has momentum"
     )
     learning_rate: float = option(0.2, "step size")
     dim: int = option(150, "width of the word vectors, which are composed of characters")
-    evaluations_per_epoch: int = option(1, "evaluations per epoch")
     column: Literal["xpos", "upos"] = option("xpos", "tags of CoNLL-U to learn", "data")
     lstm_dim: int = option(150, "width of each direction of the LSTM over words", "model")
     hidden_dim: int = option(150, "width of the tanh layer before the tags", "model")
     use_capitals: bool | None = option(
         None, "lowercase words and mark those with a capital [yes for charagram, else no]", "text"
     )
-    l2_head: float = option(
-        0.0, "lambda_s: L2 penalty on all weights above the word vectors", "objective"
-    )
-    batches_by_length: bool = option(
-        True, "batches of sentences of similar length: faster", "objective"
-    )
 
     def __post_init__(self) -> None:
         """Checks the values."""
         super().__post_init__()
         check_at_least(self, {"lstm_dim": 1, "hidden_dim": 1})
-        check_penalty("l2_head", self.l2_head)
 
     def _fill_in(self) -> None:
         super()._fill_in()

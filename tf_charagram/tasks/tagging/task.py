@@ -144,7 +144,7 @@ class Tagging(LabelledTask):
             f"{len(self.tags)} tags"
         )
 
-    def write_extras(self, model: Tagger, folder: RunFolder) -> list[str]:
+    def write_extras(self, folder: RunFolder) -> list[str]:
         """Writes the words of the training data, which `restore` reads."""
         with whole_file(folder.texts, "w") as file:
             file.writelines(f"{word}\n" for word in self.words)
