@@ -62,11 +62,6 @@ class ParaphraseConfig(EmbedderConfig):
         "weight of each --data, for instance 1,0.5,2 [1]",
         "data",
     )
-    whole_vocabulary: bool = option(
-        False,
-        "take the vocabulary from all pairs, including those that --data-weights leaves out",
-        "text",
-    )
     augment_typos: float = option(
         0.0, "share of the pairs to add again with typos in one side", "data"
     )

@@ -45,7 +45,7 @@ class ParaphraseTask(EmbedderTask):
             self.data_names(config),
             self.bad_lines,
             weights=config.data_weights,
-            whole_vocabulary=config.whole_vocabulary,
+            whole_vocabulary=True,
             augment_typos=config.augment_typos,
             seed=config.seed,
         )
@@ -110,11 +110,7 @@ class ParaphraseTask(EmbedderTask):
         The trials of the papers do the same (Charagram, section 4.1.2).
         """
         weights = config.data_weights or (1.0,) * len(config.data)
-        return dataclasses.replace(
-            config,
-            data_weights=tuple(weight * share for weight in weights),
-            whole_vocabulary=config.whole_vocabulary or share < 1.0,
-        )
+        return dataclasses.replace(config, data_weights=tuple(weight * share for weight in weights))
 
     def share_of(self, num_examples: int) -> float:
         """Returns the share of the pairs that is about `num_examples`."""
