@@ -138,7 +138,7 @@ def _trial_table(search: Search) -> Table:
 
 def _open(search: Search, out: str | None, resume: bool, overwrite: bool) -> SearchFolder:
     """Returns the folder of a search, with its settings written."""
-    from tf_charagram.training.inherited_settings import check_init
+    from tf_charagram.tasks.defaults import check_init
 
     name = f"tune-{search.config.task}-{search.config.encoder}"
     folder = SearchFolder.open(out, name, resume=resume, overwrite=overwrite)

@@ -30,7 +30,7 @@ from tf_charagram.models.locations import (
 )
 from tf_charagram.search.texts import read_vocabulary
 from tf_charagram.tasks import make_settings
-from tf_charagram.training.inherited_settings import check_init
+from tf_charagram.tasks.defaults import check_init
 
 
 @pytest.fixture

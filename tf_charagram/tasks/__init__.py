@@ -9,8 +9,12 @@ from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.encoders import options_class
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.settings import types_of
-from tf_charagram.tasks.presets import preset_settings
-from tf_charagram.training.inherited_settings import inherited_settings, other_settings
+from tf_charagram.tasks.defaults import (
+    check_start,
+    inherited_settings,
+    other_settings,
+    preset_settings,
+)
 from tf_charagram.training.settings import RunConfig
 
 if TYPE_CHECKING:
@@ -104,7 +108,9 @@ def make_task(config: RunConfig) -> Task:
     """Returns the task that settings name, for a `TrainingRun`.
 
     Raises:
-        ConfigError: There is no such task, or it has settings of another class.
+        ConfigError: There is no such task, it has settings of another class, or they are not those
+            of the model to start from.
+        RunError: The model to start from is missing or damaged.
     """
     settings = settings_class(config.task)
     if not isinstance(config, settings):
@@ -112,6 +118,7 @@ def make_task(config: RunConfig) -> Task:
             f"The task '{config.task}' needs a {settings.__name__}. "
             f"Received: {type(config).__name__}"
         )
+    check_start(config)
     return task_class(config.task)(config, BadLines(config.on_bad_line))
 
 

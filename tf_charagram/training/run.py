@@ -18,7 +18,6 @@ from tf_charagram.files.json_files import write_json
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.training.building import check_options
-from tf_charagram.training.inherited_settings import check_inherited, check_init
 from tf_charagram.training.loop import Scores, TrainingLoop, total_steps
 from tf_charagram.training.run_folder import RunFolder, run_config
 from tf_charagram.training.settings import LAST
@@ -77,9 +76,6 @@ class TrainingRun:
         """Reads and builds everything; returns the identity of the run."""
         task = self.task
         self.config = config = task.config = task.prepared(task.config)
-        if config.init is not None:
-            check_init(config.init, config.out)
-            check_inherited(config)
         check_options(config)
         if not self.exchange.is_alone and getattr(config, "freeze", False):
             raise ConfigError(

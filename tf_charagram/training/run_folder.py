@@ -244,10 +244,14 @@ def checksums(files: Iterable[Path]) -> dict[str, str]:
 def _changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     before, now = ({**each["settings"], **each["data_files"]} for each in (old, new))
     changed = [
-        f"{name} was {before.get(name)}, is {now.get(name)}"
+        f"{name} was {_shown(before.get(name))}, is {_shown(now.get(name))}"
         for name in sorted({*before, *now})
         if name not in _MAY_CHANGE_ON_RESUME and before.get(name) != now.get(name)
     ]
     if not changed and old.get("selecting_set") != new.get("selecting_set"):
         return [f"the data of --select {now.get('select')} have changed"]
     return changed
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

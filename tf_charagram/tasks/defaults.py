@@ -1,5 +1,6 @@
-"""Presets: `paper` reproduces the papers, `fine-tune` trains a model further (docs/models.md).
+"""Settings that a preset or the model of `init` determines; needs no TensorFlow.
 
+The preset `paper` reproduces the papers, `fine-tune` trains a model further (docs/models.md).
 Sources: C is Charagram (2016), U Towards Universal Paraphrastic Sentence Embeddings (2016), S CSE
 (2018). Most values were searched, and the papers rarely report the best one; then a preset has the
 value of the grid nearest to our default. Other settings have the same default as the papers.
@@ -7,11 +8,19 @@ value of the grid nearest to our default. Other settings have the same default a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from tf_charagram.encoders import make_options, options_class
 from tf_charagram.errors import ConfigError, unknown_name
+from tf_charagram.models.locations import read_config
+from tf_charagram.settings import types_of
+from tf_charagram.training.settings import RunConfig
 
 Settings = dict[str, Any]
+
+_OF_TEXT = ("hash_buckets", "rows_per_ngram", "unicode_form", "max_chars")
 
 _ADAM: Settings = {"optimizer": "adam", "learning_rate": 0.001}  # C 4.1.2, S 4.1
 _ADAGRAD: Settings = {"optimizer": "adagrad", "learning_rate": 0.05}  # U, footnote 12
@@ -140,3 +149,93 @@ def preset_settings(
     if name == "fine-tune":
         return _fine_tune(task, has_init)
     raise ConfigError(unknown_name("preset", name, ("paper", "fine-tune")))
+
+
+def check_init(init: str | Path, out: str | Path | None) -> None:
+    """Checks that a second stage does not write over the first.
+
+    Args:
+        init: Run or model folder to start from.
+        out: Folder of the new run, or `None` for one with a new name.
+
+    Raises:
+        ConfigError: The model to start from lies in the folder of the new run.
+    """
+    if out is None:
+        return
+    first, second = Path(init).resolve(), Path(out).resolve()
+    if first.is_relative_to(second) or second.is_relative_to(first / "model"):
+        raise ConfigError(
+            "`init` must not lie in `out`, because the model there would be overwritten. Give "
+            "another --out; to go on with a run that was stopped, use --resume. Received: "
+            f"init={init}, out={out}"
+        )
+
+
+def inherited_settings(init: str | Path) -> dict[str, Any]:
+    """Returns the settings that a saved model decides, as a run has them.
+
+    They are the encoder, its options except those for training only, its width, and how texts
+    become ids.
+
+    Raises:
+        RunError: The folder holds no model, or a damaged one.
+    """
+    saved = read_config(init)
+    vectorizer, encoder = saved["vectorizer"], saved["encoder"]["config"]
+    name = saved["encoder"]["name"]
+    cls = options_class(name)
+    options = make_options(name, {n: encoder[n] for n in types_of(cls) if n in encoder})
+    settings = {"encoder": name, "dim": encoder["dim"]}
+    settings |= {n: getattr(options, n) for n in types_of(cls) if n not in cls.training_only}
+    settings |= {n: vectorizer[n] for n in _OF_TEXT if n in vectorizer}
+    if "lowercase" in vectorizer:
+        settings["use_capitals"] = vectorizer["lowercase"]
+    if "orders" in vectorizer:
+        settings["ngrams"] = tuple(vectorizer["orders"])
+    return settings
+
+
+def check_start(config: RunConfig) -> None:
+    """Checks that a run reads texts as the model it starts from does, and has its encoder.
+
+    Raises:
+        RunError: The folder of `config.init` holds no model, or a damaged one.
+        ConfigError: Settings differ, each is named with the flag to give; or `config.init` lies in
+            `config.out`.
+    """
+    if config.init is None:
+        return
+    check_init(config.init, config.out)
+    own = config.to_dict()
+    saved = inherited_settings(config.init)
+    differing = {name: value for name, value in saved.items() if own.get(name, value) != value}
+    if differing:
+        if "encoder" in differing:
+            differing = {"encoder": differing["encoder"]}
+        raise other_settings(config.init, differing, own)
+
+
+def other_settings(
+    init: str | Path, saved: Mapping[str, Any], received: Mapping[str, Any]
+) -> ConfigError:
+    """Returns the error for settings that are not those of the model a run starts from."""
+    named = [f"{_flag(name, value)} (received: {_text(received[name])})"
+             for name, value in saved.items()]  # fmt: skip
+    return ConfigError(
+        f"{init} was trained with other settings. To start from it, give {', '.join(named)}."
+    )
+
+
+def _flag(name: str, value: Any) -> str:
+    """Returns the flag that gives a setting a value."""
+    flag = f"--{name.replace('_', '-')}"
+    if value is None:
+        return f"no {flag}"
+    if isinstance(value, bool):
+        return flag if value else flag.replace("--", "--no-", 1)
+    return f"{flag} {_text(value)}"
+
+
+def _text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -1,4 +1,4 @@
-"""A run that starts from a model has the settings of that model, and says so if it cannot."""
+"""Settings that a preset or the model of `--init` determines, and what does not go together."""
 
 from __future__ import annotations
 
@@ -8,12 +8,86 @@ from tests.texts import words
 from tf_charagram.encoders import encoder_class, vectorizer_of
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.tasks import make_settings
+from tf_charagram.tasks import make_settings, settings_class
+from tf_charagram.tasks.defaults import check_init, check_start, preset_settings
 from tf_charagram.text import vectorizer_class
-from tf_charagram.training.inherited_settings import check_inherited, check_init
+from tf_charagram.training.building import check_options
 
 DIM = 6
 TEXTS = ["the cat", "the hot dog", *words(20)]
+
+
+@pytest.mark.parametrize(
+    ("task", "encoder", "state", "expected"),
+    [
+        ("words", "charagram", {}, {"epochs": 50, "batch_size": 25, "mask_duplicates": False}),
+        ("words", "charagram", {}, {"file_order_first": False, "decay": "none", "l2": 1e-6}),
+        ("sentences", "char_lstm", {}, {"file_order_first": True, "batch_size": 100}),
+        ("sentences", "word_average", {}, {"optimizer": "adagrad", "learning_rate": 0.05}),
+        ("sentences", "dan", {}, {"l2_composition": 1e-6, "l2_words": 1e-8, "epochs": 10}),
+        ("sentences", "identity_rnn", {}, {"l2_composition": 10.0, "clip_norm": 1.0}),
+        ("sentences", "cse", {}, {"margin": 0.6, "l2_words": 1e-6, "batches_by_length": False}),
+        ("pos", "char_cnn", {}, {"use_capitals": True, "max_chars": 10_000, "epochs": 50}),
+        ("sentiment", "lstm", {}, {"l2_head": 1e-6, "pull_back": False, "epochs": 10}),
+        ("sentiment", "lstm", {"init": "run"}, {"l2_head": 1e-6, "pull_back": True}),
+        ("similarity", "cse", {"init": "run"}, {"l2_words": 1e-6, "pull_back": True}),
+        ("similarity", "word_average", {"init": "run"}, {"l2_words": 1e-8, "pull_back": False}),
+        ("entailment", "dan", {"init": "run", "freeze": True}, {"l2_words": 0.0, "epochs": 20}),
+    ],
+)
+def test_settings(task, encoder, state, expected):
+    freeze = state.get("freeze", False)
+    preset = preset_settings("paper", task, encoder, has_init="init" in state, freeze=freeze)
+    given = {"task": task, "encoder": encoder, "preset": "paper", **preset, **state}
+    config = settings_class(task).from_dict(given)
+    assert (config.preset, config.task, config.encoder) == ("paper", task, encoder)
+    assert {name: getattr(config, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("task", "encoder"),
+    [
+        ("words", "cse"),
+        ("sentences", "gran"),
+        ("sentiment", "cse"),
+        ("similarity", "charagram"),
+        ("distill", "charagram"),
+    ],
+)
+def test_what_no_paper_trains(task, encoder):
+    message = f"The papers do not train the encoder '{encoder}' on {task}: leave --preset paper out"
+    with pytest.raises(ConfigError, match=message):
+        preset_settings("paper", task, encoder)
+
+
+def test_fine_tuning():
+    config = make_settings("sentences", init="english", preset="fine-tune", l2=1e-4)
+    assert (config.epochs, config.learning_rate, config.decay) == (3, 0.0005, "linear")
+    assert (config.l2, config.dim, config.preset) == (1e-4, 384, "fine-tune")
+    check_options(config)
+
+
+def test_the_model_decides_more_than_the_preset():
+    config = make_settings("sentences", init="english", preset="paper")
+    assert (config.dim, config.epochs, config.encoder_options.activation) == (384, 10, "linear")
+
+
+@pytest.mark.parametrize(
+    ("task", "has_init", "message"),
+    [
+        ("words", False, "--preset fine-tune starts from a model: give --init, such as english"),
+        ("pos", True, "--preset fine-tune is for words and sentences. Received: --task pos"),
+    ],
+)
+def test_what_is_no_fine_tuning(task, has_init, message):
+    with pytest.raises(ConfigError, match=message):
+        preset_settings("fine-tune", task, "charagram", has_init=has_init)
+
+
+def test_no_such_preset():
+    message = r"Unknown preset 'papers'\. Did you mean 'paper'\? Available: fine-tune, paper\."
+    with pytest.raises(ConfigError, match=message):
+        preset_settings("papers", "words", "charagram")
 
 
 @pytest.fixture
@@ -40,14 +114,14 @@ def test_settings_that_are_not_given_are_those_of_the_model(save, task):
     assert (options.char_dim, options.use_output_gate, options.use_peepholes) == (5, False, True)
     if task == "pos":
         assert config.use_capitals
-    check_inherited(config)
+    check_start(config)
 
 
 def test_ngrams_and_options(save):
     init = save("charagram", {"orders": (2, 5)}, activation="relu")
     config = make_settings("sentences", init=init)
     assert (config.ngrams, config.encoder_options.activation) == ((2, 5), "relu")
-    check_inherited(config)
+    check_start(config)
 
 
 @pytest.mark.parametrize(("name", "option"), [("char_cnn", "dropout"), ("dan", "word_dropout")])
@@ -56,7 +130,7 @@ def test_options_for_training_only_are_not_inherited(save, name, option):
     assert getattr(make_settings("words", init=init).encoder_options, option) == 0.0
     config = make_settings("words", init=init, **{option: 0.1})
     assert getattr(config.encoder_options, option) == 0.1
-    check_inherited(config)
+    check_start(config)
 
 
 def test_another_encoder(save):
@@ -66,7 +140,7 @@ def test_another_encoder(save):
         make_settings("words", init=init, encoder="dan")
     config = make_settings("words", encoder="dan").replace(init=init)
     with pytest.raises(ConfigError, match=message):
-        check_inherited(config)
+        check_start(config)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +160,7 @@ def test_another_encoder(save):
 def test_other_settings(save, name, options, given, message):
     config = make_settings("words", init=save(name, **options), **given)
     with pytest.raises(ConfigError, match=rf"was trained with other settings\. .*{message}"):
-        check_inherited(config)
+        check_start(config)
 
 
 def test_no_model(tmp_path):
