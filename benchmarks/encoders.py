@@ -22,8 +22,7 @@ import processes
 import tensorflow as tf
 import twins
 
-from tf_charagram.data.pipeline.pair_stream import PairStream
-from tf_charagram.data.pipeline.store import PairBlock, PairStore
+from tf_charagram.data.pipeline.pair_stream import Pairs, PairStream
 from tf_charagram.data.readers.pairs import Pair
 from tf_charagram.encoders import encoder_class
 from tf_charagram.optimizers import make_optimizer
@@ -75,16 +74,17 @@ def against_torch(
 ) -> dict:
     """Returns the rates of an encoder and its twin."""
     vectorizer = make_vectorizer(ParaphraseConfig(encoder=name), common.texts_of(pairs))
-    store = fitting.store_of(pairs, vectorizer)
+    ids = fitting.ids_of(pairs, vectorizer)
     num_rows, encoder_type = vectorizer.num_rows, encoder_class(name)
     stream = PairStream(
-        store, batch_size=BATCH, bucket_by_length=getattr(encoder_type, "is_padded", False)
-    )
+        len(pairs), lambda: ids,
+        batch_size=BATCH, bucket_by_length=getattr(encoder_type, "is_padded", False),
+    )  # fmt: skip
     ours = fit(encoder_type(num_rows=num_rows, dim=DIM), stream, steps)
     kind = {"cse": "cse", "charagram": "sum"}.get(name, "mean")
     twin = (torch_python, kind, num_rows, DIM, stream, steps) if torch_python else None
     rates = twins.compare(rounds, ours, twin, steps * BATCH)
-    ids_per_text = round(store.load(0).ids.values.shape[0] / (2 * len(pairs)), 1)
+    ids_per_text = round(ids.ids.values.shape[0] / (2 * len(pairs)), 1)
     return {"num_rows": num_rows, "ids_per_text": ids_per_text, **rates}
 
 
@@ -95,8 +95,8 @@ def against_keras(steps: int, rounds: int) -> dict:
     ids = tf.constant(rng.integers(1, ALPHABET, num_texts * NUM_CHARS), tf.int32)
     splits = tf.range(num_texts + 1, dtype=tf.int64) * NUM_CHARS
     ragged = tf.RaggedTensor.from_row_splits(ids, splits)
-    store = PairStore.of_block(PairBlock(ragged, tf.range(num_texts, dtype=tf.int64)))
-    stream = PairStream(store, batch_size=BATCH)
+    pairs = Pairs(ragged, tf.range(num_texts, dtype=tf.int64))
+    stream = PairStream(num_texts // 2, lambda: pairs, batch_size=BATCH)
     lstm, sizes = encoder_class("char_lstm"), {"num_rows": ALPHABET, "dim": DIM}
     runs = {
         "ours": fit(lstm(**sizes), stream, steps),

@@ -1,24 +1,25 @@
-"""Models that benchmarks train: ids in memory, some steps of them."""
+"""Models that benchmarks train: the ids of pairs, some steps of them."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import keras
 
 from tf_charagram.data.pipeline.corpus import Example
-from tf_charagram.data.pipeline.store import PairStore
+from tf_charagram.data.pipeline.pair_stream import Pairs, write_pairs
 from tf_charagram.data.pipeline.stream import Stream
 from tf_charagram.data.readers.pairs import Pair
 from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.step_model import StepModel
 
 
-def store_of(pairs: list[Pair], vectorizer: keras.layers.Layer) -> PairStore:
-    """Returns the ids of pairs, in memory."""
-    store = PairStore(len(pairs), len(pairs), Path())
-    store.fill((Example(*pair, pair) for pair in pairs), ids_function(vectorizer))
-    return store
+def ids_of(pairs: list[Pair], vectorizer: keras.layers.Layer) -> Pairs:
+    """Returns the ids of pairs."""
+    examples = (Example(*pair, pair) for pair in pairs)
+    with TemporaryDirectory() as folder:
+        return write_pairs(examples, ids_function(vectorizer), Path(folder))
 
 
 def train(model: StepModel, stream: Stream, num_steps: int) -> None:

@@ -20,8 +20,7 @@ import numpy as np
 import scipy.optimize
 import tensorflow as tf
 
-from tf_charagram.data.pipeline.pair_stream import PairStream
-from tf_charagram.data.pipeline.store import PairBlock, PairStore
+from tf_charagram.data.pipeline.pair_stream import Pairs, PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
@@ -70,7 +69,7 @@ def steps_of(batch: int, length: int, num_rows: int) -> tuple[PairStream, Step]:
     splits = np.linspace(0, len(ids), num_texts + 1).astype(np.int64)
     ragged = tf.RaggedTensor.from_row_splits(tf.constant(ids), tf.constant(splits))
     keys = tf.range(num_texts, dtype=tf.int64)
-    stream = PairStream(PairStore.of_block(PairBlock(ragged, keys)), batch_size=batch)
+    stream = PairStream(num_texts // 2, lambda: Pairs(ragged, keys), batch_size=batch)
     first = next(iter(stream.dataset(next(stream.segments(0, 1)))))[0]
     counted = Step(len(first.values), len(np.unique(first.values)), 2 * batch)
     return stream, counted

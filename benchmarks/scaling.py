@@ -19,8 +19,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.pipeline.pair_stream import PairStream
-from tf_charagram.data.pipeline.store import PairBlock, PairStore
+from tf_charagram.data.pipeline.pair_stream import Pairs, PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
@@ -38,8 +37,8 @@ def stream(num_rows: int, batch_size: int) -> PairStream:
     ragged = tf.RaggedTensor.from_uniform_row_length(tf.constant(ids), IDS_PER_TEXT)
     ragged = tf.RaggedTensor.from_row_splits(ragged.values, ragged.row_splits)
     texts = tf.constant(rng.integers(0, NUM_TEXTS, 2 * NUM_PAIRS))
-    store = PairStore.of_block(PairBlock(tf.gather(ragged, texts), texts))
-    return PairStream(store, batch_size=batch_size)
+    pairs = Pairs(tf.gather(ragged, texts), texts)
+    return PairStream(NUM_PAIRS, lambda: pairs, batch_size=batch_size)
 
 
 def step_runs(sizes: list[int], batch_size: int, steps: int) -> dict:

@@ -52,7 +52,8 @@ def child(size: str, num_pairs: str, keras_steps: str, threads: str, data: str, 
     limit_threads(int(threads) or None)
     pairs = common.word_pairs(data or None)
     vectorizer = make_vectorizer(config, common.texts_of(pairs))
-    stream = PairStream(fitting.store_of(pairs, vectorizer), batch_size=int(size))
+    ids = fitting.ids_of(pairs, vectorizer)
+    stream = PairStream(len(pairs), lambda: ids, batch_size=int(size))
     steps = {"ours": int(num_pairs) // int(size), "keras": int(keras_steps)}
     if file:
         twins.write_batches(file, stream, steps["ours"])

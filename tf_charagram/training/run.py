@@ -169,8 +169,6 @@ class TrainingRun:
             except TrainingError as error:
                 self.folder.note_problem(error)
                 raise
-            finally:
-                self.stream.close()
             metrics = {}
             if self.exchange.is_chief:
                 metrics = self._finish(start, num_resamples, export=export)

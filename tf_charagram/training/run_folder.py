@@ -41,7 +41,7 @@ class RunFolder:
 
     own_names: ClassVar[tuple[str, ...]] = (
         "config.json", "checkpoints", "history.jsonl", "metrics.json", "model", "saved_model",
-        "tensorboard", "texts.txt", "pairs", "problem.txt", "log.txt",
+        "tensorboard", "texts.txt", "problem.txt", "log.txt",
     )  # fmt: skip
 
     def __init__(self, path: str | Path) -> None:
@@ -54,7 +54,6 @@ class RunFolder:
         self.saved_model = self.path / "saved_model" / "1"
         self.tensorboard = self.path / "tensorboard"
         self.texts = self.path / "texts.txt"
-        self.pairs = self.path / "pairs"
         self.problem = self.path / "problem.txt"
         self.lock = FolderLock(self.path)
         self._replaces = False

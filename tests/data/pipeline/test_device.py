@@ -16,8 +16,7 @@ from tf_charagram.data.pipeline.device import (
     from_parts,
     to_parts,
 )
-from tf_charagram.data.pipeline.pair_stream import PairStream
-from tf_charagram.data.pipeline.store import PairBlock, PairStore
+from tf_charagram.data.pipeline.pair_stream import Pairs, PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.tasks.paraphrase import model as paraphrase_model
@@ -29,7 +28,7 @@ TEXTS = ["a cat", "a dog", "mice", "birds", "a fish", "cats", "dogs", "a mouse",
 def stream_of(**settings):
     ids = ragged([[number % 5, number % 7] * (number % 4) for number in range(22)])
     keys = tf.range(22, dtype=tf.int64)
-    return PairStream(PairStore.of_block(PairBlock(ids, keys)), batch_size=4, **settings)
+    return PairStream(11, lambda: Pairs(ids, keys), batch_size=4, **settings)
 
 
 def weights_after(stream, device, **settings):

@@ -1,4 +1,4 @@
-"""Batches as a function of the step."""
+"""Pairs in files, and their batches as a function of the step."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ import tensorflow as tf
 from numpy.testing import assert_array_equal
 
 from tests.contracts import some_now
-from tf_charagram.data.pipeline.pair_stream import PairStream
-from tf_charagram.data.pipeline.store import PairBlock, PairStore
+from tf_charagram.data.pipeline import stream as streams
+from tf_charagram.data.pipeline.corpus import Example
+from tf_charagram.data.pipeline.pair_stream import Pairs, PairStream, text_keys, write_pairs
 from tf_charagram.data.pipeline.stream import BUCKET_BATCHES, shuffled
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, RunError
 
 NUM_PAIRS = 11
 
 
-def block_of(num_pairs):
+def pairs_in_memory(num_pairs):
     """Text `i` has the ids [i] * (i * 7 % 13) and the key 100 + i; pair `p` is (2p, 2p + 1)."""
     ids = tf.ragged.constant([[i] * (i * 7 % 13) for i in range(2 * num_pairs)], tf.int32)
     keys = 100 + tf.range(2 * num_pairs, dtype=tf.int64)
-    return PairBlock(ids.with_row_splits_dtype(tf.int64), keys)
+    return Pairs(ids.with_row_splits_dtype(tf.int64), keys)
 
 
 def make(num_pairs=NUM_PAIRS, **settings):
-    store = PairStore.of_block(block_of(num_pairs))
-    return PairStream(store, **{"batch_size": 4, **settings})
+    pairs = pairs_in_memory(num_pairs)
+    return PairStream(num_pairs, lambda: pairs, **{"batch_size": 4, **settings})
 
 
 def batches_of(stream, first, num):
@@ -94,49 +95,68 @@ def test_buckets_of_a_later_window_from_any_step():
     assert batches_of(stream, first, 20) == whole[first : first + 20]
 
 
-@pytest.mark.parametrize("settings", [{}, {"file_order_first": True}, {"bucket_by_length": True}])
-def test_blocks_are_visited_whole_and_in_a_new_order(filled, settings):
-    stream = PairStream(filled(block_size=4), batch_size=2, seed=1, **settings)
-    assert stream.store.num_blocks == 3 and stream.steps_per_epoch == 6
-    orders, blocks = [], []
-    for epoch in range(3):
-        segments = list(stream.segments(6 * epoch, 6))
-        assert segments[0].first == 6 * epoch
-        assert sum(segment.num for segment in segments) == 6
-        blocks.append([segment.block for segment in segments])
-        assert sorted(blocks[-1]) == [0, 1, 2]
-        order = [pair for batch in pairs_of(stream, 6 * epoch, 6) for pair in batch]
-        assert sorted(order) == list(range(NUM_PAIRS))
-        orders.append(order)
-    in_order = "file_order_first" in settings
-    assert (orders[0] == list(range(NUM_PAIRS))) == in_order
-    assert len({tuple(order) for order in blocks}) > 1
-    whole = batches_of(stream, 0, 12)
-    assert batches_of(stream, 7, 5) == whole[7:]
+@pytest.mark.parametrize("settings", [{}, {"bucket_by_length": True}])
+def test_segments_of_few_examples_hold_the_same_batches(settings, monkeypatch):
+    whole = batches_of(make(**settings), 0, 7)
+    monkeypatch.setattr(streams, "_MAX_EXAMPLES", 8)
+    stream = make(**settings)
+    assert [segment.num for segment in stream.segments(0, 7)] == [2, 1, 2, 1, 1]
+    assert batches_of(stream, 0, 7) == whole
     num_examples = np.cumsum([0, *(len(keys) // 2 for _, keys in whole)])
-    assert [stream.num_examples(step) for step in range(13)] == num_examples.tolist()
+    assert [stream.num_examples(step) for step in range(8)] == num_examples.tolist()
 
 
-def test_num_updates_of_mega_batches(filled):
-    """The last pool of a block has fewer batches, and of these the last has fewer pairs."""
-    stream = PairStream(filled(block_size=7), batch_size=2, mega_batches=2)
-    sizes = [-(-len(pool) // 2) for pool in pairs_of(stream, 0, 9)]
-    assert sorted(sizes[:3]) == [2, 2, 2] and sum(sizes) == stream.num_updates(9)
-    assert [stream.num_updates(step) for step in range(10)] == np.cumsum([0, *sizes]).tolist()
+def test_num_updates_of_mega_batches():
+    """The last pool of an epoch has fewer batches, and of these the last has fewer pairs."""
+    stream = make(batch_size=2, mega_batches=4)
+    sizes = [-(-len(pool) // 2) for pool in pairs_of(stream, 0, 4)]
+    assert sizes == [4, 2, 4, 2]
+    assert [stream.num_updates(step) for step in range(5)] == np.cumsum([0, *sizes]).tolist()
     assert [make().num_updates(step) for step in (0, 2, 7)] == [0, 2, 7]
 
 
-@pytest.fixture
-def filled(tmp_path):
-    """Returns a function that makes a store of the usual pairs in files."""
+def to_ids(texts):
+    """Gives each text the code points of its characters."""
+    return tf.strings.unicode_decode(texts, "UTF-8")
 
-    def make_store(block_size):
-        block = block_of(NUM_PAIRS)
-        store = PairStore(NUM_PAIRS, block_size, tmp_path / "pairs", seed=1, keeps_order=True)
-        store.fill_from([block])
-        return store
 
-    return make_store
+@pytest.mark.parametrize("chunk_pairs", [4, 5_000])
+def test_pairs_are_written_to_files_without_names(tmp_path, monkeypatch, chunk_pairs):
+    monkeypatch.setattr("tf_charagram.data.pipeline.pair_stream._CHUNK_PAIRS", chunk_pairs)
+    texts = [(f"left {i}" * (i % 4), f"Right  {i}") for i in range(23)]
+    pairs = write_pairs((Example(*pair, pair) for pair in texts), to_ids, tmp_path)
+    flat = [text for pair in texts for text in pair]
+    assert pairs.ids.to_list() == [list(map(ord, text)) for text in flat]
+    assert pairs.ids.dtype == tf.int32
+    assert_array_equal(pairs.keys, text_keys(flat))
+    assert not [*tmp_path.iterdir()]
+    stream = PairStream(23, lambda: pairs, batch_size=5, bucket_by_length=True)
+    keys = np.concatenate([keys for _, keys in batches_of(stream, 0, 5)])
+    assert sorted(keys) == sorted(pairs.keys.numpy())
+
+
+def test_pairs_without_ids(tmp_path):
+    pairs = write_pairs([Example("", "", ("", ""))] * 2, to_ids, tmp_path)
+    assert pairs.ids.to_list() == [[]] * 4
+
+
+def test_unwritable_folder(tmp_path):
+    with pytest.raises(RunError, match=r"Cannot write .*none: No such file or directory"):
+        write_pairs([], to_ids, tmp_path / "none")
+
+
+def test_keys_ignore_case_white_space_and_typos(tmp_path):
+    pairs = [("The cat", "the  CAT "), ("a cat", "\tThe cat")]
+    texts = [Example(*pair, pair) for pair in pairs]
+    texts.append(Example("The catt", "x", ("The cat", "x")))
+    keys = write_pairs(texts, to_ids, tmp_path).keys.numpy()
+    assert keys.dtype == np.int64
+    assert len(set(keys[[0, 1, 3, 4]].tolist())) == 1
+    assert len(set(keys.tolist())) == 3
+
+
+def test_keys_of_different_texts_differ():
+    assert len(set(text_keys(map(str, range(2000))).numpy().tolist())) == 2000
 
 
 @pytest.mark.parametrize("batch_size", [1, 0, -3])

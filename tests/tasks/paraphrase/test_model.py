@@ -14,8 +14,7 @@ from tests.contracts import some_now
 from tests.reference import charagram as charagram_reference
 from tests.reference import optimizers as optimizer_reference
 from tests.reference import paraphrase as reference
-from tf_charagram.data.pipeline.pair_stream import PairStream
-from tf_charagram.data.pipeline.store import PairBlock, PairStore
+from tf_charagram.data.pipeline.pair_stream import Pairs, PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.losses.negatives import NegativeSampler
@@ -36,10 +35,10 @@ def stream_of(pairs, batch_size):
     texts = [text for pair in pairs for text in pair]
     vectorizer = NgramVectorizer.from_texts(texts, orders=[2, 3])
     keys = {text: key for key, text in enumerate(dict.fromkeys(texts))}
-    block = PairBlock(
+    ids = Pairs(
         vectorizer(tf.constant(texts)), tf.constant([keys[text] for text in texts], tf.int64)
     )
-    stream = PairStream(PairStore.of_block(block), batch_size=batch_size)
+    stream = PairStream(len(pairs), lambda: ids, batch_size=batch_size)
     batches = [
         tf.data.Dataset.from_tensors(batch)
         for segment in stream.segments(0, 50)

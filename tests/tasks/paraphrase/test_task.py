@@ -85,37 +85,8 @@ def test_scores_sets_years_and_their_mean(files, tmp_path, capsys):
     assert "STS2012" in capsys.readouterr().err
 
 
-BLOCKS_IN_ORDER = ("--max-ids-in-memory", "1000", "--file-order-first")
-
-
-@pytest.fixture(scope="module")
-def blocks_in_order(files, tmp_path_factory):
-    """Returns the folder of a run whose pairs are in files, first in the order of the file."""
-    out = tmp_path_factory.mktemp("blocks") / "run"
-    with pytest.MonkeyPatch.context() as patch:
-        leave_out_export(patch)
-        assert train(out, files, *BLOCKS_IN_ORDER) == 0
-    return out
-
-
-@pytest.mark.usefixtures("unexported")
-def test_pairs_in_files_train_like_pairs_in_memory_but_for_the_order(
-    files, blocks_in_order, tmp_path
-):
-    """The same pairs an epoch."""
-    metrics, history, _ = read(blocks_in_order)
-    assert metrics["num_pairs"] == 72
-    assert not (blocks_in_order / "pairs").exists()
-    assert train(tmp_path / "memory", files, "--file-order-first") == 0
-    in_memory = read(tmp_path / "memory")[1]
-    # The first epoch has the order of the file in both.
-    assert history[0]["loss"] == pytest.approx(in_memory[0]["loss"], rel=1e-4)
-    assert history[0]["scores"] == in_memory[0]["scores"]
-
-
 RESUMED = {
-    "blocks": ("--max-ids-in-memory", "1000"),
-    "blocks in the order of the file": BLOCKS_IN_ORDER,
+    "in the order of the file": ("--file-order-first",),
     "weights and typos": ("--data-weights", "0.5,2", "--augment-typos", "0.5"),
     "pools": ("--mega-batches", "2", "--decay", "linear", "--negatives", "mix"),
     "buckets": ("--encoder", "cse", "--word-dropout", "0.2", "--mega-batches", "2"),
@@ -123,18 +94,15 @@ RESUMED = {
 
 
 @pytest.mark.usefixtures("unexported")
-@pytest.mark.parametrize("name", some_now(RESUMED, "blocks in the order of the file"))
-def test_a_stopped_run_goes_on_to_the_same_weights(
-    files, tmp_path, name, blocks_in_order, monkeypatch
-):
+@pytest.mark.parametrize("name", some_now(RESUMED, "in the order of the file"))
+def test_a_stopped_run_goes_on_to_the_same_weights(files, tmp_path, name, monkeypatch):
     options = RESUMED[name]
-    whole = blocks_in_order if options is BLOCKS_IN_ORDER else tmp_path / "whole"
-    assert whole.exists() or train(whole, files, *options) == 0
-    out = tmp_path / "run"
+    whole, out = tmp_path / "whole", tmp_path / "run"
+    assert train(whole, files, *options) == 0
     with monkeypatch.context() as patch:
         interrupt_training_at(patch, 5)
         assert train(out, files, *options) == 130
-    assert not (out / "metrics.json").exists() and not (out / "pairs").exists()
+    assert not (out / "metrics.json").exists() and not [*out.glob("tmp*")]
     assert train(out, files, *options, "--resume") == 0
     assert_same_weights(read(whole)[2], read(out)[2])
 

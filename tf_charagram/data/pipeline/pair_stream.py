@@ -1,17 +1,20 @@
-"""Training pairs: read, turned into ids, and streamed in batches."""
+"""Training pairs: turned into ids once, kept in temporary files, and streamed in batches."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable
+import mmap
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any, NamedTuple
 
-import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.pipeline.corpus import PairCorpus
-from tf_charagram.data.pipeline.store import PairStore
+from tf_charagram.data.pipeline.corpus import Example
 from tf_charagram.data.pipeline.stream import (
     BUCKET_BATCHES,
     Segment,
@@ -22,20 +25,119 @@ from tf_charagram.data.pipeline.stream import (
     split_batches,
 )
 from tf_charagram.errors import ConfigError
+from tf_charagram.files.writing import writing
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.optimizers.exchange import ALONE, Exchange
-from tf_charagram.text.tensors import ids_function
+
+_CHUNK_PAIRS = 5_000
+_CHUNK_CHARS = 2_000_000
+_NUM_KEYS = 2**62
+
+ToIds = Callable[[list[str]], tf.RaggedTensor]
+
+
+class Pairs(NamedTuple):
+    """Pairs as ids.
+
+    Attributes:
+        ids: The ids of the texts, int32 `(2 * num_pairs, None)`: pair `p` is rows `2p`, `2p + 1`.
+        keys: Equal for texts that differ only in case and white space, int64 `(2 * num_pairs,)`.
+    """
+
+    ids: tf.RaggedTensor
+    keys: tf.Tensor
+
+
+def write_pairs(
+    examples: Iterable[Example], to_ids: ToIds, folder: Path, exchange: Exchange = ALONE
+) -> Pairs:
+    """Computes the ids of pairs and writes them to files that are mapped into memory.
+
+    The system keeps as much of the files in memory as fits. They have no names, so they disappear
+    with the process even if it is killed.
+
+    Args:
+        examples: The examples, read once, as a stream.
+        to_ids: Computes the ids of texts, int32 `(num_texts, None)`.
+        folder: Folder on whose disk the files are.
+        exchange: Workers that write the same pairs: each computes the ids of its share.
+
+    Raises:
+        RunError: The folder cannot be written, for instance because the disk is full.
+    """
+    num_ids = 0
+    with writing(folder), ExitStack() as stack:
+        values, splits, keys = (stack.enter_context(TemporaryFile(dir=folder)) for _ in range(3))
+        splits.write(np.zeros(1, np.int64).tobytes())
+        for part in _vectorized(examples, to_ids, exchange):
+            ends = num_ids + tf.cast(part.ids.row_splits, tf.int64).numpy()[1:]
+            num_ids += len(part.ids.values)
+            for file, array in (
+                (values, part.ids.values.numpy()), (splits, ends), (keys, part.keys.numpy()),
+            ):  # fmt: skip
+                # `tofile` would hide that a disk is full.
+                file.write(array.tobytes())
+        ids = tf.RaggedTensor.from_row_splits(
+            _mapped(values, np.int32), _mapped(splits, np.int64), validate=False
+        )
+        return Pairs(ids, _mapped(keys, np.int64))
+
+
+def _mapped(file: IO[bytes], dtype: type[np.integer[Any]]) -> tf.Tensor:
+    """Returns the content of a file as a tensor that shares its memory."""
+    file.flush()
+    if not file.tell():
+        return tf.zeros([0], dtype)
+    array = np.frombuffer(mmap.mmap(file.fileno(), 0), dtype)
+    return tf.experimental.dlpack.from_dlpack(array.__dlpack__())
+
+
+def _vectorized(examples: Iterable[Example], to_ids: ToIds, exchange: Exchange) -> Iterator[Pairs]:
+    """Yields some pairs at a time; workers take turns computing their ids."""
+    chunks = _chunks(examples)
+    while chunks_of_all := list(islice(chunks, exchange.size)):
+        own = chunks_of_all[exchange.rank][0] if exchange.rank < len(chunks_of_all) else []
+        for ids, (_, originals) in zip(exchange.ragged(to_ids(own)), chunks_of_all, strict=False):
+            yield Pairs(ids, text_keys(originals))
+
+
+def _chunks(examples: Iterable[Example]) -> Iterator[tuple[list[str], list[str]]]:
+    """Yields the texts of some pairs at a time, with and without typos."""
+    texts: list[str] = []
+    originals: list[str] = []
+    size = 0
+    for example in examples:
+        texts += (example.left, example.right)
+        originals += example.original
+        size += len(example.left) + len(example.right)
+        if len(texts) >= 2 * _CHUNK_PAIRS or size > _CHUNK_CHARS:
+            yield texts, originals
+            texts, originals, size = [], [], 0
+    if texts:
+        yield texts, originals
+
+
+def text_keys(texts: Iterable[str]) -> tf.Tensor:
+    """Returns numbers that are equal for texts that differ only in case and white space.
+
+    Args:
+        texts: The texts.
+
+    Returns:
+        int64 `(num_texts,)`.
+    """
+    collapsed = (" ".join(text.lower().split()) for text in texts)
+    encoded = [text.encode("utf-8", "surrogatepass") for text in collapsed]
+    return tf.strings.to_hash_bucket_fast(tf.constant(encoded, tf.string), _NUM_KEYS)
 
 
 class PairStream(Stream):
     """The batches of a training run on pairs: ids of lefts, then of rights, and their keys.
 
-    If the store has several blocks, an epoch visits them one after the other, in a new order.
-
     Args:
-        store: The pairs, as ids.
-        fill: Fills the store; called once, by `open`. Default: the store is full.
-        batch_size: Pairs per batch; the last batch of a block may have fewer.
+        num_pairs: Number of pairs.
+        load: Returns the pairs; called once, by `open` or for the first batch.
+        batch_size: Pairs per batch; the last batch of an epoch may have fewer.
         mega_batches: Batches in a pool of candidates; see `ParaphraseModel.compile`.
         seed: Seed of the orders.
         file_order_first: Whether the first epoch keeps the order of the file, most confident pairs
@@ -50,9 +152,9 @@ class PairStream(Stream):
 
     def __init__(
         self,
-        store: PairStore,
+        num_pairs: int,
+        load: Callable[[], Pairs],
         *,
-        fill: Callable[[], None] | None = None,
         batch_size: int,
         mega_batches: int = 1,
         seed: int = 0,
@@ -65,46 +167,26 @@ class PairStream(Stream):
                 f"its batch. Received: batch_size={batch_size}"
             )
         super().__init__(
-            store.num_pairs,
-            step_size=batch_size * mega_batches,
-            unit="pairs",
-            prefetch=64,
-            seed=seed,
-            block_size=store.block_size,
+            num_pairs, step_size=batch_size * mega_batches, unit="pairs", prefetch=64, seed=seed
         )
-        self.store = store
         self.batch_size, self.mega_batches = batch_size, mega_batches
         self.file_order_first = file_order_first
         self.bucket_by_length = bucket_by_length
-        self._fill = fill
+        self._load = load
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The pairs."""
+        return self._load()
 
     def open(self) -> None:
         """Computes the ids of all pairs, once."""
-        if self._fill is not None:
-            self._fill()
-            self._fill = None
-
-    def close(self) -> None:
-        """Removes the ids that did not fit into memory."""
-        self.store.remove()
+        _ = self.pairs
 
     def num_updates(self, step: int) -> int:
         """Returns the number of batches before a step, which may be a pool of several."""
         epoch, offset = divmod(step, self.steps_per_epoch)
-        number = epoch * sum(map(self._num_batches, self._block_sizes))
-        for block in self._block_order(epoch):
-            number += self._num_batches(min(offset * self.step_size, self._block_sizes[block]))
-            offset = max(0, offset - self._num_steps(block))
-        return number
-
-    def _num_batches(self, num_pairs: int) -> int:
-        return -(-num_pairs // self.batch_size)
-
-    def _block_order(self, epoch: int) -> list[int]:
-        blocks = super()._block_order(epoch)
-        if self._is_in_order(epoch):
-            return blocks
-        return np.random.default_rng([self.seed, epoch]).permutation(blocks).tolist()
+        return epoch * -(-self.size // self.batch_size) + offset * self.mega_batches
 
     def _is_in_order(self, epoch: int) -> bool:
         return self.file_order_first and epoch == 0
@@ -112,8 +194,8 @@ class PairStream(Stream):
     def _assembler(
         self, segment: Segment
     ) -> Callable[[tf.Tensor], tuple[tf.RaggedTensor, tf.Tensor]]:
-        block = self.store.load(segment.block, in_order=self._is_in_order(segment.epoch))
-        return lambda texts: (gather_ragged(block.ids, texts), tf.gather(block.keys, texts))
+        ids, keys = self.pairs
+        return lambda texts: (gather_ragged(ids, texts), tf.gather(keys, texts))
 
     def _rows(self, segment: Segment) -> list[np.ndarray]:
         """Returns the rows of the texts of each step, lefts first."""
@@ -121,110 +203,36 @@ class PairStream(Stream):
             steps = self._bucketed(segment)
         else:
             first = segment.offset * self.step_size
-            last = min(first + segment.num * self.step_size, self._block_sizes[segment.block])
-            steps = split_batches(self._shuffled(first, last, segment), self.step_size)
+            last = first + segment.num * self.step_size
+            steps = split_batches(self._shuffled(first, last, segment.epoch), self.step_size)
         return [np.concatenate([2 * pairs, 2 * pairs + 1]) for pairs in steps]
 
     def _bucketed(self, segment: Segment) -> list[np.ndarray]:
         """Returns the pairs of each step of a segment, with similar lengths in each batch."""
-        block = self.store.load(segment.block)
-        lengths = block.ids.row_lengths().numpy().reshape(-1, 2).max(axis=1)
         window_steps = -(-BUCKET_BATCHES // self.mega_batches)
         size = window_steps * self.step_size
         end = segment.offset + segment.num
         first_window = segment.offset // window_steps
         steps: list[np.ndarray] = []
         for window in range(first_window, -(-end // window_steps)):
-            last = min((window + 1) * size, block.num_pairs)
-            pairs = self._shuffled(window * size, last, segment)
-            batches = bucketed_batches(pairs, lengths, self.batch_size)
-            random = np.random.default_rng([self.seed, segment.epoch, segment.block, window])
+            pairs = self._shuffled(window * size, (window + 1) * size, segment.epoch)
+            batches = bucketed_batches(pairs, self._lengths(pairs), self.batch_size)
+            random = np.random.default_rng([self.seed, segment.epoch, 0, window])
             shuffle_full_batches(batches, self.batch_size, random)
             steps += split_batches(np.concatenate(batches), self.step_size)
         begin = segment.offset - first_window * window_steps
         return steps[begin : begin + segment.num]
 
-    def _shuffled(self, first: int, last: int, segment: Segment) -> np.ndarray:
-        """Returns the pairs `first` to `last - 1` of a block in the order of an epoch."""
-        positions = np.arange(first, last)
-        if self._is_in_order(segment.epoch):
+    def _lengths(self, pairs: np.ndarray) -> np.ndarray:
+        """Returns the number of ids of the longer text of each pair."""
+        with tf.device("CPU:0"):
+            splits, starts = self.pairs.ids.row_splits, tf.constant([2 * pairs, 2 * pairs + 1])
+            lengths = tf.gather(splits, starts + 1) - tf.gather(splits, starts)
+            return tf.reduce_max(lengths, axis=0).numpy()
+
+    def _shuffled(self, first: int, last: int, epoch: int) -> np.ndarray:
+        """Returns the pairs from `first` to before `last` in the order of an epoch."""
+        positions = np.arange(first, min(last, self.size))
+        if self._is_in_order(epoch):
             return positions
-        number = segment.epoch * len(self._block_sizes) + segment.block
-        return shuffled(positions, self._block_sizes[segment.block], [self.seed, number])
-
-
-class TrainingPairs:
-    """The pairs of a run and the vectorizer made from their texts.
-
-    Args:
-        corpus: The pairs; surveyed by the constructor.
-        make_vectorizer: Makes the vectorizer from all texts and from those with typos, which it may
-            ignore.
-
-    Attributes:
-        corpus: The pairs, surveyed.
-        vectorizer: Made from all texts.
-
-    Raises:
-        CharagramError: Files cannot be read or hold no pairs.
-    """
-
-    def __init__(
-        self,
-        corpus: PairCorpus,
-        make_vectorizer: Callable[[Iterable[str], Iterable[str]], keras.layers.Layer],
-    ) -> None:
-        self.corpus = corpus
-        texts = corpus.survey()
-        self.vectorizer = make_vectorizer(texts, corpus.texts_with_typos())
-        # A hashing vectorizer reads no texts, but the survey must finish.
-        deque(texts, maxlen=0)
-
-    def stream(
-        self,
-        vectorizer: keras.layers.Layer,
-        folder: Path,
-        *,
-        batch_size: int,
-        mega_batches: int = 1,
-        ids_per_char: int = 1,
-        max_ids_in_memory: int,
-        seed: int = 0,
-        file_order_first: bool = False,
-        bucket_by_length: bool = False,
-        exchange: Exchange = ALONE,
-    ) -> PairStream:
-        """Returns the batches of a run; their ids are computed by `open`.
-
-        Args:
-            vectorizer: The attribute `vectorizer`, or an extended one.
-            folder: Folder for ids that do not fit into memory.
-            batch_size: As for `PairStream`.
-            mega_batches: As for `PairStream`.
-            ids_per_char: Approximate number of ids per character.
-            max_ids_in_memory: Approximate number of ids to hold in memory.
-            seed: Seed of the orders and of the assignment of pairs to blocks.
-            file_order_first: As for `PairStream`.
-            bucket_by_length: As for `PairStream`.
-            exchange: As for `PairStore.fill`.
-        """
-        num_blocks = -(-self.corpus.num_chars * ids_per_char // max_ids_in_memory)
-        block_size = -(-self.corpus.num_pairs // num_blocks)
-        # Blocks hold whole pools.
-        pool_size = batch_size * mega_batches
-        store = PairStore(
-            self.corpus.num_pairs,
-            -(-block_size // pool_size) * pool_size,
-            folder,
-            seed=seed,
-            keeps_order=file_order_first,
-        )
-        return PairStream(
-            store,
-            fill=lambda: store.fill(self.corpus, ids_function(vectorizer), exchange),
-            batch_size=batch_size,
-            mega_batches=mega_batches,
-            seed=seed,
-            file_order_first=file_order_first,
-            bucket_by_length=bucket_by_length,
-        )
+        return shuffled(positions, self.size, [self.seed, epoch])

@@ -15,23 +15,23 @@ from tf_charagram.data.pipeline.device import first_gpu, on_device
 _NUM_SEEDS = 2**8
 #: Number of batches to sort by length together.
 BUCKET_BATCHES = 32
+# Bounds the memory of the order of a segment.
+_MAX_EXAMPLES = 1_000_000
 
 
 class Segment(NamedTuple):
-    """Consecutive steps whose batches come from one block of examples.
+    """Consecutive steps of an epoch.
 
     Attributes:
         first: The first step.
         num: Number of steps.
         epoch: Their epoch.
-        block: Index of the block.
-        offset: The first step, counted from the start of the block in this epoch.
+        offset: The first step, counted from the start of the epoch.
     """
 
     first: int
     num: int
     epoch: int
-    block: int
     offset: int
 
 
@@ -39,48 +39,32 @@ class Stream(ABC):
     """Base class: the batches of a training run, each a function of seed and step.
 
     Every epoch visits every example once, in a new order. There is no state and no shuffle buffer,
-    so a run resumes at any step with exactly the batches it would have seen. Examples may come in
-    blocks of equal size, which an epoch visits one after the other.
+    so a run resumes at any step with exactly the batches it would have seen.
 
     Args:
         num_examples: Examples per epoch.
-        step_size: Examples per step; the last step of a block may have fewer.
+        step_size: Examples per step; the last step of an epoch may have fewer.
         unit: Name of the examples in messages, such as `"pairs"`.
         prefetch: Number of batches to prepare ahead.
         seed: Seed of the orders.
-        block_size: Examples per block; the last block may have fewer. Defaults to one block.
     """
 
     def __init__(
-        self,
-        num_examples: int,
-        *,
-        step_size: int,
-        unit: str,
-        prefetch: int,
-        seed: int,
-        block_size: int | None = None,
+        self, num_examples: int, *, step_size: int, unit: str, prefetch: int, seed: int
     ) -> None:
         self.size = num_examples
         self.step_size = step_size
         self.unit = unit
         self.seed = seed
         self._prefetch = prefetch
-        block_size = block_size or max(1, num_examples)
-        self._block_sizes = [
-            min(block_size, num_examples - first) for first in range(0, num_examples, block_size)
-        ]
 
     def open(self) -> None:  # noqa: B027  (optional)
         """Prepares the batches, once; call before training."""
 
-    def close(self) -> None:  # noqa: B027  (optional)
-        """Removes temporary files."""
-
     @property
     def steps_per_epoch(self) -> int:
         """Number of steps in an epoch."""
-        return sum(map(self._num_steps, range(len(self._block_sizes))))
+        return -(-self.size // self.step_size)
 
     def num_updates(self, step: int) -> int:
         """Returns the number of weight updates before a step."""
@@ -89,24 +73,17 @@ class Stream(ABC):
     def num_examples(self, step: int) -> int:
         """Returns the number of examples before a step."""
         epoch, offset = divmod(step, self.steps_per_epoch)
-        number = epoch * self.size
-        for block in self._block_order(epoch):
-            number += min(offset * self.step_size, self._block_sizes[block])
-            offset = max(0, offset - self._num_steps(block))
-        return number
+        return epoch * self.size + offset * self.step_size
 
     def segments(self, first_step: int, count: int) -> Iterator[Segment]:
-        """Yields the steps `first_step` to `first_step + count - 1`, block by block."""
+        """Yields the steps `first_step` to `first_step + count - 1`, at most an epoch at a time."""
         step, end = first_step, first_step + count
+        max_steps = max(1, _MAX_EXAMPLES // self.step_size)
         while step < end:
             epoch, offset = divmod(step, self.steps_per_epoch)
-            for block in self._block_order(epoch):
-                num_steps = self._num_steps(block)
-                if offset < num_steps and step < end:
-                    num = min(num_steps - offset, end - step)
-                    yield Segment(step, num, epoch, block, offset)
-                    step += num
-                offset = max(0, offset - num_steps)
+            num = min(self.steps_per_epoch - offset, end - step, max_steps)
+            yield Segment(step, num, epoch, offset)
+            step += num
 
     def dataset(self, segment: Segment, device: str | None = None) -> tf.data.Dataset:
         """Returns the batches of a segment, each assembled in the graph of the input pipeline.
@@ -140,12 +117,6 @@ class Stream(ABC):
     @abstractmethod
     def _assembler(self, segment: Segment) -> Callable[[tf.Tensor], Any]:
         """Returns the function that assembles a batch of a segment from its rows."""
-
-    def _block_order(self, epoch: int) -> list[int]:
-        return list(range(len(self._block_sizes)))
-
-    def _num_steps(self, block: int) -> int:
-        return -(-self._block_sizes[block] // self.step_size)
 
 
 class ExampleStream(Stream):
@@ -185,7 +156,7 @@ class ExampleStream(Stream):
             return split_batches(order, self.step_size)
         batches: list[np.ndarray] = []
         for window in split_batches(order, BUCKET_BATCHES * self.step_size):
-            batches += bucketed_batches(window, self._lengths, self.step_size)
+            batches += bucketed_batches(window, self._lengths[window], self.step_size)
         shuffle_full_batches(batches, self.step_size, random)
         return batches
 
@@ -213,9 +184,8 @@ class ExampleStream(Stream):
 
 
 def bucketed_batches(window: np.ndarray, lengths: np.ndarray, batch_size: int) -> list[np.ndarray]:
-    """Splits a window of examples, sorted by length, into batches."""
-    order = np.argsort(lengths[window], kind="stable")
-    return split_batches(window[order], batch_size)
+    """Splits a window of examples with these lengths, sorted by length, into batches."""
+    return split_batches(window[np.argsort(lengths, kind="stable")], batch_size)
 
 
 def shuffle_full_batches(

@@ -74,16 +74,13 @@ class ParaphraseConfig(EmbedderConfig):
         "objective",
     )
     file_order_first: bool = option(False, "keep the order of the file in the first epoch", "data")
-    max_ids_in_memory: int = option(
-        64_000_000, "approximate maximum of ids in memory; the rest go to disk", "data"
-    )
 
     def __post_init__(self) -> None:
         """Checks the values."""
         super().__post_init__()
         hint = "; the negatives of a pair come from the other pairs of its batch"
         check_at_least(self, {"batch_size": 2}, hint)
-        check_at_least(self, {"mega_batches": 1, "max_ids_in_memory": 1})
+        check_at_least(self, {"mega_batches": 1})
         check_weights("data_weights", self.data_weights, "--data", self.data)
 
     def _fill_in(self) -> None:

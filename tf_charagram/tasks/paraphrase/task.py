@@ -9,14 +9,14 @@ from typing import Any
 import keras
 
 from tf_charagram.data.pipeline.corpus import PairCorpus
-from tf_charagram.data.pipeline.pair_stream import PairStream, TrainingPairs
+from tf_charagram.data.pipeline.pair_stream import Pairs, PairStream, write_pairs
 from tf_charagram.data.pipeline.sources import pair_corpus
-from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks.embedder import EmbedderTask, negative_sampler
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
+from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
@@ -26,18 +26,19 @@ class ParaphraseTask(EmbedderTask):
     """Trains an embedder on pairs with negatives from the batch (Charagram, appendix A).
 
     Attributes:
-        pairs: The training data; set by `read`.
+        corpus: The pairs; set by `read`.
     """
 
     config: ParaphraseConfig
-    pairs: TrainingPairs
+    corpus: PairCorpus
 
     def read(self) -> None:
         """Reads the pairs for the vectorizer; see `Task.read`."""
-        self.pairs = TrainingPairs(
-            self._corpus(),
-            lambda texts, mistyped: make_vectorizer(self.config, texts, mistyped),
-        )
+        self.corpus = self._corpus()
+        texts = self.corpus.survey()
+        self._vectorizer = make_vectorizer(self.config, texts, self.corpus.texts_with_typos())
+        # A hashing vectorizer reads no texts, but the survey must finish.
+        deque(texts, maxlen=0)
 
     def _corpus(self) -> PairCorpus:
         config = self.config
@@ -52,23 +53,24 @@ class ParaphraseTask(EmbedderTask):
 
     def build(self) -> TextEmbedder:
         """Builds the embedder."""
-        return TextEmbedder(*self.encoder_on(self.pairs.vectorizer))
+        return TextEmbedder(*self.encoder_on(self._vectorizer))
 
     def make_stream(self, model: TextEmbedder, folder: RunFolder) -> PairStream:
         """Returns the batches; their ids are computed when the stream is opened."""
         config = self.config
-        is_ngrams = encoder_class(config.encoder).vectorizer == "ngrams"
-        return self.pairs.stream(
-            model.vectorizer,
-            folder.pairs,
+
+        def load() -> Pairs:
+            to_ids = ids_function(model.vectorizer)
+            return write_pairs(self.corpus, to_ids, folder.path, self.exchange)
+
+        return PairStream(
+            self.corpus.num_pairs,
+            load,
             batch_size=int(config.batch_size or 0),
             mega_batches=config.mega_batches,
-            ids_per_char=len(config.ngrams) * config.rows_per_ngram if is_ngrams else 1,
-            max_ids_in_memory=config.max_ids_in_memory,
             seed=config.seed,
             file_order_first=config.file_order_first,
             bucket_by_length=config.batches_by_length and is_padded(model.encoder),
-            exchange=self.exchange,
         )
 
     def make_trainer(
@@ -89,18 +91,18 @@ class ParaphraseTask(EmbedderTask):
 
     def describe_data(self) -> str:
         """Returns a short description of the training data."""
-        return f"{self.pairs.corpus.num_pairs:,} pairs"
+        return f"{self.corpus.num_pairs:,} pairs"
 
     def texts(self) -> list[str]:
         """Returns the first texts of the pairs; see `EmbedderTask.texts`."""
-        return self.pairs.corpus.listed
+        return self.corpus.listed
 
     def facts(self) -> dict[str, Any]:
         """Returns the facts about the pairs for `metrics.json`."""
         return {
-            "num_pairs": self.pairs.corpus.num_pairs,
+            "num_pairs": self.corpus.num_pairs,
             "words_found_in_vectors": self.num_words_found,
-            "empty_pairs_left_out": self.pairs.corpus.num_empty,
+            "empty_pairs_left_out": self.corpus.num_empty,
         }
 
     @classmethod
