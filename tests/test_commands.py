@@ -10,17 +10,12 @@ import sys
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from tests.commands import QUICK, call, process, run
 from tf_charagram import __version__
 from tf_charagram.cli import COMMANDS, main
 from tf_charagram.data.sets import evaluation_sets
-from tf_charagram.encoders.char_cnn import CharCnn
-from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.text.characters import CharacterVectorizer
-from tf_charagram.text.vectorizer import NgramVectorizer
 
 LINES = ["cat", "a cat", "", "tab\there", "caf\N{LATIN SMALL LETTER E WITH ACUTE}", "x" * 200]
 
@@ -159,32 +154,6 @@ class TestEmbed:
             arguments = ["--input", lines, "--output", tmp_path / "vectors.npy"]
             assert call("embed", trained.folder, *arguments) == 0
         assert folds == [True, True, False]
-
-    @pytest.mark.parametrize(
-        ("vectorizer_class", "encoder_class"),
-        [(NgramVectorizer, Charagram), (CharacterVectorizer, CharCnn)],
-    )
-    def test_a_few_lines_need_no_graph(
-        self, vectorizer_class, encoder_class, tmp_path, lines, monkeypatch
-    ):
-        """But where texts are padded: their steps would run one by one."""
-        vectorizer = vectorizer_class.from_texts(LINES)
-        model = TextEmbedder(vectorizer, encoder_class(num_rows=vectorizer.num_rows))
-        model.save(tmp_path / "model")
-        calls, call_it = [], TextEmbedder.call
-
-        def watched(self, texts, training=False):
-            calls.append(tf.executing_eagerly())
-            return call_it(self, texts, training)
-
-        monkeypatch.setattr(TextEmbedder, "call", watched)
-        for few_lines in (len(LINES), len(LINES) + 1):
-            monkeypatch.setattr("tf_charagram.cli.embed._FEW_LINES", few_lines)
-            out = tmp_path / f"{few_lines}.npy"
-            assert call("embed", tmp_path / "model", "--input", lines, "--output", out) == 0
-            np.testing.assert_allclose(np.load(out), model.encode(LINES), rtol=5e-5, atol=1e-5)
-        assert calls == [False, encoder_class is Charagram]
-        assert not tf.config.functions_run_eagerly()
 
     def test_no_model_is_said_before_input_is_awaited(self, tmp_path, capsys, monkeypatch):
         monkeypatch.setattr("tf_charagram.bulk.inputs.read_texts", lambda files: 1 / 0)

@@ -6,8 +6,7 @@ The vectors go to one file, or to a folder of shards, where `--resume` goes on a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +86,6 @@ def _embed_to_shards(
 def _embed_to_file(files: list[InputFile], model: str, output: str) -> None:
     from tf_charagram.bulk.inputs import LineProgress, read_texts, to_text
     from tf_charagram.data.writers import check_vector_file, open_vector_writer
-    from tf_charagram.encoders.base import is_padded
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.models.locations import read_config
     from tf_charagram.training.processor import limit_threads
@@ -98,33 +96,17 @@ def _embed_to_file(files: list[InputFile], model: str, output: str) -> None:
     check_vector_file(output)
     lines = read_texts(files)
     first = list(islice(lines, _FEW_LINES))
-    # For a few texts, folding and tracing take longer than they save; but padded encoders loop over
-    # time steps, which is slow without a graph.
-    are_few = len(first) < _FEW_LINES
-    embedder = TextEmbedder.load(model, folded=not are_few)
+    # For a few texts, folding takes longer than it saves.
+    embedder = TextEmbedder.load(model, folded=len(first) == _FEW_LINES)
     batches = embedder.encode_batches(chain(first, lines))
     with (
         open_vector_writer(output, embedder.dim) as writer,
         LineProgress(files) as progress,
-        _eager(are_few and not is_padded(embedder.encoder)),
     ):
         for texts, vectors in batches:
             writer.write(texts, vectors)
             progress.advance(len(texts), len(to_text(texts)))
     progress.say(progress.summary())
-
-
-@contextmanager
-def _eager(is_wanted: bool) -> Iterator[None]:
-    """Runs functions of TensorFlow eagerly, if wanted."""
-    import tensorflow as tf
-
-    before = tf.config.functions_run_eagerly()
-    tf.config.run_functions_eagerly(is_wanted or before)
-    try:
-        yield
-    finally:
-        tf.config.run_functions_eagerly(before)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

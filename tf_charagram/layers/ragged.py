@@ -49,7 +49,8 @@ def sum_rows(table: tf.Tensor, ids: tf.RaggedTensor) -> tf.Tensor:
     Returns:
         float32 `(batch, dim)`.
     """
-    sums = _sum_rows(table, _entries(ids), ids.nrows(tf.int64))
+    function = _sum_rows.python_function if tf.executing_eagerly() else _sum_rows
+    sums = function(table, _entries(ids), ids.nrows(tf.int64))
     sums.set_shape([ids.shape[0], table.shape[1]])
     return sums
 

@@ -26,6 +26,8 @@ from tf_charagram.text.tensors import decoded, paired_texts, string_tensor, text
 
 _BATCH = 1000
 _MAX_BATCH_CHARS = 4_000_000
+# Tracing a graph takes as long as embedding about 1,000 texts without it, or as 40 calls.
+_EAGER_TEXTS, _EAGER_CALLS = 1000, 40
 # Vectors inspected to find out whether all have unit length.
 _NUM_INSPECTED = 100
 
@@ -67,6 +69,8 @@ class TextEmbedder(TextModel):
         # AutoGraph would take a third of the first call. `partial`, because TensorFlow would count
         # the traces of all models together and warn.
         self._embed = tf.function(partial(self.call), input_signature=TEXTS, autograph=False)
+        # Padded encoders loop over time steps, which is slow without a graph.
+        self._num_eager = 0 if is_padded(encoder) else _EAGER_TEXTS
 
     @property
     def dim(self) -> int:
@@ -168,8 +172,10 @@ class TextEmbedder(TextModel):
         yield from in_threads(self._encode_batch, batches)
 
     def _encode_batch(self, texts: Sequence[str | bytes]) -> np.ndarray:
+        self._num_eager -= max(len(texts), _EAGER_TEXTS // _EAGER_CALLS)
+        embed = self.call if self._num_eager >= 0 else self._embed
         # `numpy()` would copy.
-        return np.asarray(self._embed(string_tensor(texts)))
+        return np.asarray(embed(string_tensor(texts)))
 
     def similarity(self, left: Iterable[str | bytes], right: Iterable[str | bytes]) -> np.ndarray:
         """Returns the cosines of corresponding texts, float32 `(num_texts,)`.

@@ -118,9 +118,10 @@ def _packed(rows: np.ndarray) -> np.ndarray:
 
 
 def _unpacked(rows: np.ndarray, dim: int | None) -> np.ndarray:
-    """Inverts `_packed`; returns int8 `(num_rows, dim)`."""
-    numbers = np.stack([rows & 15, rows >> 4], axis=-1).astype(np.int8) - np.int8(_ZERO)
-    return numbers.reshape(len(rows), -1)[:, :dim]
+    """Inverts `_packed`; returns float32 `(num_rows, dim)`."""
+    bytes_ = np.arange(256)
+    pairs = np.stack([bytes_ & 15, bytes_ >> 4], axis=1).astype(np.float32) - _ZERO
+    return pairs.take(rows, axis=0).reshape(len(rows), -1)[:, :dim]
 
 
 # Suffix of the array with the scales of an integer table.
