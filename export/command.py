@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, SettingsParser, add_flags, settings_flags
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.files.writing import check_local
 from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
 from tf_charagram.settings import types_of
 
 if TYPE_CHECKING:
+    from tf_charagram.export.serving.version import ServingFolder
     from tf_charagram.models.base import TextModel
 
 _MAX_TEXTS = 1000
@@ -42,36 +43,33 @@ def make_parser() -> SettingsParser:
 def export(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     values = make_parser().parse_args(arguments)
-    if values.keep is not None and values.keep < 1:
-        raise ConfigError(f"`keep` must be at least 1 or None. Received: keep={values.keep}")
+    if values.keep is not None:
+        check_positive(keep=values.keep)
     check_local(values.to)
     options = ShrinkOptions(**{name: values[name] for name in types_of(ShrinkOptions)})
     load_tensorflow()
     from tf_charagram.export.serving.card import about_run
-    from tf_charagram.export.serving.config import lists_models, write_serving_files
-    from tf_charagram.export.serving.folder import ServingFolder
-    from tf_charagram.export.serving.version import write_version
+    from tf_charagram.export.serving.config import write_serving_files
+    from tf_charagram.export.serving.version import ServingFolder
     from tf_charagram.models.locations import load_any
 
     folder = ServingFolder(values.to)
     model = load_any(values.model)
-    texts = real_texts(values.texts, values.model, model.kind)
+    texts = real_texts(values.texts, values.model, model)
     about = about_run(values.model)
     lines = []
     if options != ShrinkOptions():
-        model, options = _made_smaller(model, options, texts, folder.name)
+        model, options = _made_smaller(model, options, texts, folder)
         about["made_smaller"] = dataclasses.asdict(options)
-        chosen = {name: value for name, value in about["made_smaller"].items() if value}
-        lines.append(f"Made smaller: {', '.join(f'{n} {v}' for n, v in chosen.items())}")
-    version = write_version(model, folder, about, texts)
+        chosen = [f"{name} {value}" for name, value in about["made_smaller"].items() if value]
+        lines.append(f"Made smaller: {', '.join(chosen)}")
+    version = folder.write(model, about, texts)
     size_mb = sum(file.stat().st_size for file in version.rglob("*") if file.is_file()) / 1e6
     if removed := folder.prune(values.keep) if values.keep else []:
         lines.append(f"Deleted versions: {', '.join(map(str, removed))}")
     models = folder.path.parent
-    lines += map(str, write_serving_files(models))
-    if not lists_models(models):
-        lines.append(f"models.config was edited and is left as it is: add {folder.name} to it.")
     lines += [
+        *map(str, write_serving_files(models)),
         f"Check it: charagram check {version}",
         f"Serve it: cd {models} && docker compose up",
     ]
@@ -80,11 +78,10 @@ def export(arguments: Sequence[str]) -> int:
 
 
 def _made_smaller(
-    model: TextModel, options: ShrinkOptions, texts: Sequence[bytes], name: str
+    model: TextModel, options: ShrinkOptions, texts: Sequence[bytes], folder: ServingFolder
 ) -> tuple[TextModel, ShrinkOptions]:
     """Returns a smaller model, and the options that `max_mb` chose."""
     from tf_charagram.export.compression.shrinking import fitting_options, shrink
-    from tf_charagram.export.serving.version import assets_bytes
 
     if not model.gives_vectors:
         raise ConfigError(
@@ -93,30 +90,29 @@ def _made_smaller(
         )
     vectorizer, encoder = model.parts
     if options.max_mb is not None:
-        extra_bytes = assets_bytes(model, name, texts) + _OTHER_BYTES
+        extra_bytes = folder.assets_bytes(model, texts) + _OTHER_BYTES
         options = fitting_options(vectorizer, encoder, options.max_mb, extra_bytes)
     return model.from_parts(*shrink(vectorizer, encoder, options)), options
 
 
-def real_texts(path: str | None, model: str, kind: str = "embedder") -> list[bytes]:
+def real_texts(path: str | None, run: str, model: TextModel) -> list[bytes]:
     """Returns up to a thousand texts, spread over a file, a training set or the starter set.
 
     Args:
         path: A file, one text per line; `None` for the texts of the run, or a sample.
-        model: Run folder, whose texts are used if the model reads such texts.
-        kind: Kind of the model.
+        run: Run folder, whose texts are used if the model is an embedder.
+        model: The model.
 
     Raises:
-        ConfigError: The file has no text, or there is no such kind.
+        ConfigError: The file has no text.
     """
     from tf_charagram.data.readers.lines import read_lines
-    from tf_charagram.export.serving.samples import sample_texts
-    from tf_charagram.models.locations import model_class
+    from tf_charagram.export.serving.requests import sample_texts
     from tf_charagram.training.run_folder import RunFolder
 
-    file = Path(path) if path is not None else RunFolder(model).texts
-    if path is None and not (model_class(kind).gives_vectors and file.is_file()):
-        texts = sample_texts(kind)
+    file = Path(path) if path is not None else RunFolder(run).texts
+    if path is None and not (model.gives_vectors and file.is_file()):
+        texts = sample_texts(type(model))
     else:
         texts = [text.encode() for _, text in read_lines(file) if text.strip()]
     if not texts:

@@ -150,18 +150,20 @@ def test_the_encoder_trains(extended, tmp_path):
 
 LEFT = """
 import tf_charagram
+from tf_charagram.export.serving.requests import sample_texts
 from tf_charagram.models.locations import MODELS, model_class
 from tf_charagram.tasks import TASKS, settings_class, task_class
 for name in TASKS:
     settings_class(name), task_class(name)
 for kind in MODELS:
-    model_class(kind)
+    sample_texts(model_class(kind))
 print(*TASKS, *MODELS)
 """
 
 
 @pytest.mark.parametrize(
-    ("folder", "task", "kind"), [("duplicates", "duplicates", None), ("tagging", "pos", "tagger")]
+    ("folder", "task", "kind"),
+    [("duplicates", "duplicates", None), ("sentiment", "sentiment", "text_classifier")],
 )
 def test_a_deleted_task_is_gone(extended, tmp_path, folder, task, kind):
     """Its folder and its lines in the registry are all there is of it in the other rooms."""

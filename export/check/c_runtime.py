@@ -88,12 +88,12 @@ class CRuntime:
                 options, None, os.fsencode(folder), tags, len(tags), self._graph, None, status
             )
 
-    def run(self, signature: str, inputs: Mapping[str, Sequence[Any]]) -> dict[str, np.ndarray]:
+    def __call__(self, signature: str, **inputs: Sequence[Any]) -> dict[str, np.ndarray]:
         """Calls a signature.
 
         Args:
             signature: Its name.
-            inputs: A list of bytes or numbers for each input.
+            **inputs: A list of bytes or numbers for each input.
 
         Returns:
             An array for each output; strings as bytes in an object array.

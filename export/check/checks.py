@@ -5,26 +5,22 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from importlib import import_module
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from google.protobuf.message import DecodeError
-from tensorflow.core.protobuf import saved_model_pb2
 
 from tf_charagram.errors import ConfigError, DataError, RunError
 from tf_charagram.export.check import probe
-from tf_charagram.export.check.judge import Judge, Result
-from tf_charagram.export.serving.card import class_of
+from tf_charagram.export.check.judge import Result, judged, questions
 from tf_charagram.export.serving.client import ServingClient
-from tf_charagram.export.serving.samples import sample_texts, signatures_of
-from tf_charagram.export.serving.version import EXTRA_ASSETS, GOLDEN, read_golden
+from tf_charagram.export.serving.requests import read_golden, sample_texts
+from tf_charagram.export.serving.version import GOLDEN
 from tf_charagram.files.json_files import read_json
 from tf_charagram.files.writing import temporary_folder
-from tf_charagram.models.saved_model import MODEL_CARD, required_ops
+from tf_charagram.models.locations import EMBEDDER, model_class
+from tf_charagram.models.saved_model import MODEL_CARD
 
 CLEAN, RUNTIME = "only tensorflow", "C++ runtime"
 _SAVED_MODEL = "saved_model.pb"
@@ -51,16 +47,15 @@ def version_folder(path: str | Path) -> Path:
 
 
 class VersionChecks:
-    """Checks one version and collects the results.
+    """Checks one version.
 
     Args:
         folder: Folder of the version.
         seconds: How long to time each batch size.
 
     Attributes:
-        judge: Checks the answers of the model.
+        golden: Calls with the outputs they must give.
         request: Calls and texts for `probe.measure`.
-        results: Result of each check.
 
     Raises:
         DataError: The model card is missing, or it or the golden file is damaged.
@@ -68,48 +63,38 @@ class VersionChecks:
 
     def __init__(self, folder: Path, seconds: float) -> None:
         self.folder = folder
-        self.results: list[Result] = []
         if not (folder / MODEL_CARD).is_file():
             advice = "is missing. Check a version that `charagram export` wrote."
             raise DataError(folder / MODEL_CARD, advice)
-        path = folder / EXTRA_ASSETS / GOLDEN
-        with _damaged(path):
-            golden = read_golden(path) if path.is_file() else []
-        with _damaged(folder / MODEL_CARD):
-            self._card = dict(read_json(folder / MODEL_CARD))
-            self._model_class = class_of(self._card)
-            self._packages = sorted(self._card["required_ops"])
-            signatures = signatures_of(self._card)
-            self.judge = Judge(signatures, golden, self._model_class.max_checked_bytes)
-            self.request: dict[str, Any] = {
-                "folder": str(folder),
-                "seconds": seconds,
-                "calls": self.judge.calls(),
-                "text_inputs": signatures[probe.SERVING],
-                "texts": sample_texts(self._model_class.kind),
-            }
-
-    def check_graph(self) -> None:
-        """Checks that the model card names the packages of all operations."""
+        path = folder / GOLDEN
         try:
-            self.results.append(check_operations(self.folder, self._packages))
-        except DecodeError as error:
-            self.results.append(Result("graph", "operations", False, f"damaged: {error}"))
+            self.golden = read_golden(path) if path.is_file() else []
+            path = folder / MODEL_CARD
+            card = read_json(path)
+            self._model_class = model_class(card.get("kind", EMBEDDER))
+            text_inputs = list(card["signatures"][probe.SERVING]["inputs"])
+            self.request = {
+                "folder": str(folder),
+                "packages": sorted(card["required_ops"]),
+                "seconds": seconds,
+                "calls": questions(text_inputs, self.golden, self._model_class.max_checked_bytes),
+                "text_inputs": text_inputs,
+                "texts": sample_texts(self._model_class),
+            }
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+            raise DataError(path, f"is damaged ({error!r}). Export the model again.") from error
 
-    def check_runtimes(self) -> None:
+    def check_runtimes(self) -> list[Result]:
         """Loads the model in fresh processes."""
-        packages = self._packages
-        request = {**self.request, "libraries": [name.replace("-", "_") for name in packages]}
-        measured = measure_in_process("tensorflow", request)
-        self.results += self.judge.results(" and ".join([CLEAN, *packages]), measured)
+        packages = self.request["packages"]
+        where = " and ".join([CLEAN, *packages])
+        results = judged(where, measure_in_process("tensorflow", self.request), self.golden)
         if packages:
             detail = f"skipped, because it does not load {', '.join(packages)}"
-            self.results.append(Result(RUNTIME, "loads", None, detail))
-        else:
-            measured = measure_in_process("c_library", request)
-            self.results += self.judge.results(RUNTIME, measured)
+            return [*results, Result(RUNTIME, "loads", None, detail)]
+        return results + judged(RUNTIME, measure_in_process("c_library", self.request), self.golden)
 
-    def check_server(self, client: ServingClient) -> None:
+    def check_server(self, client: ServingClient) -> list[Result]:
         """Checks the answers of a server.
 
         Raises:
@@ -124,42 +109,13 @@ class VersionChecks:
         def call(signature: str, **inputs: Sequence[bytes]) -> Mapping[str, np.ndarray]:
             if signature == probe.SERVING:
                 return {"embedding": client.embed(**inputs)}
-            return {"cosine": client.similarity(*inputs.values())}
+            return {"cosine": client.predict(signature, inputs, "cosine")}
 
         def load() -> probe.Call:
             client.embed([b"a"])
             return call
 
-        self.results += self.judge.results(client.address, probe.measure(load, self.request))
-
-
-@contextmanager
-def _damaged(path: Path) -> Iterator[None]:
-    """Turns errors that JSON of another form raises into `DataError`."""
-    try:
-        yield
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
-        raise DataError(path, f"is damaged ({error!r}). Export the model again.") from error
-
-
-def check_operations(folder: Path, packages: Sequence[str]) -> Result:
-    """Fails for operations that neither TensorFlow nor one of some packages provides.
-
-    Raises:
-        DecodeError: The file is not a SavedModel.
-    """
-    message = saved_model_pb2.SavedModel()
-    message.ParseFromString((folder / _SAVED_MODEL).read_bytes())
-    if not message.meta_graphs:
-        raise DecodeError("There is no graph in it.")
-    if packages:
-        # The operations of a package are known once it is imported.
-        with suppress(ImportError):
-            import_module("tensorflow_text")
-    foreign = required_ops(message.meta_graphs[0])
-    found = [f"{', '.join(names)} of {owner}" for owner, names in foreign.items()]
-    is_ok = foreign.keys() <= {*packages}
-    return Result("graph", "operations", is_ok, "; ".join(found) or "all are TensorFlow's own")
+        return judged(client.url, probe.measure(load, self.request), self.golden)
 
 
 def measure_in_process(runtime: str, request: dict[str, Any]) -> dict[str, Any]:
@@ -167,8 +123,8 @@ def measure_in_process(runtime: str, request: dict[str, Any]) -> dict[str, Any]:
 
     Args:
         runtime: `"tensorflow"` or `"c_library"`.
-        request: As for `probe.measure`, with the `folder` of the SavedModel and `libraries`, the
-            Python packages that provide its operations.
+        request: As for `probe.measure`, with the `folder` of the SavedModel and the `packages` that
+            have its operations.
     """
     with temporary_folder() as folder:
         asked, answered = folder / "request", folder / "answer"

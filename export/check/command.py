@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import asdict
 
 from rich.markup import escape
@@ -51,21 +50,18 @@ def check(arguments: Sequence[str]) -> int:
     from tf_charagram.export.serving.client import connect
 
     folder = version_folder(values.model)
-    with ExitStack() as stack:
-        clients = [stack.enter_context(connect(url)) for url in values.url]
-        checks = VersionChecks(folder, values.seconds)
-        for client in clients:
-            checks.check_server(client)
-        if not clients:
-            checks.check_graph()
-            checks.check_runtimes()
-    is_ok = all(result.ok is not False for result in checks.results)
+    checks = VersionChecks(folder, values.seconds)
+    results = [] if values.url else checks.check_runtimes()
+    for url in values.url:
+        with connect(url) as client:
+            results += checks.check_server(client)
+    is_ok = all(result.ok is not False for result in results)
     if values.json:
-        rows = [asdict(result) for result in checks.results]
+        rows = [asdict(result) for result in results]
         sys.stdout.write(json.dumps({"model": str(folder), "ok": is_ok, "checks": rows}) + "\n")
     else:
         table = Table("where", "check", "", "found", title=escape(str(folder)))
-        for result in checks.results:
+        for result in results:
             cells = (result.where, result.name, _STATES[result.ok], result.detail)
             table.add_row(*map(escape, cells))
         table_console().print(table)

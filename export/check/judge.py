@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from tf_charagram.export.check.probe import SERVING
-from tf_charagram.export.serving.samples import Inputs, make_inputs
-from tf_charagram.export.serving.version import GoldenCall
+from tf_charagram.export.serving.requests import GoldenCall, Inputs, make_inputs
 
 #: Outputs of each call, or the message of an error.
 Answers = Mapping[str, dict[str, np.ndarray] | str]
@@ -59,156 +58,122 @@ class Result:
     detail: str
 
 
-class Failed(Exception):
+class _Failed(Exception):
     """A check failed; the message says why."""
 
 
-@dataclass(frozen=True)
-class Judge:
-    """Asks a model golden, bad, empty and malformed inputs, and checks its answers.
+def questions(
+    inputs: Sequence[str], golden: Sequence[GoldenCall], max_bytes: int | None = None
+) -> dict[str, tuple[str, Inputs]]:
+    """Returns the calls whose answers `judged` needs: by name, a signature and its inputs.
 
     Args:
-        signatures: Names of the inputs of each signature.
+        inputs: Names of the inputs of `serving_default`.
         golden: Calls with the outputs they must give; may be empty.
         max_bytes: Bad texts are cut to this length; `None` for no limit.
     """
+    bad = {name: [text[:max_bytes]] for name, text in BAD_TEXTS.items()}
+    batches = {**bad, "together": [text for (text,) in bad.values()], "no texts": []}
+    calls = {name: (SERVING, make_inputs(inputs, texts, texts)) for name, texts in batches.items()}
+    return calls | {f"golden {call.signature}": (call.signature, call.inputs) for call in golden}
 
-    signatures: Mapping[str, Sequence[str]]
-    golden: Sequence[GoldenCall]
-    max_bytes: int | None = None
 
-    def calls(self) -> dict[str, tuple[str, Inputs]]:
-        """Returns the calls whose answers `results` needs, as `probe.measure` takes them."""
-        bad = {name: text[: self.max_bytes] for name, text in BAD_TEXTS.items()}
-        calls = {f"alone {name}": self._ask(SERVING, [text]) for name, text in bad.items()}
-        calls["together"] = self._ask(SERVING, list(bad.values()))
-        calls["empty"] = self._ask(SERVING, [])
-        for index, call in enumerate(self.golden):
-            calls[f"golden {index}"] = call.signature, call.inputs
-        for name, inputs in self.signatures.items():
-            if len(inputs) > 1:
-                calls[f"misfit {name}"] = self._ask(name, [b"a cat", b"dogs", b"birds"])
-                calls[f"misfit {name}"][1][inputs[-1]].pop()
-        return calls
+def judged(where: str, measured: Mapping[str, Any], golden: Sequence[GoldenCall]) -> list[Result]:
+    """Judges the answers of a runtime or server.
 
-    def results(self, where: str, measured: dict[str, Any]) -> list[Result]:
-        """Judges the answers of a runtime or server.
+    Args:
+        where: Its name.
+        measured: The answers, as `probe.measure` returns them.
+        golden: As for `questions`.
+    """
+    if "error" in measured:
+        return [Result(where, "loads", False, measured["error"])]
+    answers = measured["answers"]
+    checks: dict[str, Callable[[], str]] = {
+        "golden answers": lambda: _golden(answers, golden),
+        "bad texts": lambda: _bad_texts(answers),
+        "empty batch": lambda: _empty_batch(answers),
+        "latency": lambda: _latency(measured["latency"]),
+    }
+    results = [Result(where, "loads", True, f"in {measured['load_s']:.2f} s")]
+    for name, check in checks.items():
+        try:
+            ok, detail = True, check()
+        except _Failed as failure:
+            ok, detail = False, str(failure)
+        results.append(Result(where, name, ok if detail else None, detail or "no golden file"))
+    return results
 
-        Args:
-            where: Its name.
-            measured: The answers, as `probe.measure` returns them.
-        """
-        if "error" in measured:
-            return [Result(where, "loads", False, measured["error"])]
-        answers = measured["answers"]
-        checks: dict[str, Callable[[], str]] = {
-            "golden answers": lambda: self._golden(answers),
-            "bad texts": lambda: _bad_texts(answers),
-            "inputs of different lengths": lambda: _misfits(answers),
-            "empty batch": lambda: _empty_batch(answers),
-            "latency": lambda: _latency(measured["latency"]),
-        }
-        results = [Result(where, "loads", True, f"in {measured['load_s']:.2f} s")]
-        for name, check in checks.items():
-            try:
-                ok, detail = True, check()
-            except Failed as failure:
-                ok, detail = False, str(failure)
-            results.append(Result(where, name, ok if detail else None, detail or "no golden file"))
-        return results
 
-    def _ask(self, signature: str, texts: Sequence[bytes]) -> tuple[str, Inputs]:
-        return signature, make_inputs(self.signatures[signature], texts, texts)
-
-    def _golden(self, answers: Answers) -> str:
-        gaps = [0.0]
-        for index, call in enumerate(self.golden):
-            try:
-                gaps.append(_compare(_arrays(answers[f"golden {index}"]), _arrays(call.outputs)))
-            except Failed as failure:
-                raise Failed(f"{call.signature}: {failure}") from None
-        return f"differences up to {max(gaps):.1g}" if self.golden else ""
+def _golden(answers: Answers, golden: Sequence[GoldenCall]) -> str:
+    gaps = [
+        _compare(_arrays(answers[f"golden {call.signature}"], call.signature), call.outputs)
+        for call in golden
+    ]
+    return f"differences up to {max(gaps):.1g}" if gaps else ""
 
 
 def _bad_texts(answers: Answers) -> str:
-    alone, problems = {}, []
-    for name in BAD_TEXTS:
-        try:
-            alone[name] = _arrays(answers[f"alone {name}"])
-        except Failed as failure:
-            problems.append(f"{name}: {failure}")
-    if problems:
-        raise Failed("; ".join(problems))
-    expected = _joined([*alone.values()])
+    alone = [_arrays(answers[name], name) for name in BAD_TEXTS]
     try:
-        _compare(_arrays(answers["together"]), expected)
-    except Failed as failure:
-        raise Failed(f"other texts of a batch change an answer: {failure}") from None
+        expected = {
+            # An answer without rows has no type.
+            name: np.concatenate([one[name] for one in alone if one[name].size] or [empty])
+            for name, empty in alone[0].items()
+        }
+    except (KeyError, ValueError) as error:
+        raise _Failed(f"answers to single texts differ in shape ({error})") from None
+    try:
+        _compare(_arrays(answers["together"], "together"), expected)
+    except _Failed as failure:
+        raise _Failed(f"other texts of a batch change an answer: {failure}") from None
     return f"{len(alone)} texts, alone and in one batch"
 
 
 def _empty_batch(answers: Answers) -> str:
-    shapes = {name: array.shape for name, array in _arrays(answers["empty"]).items()}
-    full = _arrays(answers["together"])
+    shapes = {name: array.shape for name, array in _arrays(answers["no texts"], "no texts").items()}
+    full = _arrays(answers["together"], "together")
     expected = {name: (0, *array.shape[1:]) for name, array in full.items()}
     if shapes != expected:
-        raise Failed(f"expected shapes {expected}, found {shapes}")
+        raise _Failed(f"expected shapes {expected}, found {shapes}")
     return ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-
-
-def _misfits(answers: Answers) -> str:
-    misfits = [name for name in answers if name.startswith("misfit ")]
-    names = [name.removeprefix("misfit ") for name in misfits if not isinstance(answers[name], str)]
-    if names:
-        raise Failed(f"accepted by {', '.join(names)}")
-    return f"refused by {len(misfits)} signatures"
 
 
 def _latency(rows: Mapping[int, list[float] | str]) -> str:
     times = []
     for size, row in rows.items():
         if isinstance(row, str):
-            raise Failed(f"batch of {size}: {row}")
+            raise _Failed(f"batch of {size}: {row}")
         median, p99 = row
         times.append(f"batch of {size:,}: {1e3 * median:.2f} ms (p99 {1e3 * p99:.2f} ms)")
     return ", ".join(times)
 
 
-def _arrays(answer: Arrays | str) -> Arrays:
+def _arrays(answer: Arrays | str, call: str) -> Arrays:
     """Returns an answer; fails if the call failed or gave numbers that are not finite."""
     if isinstance(answer, str):
-        raise Failed(answer)
+        raise _Failed(f"{call}: {answer}")
     for name, array in answer.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise Failed(f"`{name}` has numbers that are not finite")
+            raise _Failed(f"{call}: `{name}` has numbers that are not finite")
     return answer
-
-
-def _joined(answers: Sequence[Arrays]) -> Arrays:
-    """Concatenates answers to single texts; those without rows have no type."""
-    try:
-        return {
-            name: np.concatenate([one[name] for one in answers if one[name].size] or [empty])
-            for name, empty in answers[0].items()
-        }
-    except (KeyError, ValueError) as error:
-        raise Failed(f"answers to single texts differ in shape ({error})") from None
 
 
 def _compare(arrays: Arrays, expected: Arrays) -> float:
     """Returns the largest difference of two answers; fails if it is more than rounding."""
     if arrays.keys() != expected.keys():
-        raise Failed(f"expected {', '.join(expected)}, found {', '.join(arrays) or 'nothing'}")
+        raise _Failed(f"expected {', '.join(expected)}, found {', '.join(arrays) or 'nothing'}")
     largest = 0.0
     for name, array in arrays.items():
         other = expected[name]
         if array.shape != other.shape:
-            raise Failed(f"expected `{name}` of shape {other.shape}, found {array.shape}")
+            raise _Failed(f"expected `{name}` of shape {other.shape}, found {array.shape}")
         gaps = np.abs(array - other) if other.dtype.kind == "f" else array != other
-        different = gaps > (_tolerance(other) if other.dtype.kind == "f" else 0)
+        # A golden number that is not finite differs from all others.
+        different = ~(gaps <= (_tolerance(other) if other.dtype.kind == "f" else 0))
         if different.any():
             row, gap = np.argwhere(different)[0][0], float(gaps.max())
-            raise Failed(
+            raise _Failed(
                 f"{different.sum():,} of {different.size:,} values of `{name}` differ by up to "
                 f"{gap:.2g}, the first in row {row}"
             )

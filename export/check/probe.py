@@ -6,11 +6,12 @@ this file imports nothing of `tf_charagram` itself. Both files are pickles.
 
 from __future__ import annotations
 
-import importlib
 import pickle
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -54,31 +55,31 @@ def measure(load: Callable[[], Call], request: Mapping[str, Any]) -> dict[str, A
         call(SERVING, **dict.fromkeys(request["text_inputs"], texts))
         return time.perf_counter() - start
 
-    def answer(signature: str, inputs: Mapping[str, Sequence[Any]]) -> dict[str, Any] | str:
-        try:
-            return dict(call(signature, **inputs))
-        except Exception as error:
-            return _message(error)
+    def latency(size: int) -> list[float]:
+        for _ in range(_NUM_WARMUP):
+            ask(size)
+        times: list[float] = []
+        end = time.perf_counter() + request["seconds"]
+        while len(times) < _MIN_CALLS or time.perf_counter() < end:
+            times.append(ask(size))
+        return np.percentile(times, [50, 99]).tolist()
 
     return {
         "load_s": load_s,
-        "answers": {name: answer(*asked) for name, asked in request["calls"].items()},
-        "latency": {size: _latency(ask, size, request["seconds"]) for size in _BATCH_SIZES},
+        "answers": {
+            name: _tried(call, signature, **inputs)
+            for name, (signature, inputs) in request["calls"].items()
+        },
+        "latency": {size: _tried(latency, size) for size in _BATCH_SIZES},
     }
 
 
-def _latency(ask: Callable[[int], float], size: int, seconds: float) -> list[float] | str:
-    """Measures calls with batches of one size, with other texts each time."""
-    times: list[float] = []
+def _tried(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Returns the result of a call, or the message of its error."""
     try:
-        for _ in range(_NUM_WARMUP):
-            ask(size)
-        end = time.perf_counter() + seconds
-        while len(times) < _MIN_CALLS or time.perf_counter() < end:
-            times.append(ask(size))
+        return function(*args, **kwargs)
     except Exception as error:
         return _message(error)
-    return np.percentile(times, [50, 99]).tolist()
 
 
 def _message(error: Exception) -> str:
@@ -102,41 +103,29 @@ def saved_model(tf: Any, folder: str) -> Call:
     return call
 
 
-def _loader(runtime: str, libraries: Sequence[str]) -> Callable[[str], Call]:
-    """Imports only a runtime, with the packages that the model needs; returns its loader."""
-    if runtime == "c_library":
-        from tf_charagram.export.check import c_runtime
-
-        c_runtime.library()  # Finds the package `tensorflow`, but does not import it.
-        _forbid("tensorflow", "keras")
-
-        def load(folder: str) -> Call:
-            model = c_runtime.CRuntime(folder)
-            return lambda name, **inputs: model.run(name, inputs)
-
-        return load
-    # tensorflow-text imports Keras.
-    _forbid("tf_charagram", *(() if libraries else ("keras", "tensorflow_text")))
-    tf = importlib.import_module("tensorflow")
-    for name in libraries:
-        importlib.import_module(name)
-    return lambda folder: saved_model(tf, folder)
-
-
 def _forbid(*names: str) -> None:
     """Makes importing packages an error."""
-    for name in names:
-        if name in sys.modules:
-            raise ImportError(f"{name} is already imported.")
-        sys.modules[name] = None  # type: ignore[assignment]
+    sys.modules.update(dict.fromkeys(names))  # type: ignore[arg-type]
 
 
 def main(runtime: str, request_path: str, answer_path: str) -> None:
     """Measures a SavedModel in this process."""
     request = pickle.loads(Path(request_path).read_bytes())
-    load = _loader(runtime, request["libraries"])
-    answer = measure(lambda: load(request["folder"]), request)
-    Path(answer_path).write_bytes(pickle.dumps(answer))
+    folder, packages = request["folder"], request["packages"]
+    if runtime == "c_library":
+        from tf_charagram.export.check.c_runtime import CRuntime, library
+
+        library()  # Finds the package `tensorflow`, but does not import it.
+        _forbid("tensorflow", "keras")
+        load = partial(CRuntime, folder)
+    else:
+        # tensorflow-text imports Keras.
+        _forbid("tf_charagram", *(() if packages else ("keras", "tensorflow_text")))
+        tf = import_module("tensorflow")
+        for name in packages:
+            import_module(name.replace("-", "_"))
+        load = partial(saved_model, tf, folder)
+    Path(answer_path).write_bytes(pickle.dumps(measure(load, request)))
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from http.client import HTTPException
-from typing import Any, Self
-from urllib.error import HTTPError, URLError
+from typing import ClassVar, Self
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import numpy as np
@@ -20,9 +21,6 @@ from tf_charagram.lazy import extra_module
 from tf_charagram.text.batches import to_bytes
 from tf_charagram.text.validation import check_texts
 
-_REST_URL = re.compile(r"https?://[\w.\[\]-][^/?#@\s]*/([^?#\s]*/)?v1/models/[^:?#\s]+")
-_GRPC_URL = re.compile(r"grpc://([^/?#@\s]+)/([^/?#\s]+)/?")
-
 
 class ServerError(CharagramError, RuntimeError):
     """A server cannot be reached, does not answer in time, or answers with an error."""
@@ -32,10 +30,23 @@ class ServingClient(ABC):
     """An embedder on a server; subclasses implement `predict` for REST and gRPC.
 
     Use as a context manager, or call `close` at the end.
+
+    Args:
+        url: URL of the model.
+        timeout_s: Timeout in seconds.
+
+    Raises:
+        ConfigError: `url` is malformed.
     """
 
-    #: URL of the model, for messages.
-    address: str
+    url_form: ClassVar[str]
+    url_pattern: ClassVar[re.Pattern[str]]
+
+    def __init__(self, url: str, *, timeout_s: float = 60) -> None:
+        if not self.url_pattern.fullmatch(url):
+            raise ConfigError(f"`url` must look like {self.url_form}. Received: {url}")
+        self.url = url.rstrip("/")
+        self.timeout_s = timeout_s
 
     def __enter__(self) -> Self:
         """Returns the client itself."""
@@ -61,7 +72,11 @@ class ServingClient(ABC):
             ConfigError: `texts` is a single string, or holds something else than texts.
             ServerError: The server fails, or does not serve an embedder.
         """
-        sent = _list_of_bytes("texts", texts)
+        check_texts(texts, "texts")
+        for text in texts:
+            if not isinstance(text, str | bytes):
+                raise ConfigError(f"`texts` must hold strings. Received: {text!r}")
+        sent = [to_bytes(text) for text in texts]
         vectors = self.predict("serving_default", {"texts": sent}, "embedding")
         if not sent and vectors.ndim == 1:
             # An empty list of JSON has no width.
@@ -69,24 +84,6 @@ class ServingClient(ABC):
         if vectors.ndim != 2 or len(vectors) != len(sent):
             raise self._error(f"{len(sent)} texts gave vectors of shape {vectors.shape}")
         return vectors
-
-    def similarity(self, left: Sequence[str | bytes], right: Sequence[str | bytes]) -> np.ndarray:
-        """Returns the cosines of corresponding texts, float32 `(num_texts,)`.
-
-        Raises:
-            ConfigError: The lists differ in length, or are not lists of texts.
-            ServerError: The server fails, or does not serve an embedder.
-        """
-        left, right = _list_of_bytes("left", left), _list_of_bytes("right", right)
-        if len(left) != len(right):
-            raise ConfigError(
-                f"Number of left texts ({len(left)}) does not match number of right texts "
-                f"({len(right)})."
-            )
-        cosines = self.predict("similarity", {"texts_a": left, "texts_b": right}, "cosine")
-        if cosines.shape != (len(left),):
-            raise self._error(f"{len(left)} pairs gave cosines of shape {cosines.shape}")
-        return cosines
 
     @abstractmethod
     def predict(
@@ -99,7 +96,7 @@ class ServingClient(ABC):
         """
 
     def _error(self, problem: str) -> ServerError:
-        return ServerError(f"{self.address}: {problem}")
+        return ServerError(f"{self.url}: {problem}")
 
 
 class RestClient(ServingClient):
@@ -118,13 +115,8 @@ class RestClient(ServingClient):
         vectors = client.embed(["a cat", "cats"])
     """
 
-    def __init__(self, url: str, *, timeout_s: float = 60) -> None:
-        if not _REST_URL.fullmatch(url):
-            raise ConfigError(
-                f"`url` must look like http://HOST:8501/v1/models/NAME. Received: {url}"
-            )
-        self.address = url.rstrip("/")
-        self.timeout_s = timeout_s
+    url_form = "http://HOST:8501/v1/models/NAME"
+    url_pattern = re.compile(r"https?://[^/?#@\s]+/([^?#\s]*/)?v1/models/[^:?#\s]+")
 
     def predict(
         self, signature: str, inputs: Mapping[str, Sequence[bytes]], output: str
@@ -140,19 +132,21 @@ class RestClient(ServingClient):
         }
         body = json.dumps({"signature_name": signature, "inputs": encoded}).encode()
         headers = {"Content-Type": "application/json"}
-        request = Request(f"{self.address}:predict", body, headers, method="POST")
+        request = Request(f"{self.url}:predict", body, headers, method="POST")
         try:
             with urlopen(request, timeout=self.timeout_s) as response:
                 answer = response.read()
         except HTTPError as error:
-            message = _message_in(error) or error.reason
+            message = error.reason
+            with error, suppress(HTTPException, OSError, ValueError, KeyError, TypeError):
+                message = parse_json(error.read())["error"]
             raise self._error(f"{message} (status {error.code})") from error
         except OSError as error:
-            reason = error.reason if isinstance(error, URLError) else error
+            reason = getattr(error, "reason", error)
             if isinstance(reason, TimeoutError):
                 raise self._error(f"no answer within {self.timeout_s:g} s") from error
             raise self._error(f"no connection ({reason}). Is the server running?") from error
-        except (HTTPException, ValueError) as error:
+        except HTTPException as error:
             raise self._error(f"no complete HTTP answer: {repr(error)[:100]}") from error
         try:
             outputs = parse_json(answer)["outputs"]
@@ -168,30 +162,26 @@ class GrpcClient(ServingClient):
     """A client of the gRPC API, without encryption. Needs `pip install tf-charagram[serving]`.
 
     Args:
-        target: `HOST:8500`.
-        name: Name of the model.
+        url: `grpc://HOST:8500/NAME`.
         timeout_s: Timeout in seconds. Defaults to 60.
 
     Raises:
-        ConfigError: The packages are missing.
-
-    Example:
-        with GrpcClient("localhost:8500", "words") as client:
-            vectors = client.embed(["a cat", "cats"])
+        ConfigError: `url` is malformed, or the packages are missing.
     """
 
-    def __init__(self, target: str, name: str, *, timeout_s: float = 60) -> None:
-        self.address, self.name = f"grpc://{target}/{name}", name
-        self.timeout_s = timeout_s
-        grpc = extra_module("grpc", "serving")
+    url_form = "grpc://HOST:8500/NAME"
+    url_pattern = re.compile(r"grpc://[^/?#@\s]+/[^/?#\s]+/?")
+
+    def __init__(self, url: str, *, timeout_s: float = 60) -> None:
+        super().__init__(url, timeout_s=timeout_s)
+        target, self.name = self.url.removeprefix("grpc://").split("/")
+        self._grpc = extra_module("grpc", "serving")
         apis = "tensorflow_serving.apis"
-        predict = extra_module(f"{apis}.predict_pb2", "serving")
+        self._messages = extra_module(f"{apis}.predict_pb2", "serving")
         service = extra_module(f"{apis}.prediction_service_pb2_grpc", "serving")
         # A thousand vectors of a thousand numbers exceed the default limit of 4 MB.
         options = [(f"grpc.max_{way}_message_length", -1) for way in ("send", "receive")]
-        self._rpc_error = grpc.RpcError
-        self._make_request = predict.PredictRequest
-        self._channel = grpc.insecure_channel(target, options=options)
+        self._channel = self._grpc.insecure_channel(target, options=options)
         self._stub = service.PredictionServiceStub(self._channel)
 
     def close(self) -> None:
@@ -204,7 +194,7 @@ class GrpcClient(ServingClient):
         """Calls a signature; see `ServingClient`."""
         import tensorflow as tf  # Already imported by the messages.
 
-        request = self._make_request()
+        request = self._messages.PredictRequest()
         request.model_spec.name = self.name
         request.model_spec.signature_name = signature
         for name, texts in inputs.items():
@@ -212,7 +202,7 @@ class GrpcClient(ServingClient):
             request.inputs[name].CopyFrom(tensor)
         try:
             outputs = self._stub.Predict(request, timeout=self.timeout_s).outputs
-        except self._rpc_error as error:
+        except self._grpc.RpcError as error:
             code = error.code().name
             problem = {
                 "UNAVAILABLE": f"no connection ({error.details()}). Is the server running?",
@@ -221,44 +211,9 @@ class GrpcClient(ServingClient):
             raise self._error(problem) from error
         if output not in outputs:
             raise self._error(f"no output '{output}' in the answer, only {sorted(outputs)}")
-        try:
-            return np.array(tf.make_ndarray(outputs[output]), np.float32)
-        except (ValueError, TypeError) as error:
-            raise self._error(f"the output '{output}' holds no numbers: {error}") from error
+        return np.array(tf.make_ndarray(outputs[output]), np.float32)
 
 
 def connect(url: str) -> ServingClient:
-    """Returns the client for a URL.
-
-    Args:
-        url: `http://HOST:8501/v1/models/NAME` for REST, `grpc://HOST:8500/NAME` for gRPC.
-
-    Raises:
-        ConfigError: The URL has another form.
-    """
-    if match := _GRPC_URL.fullmatch(url):
-        return GrpcClient(*match.groups())
-    if url.startswith(("http://", "https://")):
-        return RestClient(url)
-    raise ConfigError(
-        "`url` must look like http://HOST:8501/v1/models/NAME or grpc://HOST:8500/NAME. "
-        f"Received: {url}"
-    )
-
-
-def _list_of_bytes(name: str, texts: Sequence[str | bytes]) -> list[bytes]:
-    check_texts(texts, name)
-    for text in texts:
-        if not isinstance(text, str | bytes):
-            raise ConfigError(f"`{name}` must be a list of texts. Received: {text!r} in the list")
-    return [to_bytes(text) for text in texts]
-
-
-def _message_in(error: HTTPError) -> str:
-    """Returns the message of `{"error": message}`, or an empty string."""
-    try:
-        with error:
-            answer: Any = parse_json(error.read())
-    except (HTTPException, OSError, ValueError):
-        return ""
-    return str(answer.get("error", "")) if isinstance(answer, dict) else ""
+    """Returns the client for a URL; arguments and errors as for `RestClient` and `GrpcClient`."""
+    return GrpcClient(url) if url.startswith("grpc:") else RestClient(url)

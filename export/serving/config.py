@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tf_charagram.export.serving.folder import NAME, is_version
 from tf_charagram.files.writing import whole_file
 
 MODELS = "models.config"
-#: TensorFlow Serving looks for it in a version, and does not batch a model without it.
-BATCHING_PARAMETERS = "batching_params.pbtxt"
+#: Names that may be part of the URL of a REST call.
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 #: Images are released after TensorFlow. An older one serves models that need only TensorFlow's core
 #: operations.
 IMAGE = "tensorflow/serving:2.19.1"
-_OURS = b"# Written by `charagram export`, and rewritten by each export.\n"
 
 _BATCHING = """\
 # Requests that arrive at the same time run together. The threads are those of the server; each
@@ -58,8 +57,7 @@ _FILES = {
 def write_serving_files(folder: str | Path) -> list[Path]:
     """Writes the files of the server, and lists all models in `models.config`.
 
-    `models.config` is rewritten unless its first line was changed. The other files are written
-    once, and may be edited.
+    `models.config` is rewritten. The other files are written once, and may be edited.
 
     Args:
         folder: Parent of the folders of models.
@@ -71,22 +69,18 @@ def write_serving_files(folder: str | Path) -> list[Path]:
         RunError: The disk is full or a file cannot be written.
     """
     folder = Path(folder)
-    texts = {name: text.encode() for name, text in _FILES.items() if not (folder / name).exists()}
-    if lists_models(folder):
-        texts[MODELS] = models_config(folder)
+    texts = {name: text for name, text in _FILES.items() if not (folder / name).exists()}
+    texts[MODELS] = models_config(folder)
     for name, text in texts.items():
-        with whole_file(folder / name) as file:
+        with whole_file(folder / name, "w") as file:
             file.write(text)
     return [folder / name for name in texts]
 
 
 def is_batchable(card: Mapping[str, Any]) -> bool:
-    """Returns whether a server may batch requests to a model.
+    """Returns whether a server may batch requests to a model with this card.
 
     It needs one row per text in each input and output; taggers have more.
-
-    Args:
-        card: The model card.
     """
     return not any(
         "row_lengths" in (*signature["inputs"], *signature["outputs"])
@@ -100,18 +94,11 @@ def batching_parameters(folder: str | Path) -> bytes:
     return path.read_bytes() if path.exists() else _BATCHING.encode()
 
 
-def lists_models(folder: str | Path) -> bool:
-    """Returns whether `models.config` may be rewritten."""
-    path = Path(folder) / MODELS
-    return not path.exists() or path.read_bytes().startswith(_OURS)
-
-
-def models_config(folder: str | Path) -> bytes:
+def models_config(folder: str | Path) -> str:
     """Returns `models.config` for all models in a folder, which is mounted as /models."""
-    versions = (path.parent for path in Path(folder).glob("*/[0-9]*/saved_model.pb"))
-    models = {version.parent.name for version in versions if is_version(version)}
+    models = {path.parent.parent.name for path in Path(folder).glob("*/[0-9]*/saved_model.pb")}
     configs = "".join(
         f'  config {{ name: "{name}" base_path: "/models/{name}" model_platform: "tensorflow" }}\n'
         for name in sorted(filter(NAME.fullmatch, models))
     )
-    return _OURS + f"model_config_list {{\n{configs}}}\n".encode()
+    return f"# Rewritten by each `charagram export`.\nmodel_config_list {{\n{configs}}}\n"

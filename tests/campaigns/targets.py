@@ -391,7 +391,7 @@ def _served(folder: Path) -> Run:
         vectors = serve(texts=tf.constant(texts, tf.string))["embedding"].numpy()
         check(np.isfinite(vectors).all(), "a vector is not finite")
         for batch, expected in ((texts, vectors), (texts[:1], vectors[:1])):
-            found = runtime.run("serving_default", {"texts": batch})["embedding"]
+            found = runtime("serving_default", texts=batch)["embedding"]
             check(np.allclose(found, expected, rtol=1e-4, atol=1e-5), "the C library differs")
         return RESULT
 

@@ -85,8 +85,7 @@ def load(folder):
         """
 from tf_charagram.export.check.c_runtime import CRuntime
 def load(folder):
-    runtime = CRuntime(folder)
-    return lambda signature, **texts: runtime.run(signature, texts)
+    return CRuntime(folder)
 """,
     ),
 }

@@ -60,9 +60,8 @@ class TextModel(keras.Model):
         kind: Name of the class in model folders and cards.
         purpose: Verb phrase for cards, such as `"Embeds texts"`.
         score_title: Unit of its scores, such as `"accuracy, %"`.
-        reads: The texts it is made for: `"words"`, `"sentences"`, `"reviews"` or `"pairs"`.
         gives_vectors: Whether its output is one vector per text. Then its run folder has texts to
-            search, and `export` can make it smaller.
+            search, `export` can make it smaller, and `check` sends words instead of sentences.
         max_checked_bytes: Length of the longest text that `check` sends; `None` for no limit.
         head_class: Class of its head; `None` without a head.
         task: Name of the task it was trained for, or `None`.
@@ -80,7 +79,6 @@ class TextModel(keras.Model):
     kind: ClassVar[str]
     purpose: ClassVar[str]
     score_title: ClassVar[str]
-    reads: ClassVar[str]
     gives_vectors: ClassVar[bool] = False
     max_checked_bytes: ClassVar[int | None] = None
     head_class: ClassVar[type[Layer] | None] = None

@@ -61,7 +61,6 @@ class TextEmbedder(TextModel):
     kind = EMBEDDER
     purpose = "Embeds texts"
     score_title = "correlation x 100"
-    reads = "words"
     gives_vectors = True
 
     def __init__(self, vectorizer: Layer, encoder: Layer, **kwargs: Any) -> None:

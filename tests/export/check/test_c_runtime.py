@@ -78,7 +78,7 @@ def runtime(folder):
 @pytest.mark.parametrize("texts", [TEXTS, [b"hello"], [b"", b""], []])
 def test_outputs(runtime, model, texts):
     times = [*range(len(texts))]
-    found = runtime.run("serving_default", {"texts": texts, "times": times})
+    found = runtime("serving_default", texts=texts, times=times)
     inputs = tf.constant(texts, tf.string, [len(texts)]), tf.constant(times, tf.int64)
     expected = {name: value.numpy() for name, value in model.embed(*inputs).items()}
     assert found.keys() == expected.keys()
@@ -89,16 +89,16 @@ def test_outputs(runtime, model, texts):
 
 def test_an_error_of_the_graph_leaves_the_runtime_usable(runtime):
     with pytest.raises(RuntimeError, match="lengths differ"):
-        runtime.run("serving_default", {"texts": [b"a"], "times": [1, 2]})
-    found = runtime.run("serving_default", {"texts": [b"cat"], "times": [1]})
+        runtime("serving_default", texts=[b"a"], times=[1, 2])
+    found = runtime("serving_default", texts=[b"cat"], times=[1])
     assert found["embedding"].tolist() == [[0.0]]
 
 
 def test_missing_names(runtime):
     with pytest.raises(KeyError, match="nope"):
-        runtime.run("nope", {"texts": []})
+        runtime("nope", texts=[])
     with pytest.raises(KeyError, match="times"):
-        runtime.run("serving_default", {"texts": []})
+        runtime("serving_default", texts=[])
 
 
 def test_a_folder_without_a_saved_model(folder, tmp_path):

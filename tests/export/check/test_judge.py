@@ -1,36 +1,31 @@
-"""How answers are judged: a sound model passes, a bad one fails the check meant for it."""
+"""How answers are judged: a sound model passes, a bad one fails the checks meant for it."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from tf_charagram.export.check.judge import BAD_TEXTS, Judge
+from tf_charagram.export.check.judge import BAD_TEXTS, judged, questions
 from tf_charagram.export.check.probe import measure
-from tf_charagram.export.serving.version import GoldenCall
-from tf_charagram.models.embedder import unit_rows
+from tf_charagram.export.serving.requests import GoldenCall
 
 TEXTS = [b"cat", b"", b"two words", b"\xff", b"dog"]
-DIM = 4
-SIGNATURES = {"serving_default": ["texts"], "similarity": ["texts_a", "texts_b"]}
-CHECKS = ["loads", "golden answers", "bad texts", "inputs of different lengths", "empty batch",
-          "latency"]  # fmt: skip
+CHECKS = ["loads", "golden answers", "bad texts", "empty batch", "latency"]
+GOLDEN, BAD, EMPTY, LATENCY = CHECKS[1:]
 
 
 class Sound:
-    """Counts some letters."""
+    """Counts some letters, and names the most frequent one."""
 
-    def __call__(self, signature, **inputs):
-        if signature == "serving_default":
-            return {"embedding": self.embed(inputs["texts"])}
-        return {"cosine": self.similarity(inputs["texts_a"], inputs["texts_b"])}
+    def __call__(self, signature, texts):
+        if signature == "label":
+            best = self.embed(texts).argmax(axis=1)
+            return {"label": np.array([b"aeio"[i : i + 1] for i in best], object)}
+        return {"embedding": self.embed(texts)}
 
     def embed(self, texts):
         rows = [[text.count(letter) for letter in b"aeio"] for text in texts]
-        return np.array(rows, np.float32).reshape(len(texts), DIM)
-
-    def similarity(self, left, right):
-        return np.sum(unit_rows(self.embed(left)) * unit_rows(self.embed(right)), axis=1)
+        return np.array(rows, np.float32).reshape(len(texts), 4)
 
 
 class NotFinite(Sound):
@@ -74,11 +69,6 @@ class SmallBatches(Sound):
         return super().embed(texts)
 
 
-class Dull(Sound):
-    def similarity(self, left, right):
-        return super().similarity(left, right) * 0.999
-
-
 class Other(Sound):
     def embed(self, texts):
         return super().embed(texts) * 1.001
@@ -90,31 +80,31 @@ class Close(Sound):
 
 
 class Renamed(Sound):
-    def __call__(self, signature, **inputs):
-        return {"vectors": super().__call__(signature, **inputs).popitem()[1]}
+    def __call__(self, signature, texts):
+        return {"vectors": super().__call__(signature, texts).popitem()[1]}
 
 
-class Lenient(Sound):
-    def similarity(self, left, right):
-        return super().similarity(left[: len(right)], right)
+class OtherLabels(Sound):
+    def __call__(self, signature, texts):
+        outputs = super().__call__(signature, texts)
+        return {name: array[::-1] if name == "label" else array for name, array in outputs.items()}
 
 
-def golden_calls(vectors):
-    inputs = {"texts_a": TEXTS, "texts_b": TEXTS[::-1]}
+def golden_calls():
     return [
-        GoldenCall("serving_default", {"texts": TEXTS}, {"embedding": vectors}),
-        GoldenCall("similarity", inputs, Sound()("similarity", **inputs)),
+        GoldenCall(signature, {"texts": TEXTS}, Sound()(signature, TEXTS))
+        for signature in ("serving_default", "label")
     ]
 
 
 def judge(load, golden=None):
     """Returns the result of each check: name -> (ok, detail)."""
-    judge = Judge(SIGNATURES, golden_calls(Sound().embed(TEXTS)) if golden is None else golden)
+    golden = golden_calls() if golden is None else golden
     request = {
-        "calls": judge.calls(), "text_inputs": ["texts"], "texts": [b"a", b"b", b"c"],
-        "seconds": 1e-9,
+        "calls": questions(["texts"], golden), "text_inputs": ["texts"],
+        "texts": [b"a", b"b", b"c"], "seconds": 1e-9,
     }  # fmt: skip
-    results = judge.results("here", measure(load, request))
+    results = judged("here", measure(load, request), golden)
     assert {result.where for result in results} == {"here"}
     return {result.name: (result.ok, result.detail) for result in results}
 
@@ -124,53 +114,52 @@ def test_a_sound_model(model):
     found = judge(model)
     assert {ok for ok, _ in found.values()} == {True}
     assert list(found) == CHECKS
-    assert found["bad texts"][1] == f"{len(BAD_TEXTS)} texts, alone and in one batch"
-    assert found["latency"][1].startswith("batch of 1: 0.")
+    assert found[BAD][1] == f"{len(BAD_TEXTS)} texts, alone and in one batch"
+    assert found[LATENCY][1].startswith("batch of 1: 0.")
 
 
 def test_without_golden_answers():
     found = judge(Sound, golden=[])
-    assert found.pop("golden answers") == (None, "no golden file")
+    assert found.pop(GOLDEN) == (None, "no golden file")
     assert {ok for ok, _ in found.values()} == {True}
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 @pytest.mark.parametrize(
-    ("model", "check", "detail"),
+    ("model", "failures"),
     [
-        (NotFinite, "bad texts", "empty: `embedding` has numbers that are not finite"),
-        (NotFinite, "golden answers", "serving_default: `embedding` has numbers that are not"),
-        (Mixed, "bad texts", "other texts of a batch change an answer: "),
-        (Strict, "bad texts", "broken UTF-8: UnicodeDecodeError: 'utf-8' codec can't decode"),
-        (Strict, "golden answers", "serving_default: UnicodeDecodeError"),
-        (Narrow, "golden answers", "serving_default: expected `embedding` of shape (5, 4), found"),
-        (Ragged, "bad texts", "answers to single texts differ in shape"),
-        (NoEmptyBatch, "empty batch", "expected shapes {'embedding': (0, 4)}, found {'embedd"),
-        (SmallBatches, "latency", "batch of 1000: MemoryError: too many texts"),
-        (Dull, "golden answers", "similarity: "),
-        (Other, "golden answers", "serving_default: "),
-        (Renamed, "golden answers", "serving_default: expected embedding, found vectors"),
-        (Lenient, "inputs of different lengths", "accepted by similarity"),
+        (NotFinite, {
+            GOLDEN: "serving_default: `embedding` has numbers that are not finite",
+            BAD: "empty: `embedding` has numbers that are not finite",
+            EMPTY: "together: ",
+        }),
+        (Mixed, {BAD: "other texts of a batch change an answer: "}),
+        (Strict, {
+            GOLDEN: "serving_default: UnicodeDecodeError",
+            BAD: "broken UTF-8: UnicodeDecodeError: 'utf-8' codec can't decode",
+            EMPTY: "together: UnicodeDecodeError",
+        }),
+        (Narrow, {GOLDEN: "expected `embedding` of shape (5, 4), found (5, 2)"}),
+        (Ragged, {GOLDEN: "expected", BAD: "answers to single texts differ in shape"}),
+        (NoEmptyBatch, {EMPTY: "expected shapes {'embedding': (0, 4)}, found {'embedd"}),
+        (SmallBatches, {LATENCY: "batch of 1000: MemoryError: too many texts"}),
+        (Other, {GOLDEN: "3 of 20 values of `embedding` differ by up to 0.002, the first in row"}),
+        (OtherLabels, {GOLDEN: "2 of 5 values of `label` differ by up to 1, the first in row 0"}),
+        (Renamed, {GOLDEN: "expected embedding, found vectors"}),
     ],
-)
-def test_a_bad_model(model, check, detail):
-    ok, found = judge(model)[check]
-    assert ok is False
-    assert found.startswith(detail)
-
-
-@pytest.mark.parametrize(
-    ("model", "check"), [(Dull, "golden answers"), (Mixed, "bad texts"), (Lenient, CHECKS[3])]
-)
-def test_a_bad_model_passes_the_other_checks(model, check):
-    assert [name for name, (ok, _) in judge(model).items() if not ok] == [check]
+)  # fmt: skip
+def test_a_bad_model(model, failures):
+    found = {name: detail for name, (ok, detail) in judge(model).items() if not ok}
+    assert found.keys() == failures.keys()
+    for name, detail in failures.items():
+        assert found[name].startswith(detail)
 
 
 def test_golden_numbers_that_are_not_finite():
-    vectors = Sound().embed(TEXTS)
-    vectors[0, 0] = np.nan
-    found = judge(Sound, golden_calls(vectors))
-    assert [name for name, (ok, _) in found.items() if not ok] == ["golden answers"]
+    golden = golden_calls()
+    golden[0].outputs["embedding"][0, 0] = np.nan
+    found = judge(Sound, golden)
+    assert [name for name, (ok, _) in found.items() if not ok] == [GOLDEN]
 
 
 def test_a_model_that_does_not_load():
@@ -185,18 +174,15 @@ def test_a_model_that_does_not_load():
 
 
 def test_latency():
-    class Counting(Sound):
-        sizes: tuple[int, ...] = ()
+    sizes = []
 
-        def embed(self, texts):
-            Counting.sizes += (len(texts),)
-            return super().embed(texts)
+    def call(signature, texts):
+        sizes.append(len(texts))
+        return Sound()(signature, texts)
 
-    request = {
-        "calls": {}, "text_inputs": ["texts"], "texts": [b"a", b"b", b"c"], "seconds": 1e-9,
-    }  # fmt: skip
-    rows = measure(Counting, request)["latency"]
+    request = {"calls": {}, "text_inputs": ["texts"], "texts": [b"a", b"b"], "seconds": 1e-9}
+    rows = measure(lambda: call, request)["latency"]
     # No time is left, but 10 calls are made, and 3 before them.
     assert [*rows] == [1, 32, 1000]
-    assert Counting.sizes.count(1) == Counting.sizes.count(1000) == 13
+    assert sizes.count(1) == sizes.count(1000) == 13
     assert all(0 < median <= p99 for median, p99 in rows.values())

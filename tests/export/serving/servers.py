@@ -91,26 +91,8 @@ def rest_server(predict):
 
 
 @contextmanager
-def grpc_service(handle):
-    """Runs a gRPC server whose calls `handle(message, context)` answers; gives the model's URL."""
-    import grpc
-
-    class AnyMethod(grpc.GenericRpcHandler):
-        def service(self, details):
-            return grpc.unary_unary_rpc_method_handler(handle)
-
-    options = [("grpc.max_receive_message_length", 2**31 - 1)]
-    server = grpc.server(ThreadPoolExecutor(2), handlers=[AnyMethod()], options=options)
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    try:
-        yield f"grpc://127.0.0.1:{port}/{NAME}"
-    finally:
-        server.stop(None).wait()
-
-
 def grpc_server(predict):
-    """Serves a model as TensorFlow Serving's `PredictionService` does."""
+    """Serves a model as TensorFlow Serving's `PredictionService` does; gives the model's URL."""
     import grpc
     from tensorflow_serving.apis.predict_pb2 import PredictRequest, PredictResponse
 
@@ -126,7 +108,18 @@ def grpc_server(predict):
             response.outputs[key].CopyFrom(tf.make_tensor_proto(array))
         return response.SerializeToString()
 
-    return grpc_service(handle)
+    class AnyMethod(grpc.GenericRpcHandler):
+        def service(self, details):
+            return grpc.unary_unary_rpc_method_handler(handle)
+
+    options = [("grpc.max_receive_message_length", 2**31 - 1)]
+    server = grpc.server(ThreadPoolExecutor(2), handlers=[AnyMethod()], options=options)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        yield f"grpc://127.0.0.1:{port}/{NAME}"
+    finally:
+        server.stop(None).wait()
 
 
 SERVERS = {"rest": rest_server, "grpc": grpc_server}

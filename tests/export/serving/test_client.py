@@ -8,9 +8,8 @@ import threading
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
-from tests.export.serving.servers import NAME, SERVERS, grpc_service, http_server, predictor
+from tests.export.serving.servers import NAME, SERVERS, http_server, predictor
 from tests.texts import NASTY, words
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
@@ -58,13 +57,13 @@ class TestAnswers:
         expected = predict("serving_default", {"texts": texts})["embedding"]
         assert vectors.dtype == np.float32 and np.ptp(vectors) > 0.01
         np.testing.assert_array_equal(vectors, expected)
-        cosines = predict("similarity", {"texts_a": texts, "texts_b": texts[::-1]})["cosine"]
-        np.testing.assert_array_equal(client.similarity(TEXTS, TEXTS[::-1]), cosines)
+        pairs = {"texts_a": texts, "texts_b": texts[::-1]}
+        cosines = predict("similarity", pairs)["cosine"]
+        np.testing.assert_array_equal(client.predict("similarity", pairs, "cosine"), cosines)
         assert cosines.std() > 0.01
 
     def test_no_texts(self, client):
         assert client.embed([]).shape == (0, DIM)
-        assert client.similarity([], []).shape == (0,)
 
     def test_more_than_four_megabytes(self, client):
         vectors = client.embed(["word"] * 140_000)
@@ -89,11 +88,7 @@ class TestErrors:
     def test_texts(self, client):
         with pytest.raises(ConfigError, match="`texts` must be a list of texts"):
             client.embed("a single string")
-        with pytest.raises(ConfigError, match="`right` must be a list of texts"):
-            client.similarity(["a"], "b")
-        with pytest.raises(ConfigError, match=r"left texts \(2\) does not match .*\(1\)"):
-            client.similarity(["a", "b"], ["c"])
-        with pytest.raises(ConfigError, match=r"`texts` must be a list of texts\..* None"):
+        with pytest.raises(ConfigError, match=r"`texts` must hold strings\. Received: None"):
             client.embed(["a", None])
 
     def test_wrong_model_or_signature(self, client, url):
@@ -141,24 +136,9 @@ class TestErrors:
 
     @pytest.mark.parametrize("kind", SERVERS)
     def test_wrong_shapes(self, kind):
-        def predict(signature, inputs):
-            if signature == "similarity":
-                return {"cosine": np.zeros((1, 1))}
-            return {"embedding": np.zeros(3)}
-
-        with serve(kind, predict) as url, connect(url) as client:
+        outputs = {"embedding": np.zeros(3)}
+        with serve(kind, lambda *_: outputs) as url, connect(url) as client:
             with pytest.raises(ServerError, match=r"1 texts gave vectors of shape \(3,\)"):
-                client.embed(["a"])
-            with pytest.raises(ServerError, match=r"1 pairs gave cosines of shape \(1, 1\)"):
-                client.similarity(["a"], ["b"])
-
-    def test_strings_for_numbers(self):
-        message = tf.make_tensor_proto(["a"])
-        predict_pb2 = pytest.importorskip("tensorflow_serving.apis.predict_pb2")
-        response = predict_pb2.PredictResponse()
-        response.outputs["embedding"].CopyFrom(message)
-        with grpc_service(lambda *_: response.SerializeToString()) as url, connect(url) as client:
-            with pytest.raises(ServerError, match="holds no numbers"):
                 client.embed(["a"])
 
 
@@ -193,13 +173,13 @@ def test_not_tensorflow_serving(answer, message):
     "url",
     [
         "words", "ftp://host/v1/models/words", "file:///etc/passwd", "grpc://host:8500",
-        "grpc://host/a/b", "grpc:///a", "http://:8501/v1/models/words",
+        "grpc://host/a/b", "grpc:///a",
         "http://user:password@host/v1/models/words", "http://host/v1/models/words:predict",
         "http://host:8501/words", "http://host/v1/models/words?a=b",
     ],
 )  # fmt: skip
 def test_malformed_urls(url):
-    message = rf"`url` must look like http://.* Received: {re.escape(url)}\Z"
+    message = rf"`url` must look like (http|grpc)://.* Received: {re.escape(url)}\Z"
     with pytest.raises(ConfigError, match=message):
         connect(url)
 

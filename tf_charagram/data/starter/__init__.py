@@ -40,6 +40,14 @@ def graded_pairs() -> list[tuple[str, str, float]]:
     return [(first, second, float(score)) for first, second, score in rows]
 
 
+def sentences() -> list[str]:
+    """Returns the distinct sentences of `inference`, held-out ones first."""
+    splits = (_lines(f"inference.{split}.tsv") for split in ("dev", "test", "train"))
+    return list(
+        dict.fromkeys(text for lines in splits for line in lines for text in line.split("\t")[1:3])
+    )
+
+
 def starter_file(name: str, split: str) -> Path:
     """Returns the file of a set of a supervised task.
 

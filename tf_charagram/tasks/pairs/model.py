@@ -116,7 +116,6 @@ class PairScorer(AnsweringModel):
     kind = "pair_scorer"
     purpose = "Scores how related two texts are"
     score_title = "Pearson's r x 100"
-    reads = "pairs"
     head_class = PairScoreHead
 
     @property
@@ -163,7 +162,6 @@ class PairClassifier(LabellingModel):
     kind = "pair_classifier"
     purpose = "Labels pairs of texts"
     score_title = "accuracy, %"
-    reads = "pairs"
     head_class = PairLabelHead
 
     def probabilities(

@@ -71,7 +71,6 @@ class TextClassifier(LabellingModel):
     kind = "text_classifier"
     purpose = "Labels texts"
     score_title = "accuracy, %"
-    reads = "reviews"
     head_class = TextHead
 
     def probabilities(self, texts: Sequence[str], *, batch_size: int = 1000) -> NDArray[np.float32]:

@@ -63,7 +63,6 @@ class Tagger(HeadedModel):
     kind = "tagger"
     purpose = "Tags words"
     score_title = "accuracy, %"
-    reads = "sentences"
     # A text of 1 MB works too, but takes gigabytes.
     max_checked_bytes = 8_000
     head_class = TaggingHead

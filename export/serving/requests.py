@@ -1,0 +1,159 @@
+"""Requests to exported models: golden ones with their answers, and those for warming up."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Sequence
+from itertools import chain, cycle, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from tf_charagram.data.starter import sentences, train_pairs
+from tf_charagram.files.json_files import read_json
+from tf_charagram.files.writing import tensorflow_writing, whole_file
+from tf_charagram.models.base import TextModel
+
+# Texts that are hard to read the same way everywhere.
+_HARD_TEXTS = (
+    b"", b" ", b"a", b"caf\xc3\xa9", b"caf\xe9", b"a\0b", b"\xef\xbb\xbfbom", b"two\r\nlines",
+    "\u05e9\u05dc\u05d5\u05dd".encode(), "\u4f60\u597d".encode(), "\U0001f44d\U0001f3fd".encode(),
+)  # fmt: skip
+_NUM_GOLDEN = 50
+_NUM_WORDS = 5000
+_WARMUP_SIZES = (1, 8, 32)
+#: Values of each input, by its name.
+Inputs = dict[str, list[bytes] | list[int]]
+
+
+def sample_texts(model_class: type[TextModel]) -> list[bytes]:
+    """Returns English texts of the starter sets: words for embedders, sentences for others."""
+    words = chain.from_iterable(train_pairs())
+    texts = islice(dict.fromkeys(words), _NUM_WORDS) if model_class.gives_vectors else sentences()
+    return [text.encode() for text in texts]
+
+
+def make_inputs(names: Iterable[str], texts: Sequence[bytes], others: Sequence[bytes]) -> Inputs:
+    """Makes the inputs of a signature from texts, or from pairs of texts.
+
+    Args:
+        names: Names of the inputs.
+        texts: The texts, or the left texts of pairs.
+        others: The right texts of pairs.
+
+    Example:
+        >>> make_inputs(["tokens", "row_lengths"], [b"a cat", b"", b"it"], [])
+        {'tokens': [b'a', b'cat', b'it'], 'row_lengths': [2, 0, 1]}
+    """
+    tokens = [text.split() for text in texts]
+    inputs: Inputs = {
+        "texts": list(texts),
+        "texts_a": list(texts),
+        "texts_b": list(others),
+        "tokens": list(chain.from_iterable(tokens)),
+        "row_lengths": [len(row) for row in tokens],
+    }
+    return {name: inputs[name] for name in names}
+
+
+def _dtype_of(name: str) -> str:
+    return "int64" if name == "row_lengths" else "string"
+
+
+class GoldenCall(NamedTuple):
+    """A call of a signature with the answer it must give."""
+
+    signature: str
+    inputs: Inputs
+    outputs: dict[str, np.ndarray]
+
+
+def write_golden(path: Path, model: TextModel, texts: Sequence[bytes]) -> None:
+    """Writes calls of all signatures with their answers, as Python computes them.
+
+    The file is JSON with strings in base64 and numbers with seven digits.
+    """
+    texts, calls = [*texts[:_NUM_GOLDEN], *_HARD_TEXTS], []
+    for signature, function in model.signatures().items():
+        names = [spec.name for spec in function.input_signature]
+        inputs = make_inputs(names, texts, [*texts[1:], texts[0]])
+        tensors = {name: tf.constant(values, _dtype_of(name)) for name, values in inputs.items()}
+        outputs = {name: value.numpy().tolist() for name, value in function(**tensors).items()}
+        calls.append([signature, _encode(inputs), _encode(outputs)])
+    with whole_file(path, "w") as file:
+        json.dump(calls, file)
+
+
+def read_golden(path: Path) -> list[GoldenCall]:
+    """Reads the calls that `write_golden` wrote."""
+    return [
+        GoldenCall(signature, _decode(inputs), {
+            name: _array(values) for name, values in _decode(outputs).items()
+        })
+        for signature, inputs, outputs in read_json(path)
+    ]  # fmt: skip
+
+
+def _array(values: list[Any]) -> np.ndarray:
+    # NumPy's own type of strings drops NULs at their ends.
+    array = np.array(values)
+    return np.array(values, object) if array.dtype.kind == "S" else array
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _encode(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [*map(_encode, value)]
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return float(f"{value:.7g}") if isinstance(value, float) else value
+
+
+def _decode(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _decode(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [*map(_decode, value)]
+    return base64.b64decode(value) if isinstance(value, str) else value
+
+
+def write_warmup(path: Path, name: str, model: TextModel, texts: Sequence[bytes]) -> None:
+    """Writes requests to all signatures, in batches of several sizes.
+
+    TensorFlow Serving answers them before it serves a version, so that no user waits for the first
+    calls.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tensorflow_writing(path), tf.io.TFRecordWriter(str(path)) as writer:
+        for signature, function in model.signatures().items():
+            names = [spec.name for spec in function.input_signature]
+            for size in _WARMUP_SIZES:
+                batch = list(islice(cycle(texts), size))
+                writer.write(prediction_log(name, signature, make_inputs(names, batch, batch)))
+
+
+def prediction_log(name: str, signature: str, inputs: Inputs) -> bytes:
+    """Serializes a request as a `tensorflow.serving.PredictionLog`.
+
+    Its class is in the package tensorflow-serving-api, which export does not need.
+    """
+    # ModelSpec: name = 1, signature_name = 3. PredictRequest: model_spec = 1, inputs = 2.
+    # PredictLog: request = 1. PredictionLog: predict_log = 6.
+    request = _field(1, _field(1, name.encode()) + _field(3, signature.encode()))
+    for key, values in inputs.items():
+        tensor = tf.make_tensor_proto(values, _dtype_of(key), [len(values)])
+        request += _field(2, _field(1, key.encode()) + _field(2, tensor.SerializeToString()))
+    return _field(6, _field(1, request))
+
+
+def _field(number: int, value: bytes) -> bytes:
+    """Serializes a field of a protobuf message: key, length as a varint, bytes."""
+    encoded, length = bytearray([number << 3 | 2]), len(value)
+    while length > 0x7F:
+        encoded.append(length & 0x7F | 0x80)
+        length >>= 7
+    return bytes([*encoded, length]) + value
