@@ -73,7 +73,7 @@ class VersionChecks:
             card = read_json(path)
             self._model_class = model_class(card.get("kind", EMBEDDER))
             text_inputs = list(card["signatures"][probe.SERVING]["inputs"])
-            self.request = {
+            self.request: dict[str, Any] = {
                 "folder": str(folder),
                 "packages": sorted(card["required_ops"]),
                 "seconds": seconds,

@@ -117,7 +117,7 @@ def main(runtime: str, request_path: str, answer_path: str) -> None:
 
         library()  # Finds the package `tensorflow`, but does not import it.
         _forbid("tensorflow", "keras")
-        load = partial(CRuntime, folder)
+        load: Callable[[], Call] = partial(CRuntime, folder)
     else:
         # tensorflow-text imports Keras.
         _forbid("tf_charagram", *(() if packages else ("keras", "tensorflow_text")))
