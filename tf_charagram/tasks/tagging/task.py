@@ -156,7 +156,7 @@ class Tagging(LabelledTask):
         predicted = [[token.tag for token in tokens] for tokens in model.tag(words)]
         gold = [sentence.tags for sentence in examples.sentences]
         return score_tags(
-            gold, predicted, words, self.known, known_tags=model.head.labels,
+            gold, predicted, words, self.known,
             num_resamples=scoring.num_resamples, seed=scoring.seed,
         )  # fmt: skip
 
