@@ -6,7 +6,7 @@ import pytest
 
 from tf_charagram.errors import DataError
 from tf_charagram.evaluation.classification import score_labels
-from tf_charagram.tasks.pairs.scores import relatedness_table, score_relatedness
+from tf_charagram.tasks.pairs.task import relatedness_table, score_relatedness
 from tf_charagram.tasks.supervised import (
     check_classes,
     check_known_labels,

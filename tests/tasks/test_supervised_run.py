@@ -179,12 +179,8 @@ def test_evaluate_alone_and_side_by_side(scorers, capsys):
     assert found["scores"] == pytest.approx(scores(runs[0]), abs=0.01)
     assert evaluate([*map(str, runs), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    first, second = (model["scores"]["starter.test"] for model in found["models"])
-    change = next(c for c in found["differences"]["starter.test"] if c["name"] == "pearson")
-    assert change["value"] == pytest.approx(second - first)
-    assert change["interval"][0] < change["value"] < change["interval"][1]
-    assert evaluate([*map(str, runs)]) == 0
-    assert "second less first" in capsys.readouterr().out
+    for run, model in zip(runs, found["models"], strict=True):
+        assert model["scores"] == pytest.approx(scores(run), abs=0.01)
 
 
 def test_what_a_frozen_model_decides(universal, pairs, tmp_path, capsys):

@@ -157,7 +157,7 @@ def _evaluate_labelled(values: Any, kinds: dict[str, str], bad_lines: BadLines) 
         named = ", ".join(f"{model} ({kind})" for model, kind in kinds.items())
         raise ConfigError(f"Models of different kinds cannot be compared: {named}.")
     _refuse(values, ("typos", "baseline"), "is for models that embed texts")
-    from tf_charagram.tasks.labelled_scoring import (
+    from tf_charagram.tasks.labelled import (
         evaluate_labelled,
         labelled_json,
         labelled_tables,

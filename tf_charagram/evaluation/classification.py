@@ -44,7 +44,6 @@ class ClassificationScore:
         confusion: Number of examples by label (row) and predicted label (column), int64
             `(num_labels, num_labels)`, in the order of `labels`.
         intervals: 95 % bootstrap intervals of `"accuracy"` and `"macro_f1"`, if asked for.
-        draws: Their values in the resamples, `(num_resamples,)` each, if asked for.
     """
 
     num_examples: int
@@ -53,15 +52,14 @@ class ClassificationScore:
     labels: tuple[LabelScore, ...]
     confusion: NDArray[np.int64]
     intervals: dict[str, tuple[float, float] | None] = field(default_factory=dict)
-    draws: dict[str, Floats] = field(default_factory=dict, repr=False)
 
     @property
     def metrics(self) -> dict[str, float | None]:
-        """The numbers by which two systems are compared."""
+        """The numbers of the table, x 100."""
         return {"accuracy": self.accuracy, "macro_f1": self.macro_f1}
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns all attributes except the draws, for JSON."""
+        """Returns all attributes, for JSON."""
         return {
             "num_examples": self.num_examples,
             **self.metrics,
@@ -80,8 +78,6 @@ def score_labels(
     seed: int = 0,
 ) -> ClassificationScore:
     """Scores predicted labels.
-
-    Two systems scored with the same seed get the same resamples of examples.
 
     Args:
         gold: Label of each example.
@@ -122,7 +118,6 @@ def score_labels(
         per_label,
         confusion,
         {name: interval(values) for name, values in draws.items()},
-        draws,
     )
 
 

@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
-
-from rich.table import Table
+from typing import Any
 
 from tf_charagram.evaluation.bootstrap import Floats, interval
 from tf_charagram.evaluation.scores import SetScore, round_interval
-from tf_charagram.reporting.console import INTERVAL, make_table, number
-from tf_charagram.reporting.console import interval as interval_cell
-
-
-class Scored(Protocol):
-    """A score that can be compared with another one of its kind."""
-
-    @property
-    def metrics(self) -> Mapping[str, float | None]:
-        """Numbers by name."""
-
-    @property
-    def draws(self) -> Mapping[str, Floats]:
-        """Their values in the resamples, by name; empty without a bootstrap."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +15,7 @@ class Difference:
     """The second score minus the first; x 100.
 
     Attributes:
-        name: Name of the set, mean or metric.
+        name: Name of the set or mean.
         value: The difference; `None` if one of the scores is undefined, or if two means are over
             different sets.
         interval: Its 95 % interval by paired bootstrap, if both scores have draws.
@@ -52,31 +36,6 @@ def differences(first: Sequence[SetScore], second: Sequence[SetScore]) -> list[D
     Differences are rounded to 0.01.
     """
     return [_difference(*scores) for scores in zip(first, second, strict=True)]
-
-
-def score_differences(first: Scored, second: Scored) -> list[Difference]:
-    """Subtracts the first score from the second, metric by metric.
-
-    Both must be of one kind, on the same examples, and resampled with the same seed.
-    """
-    changes = []
-    for name, after in second.metrics.items():
-        before = first.metrics[name]
-        if before is None or after is None:
-            changes.append(Difference(name, None, None))
-        else:
-            bounds = _interval(first.draws.get(name), second.draws.get(name))
-            changes.append(Difference(name, after - before, bounds))
-    return changes
-
-
-def difference_table(name: str, differences: Sequence[Difference]) -> Table:
-    """Returns a table of the second of two models minus the first on a set."""
-    table = make_table(f"{name}: second less first", ["metric"], ["difference", INTERVAL])
-    for change in differences:
-        bounds = interval_cell(change.interval, ".4f")
-        table.add_row(change.name, number(change.value, ".4f"), bounds)
-    return table
 
 
 def _difference(first: SetScore, second: SetScore) -> Difference:

@@ -1,16 +1,22 @@
-"""Base of the tasks that learn from labelled examples: tags, labels or scores."""
+"""Tasks that learn from labelled examples, and scores of their saved models for `evaluate`."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
+from rich.table import Table
+
+from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.pipeline.sources import labelled_file, named_sets
 from tf_charagram.data.starter import STARTER, starter_file
-from tf_charagram.errors import ConfigError
-from tf_charagram.training.run_folder import checksums
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.files.json_files import read_json
+from tf_charagram.models.locations import read_config, read_kind
+from tf_charagram.tasks import TASKS, settings_class, task_class
+from tf_charagram.training.run_folder import RunFolder, checksums
 from tf_charagram.training.task import Scoring, Task
 
 
@@ -91,3 +97,82 @@ class LabelledTask(Task):
             scoring.check()
             scores[examples.name] = self.score_set(model, examples, scoring)
         return scores
+
+
+class LabelledEvaluation(NamedTuple):
+    """The scores of one model of a labelled task.
+
+    Attributes:
+        model: Its folder, as given.
+        task: The task it was trained for.
+        scores: Name of the set -> score.
+    """
+
+    model: str
+    task: LabelledTask
+    scores: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the scores for `--json`."""
+        return {
+            "model": self.model,
+            "scores": {name: self.task.value(score) for name, score in self.scores.items()},
+            "details": [{"name": name, **score.to_dict()} for name, score in self.scores.items()],
+        }
+
+
+def evaluate_labelled(
+    model: str, eval_data: str | None, *, bad_lines: BadLines, num_resamples: int, seed: int
+) -> LabelledEvaluation:
+    """Scores a model in the way of the task it was trained for.
+
+    Args:
+        model: Run folder or model folder.
+        eval_data: File to score on. Default: the starter set.
+        bad_lines: What to do about bad lines.
+        num_resamples: Bootstrap resamples for the intervals.
+        seed: Seed of the resamples.
+
+    Raises:
+        CharagramError: The model or the file cannot be used.
+    """
+    task = _saved_task(model, bad_lines)
+    task.read_sets(named_sets((eval_data or STARTER,), ()))
+    scores = task.score(task.load(model), Scoring(num_resamples, seed))
+    return LabelledEvaluation(model, task, scores)
+
+
+def _saved_task(model: str, bad_lines: BadLines) -> LabelledTask:
+    """Returns the task of a saved model, with the settings of its run if it is in one."""
+    path = Path(model)
+    run = RunFolder(path if (path / "model").is_dir() else path.parent)
+    settings: dict[str, Any] = {}
+    if run.history.is_file():
+        try:
+            settings = read_json(run.config)["settings"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RunError(f"{run.config} is damaged: {error!r}.") from error
+    name = settings.get("task") or read_config(model).get("task")
+    if name is None:  # A model that was saved from Python.
+        kind = read_kind(model)
+        name = next(task for task, entry in TASKS.items() if entry.kind == kind)
+    config = settings_class(name).from_dict({**settings, "task": name})
+    task = task_class(name)(config, bad_lines)
+    if not isinstance(task, LabelledTask):
+        raise ConfigError(f"{model} was trained for the task '{name}', which has no labels.")
+    task.restore(run)
+    return task
+
+
+def labelled_json(results: Sequence[LabelledEvaluation]) -> dict[str, Any]:
+    """Returns the result of one model, or several under `models`."""
+    found = [result.to_dict() for result in results]
+    return found[0] if len(found) == 1 else {"models": found}
+
+
+def labelled_tables(results: Sequence[LabelledEvaluation]) -> list[tuple[str, list[Table]]]:
+    """Returns headings and tables of each model."""
+    return [
+        (result.model if len(results) > 1 else "", result.task.tables(result.scores))
+        for result in results
+    ]

@@ -86,11 +86,3 @@ def test_an_empty_premise(write):
     with pytest.raises(DataError, match=r"x\.tsv:2: expected a text in column 1, but it is empty"):
         read_labelled_pairs(path)
     assert len(read_labelled_pairs(path, on_bad_line="skip")) == 1
-
-
-def test_another_scale(write):
-    """Skipping them as bad lines would lose the least similar pairs."""
-    path = write("".join(f"{i / 10}\ta cat {i}\tcats {i}\n" for i in range(51)))
-    message = r"10 of 51 scores are not from 1 to 5: set the highest score with --num-classes, and"
-    with pytest.raises(DataError, match=message):
-        read_scored_pairs(path, on_bad_line="skip")

@@ -8,11 +8,7 @@ from typing import Unpack
 
 from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.columns import ColumnOptions, read_columns
-from tf_charagram.data.readers.scored import ScoredPairs, ScoredRows, is_number, set_name
-from tf_charagram.errors import DataError
-
-# More scores than this outside of the scale are another scale, not bad lines.
-_MAX_OUTSIDE = 9
+from tf_charagram.data.readers.scored import ScoredPairs, ScoredRows, set_name
 
 
 @dataclass(frozen=True)
@@ -71,19 +67,10 @@ def read_scored_pairs(
 
     Raises:
         ConfigError: An argument is wrong or does not fit the file.
-        DataError: See `read_columns`; or there are fewer than 2 rows, or many scores are outside
-            1..K.
+        DataError: See `read_columns`; or there are fewer than 2 rows.
     """
     options["on_bad_line"] = bad = BadLines.of(options.get("on_bad_line", "error"))
     rows = read_columns(path, num_texts=2, is_scored=True, **options)
-    values = [float(row.label) for row in rows if is_number(row.label)]
-    num_outside = sum(not 1.0 <= value <= num_classes for value in values)
-    if num_outside > _MAX_OUTSIDE and num_outside >= len(rows) / 20:
-        raise DataError(
-            path,
-            f"{num_outside:,} of {len(rows):,} scores are not from 1 to {num_classes}: set the "
-            "highest score with --num-classes, and shift all scores so that the lowest is 1.",
-        )
     scored = ScoredRows(path, bad, 1.0, float(num_classes))
     for row in rows:
         scored.add(row.line, row.texts, row.label)

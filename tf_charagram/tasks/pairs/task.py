@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from rich.table import Table
 
 from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.evaluation.bootstrap import (
+    Floats,
+    interval,
+    resample_counts,
+    resampled_pearson,
+    resampled_spearman,
+)
+from tf_charagram.evaluation.correlation import hundredfold, pearson, spearman
 from tf_charagram.tasks.pairs.data import LabelledPairs, read_labelled_pairs, read_scored_pairs
 from tf_charagram.tasks.pairs.model import PairClassifier, PairScoreHead, PairScorer
-from tf_charagram.tasks.pairs.scores import RelatednessScore, relatedness_table, score_relatedness
-from tf_charagram.tasks.supervised import LabelTask, SupervisedTask
+from tf_charagram.tasks.supervised import LabelTask, SupervisedTask, metric_table
 from tf_charagram.training.task import Scoring
 
 
@@ -76,3 +84,81 @@ class Entailment(LabelTask):
     def sides(self, examples: LabelledPairs) -> tuple[list[str], ...]:
         """Returns lefts and rights."""
         return examples.left, examples.right
+
+
+@dataclass(frozen=True, eq=False)
+class RelatednessScore:
+    """The score of predicted scores.
+
+    Attributes:
+        num_pairs: Number of pairs.
+        pearson: Pearson's r x 100; `None` if one side is constant.
+        spearman: Spearman's rho x 100; `None` if one side is constant.
+        mse: Mean squared error, in squared units of the scale.
+        intervals: 95 % bootstrap interval of each of the three, if asked for.
+    """
+
+    num_pairs: int
+    pearson: float | None
+    spearman: float | None
+    mse: float
+    intervals: dict[str, tuple[float, float] | None] = field(default_factory=dict)
+
+    @property
+    def metrics(self) -> dict[str, float | None]:
+        """The numbers of the table."""
+        return {"pearson": self.pearson, "spearman": self.spearman, "mse": self.mse}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns all attributes, for JSON."""
+        return {
+            "num_pairs": self.num_pairs,
+            **self.metrics,
+            "intervals": self.intervals,
+        }
+
+
+def score_relatedness(
+    gold: ArrayLike, predicted: ArrayLike, *, num_resamples: int = 1000, seed: int = 0
+) -> RelatednessScore:
+    """Scores predicted scores.
+
+    Args:
+        gold: The human scores, `(num_pairs,)`.
+        predicted: The predicted scores on the same scale, `(num_pairs,)`.
+        num_resamples: Bootstrap resamples; 0 for no intervals.
+        seed: Seed of the resamples.
+    """
+    gold, predicted = np.asarray(gold, np.float64), np.asarray(predicted, np.float64)
+    errors = (predicted - gold) ** 2
+    draws: dict[str, Floats] = {}
+    if num_resamples:
+        random = np.random.default_rng(seed)
+        resampled = [
+            [
+                100.0 * resampled_pearson(predicted, gold, counts),
+                100.0 * resampled_spearman(predicted, gold, counts),
+                counts @ errors / len(errors),
+            ]
+            for counts in resample_counts(len(gold), num_resamples, random)
+        ]
+        values = np.concatenate(resampled, axis=1)
+        draws = dict(zip(("pearson", "spearman", "mse"), values, strict=True))
+    return RelatednessScore(
+        len(gold),
+        hundredfold(pearson(predicted, gold)),
+        hundredfold(spearman(predicted, gold)),
+        float(errors.mean()),
+        {name: interval(values) for name, values in draws.items()},
+    )
+
+
+def relatedness_table(scores: Sequence[tuple[str, RelatednessScore]]) -> Table:
+    """Returns a table with correlations x 100 and the squared error, one row per set."""
+    metrics = {
+        "pearson": ("Pearson", ".2f"), "spearman": ("Spearman", ".2f"), "mse": ("MSE", ".4f"),
+    }  # fmt: skip
+    rows = [(name, score.num_pairs, score) for name, score in scores]
+    table = metric_table("Relatedness: correlations x 100", "pairs", metrics, rows)
+    table.caption = "MSE: in squared units of the scale."
+    return table
