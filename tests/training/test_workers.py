@@ -310,7 +310,7 @@ def test_weights_of_two_are_those_of_one(tmp_path):
     "flags",
     [
         pytest.param(("--task", "pos", "--encoder", "char_cnn"), marks=pytest.mark.variant),
-        ("--mega-batches", "3", "--negatives", "random"),
+        ("--negatives", "random"),
         ("--dense-l2", "--l2", "1e-3", "--clip-norm", "0.1"),
         ("--encoder", "dan", "--word-dropout", "0.3", "--l2-words", "0.01"),
     ],

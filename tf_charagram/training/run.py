@@ -119,7 +119,7 @@ class TrainingRun:
         self._trainer = task.make_trainer(self.model, optimizer)
         self._trainer.share_work(self.exchange)
         if self.config.decay == "linear":
-            steps = self.stream.num_updates(total_steps(self.stream, self.config.epochs))
+            steps = total_steps(self.stream, self.config.epochs)
             optimizer.learning_rate = keras.optimizers.schedules.PolynomialDecay(
                 self.config.learning_rate, steps, end_learning_rate=0.0
             )

@@ -19,7 +19,6 @@ SETTINGS = {
     "plain": {},
     "in_file_order_first": {"file_order_first": True},
     "bucketed": {"bucket_by_length": True},
-    "pools": {"mega_batches": 3, "bucket_by_length": True},
 }
 
 
@@ -64,7 +63,6 @@ SECOND_EPOCH = [[10, 3], [5, 1], [0, 7], [8, 4], [2, 6], [9]]
             [[3, 4], [8, 2], [0, 1], [9, 10], [6, 7], [5],
              [7, 1], [3, 4], [6, 0], [8, 2], [9, 10], [5]],
         ),
-        ("pools", [[3, 4, 8, 2, 0, 1], [9, 10, 6, 7, 5], [7, 1, 3, 4, 6, 0], [8, 2, 9, 10, 5]]),
     ],
 )  # fmt: skip
 def test_pairs(name, expected):
@@ -93,7 +91,6 @@ def test_examples(has_lengths, expected):
         ("plain", [2601807630, 3003278246, 4286439043, 497457542]),
         ("in_file_order_first", [2006712352, 882215337, 4131930725, 22300449]),
         ("bucketed", [3897175743, 103450973, 2637125323, 3742108592]),
-        ("pools", [4230993495, 3882977105, 798867812, 254283258]),
     ],
 )
 @pytest.mark.parametrize("count", [1, pytest.param(4, marks=pytest.mark.variant)])

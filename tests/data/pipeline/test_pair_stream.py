@@ -106,15 +106,6 @@ def test_segments_of_few_examples_hold_the_same_batches(settings, monkeypatch):
     assert [stream.num_examples(step) for step in range(8)] == num_examples.tolist()
 
 
-def test_num_updates_of_mega_batches():
-    """The last pool of an epoch has fewer batches, and of these the last has fewer pairs."""
-    stream = make(batch_size=2, mega_batches=4)
-    sizes = [-(-len(pool) // 2) for pool in pairs_of(stream, 0, 4)]
-    assert sizes == [4, 2, 4, 2]
-    assert [stream.num_updates(step) for step in range(5)] == np.cumsum([0, *sizes]).tolist()
-    assert [make().num_updates(step) for step in (0, 2, 7)] == [0, 2, 7]
-
-
 def to_ids(texts):
     """Gives each text the code points of its characters."""
     return tf.strings.unicode_decode(texts, "UTF-8")

@@ -262,65 +262,9 @@ def test_batches_without_ids_or_negatives_change_no_weight():
             assert_array_equal(old, weight)
 
 
-def train_by_hand(setup, texts, size, margin, rate):
-    """Trains a linear charagram on one pool with SGD, as METHODS.md says; returns W and b."""
-    encoder, vocabulary = setup.model.encoder, setup.vectorizer.vocabulary.ngrams()
-    counts = tf.constant(charagram_reference.count_matrix(texts, vocabulary), tf.float32)
-    table, bias = tf.Variable(encoder.sum.table.value), tf.Variable(encoder.bias.value)
-
-    def cosines(rows, columns):
-        rows, columns = (tf.gather(counts, i) @ table + bias for i in (rows, columns))
-        lengths = tf.norm(rows, axis=1)[:, None] * tf.norm(columns, axis=1)[None, :]
-        return rows @ tf.transpose(columns) / lengths
-
-    num_pairs = len(texts) // 2
-    everything = range(2 * num_pairs)
-    mask = reference.candidate_mask(texts[:num_pairs], texts[num_pairs:])
-    negatives = np.where(mask, cosines(everything, everything), -2).argmax(axis=1)
-    for first in range(0, num_pairs, size):
-        lefts = np.arange(first, min(first + size, num_pairs))
-        with tf.GradientTape() as tape:
-            hinges = [
-                tf.nn.relu(
-                    margin - tf.linalg.diag_part(cosines(lefts, lefts + num_pairs))
-                    + tf.linalg.diag_part(cosines(side, negatives[side]))
-                )
-                for side in (lefts, lefts + num_pairs)
-            ]  # fmt: skip
-            loss = tf.reduce_mean(hinges[0] + hinges[1])
-        for weight, gradient in zip((table, bias), tape.gradient(loss, (table, bias)), strict=True):
-            weight.assign_sub(rate * gradient)
-    return table, bias
-
-
-@pytest.mark.parametrize("batch_size", some_now([2, 4, 6], 4))
-def test_mega_batches_equal_training_by_hand(batch_size):
-    """A pool of 11 pairs: negatives from all of it, with the weights at its beginning."""
-    setup = Setup(pairs=[pair for pair in PAIRS if all(pair)], batch_size=11)
-    rng = np.random.default_rng(0)
-    for weight in setup.model.encoder.weights:
-        weight.assign(rng.normal(scale=0.5, size=weight.shape))
-    expected = train_by_hand(setup, setup.texts_at(0), batch_size, margin=0.7, rate=0.3)
-    setup.model.compile(keras.optimizers.SGD(0.3), margin=0.7, batch_size=batch_size)
-    setup.fit(1)
-    encoder = setup.model.encoder
-    for found, weight in zip((encoder.sum.table, encoder.bias), expected, strict=True):
-        assert_allclose(found, weight, rtol=1e-4, atol=1e-6)
-    assert int(setup.model.step) == 1
-    assert int(setup.model.optimizer.iterations) == -(-11 // batch_size)
-
-
-def test_mega_batches_with_row_sparse_adam_learn():
-    setup = Setup(batch_size=len(PAIRS))
-    setup.compile("adam", batch_size=4, negatives="mix", clip_norm=1.0, l2=1e-4)
-    first = setup.fit(1)
-    assert setup.fit(40, first_step=1) < 0.6 * first
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"batch_size": 0}, "`batch_size` must be at least 1 or None. Received: 0"),
         ({"pull_back": "no"}, "`pull_back` must be True or False. Received: pull_back='no'"),
         ({"metrics": ["mse"]}, "`metrics` must be Keras metrics, .* Received: 'mse'"),
         ({"margin": 2.5}, r"`margin` must be in \[0, 2\]. Received: margin=2.5"),

@@ -1,4 +1,4 @@
-"""The task `sentences`: several files, weights, typing errors, pools, files of ids, two stages."""
+"""The task `sentences`: several files, weights, typing errors, files of ids, two stages."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def test_scores_sets_years_and_their_mean(files, tmp_path, capsys):
 RESUMED = {
     "in the order of the file": ("--file-order-first",),
     "weights and typos": ("--data-weights", "0.5,2", "--augment-typos", "0.5"),
-    "pools": ("--mega-batches", "2", "--decay", "linear", "--negatives", "mix"),
-    "buckets": ("--encoder", "cse", "--word-dropout", "0.2", "--mega-batches", "2"),
+    "decay": ("--decay", "linear", "--negatives", "mix"),
+    "buckets": ("--encoder", "cse", "--word-dropout", "0.2"),
 }
 
 
@@ -145,17 +145,6 @@ def test_weights_and_typos_change_the_number_of_pairs(files, tmp_path):
     assert 100 + 11 * 0.1 + 25 * 0.3 < number < 100 + 22 * 0.9 + 72 * 0.8
 
 
-@pytest.mark.usefixtures("unexported")
-@pytest.mark.parametrize("encoder", some_now(["charagram", "char_lstm", "cse"], "cse"))
-def test_mega_batches(files, tmp_path, encoder):
-    out = tmp_path / "run"
-    options = ["--mega-batches", "4", "--encoder", encoder, "--negatives", "mix"]
-    assert train(out, files, *options) == 0
-    metrics, history, _ = read(out)
-    assert metrics["steps"] == 6  # pools of 32 pairs
-    assert history[-1]["loss"] < history[0]["loss"]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -196,20 +185,20 @@ def test_time_is_up(files, tmp_path, monkeypatch):
     assert read(out)[0]["steps"] > metrics["steps"]
 
 
-# 72 pairs are 9 batches an epoch, in 5 pools.
-@pytest.mark.parametrize(("epochs", "pools", "batches"), [(2, 10, 18), (1.1, 6, 11)])
-def test_the_learning_rate_falls_to_zero(files, tmp_path, epochs, pools, batches):
+# 72 pairs are 9 batches an epoch.
+@pytest.mark.parametrize(("epochs", "batches"), [(2, 18), (1.1, 10)])
+def test_the_learning_rate_falls_to_zero(files, tmp_path, epochs, batches):
     first, second, sets = files
     config = ParaphraseConfig(
         task="sentences", data=(str(first), str(second)), eval_data=str(sets), dim=4, batch_size=8,
-        epochs=epochs, evaluations_per_epoch=1, decay="linear", mega_batches=2, learning_rate=0.01,
+        epochs=epochs, evaluations_per_epoch=1, decay="linear", learning_rate=0.01,
         out=str(tmp_path / "run"),
     )  # fmt: skip
     training = TrainingRun(make_task(config), resume=False, overwrite=False)
     optimizer = training.loop.model.optimizer
     assert float(optimizer.learning_rate) == pytest.approx(0.01)
     training.run(resume=False, export=False)
-    assert int(optimizer.iterations) == batches and training.loop.step == pools
+    assert int(optimizer.iterations) == training.loop.step == batches
     assert float(optimizer.learning_rate) == 0.0
     optimizer.iterations.assign(batches - 1)
     assert float(optimizer.learning_rate) == pytest.approx(0.01 / batches)

@@ -138,7 +138,6 @@ class PairStream(Stream):
         num_pairs: Number of pairs.
         load: Returns the pairs; called once, by `open` or for the first batch.
         batch_size: Pairs per batch; the last batch of an epoch may have fewer.
-        mega_batches: Batches in a pool of candidates; see `ParaphraseModel.compile`.
         seed: Seed of the orders.
         file_order_first: Whether the first epoch keeps the order of the file, most confident pairs
             first (Charagram, section 4.1.4).
@@ -156,7 +155,6 @@ class PairStream(Stream):
         load: Callable[[], Pairs],
         *,
         batch_size: int,
-        mega_batches: int = 1,
         seed: int = 0,
         file_order_first: bool = False,
         bucket_by_length: bool = False,
@@ -166,10 +164,7 @@ class PairStream(Stream):
                 "`batch_size` must be at least 2: the negatives of a pair come from the others of "
                 f"its batch. Received: batch_size={batch_size}"
             )
-        super().__init__(
-            num_pairs, step_size=batch_size * mega_batches, unit="pairs", prefetch=64, seed=seed
-        )
-        self.batch_size, self.mega_batches = batch_size, mega_batches
+        super().__init__(num_pairs, step_size=batch_size, unit="pairs", prefetch=64, seed=seed)
         self.file_order_first = file_order_first
         self.bucket_by_length = bucket_by_length
         self._load = load
@@ -182,11 +177,6 @@ class PairStream(Stream):
     def open(self) -> None:
         """Computes the ids of all pairs, once."""
         _ = self.pairs
-
-    def num_updates(self, step: int) -> int:
-        """Returns the number of batches before a step, which may be a pool of several."""
-        epoch, offset = divmod(step, self.steps_per_epoch)
-        return epoch * -(-self.size // self.batch_size) + offset * self.mega_batches
 
     def _is_in_order(self, epoch: int) -> bool:
         return self.file_order_first and epoch == 0
@@ -209,18 +199,17 @@ class PairStream(Stream):
 
     def _bucketed(self, segment: Segment) -> list[np.ndarray]:
         """Returns the pairs of each step of a segment, with similar lengths in each batch."""
-        window_steps = -(-BUCKET_BATCHES // self.mega_batches)
-        size = window_steps * self.step_size
+        size = BUCKET_BATCHES * self.step_size
         end = segment.offset + segment.num
-        first_window = segment.offset // window_steps
+        first_window = segment.offset // BUCKET_BATCHES
         steps: list[np.ndarray] = []
-        for window in range(first_window, -(-end // window_steps)):
+        for window in range(first_window, -(-end // BUCKET_BATCHES)):
             pairs = self._shuffled(window * size, (window + 1) * size, segment.epoch)
-            batches = bucketed_batches(pairs, self._lengths(pairs), self.batch_size)
+            batches = bucketed_batches(pairs, self._lengths(pairs), self.step_size)
             random = np.random.default_rng([self.seed, segment.epoch, 0, window])
-            shuffle_full_batches(batches, self.batch_size, random)
-            steps += split_batches(np.concatenate(batches), self.step_size)
-        begin = segment.offset - first_window * window_steps
+            shuffle_full_batches(batches, self.step_size, random)
+            steps += batches
+        begin = segment.offset - first_window * BUCKET_BATCHES
         return steps[begin : begin + segment.num]
 
     def _lengths(self, pairs: np.ndarray) -> np.ndarray:

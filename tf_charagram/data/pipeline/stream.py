@@ -66,10 +66,6 @@ class Stream(ABC):
         """Number of steps in an epoch."""
         return -(-self.size // self.step_size)
 
-    def num_updates(self, step: int) -> int:
-        """Returns the number of weight updates before a step."""
-        return step
-
     def num_examples(self, step: int) -> int:
         """Returns the number of examples before a step."""
         epoch, offset = divmod(step, self.steps_per_epoch)

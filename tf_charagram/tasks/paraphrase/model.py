@@ -11,9 +11,8 @@ import tensorflow as tf
 
 from tf_charagram.checks import check_margin
 from tf_charagram.data.pipeline.device import first_gpu, from_parts, on_device
-from tf_charagram.errors import ConfigError, check_integers
+from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import Gradient
-from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.losses.margin import margin_loss
 from tf_charagram.losses.negatives import NegativeSampler
 from tf_charagram.losses.similarity import normalize_rows
@@ -41,7 +40,7 @@ class ParaphraseModel(StepModel):
     texts. One forward pass over the 2B texts serves mining, loss and gradient.
 
     Attributes:
-        step: Number of batches, or pools of batches, trained on.
+        step: Number of batches trained on.
 
     Args:
         encoder: Keras layer from ragged ids to `(batch, dim)`.
@@ -88,7 +87,6 @@ class ParaphraseModel(StepModel):
         *,
         margin: float = 0.4,
         negatives: str | NegativeSampler = "max",
-        batch_size: int | None = None,
         metrics: Sequence[keras.metrics.Metric] = (),
         **kwargs: Any,
     ) -> None:
@@ -98,25 +96,14 @@ class ParaphraseModel(StepModel):
             optimizer: For row-sparse updates, one of `tf_charagram.optimizers`.
             margin: m of the loss, in [0, 2].
             negatives: `"max"`, `"mix"`, `"random"`, or a sampler with further settings.
-            batch_size: If given, `fit` takes pools of several batches of this many pairs.
-                Negatives are chosen in the whole pool with the weights at its start, followed by
-                one update per batch (the "pool of phrases" of Universal, 4.2.1).
             metrics: Keras metrics of the vectors of lefts and rights, both `(B, dim)`, such as
-                `keras.metrics.CosineSimilarity()`. Not available for pools.
+                `keras.metrics.CosineSimilarity()`.
             **kwargs: As for `StepModel.compile`.
 
         Raises:
             ConfigError: An argument is out of range, or the encoder has no trainable weight.
         """
         check_margin(margin)
-        check_integers(batch_size=batch_size)
-        if batch_size is not None and batch_size < 1:
-            raise ConfigError(f"`batch_size` must be at least 1 or None. Received: {batch_size}")
-        if batch_size is not None and metrics:
-            raise ConfigError(
-                "`metrics` compare the pairs of a batch, and with `batch_size` `fit` takes pools "
-                "of batches. Leave out one of the two."
-            )
         for metric in metrics:
             if not isinstance(metric, keras.metrics.Metric):
                 raise ConfigError(
@@ -129,7 +116,6 @@ class ParaphraseModel(StepModel):
         if not isinstance(negatives, NegativeSampler):
             negatives = NegativeSampler(negatives)
         self.negatives = negatives
-        self.batch_size = batch_size
 
     def loss_of(self, ids: tf.RaggedTensor, text_ids: tf.Tensor, training: bool) -> tf.Tensor:
         """Returns the margin loss of a batch, without penalties."""
@@ -173,54 +159,8 @@ class ParaphraseModel(StepModel):
         return super().test_step(joined(data))
 
     def train_step(self, data: tuple[Any, ...]) -> dict[str, tf.Tensor]:
-        """Trains on one batch or pool of batches; returns the mean loss and the metrics."""
-        data = joined(data)
-        if self.batch_size is None:
-            return super().train_step(data)
-        with tf.control_dependencies([self._train_on_pool(*data)]):
-            self.step.assign_add(1)
-        return {"loss": self.loss_tracker.result()}
-
-    def _train_on_pool(self, ids: tf.RaggedTensor, text_ids: tf.Tensor) -> tf.Tensor:
-        """Chooses negatives in a whole pool, then trains on its batches one by one."""
-        num_pairs = tf.shape(text_ids, tf.int64)[0] // 2
-        pool = normalize_rows(self.encode(ids, training=True))
-        chosen, exists = self.negatives(pool, text_ids, self.step)
-
-        def train(first: tf.Tensor, _: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-            lefts = tf.range(first, tf.minimum(first + self.batch_size, num_pairs))
-            return first + self.batch_size, self.update(lambda: loss_of(lefts))
-
-        def loss_of(lefts: tf.Tensor) -> tf.Tensor:
-            texts = tf.concat([lefts, lefts + num_pairs], axis=0)
-            return self._loss_with(ids, texts, tf.gather(chosen, texts), tf.gather(exists, texts))
-
-        start = tf.zeros([], tf.int64), tf.zeros([])
-        _, loss = tf.while_loop(lambda first, _: first < num_pairs, train, start)
-        return loss
-
-    def _loss_with(
-        self, ids: tf.RaggedTensor, texts: tf.Tensor, negatives: tf.Tensor, exists: tf.Tensor
-    ) -> tf.Tensor:
-        """Returns the margin loss of pairs with given negatives.
-
-        Args:
-            ids: Ids of all texts of the pool.
-            texts: Indices of the lefts, then of the rights, int64 `(2B,)`.
-            negatives: Index of each text's negative, int64 `(2B,)`.
-            exists: Whether it has one, bool `(2B,)`.
-        """
-        # The second half of each half of the rows are negatives, without negatives of their own.
-        halves = tf.stack([tf.reshape(texts, [2, -1]), tf.reshape(negatives, [2, -1])], axis=1)
-        rows = tf.reshape(halves, [-1])
-        embeddings = self.encode(gather_ragged(ids, rows), training=True)
-        halves = tf.reshape(exists, [2, -1])
-        has_negative = tf.reshape(tf.stack([halves, tf.zeros_like(halves)], axis=1), [-1])
-        num_pairs = tf.shape(texts, tf.int64)[0] // 2
-        positions = tf.range(tf.shape(rows, tf.int64)[0])
-        negative_rows = tf.where(has_negative, positions + num_pairs, 0)
-        # The mean is over twice as many rows as there are texts.
-        return 2.0 * margin_loss(embeddings, negative_rows, has_negative, self.margin)
+        """Trains on one batch; returns the mean loss and the metrics."""
+        return super().train_step(joined(data))
 
 
 def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas: int = 1) -> Any:

@@ -65,9 +65,6 @@ class ParaphraseConfig(EmbedderConfig):
     augment_typos: float = option(
         0.0, "share of the pairs to add again with typos in one side", "data"
     )
-    mega_batches: int = option(
-        1, "batches whose texts are searched together for negatives", "objective"
-    )
     batches_by_length: bool = option(
         True,
         "batches of similar length where the encoder pads: faster, and the negatives are harder",
@@ -80,7 +77,6 @@ class ParaphraseConfig(EmbedderConfig):
         super().__post_init__()
         hint = "; the negatives of a pair come from the other pairs of its batch"
         check_at_least(self, {"batch_size": 2}, hint)
-        check_at_least(self, {"mega_batches": 1})
         check_weights("data_weights", self.data_weights, "--data", self.data)
 
     def _fill_in(self) -> None:

@@ -67,7 +67,6 @@ class ParaphraseTask(EmbedderTask):
             self.corpus.num_pairs,
             load,
             batch_size=int(config.batch_size or 0),
-            mega_batches=config.mega_batches,
             seed=config.seed,
             file_order_first=config.file_order_first,
             bucket_by_length=config.batches_by_length and is_padded(model.encoder),
@@ -83,9 +82,8 @@ class ParaphraseTask(EmbedderTask):
             optimizer,
             margin=config.margin,
             negatives=negative_sampler(config, self.exchange),
-            batch_size=config.batch_size if config.mega_batches > 1 else None,
             **config.update_options(),
-            steps_per_execution=max(1, STEPS_PER_EXECUTION // config.mega_batches),
+            steps_per_execution=STEPS_PER_EXECUTION,
         )
         return trainer
 
