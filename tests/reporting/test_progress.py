@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from tf_charagram.reporting.history_table import history_table
+from tf_charagram.reporting.console import history_table
 from tf_charagram.reporting.progress import ProgressLine, is_quiet, quiet
 
 

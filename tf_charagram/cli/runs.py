@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import math
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,48 +15,186 @@ from rich.table import Table
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
-from tf_charagram.cli.run_record import COMPLETED, RunRecord, find_runs, read_run
-from tf_charagram.reporting.console import cell, make_table, number, printable, size, table_console
-from tf_charagram.reporting.history_table import history_table
+from tf_charagram.errors import CharagramError, RunError
+from tf_charagram.files.json_files import read_json
+from tf_charagram.reporting.console import (
+    cell,
+    history_table,
+    make_table,
+    number,
+    printable,
+    table_console,
+)
+from tf_charagram.tasks import settings_class
+from tf_charagram.training.run_folder import RunFolder
 
 _FOLDER = "runs"
 _MAX_TRIALS = 15
+_LAST = "last"
+# Status of a trial with a score that counts.
+_COMPLETED = "completed"
+# Files of a search: its settings, and the table that says how many trials there will be.
+_SEARCH, _RESULTS = "search.json", "results.json"
 
 
-def describe(run: RunRecord) -> dict[str, Any]:
-    """Returns the facts that the table and `--json` have of a run."""
-    selects = run.selects
-    return {
-        "folder": str(run.folder),
-        "task": run.task,
-        "encoder": run.settings["encoder"],
-        "started": time.strftime("%Y-%m-%d %H:%M", time.localtime(run.started)),
-        "status": run.status,
-        "epochs_done": run.epochs_done,
-        "epochs": run.settings["epochs"],
-        "set": selects,
-        "best": None if selects is None else run.best(selects)[0],
-        "size_bytes": run.size,
-    }
+@dataclass(frozen=True)
+class RunRecord:
+    """A run, or a search for settings; read without TensorFlow.
+
+    Attributes:
+        folder: Its folder.
+        settings: All settings that were saved.
+        version: Version of this package that it was started with.
+        started: When it was started, in seconds since the epoch.
+        history: One record for each evaluation: `epoch`, `loss`, `scores` and more.
+        metrics: The results of a finished run, else empty.
+        status: Whether it is finished; for a search, how many trials have ended.
+        trials: Results of the trials of a search; `None` for a run.
+    """
+
+    folder: Path
+    settings: dict[str, Any]
+    version: str
+    started: float
+    history: list[dict[str, Any]]
+    metrics: dict[str, Any]
+    status: str
+    trials: list[dict[str, Any]] | None
+
+    @property
+    def task(self) -> str:
+        """The task, after `tune` for a search."""
+        return f"{'' if self.trials is None else 'tune '}{self.settings['task']}"
+
+    @property
+    def selects(self) -> str | None:
+        """The set that selects weights, or else the first that was scored."""
+        select, names = self.settings.get("select", _LAST), self.set_names()
+        return select if select in names else next(iter(names), None)
+
+    def set_names(self) -> list[str]:
+        """Returns the names of the sets that were scored."""
+        records = [*self.history, self.metrics, *(self.trials or ())]
+        return list(dict.fromkeys(name for record in records for name in record.get("scores", {})))
+
+    def best(self, name: str) -> tuple[float | None, float | None]:
+        """Returns the best score of a set, and its epoch; for a search, that of its best trial."""
+        if self.trials is not None:
+            scores = [trial["score"] for trial in self.trials if trial["status"] == _COMPLETED]
+            return max(scores, default=None), None
+        scores = [(record["scores"].get(name), record["epoch"]) for record in self.history]
+        known = [(score, -epoch) for score, epoch in scores if score is not None]
+        if not known:
+            return self.final(name), None
+        score, epoch = max(known)
+        return score, -epoch
+
+    def final(self, name: str) -> float | None:
+        """Returns the score of the weights that a finished run kept."""
+        return self.metrics.get("scores", {}).get(name)
+
+    def changed_settings(self) -> dict[str, Any]:
+        """Returns the settings that differ from the defaults of their task and encoder."""
+        run = {name: value for name, value in self.settings.items() if "." not in name}
+        cls = settings_class(run["task"])
+        config = cls.from_dict(run).to_dict()
+        defaults = cls(task=config["task"], encoder=config["encoder"]).to_dict()
+        search = {name: value for name, value in self.settings.items() if "." in name}
+        changed = {n: value for n, value in config.items() if value != defaults[n] and n != "out"}
+        return {**changed, **search}
+
+
+def read_run(folder: str | Path) -> RunRecord:
+    """Reads the folder of a run or of a search.
+
+    Raises:
+        RunError: It does not exist, is not such a folder, or is damaged.
+    """
+    files = RunFolder(folder)
+    search = files.path / _SEARCH
+    config = search if search.is_file() else files.config
+    if not files.path.is_dir():
+        raise RunError(f"There is no folder {folder}. `charagram runs FOLDER` lists runs.")
+    if not config.is_file():
+        raise RunError(f"{folder} is not a run folder: it has no {files.config.name}.")
+    try:
+        saved = read_json(config)
+        if "encoder" in saved:
+            raise RunError(f"{folder} is not a run folder but a model: give the folder of its run.")
+        metrics = read_json(files.metrics) if files.metrics.is_file() else {}
+        trials = None if config == files.config else _read_trials(files.path)
+        if trials is not None:
+            status = f"{len(trials)}{_of_trials(files.path, saved['settings'])} trials"
+        else:
+            is_over = "diverged" if files.problem.is_file() else "unfinished"
+            status = "finished" if metrics else is_over
+        record = RunRecord(
+            files.path, saved["settings"], saved["versions"]["tf_charagram"],
+            config.stat().st_mtime, files.read_history(), metrics, status, trials,
+        )  # fmt: skip
+        # So that no table has to expect other files than a run writes.
+        record.changed_settings()
+        for name in record.set_names():
+            record.best(name)
+        return record
+    except RunError:
+        raise
+    except (CharagramError, OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise RunError(f"{folder} cannot be read as a run: {error}") from error
+
+
+def find_runs(folder: str | Path) -> list[RunRecord]:
+    """Returns the runs and searches directly in a folder, the newest first.
+
+    Raises:
+        RunError: There is no such folder.
+    """
+    if not Path(folder).is_dir():
+        raise RunError(f"There is no folder {folder}. Name the folder that the runs are in.")
+    found = []
+    for path in Path(folder).iterdir():
+        try:
+            found.append(read_run(path))
+        except RunError:
+            continue
+    return sorted(found, key=lambda run: run.started, reverse=True)
+
+
+def _of_trials(folder: Path, settings: dict[str, Any]) -> str:
+    """Returns the number of trials of a search, all combinations unless its table says another."""
+    if (folder / _RESULTS).is_file():
+        number = read_json(folder / _RESULTS)["num_trials"]
+        return "" if number is None else f" of {number}"  # Hyperband decides.
+    return f" of {math.prod(len(v) for name, v in settings.items() if name.startswith('space.'))}"
+
+
+def _read_trials(folder: Path) -> list[dict[str, Any]]:
+    paths = sorted((folder / "trials").glob("*/result.json"))
+    return [read_json(path) for path in paths if path.parent.name.isdecimal()]
 
 
 def runs_table(runs: Sequence[RunRecord]) -> Table:
     """Returns a table with a row for each run."""
     # Without lines between the columns it fits 80 characters.
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("name", "task", "encoder", "started", "status", "best score", "size"):
-        table.add_column(name, overflow="fold", no_wrap=name in ("started", "size"))
+    for name in ("name", "task", "encoder", "started", "status", "best score"):
+        table.add_column(name, overflow="fold", no_wrap=name == "started")
     for run in runs:
-        facts = describe(run)
-        status = run.status
+        status, score, selects = run.status, "", run.selects
         if run.trials is None:
-            status += f" {_epochs(facts['epochs_done'])}/{facts['epochs']:g}"
-        score = "" if facts["best"] is None else f"{facts['set']} {facts['best']:.2f}"
+            epoch = run.history[-1]["epoch"] if run.history else None
+            status += f" {_epochs(epoch)}/{run.settings['epochs']:g}"
+        if selects is not None and (best := run.best(selects)[0]) is not None:
+            score = f"{selects} {best:.2f}"
         table.add_row(
-            cell(run.folder.name), run.task, run.settings["encoder"], facts["started"][:10],
-            status, cell(score), size(run.size),
+            cell(run.folder.name), run.task, run.settings["encoder"], _date(run.started),
+            status, cell(score),
         )  # fmt: skip
     return table
+
+
+def _date(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(seconds))
 
 
 def _epochs(value: float | None) -> str:
@@ -65,34 +204,28 @@ def _epochs(value: float | None) -> str:
 
 def print_run(console: Console, run: RunRecord) -> None:
     """Prints settings, history, scores and trials of a run."""
-    facts = describe(run)
-    _say(console, f"{run.folder}: {run.task} with {facts['encoder']}, {run.status}")
-    _say(console, f"started {facts['started']}, tf-charagram {run.version}, {size(run.size)}")
+    lines = [
+        f"{run.folder}: {run.task} with {run.settings['encoder']}, {run.status}",
+        f"started {_date(run.started)}, tf-charagram {run.version}",
+    ]
     if run.status == "unfinished":
-        _say(console, f"To go on: the same command with --out {run.folder} --resume")
-    console.print(settings_table(run))
-    if run.history:
-        console.print(history_table(run.history, run.selects or "", console.width))
-    if run.trials:
-        console.print(trials_table(run))
-    elif run.set_names():
-        console.print(scores_table(run))
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(printable(text), markup=False, soft_wrap=True)
-
-
-def settings_table(run: RunRecord) -> Table:
-    """Returns the table of the settings that differ from their defaults."""
+        lines.append(f"To go on: the same command with --out {run.folder} --resume")
+    for line in lines:
+        console.print(printable(line), markup=False, soft_wrap=True)
     table = make_table("Changed settings", ("setting", "value"), ())
     for name, value in run.changed_settings().items():
         shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
         table.add_row(cell(name), cell(shown))
-    return table
+    console.print(table)
+    if run.history:
+        console.print(history_table(run.history, run.selects or "", console.width))
+    if run.trials:
+        console.print(_trials_table(run, run.trials))
+    elif run.set_names():
+        console.print(_scores_table(run))
 
 
-def scores_table(run: RunRecord) -> Table:
+def _scores_table(run: RunRecord) -> Table:
     """Returns the scores of the weights that were kept, and the best of all evaluations."""
     table = make_table("Scores", ("set",), ("kept", "best", "at epoch"))
     for name in run.set_names():
@@ -101,14 +234,12 @@ def scores_table(run: RunRecord) -> Table:
     return table
 
 
-def trials_table(run: RunRecord) -> Table:
+def _trials_table(run: RunRecord, trials: Sequence[dict[str, Any]]) -> Table:
     """Returns the best trials of a search."""
-    trials = sorted(
-        run.trials or (), key=lambda t: (t["status"] != COMPLETED, -(t["score"] or 0.0))
-    )
-    title = f"Trials, {min(len(trials), _MAX_TRIALS)} best of {len(trials)}"
+    best = sorted(trials, key=lambda t: (t["status"] != _COMPLETED, -(t["score"] or 0.0)))
+    title = f"Trials, {min(len(best), _MAX_TRIALS)} best of {len(best)}"
     table = make_table(title, ("trial", "values", "status"), (run.selects or "score", "epochs"))
-    for trial in trials[:_MAX_TRIALS]:
+    for trial in best[:_MAX_TRIALS]:
         values = " ".join(f"{name}={value}" for name, value in trial["values"].items())
         table.add_row(
             trial["id"], cell(values), trial["status"], number(trial["score"]),
@@ -124,37 +255,18 @@ def make_parser() -> Parser:
         "folder", nargs="?", default=_FOLDER,
         help="folder that the runs are in, or folder of a run or search to show [runs]",
     )  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="print one line of JSON, no tables")
     return parser
 
 
 def runs(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    values = make_parser().parse_args(arguments)
-    folder = Path(values.folder)
-    if any((folder / name).is_file() for name in ("config.json", "search.json")):
-        run = read_run(folder)
-        if values.json:
-            result = {
-                **describe(run),
-                "version": run.version,
-                "changed_settings": run.changed_settings(),
-                "settings": run.settings,
-                "history": run.history,
-                "metrics": run.metrics,
-                "trials": run.trials,
-            }
-            sys.stdout.write(json.dumps(result) + "\n")
-        else:
-            print_run(table_console(), run)
-        return 0
-    found = find_runs(folder)
-    if values.json:
-        sys.stdout.write(json.dumps({"runs": [describe(run) for run in found]}) + "\n")
-    elif found:
+    folder = Path(make_parser().parse_args(arguments).folder)
+    if any((folder / name).is_file() for name in ("config.json", _SEARCH)):
+        print_run(table_console(), read_run(folder))
+    elif found := find_runs(folder):
         table_console().print(runs_table(found))
     else:
-        sys.stdout.write(f"No runs in {values.folder}.\n")
+        sys.stdout.write(f"No runs in {folder}.\n")
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -12,6 +13,8 @@ INTERVAL = "95 % interval"
 _PIPED_WIDTH = 160
 # Minimum width of a column of texts on a narrow terminal.
 _MIN_WIDTH = 4
+# Rows of a history, the width of its columns but scores, and of a column of scores.
+_MAX_ROWS, _WIDTH, _SET_WIDTH = 15, 30, 12
 
 
 def table_console(*, stderr: bool = False) -> Console:
@@ -50,22 +53,6 @@ def make_table(title: str, texts: Sequence[str], numbers: Sequence[str]) -> Tabl
     return table
 
 
-def size(num_bytes: float) -> str:
-    """Formats a number of bytes.
-
-    Example:
-        >>> size(999), size(12_345), size(3_000_000)
-        ('999 B', '12.3 kB', '3.0 MB')
-    """
-    if num_bytes < 1000:
-        return f"{num_bytes:.0f} B"
-    for unit in ("kB", "MB", "GB", "TB"):
-        num_bytes /= 1000
-        if num_bytes < 999.95 or unit == "TB":
-            break
-    return f"{num_bytes:.1f} {unit}"
-
-
 def number(value: float | None, spec: str = ".2f") -> str:
     """Formats a number; `None` is a dash."""
     return "-" if value is None else format(value, spec)
@@ -74,3 +61,27 @@ def number(value: float | None, spec: str = ".2f") -> str:
 def interval(bounds: tuple[float, float] | None, spec: str = ".2f") -> str:
     """Formats the bounds of an interval; `None` is a dash."""
     return "-" if bounds is None else f"{bounds[0]:{spec}} to {bounds[1]:{spec}}"
+
+
+def history_table(history: Sequence[dict[str, Any]], select: str, width: int) -> Table:
+    """Returns a table of up to 15 evaluations, with as many sets as fit.
+
+    Args:
+        history: The records of `history.jsonl`.
+        select: The set that selected weights, which comes first, or `"last"`.
+        width: Characters of a line.
+    """
+    names = sorted(history[-1]["scores"], key=lambda name: name != select) if history else []
+    names = names[: max(1, (width - _WIDTH) // _SET_WIDTH)]
+    table = make_table("History", (), ("epoch", "loss", *names, "seconds"))
+    step = max(1, -(-len(history) // _MAX_ROWS))
+    # The last one is always shown.
+    records = history[::-1][::step][::-1]
+    for record in records:
+        scores = (number(record["scores"].get(name)) for name in names)
+        table.add_row(
+            f"{record['epoch']:.2f}", f"{record['loss']:.4f}", *scores, f"{record['seconds']:.0f}"
+        )
+    if step > 1:
+        table.caption = f"{len(records)} of {len(history)} evaluations"
+    return table
