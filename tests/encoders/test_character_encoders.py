@@ -10,21 +10,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.contracts import ragged, randomized, row_sparse
 from tests.reference import cnn, lstm
 from tests.reference.charagram import ACTIVATIONS as FUNCTIONS
-from tf_charagram.encoders import char_cnn
 from tf_charagram.encoders.char_cnn import CharCnn
 from tf_charagram.encoders.char_lstm import CharLstm
+from tf_charagram.encoders.options import filter_widths
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.characters import CharacterVectorizer
 
 ROWS = [[1, 3, 4, 1], [], [2], [1, 5, 5, 5, 3, 4, 1]]
 NUM_ROWS = 6
-
-
-@pytest.fixture
-def few_filters(monkeypatch):
-    """Filter sets small enough to differentiate numerically."""
-    monkeypatch.setattr(char_cnn, "FILTERS", {"small": {2: 3, 3: 2}, "kim": {1: 2, 5: 3}})
 
 
 def check(encoder, function, training):
@@ -49,10 +43,10 @@ def check(encoder, function, training):
         assert_allclose(found, slope, rtol=1e-4, atol=1e-5, err_msg=name)
 
 
-@pytest.mark.parametrize("filters", ["small", "kim"])
+@pytest.mark.parametrize("filters", ["2:3,3:2", "1:2,5:3"])
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
-@pytest.mark.parametrize("dense", ["tanh", "linear", "none"])
-def test_char_cnn_equals_reference(few_filters, filters, activation, dense):
+@pytest.mark.parametrize("dense", ["tanh", "relu", "linear", "none"])
+def test_char_cnn_equals_reference(filters, activation, dense):
     settings = {"filters": filters, "activation": activation, "dense": dense}
     encoder = randomized(lambda: CharCnn(num_rows=NUM_ROWS, dim=4, char_dim=3, **settings))
     assert len(encoder.weights) == (5 if dense == "none" else 7)
@@ -87,14 +81,21 @@ def test_char_lstm_equals_reference(use_output_gate, use_peepholes, training):
 
 
 def test_filter_sets_are_the_papers():
-    assert char_cnn.FILTERS["small"] == {2: 175, 3: 175, 4: 175}
-    assert char_cnn.FILTERS["kim"] == {1: 25, 2: 50, 3: 75, 4: 100, 5: 125, 6: 150}
+    assert filter_widths("small") == {2: 175, 3: 175, 4: 175}
+    assert filter_widths("kim") == {1: 25, 2: 50, 3: 75, 4: 100, 5: 125, 6: 150}
     assert CharCnn(num_rows=3, char_dim=2, dense="none").dim == 525
 
 
-def test_dropout(few_filters):
+@pytest.mark.parametrize("filters", ["", "large", "3", "3:0", "0:3", "3:1,3:2", "3:1,", "3:-1"])
+def test_filters_that_are_no_set(filters):
+    with pytest.raises(ConfigError, match=r"`filters` must be small, kim, or width:number"):
+        CharCnn(num_rows=3, filters=filters)
+
+
+def test_dropout():
     """Only in training, with the expectation kept, and from the seed."""
-    make = lambda: CharCnn(num_rows=NUM_ROWS, char_dim=3, dense="none", dropout=0.5)  # noqa: E731
+    settings = {"filters": "2:3,3:2", "dense": "none", "dropout": 0.5}
+    make = lambda: CharCnn(num_rows=NUM_ROWS, char_dim=3, **settings)  # noqa: E731
     encoder, ids = randomized(make), ragged([[1, 3, 4, 1]] * 2_000)
     plain, dropped = encoder(ids).numpy(), encoder(ids, training=True).numpy()
     assert_array_equal(plain, encoder(ids))
@@ -108,7 +109,7 @@ def test_dropout(few_filters):
 @pytest.mark.parametrize(
     ("cls", "settings"), [(CharCnn, {}), (CharLstm, {}), (CharLstm, {"use_peepholes": False})]
 )
-def test_saved_model(few_filters, cls, settings, tmp_path):
+def test_saved_model(cls, settings, tmp_path):
     texts = ["cat", "", "a cat", " ", "Cats!", "\u4e2d"]
     vectorizer = CharacterVectorizer.from_texts(texts[:3])
     encoder = randomized(lambda: cls(num_rows=vectorizer.num_rows, dim=4, char_dim=3, **settings))
@@ -124,7 +125,6 @@ def test_saved_model(few_filters, cls, settings, tmp_path):
 @pytest.mark.parametrize(
     ("cls", "arguments", "message"),
     [
-        (CharCnn, {"filters": "smal"}, r"Unknown filters 'smal'. Did you mean 'small'\?"),
         (CharCnn, {"dense": "none "}, r"Unknown dense 'none '. Did you mean 'none'\?"),
         (CharCnn, {"dropout": 1.0}, r"`dropout` must be in \[0, 1\). Received: dropout=1.0"),
         (CharLstm, {"char_dim": 0}, "`char_dim` must be at least 1. Received: char_dim=0"),

@@ -13,6 +13,7 @@ from tests.reference import cnn as reference
 from tests.reference.lstm import numerical_gradients
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.conv_pooling import ACTIVATIONS, POOLINGS, ConvPooling
+from tf_charagram.layers.ragged import to_padded
 
 DIM = 3
 WIDTHS = {3: 2, 1: 4, 2: 3}
@@ -70,6 +71,30 @@ def test_equals_reference(pooling, activation, in_graph):
     slopes = numerical_gradients(function, arguments, upstream)
     for found, (name, slope) in zip(gradients, slopes.items(), strict=True):
         assert_allclose(found, slope, rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("lengths", [LENGTHS, (0,), ()])
+def test_call_rows_equals_call(pooling, lengths):
+    layer, rng = randomized(activation="tanh", pooling=pooling), np.random.default_rng(0)
+    ids = tf.constant(rng.integers(1, 4, sum(lengths)), tf.int64)
+    ids = tf.RaggedTensor.from_row_lengths(ids, tf.constant(lengths, tf.int64))
+    padded, mask = to_padded(ids)
+    rows = tf.Variable(np.pad(rng.normal(size=(3, DIM)), [(1, 0), (0, 0)]), dtype=tf.float32)
+    watched = [rows, *(weight.value for weight in layer.weights)]
+    found = []
+    for pooled in (
+        lambda: layer.call_rows(rows, padded, mask),
+        lambda: layer(tf.gather(rows, padded), mask=mask),
+    ):
+        with tf.GradientTape() as tape:
+            outputs = pooled()
+        assert outputs.shape == (len(lengths), layer.num_filters)
+        gradients = map(tf.convert_to_tensor, tape.gradient(outputs, watched))
+        # Row 0 is the padding.
+        found.append([outputs, *(g[1:] if i == 0 else g for i, g in enumerate(gradients))])
+    for one, other in zip(*found, strict=True):
+        assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize(("pooling", "expected"), [("max", [5.0, 0.0]), ("sum", [6.0, -3.0])])

@@ -8,17 +8,11 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.encoders.base import Encoder
-from tf_charagram.encoders.options import CharCnnOptions
+from tf_charagram.encoders.options import CharCnnOptions, filter_widths
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.layers.base import ConfiguredLayer, make_dense
 from tf_charagram.layers.conv_pooling import ConvPooling
 from tf_charagram.layers.embedding_table import PaddedEmbedding
-
-#: Name -> number of filters of each width (Charagram, section 4.1.3).
-FILTERS = {
-    "small": {2: 175, 3: 175, 4: 175},
-    "kim": {width: 25 * width for width in range(1, 7)},
-}
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
@@ -31,8 +25,8 @@ class CharCnn(Encoder, ConfiguredLayer):
         char_dim: Width of the character embeddings.
         activation: The non-linearity f of the filters.
         dense: The layer after the pooling, or `"none"`.
-        filters: `"small"`, 175 filters of each of the widths 2 to 4, or `"kim"`, 25 of width 1,
-            50 of width 2, up to 150 of width 6.
+        filters: `"small"`, 175 filters of each of the widths 2 to 4; `"kim"`, 25 of width 1, 50 of
+            width 2, up to 150 of width 6; or the number of each width, as `"3:100,5:200"`.
         dropout: Share of the pooled filters that training drops.
         seed: Seed of the initial weights and of the dropout.
 
@@ -58,8 +52,8 @@ class CharCnn(Encoder, ConfiguredLayer):
         dim: int = 300,
         char_dim: int = CharCnnOptions.char_dim,
         activation: Literal["relu", "tanh"] = CharCnnOptions.activation,
-        dense: Literal["tanh", "linear", "none"] = CharCnnOptions.dense,
-        filters: Literal["small", "kim"] = CharCnnOptions.filters,
+        dense: Literal["tanh", "relu", "linear", "none"] = CharCnnOptions.dense,
+        filters: str = CharCnnOptions.filters,
         dropout: float = CharCnnOptions.dropout,
         seed: int = 0,
         **kwargs: Any,
@@ -83,7 +77,7 @@ class CharCnn(Encoder, ConfiguredLayer):
             name="characters",
         )
         self.pooling = ConvPooling(
-            FILTERS[filters], activation=activation, seed=seed + 1, name="pooling"
+            filter_widths(filters), activation=activation, seed=seed + 1, name="pooling"
         )
         self.pooling.build((None, None, char_dim))
         self.dim = self.pooling.num_filters if dense == "none" else dim
@@ -99,8 +93,7 @@ class CharCnn(Encoder, ConfiguredLayer):
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as character ids."""
-        vectors, mask = self.characters(ids)
-        pooled = self.pooling(vectors, mask=mask)
+        pooled = self.pooling.call_rows(*self.characters.distinct_rows(ids))
         if self._dropout is not None:
             pooled = self._dropout(pooled, training=training)
         return pooled if self.output_layer is None else self.output_layer(pooled)

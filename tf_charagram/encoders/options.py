@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from tf_charagram.checks import check_values
+from tf_charagram.errors import ConfigError
 from tf_charagram.settings import option
 
 
@@ -50,12 +51,18 @@ class CharCnnOptions(EncoderOptions):
     training_only = ("dropout",)
     char_dim: int = option(300, "width of the character embeddings")
     activation: Literal["relu", "tanh"] = option("relu", "non-linearity of the filters")
-    dense: Literal["tanh", "linear", "none"] = option("tanh", "layer after the pooling")
-    filters: Literal["small", "kim"] = option(
+    dense: Literal["tanh", "relu", "linear", "none"] = option("tanh", "layer after the pooling")
+    filters: str = option(
         "small",
-        "small: 175 filters of each width 2 to 4; kim: 25 of width 1, 50 of 2, ... 150 of 6",
+        "small: 175 filters of each width 2 to 4; kim: 25 of width 1, 50 of 2, ... 150 of 6; or "
+        "width:number of each width, as in 3:100,5:200",
     )
     dropout: float = option(0.0, "share of the pooled filters dropped in training")
+
+    def __post_init__(self) -> None:
+        """Checks the values."""
+        super().__post_init__()
+        filter_widths(self.filters)
 
 
 @dataclass(frozen=True)
@@ -113,3 +120,29 @@ class CseOptions(ProjectionOptions):
 
     widths: tuple[int, ...] = option((1, 2, 3), "distinct filter widths")
     activation: Literal["linear", "tanh"] = option("linear", "non-linearity of the filters")
+
+
+#: Name of filters -> number of filters of each width (Charagram, section 4.1.3).
+_FILTERS = {
+    "small": {2: 175, 3: 175, 4: 175},
+    "kim": {width: 25 * width for width in range(1, 7)},
+}
+
+
+def filter_widths(filters: str) -> dict[int, int]:
+    """Returns the number of filters of each width, given the option `filters` of `CharCnn`.
+
+    Raises:
+        ConfigError: It is neither a name nor a list of `width:number`.
+    """
+    if filters in _FILTERS:
+        return _FILTERS[filters]
+    pairs = [part.split(":") for part in filters.split(",")]
+    if all(len(pair) == 2 and all(map(str.isdecimal, pair)) for pair in pairs):
+        widths = {int(width): int(number) for width, number in pairs}
+        if len(widths) == len(pairs) and all(min(item) > 0 for item in widths.items()):
+            return widths
+    raise ConfigError(
+        "`filters` must be small, kim, or width:number of different widths, as in 3:100,5:200. "
+        f"Received: filters={filters!r}"
+    )

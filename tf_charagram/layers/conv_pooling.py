@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError, check_integers, unknown_name
 from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.layers.ragged import sum_rows
 
 ACTIVATIONS = ("linear", "tanh", "relu")
 POOLINGS = ("max", "sum")
@@ -97,12 +98,42 @@ class ConvPooling(ConfiguredLayer):
         # For an empty batch, oneDNN computes convolutions of a wrong shape.
         num_texts = tf.shape(lengths)[0]
         is_empty = tf.cast(tf.equal(num_texts, 0), tf.int32)
-        lengths = tf.concat([lengths, tf.zeros([is_empty], tf.int64)], axis=0)
-        pooled = [
-            self._pooled(inputs, lengths, width, convolution)
-            for (width, _), convolution in zip(self.widths, self.convolutions, strict=True)
-        ]
-        return tf.concat(pooled, axis=1)[:num_texts]
+        inputs, lengths = (
+            tf.pad(inputs, [[0, is_empty], [0, 0], [0, 0]]),
+            tf.pad(lengths, [[0, is_empty]]),
+        )
+
+        def convolve(width: int, kernel: tf.Tensor) -> tf.Tensor:
+            return tf.nn.conv1d(_at_least(inputs, width), kernel, 1, "VALID")
+
+        return self._pooled(convolve, lengths)[:num_texts]
+
+    def call_rows(self, rows: tf.Tensor, ids: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+        """Returns the pooled filters of texts whose steps are rows of a table.
+
+        The same function of `tf.gather(rows, ids)` as `call`, but each column of a filter is
+        multiplied with each row once; a window is then a sum of products. A batch of texts has
+        about 1,000 characters, but only about 40 distinct ones.
+
+        Args:
+            rows: float32 `(num_rows, dim)`; row 0 is zero.
+            ids: int64 `(batch, time)`, rows of the table, 0 at padding.
+            mask: bool `(batch, time)`, true at real steps, which come first.
+        """
+        num_rows = tf.shape(rows, tf.int64)[0]
+
+        def convolve(width: int, kernel: tf.Tensor) -> tf.Tensor:
+            products = tf.reshape(tf.einsum("rd,wdf->wrf", rows, kernel), [-1, kernel.shape[2]])
+            padded = _at_least(ids, width)
+            num_windows = tf.shape(padded)[1] - width + 1
+            steps = [padded[:, i : i + num_windows] + i * num_rows for i in range(width)]
+            windows = tf.RaggedTensor.from_uniform_row_length(
+                tf.reshape(tf.stack(steps, axis=2), [-1]), width
+            )
+            shape = [-1, num_windows, kernel.shape[2]]
+            return tf.reshape(sum_rows(products, windows), shape)
+
+        return self._pooled(convolve, tf.reduce_sum(tf.cast(mask, tf.int64), axis=1))
 
     def compute_mask(self, inputs: tf.Tensor, previous_mask: tf.Tensor | None) -> None:
         """Returns `None`, because the output has no steps."""
@@ -125,18 +156,29 @@ class ConvPooling(ConfiguredLayer):
         return tf.concat(pooled, axis=1)
 
     def _pooled(
-        self, inputs: tf.Tensor, lengths: tf.Tensor, width: int, convolution: keras.layers.Layer
+        self, convolve: Callable[[int, tf.Tensor], tf.Tensor], lengths: tf.Tensor
     ) -> tf.Tensor:
-        shape = tf.shape(inputs)
-        missing = [tf.shape(lengths)[0] - shape[0], tf.maximum(width - shape[1], 0)]
-        outputs = convolution(tf.pad(inputs, [[0, missing[0]], [0, missing[1]], [0, 0]]))
-        num_fitting = _num_fitting(lengths, width)[:, tf.newaxis]
-        fits = (tf.range(tf.shape(outputs, tf.int64)[1]) < num_fitting)[:, :, tf.newaxis]
-        if self.pooling == "sum":
-            return tf.reduce_sum(tf.where(fits, self._function(outputs), 0.0), axis=1)
-        # Activations are monotonic, so it is enough to apply them to the maximum.
-        highest = tf.reduce_max(tf.where(fits, outputs, outputs.dtype.min), axis=1)
-        return tf.where(lengths[:, tf.newaxis] > 0, self._function(highest), 0.0)
+        """Pools windows of every width, `(batch, num_windows, num_filters)` without a bias."""
+        pooled = []
+        for (width, _), part in zip(self.widths, self.convolutions, strict=True):
+            outputs, bias = convolve(width, part.kernel.value), part.bias.value
+            num_fitting = _num_fitting(lengths, width)[:, tf.newaxis]
+            fits = (tf.range(tf.shape(outputs, tf.int64)[1]) < num_fitting)[:, :, tf.newaxis]
+            if self.pooling == "sum":
+                values = self._function(outputs + bias)
+                pooled.append(tf.reduce_sum(tf.where(fits, values, 0.0), axis=1))
+                continue
+            # Activations are monotonic, so it is enough to apply them to the maximum.
+            highest = tf.reduce_max(tf.where(fits, outputs, outputs.dtype.min), axis=1)
+            values = self._function(highest + bias)
+            pooled.append(tf.where(lengths[:, tf.newaxis] > 0, values, 0.0))
+        return tf.concat(pooled, axis=1)
+
+
+def _at_least(inputs: tf.Tensor, width: int) -> tf.Tensor:
+    """Pads `(batch, time, ...)` with zeros to a number of steps."""
+    missing = tf.maximum(width - tf.shape(inputs)[1], 0)
+    return tf.pad(inputs, [[0, 0], [0, missing], *[[0, 0]] * (len(inputs.shape) - 2)])
 
 
 def _num_fitting(lengths: tf.Tensor, width: int) -> tf.Tensor:

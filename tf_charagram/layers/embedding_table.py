@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import check_positive
 from tf_charagram.layers.base import ConfiguredLayer
-from tf_charagram.layers.ragged import gather_rows, sum_rows, to_padded
+from tf_charagram.layers.ragged import gather_padded, sum_rows, to_padded
 
 #: Of a table, a sparse gradient names the rows of the batch.
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
@@ -231,13 +231,22 @@ class PaddedEmbedding(EmbeddingTable):
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the padded vectors and their mask."""
+        rows, padded, mask = self.distinct_rows(ids, training)
+        return gather_padded(rows, padded), mask
+
+    def distinct_rows(
+        self, ids: tf.RaggedTensor, training: bool = False
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        """Returns the distinct rows that ids name, and padded ids into these.
+
+        Returns:
+            float32 `(1 + num_distinct, dim)`, row 0 of zeros for padding; int64 `(batch, time)`;
+            and the mask.
+        """
         touched, positions = tf.unique(ids.values, out_idx=tf.int64)
-        ids = ids.with_values(positions + 1)
         rows = self.rows(touched, training)
         rows = tf.concat([tf.zeros([1, self.dim], rows.dtype), rows], axis=0)
-        padded, mask = to_padded(ids)
-        vectors = gather_rows(rows, tf.reshape(padded, [-1]))
-        return tf.reshape(vectors, tf.concat([tf.shape(mask), [self.dim]], axis=0)), mask
+        return rows, *to_padded(ids.with_values(positions + 1))
 
     def compute_output_spec(
         self, ids: keras.KerasTensor, **kwargs: Any

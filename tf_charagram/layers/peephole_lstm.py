@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import check_positive, check_switches
 from tf_charagram.layers.base import ConfiguredLayer
+from tf_charagram.layers.ragged import gather_padded
 
 
 class _PeepholeLayer(ConfiguredLayer):
@@ -197,9 +198,24 @@ class PeepholeLSTM(_PeepholeLayer):
         del training
         shape = tf.shape(inputs)
         mask = tf.ones(shape[:2], tf.bool) if mask is None else mask
+        return self._run(self.cell.project(tf.transpose(inputs, [1, 0, 2])), mask)
+
+    def call_rows(self, rows: tf.Tensor, ids: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+        """Returns the states of texts whose steps are rows of a small table.
+
+        The same function of `tf.gather(rows, ids)` as `call`, but each row is projected once.
+
+        Args:
+            rows: float32 `(num_rows, dim)`.
+            ids: int64 `(batch, time)`, rows of the table, any at padding.
+            mask: bool `(batch, time)`, true at real steps.
+        """
+        return self._run(gather_padded(self.cell.project(rows), tf.transpose(ids)), mask)
+
+    def _run(self, projected: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+        """Runs over projected inputs `(time, batch, width)`."""
         steps = tf.transpose(mask)[:, :, tf.newaxis]
-        projected = self.cell.project(tf.transpose(inputs, [1, 0, 2]))
-        outputs, last = self._loop(projected, steps, shape[0])
+        outputs, last = self._loop(projected, steps, tf.shape(mask)[0])
         if not self.return_sequences:
             return last
         return tf.transpose(outputs.stack(), [1, 0, 2])

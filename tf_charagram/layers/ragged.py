@@ -133,6 +133,20 @@ def gather_rows(values: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
     return sum_rows(values, tf.RaggedTensor.from_row_splits(indices, splits, validate=False))
 
 
+def gather_padded(values: tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
+    """Gathers rows for padded ids, with the gradient of `gather_rows`.
+
+    Args:
+        values: float32 `(num_rows, dim)`, at least one row.
+        ids: int32 or int64 `(batch, time)`.
+
+    Returns:
+        float32 `(batch, time, dim)`.
+    """
+    rows = gather_rows(values, tf.reshape(ids, [-1]))
+    return tf.reshape(rows, tf.concat([tf.shape(ids), [values.shape[1]]], axis=0))
+
+
 def gather_ragged(ids: tf.RaggedTensor, rows: tf.Tensor) -> tf.RaggedTensor:
     """Gathers rows of a ragged tensor, on the CPU or on a GPU.
 
