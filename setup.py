@@ -87,7 +87,8 @@ setup(
             "demo/page/*",
             "pretrained/*/*",
             "text/*.npz",
-        ]
+        ],
+        "tf_charagram.export.serving": ["files/*"],
     },
     entry_points={"console_scripts": ["charagram = tf_charagram.cli:main"]},
     python_requires=">=3.11,<3.14",

@@ -19,8 +19,12 @@ import tensorflow as tf
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.evaluation.scores import score_sets
 from tf_charagram.export.compression.options import ShrinkOptions
-from tf_charagram.export.compression.shrinking import fitting_options, saved_model_bytes, shrink
-from tf_charagram.export.compression.tables import can_project
+from tf_charagram.export.compression.shrinking import (
+    can_project,
+    fitting_options,
+    saved_model_bytes,
+    shrink,
+)
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.models.weights import SERVED_DTYPES as DTYPES
 from tf_charagram.text.vocabulary import NgramVocabulary

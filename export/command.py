@@ -49,7 +49,6 @@ def export(arguments: Sequence[str]) -> int:
     options = ShrinkOptions(**{name: values[name] for name in types_of(ShrinkOptions)})
     load_tensorflow()
     from tf_charagram.export.serving.card import about_run
-    from tf_charagram.export.serving.config import write_serving_files
     from tf_charagram.export.serving.version import ServingFolder
     from tf_charagram.models.locations import load_any
 
@@ -67,11 +66,10 @@ def export(arguments: Sequence[str]) -> int:
     size_mb = sum(file.stat().st_size for file in version.rglob("*") if file.is_file()) / 1e6
     if removed := folder.prune(values.keep) if values.keep else []:
         lines.append(f"Deleted versions: {', '.join(map(str, removed))}")
-    models = folder.path.parent
     lines += [
-        *map(str, write_serving_files(models)),
+        *map(str, folder.write_server_files()),
         f"Check it: charagram check {version}",
-        f"Serve it: cd {models} && docker compose up",
+        f"Serve it: cd {folder.path.parent} && docker compose up",
     ]
     sys.stdout.write("\n".join([f"{version}  {size_mb:,.1f} MB", *lines, ""]))
     return 0

@@ -28,7 +28,7 @@ def make_parser() -> Parser:
 def run(arguments: Sequence[str]) -> int:
     """Runs the script; returns its exit status."""
     values = make_parser().parse_args(arguments)
-    from tf_charagram.export.compression.tables import pruned
+    from tf_charagram.export.compression.shrinking import pruned
     from tf_charagram.models.embedder import TextEmbedder
 
     model = TextEmbedder.load(values.model)

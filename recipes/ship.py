@@ -135,7 +135,7 @@ def ship(
 
 def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | None) -> Any:
     """Returns an embedder with fewer n-grams or dimensions, float32 and not folded."""
-    from tf_charagram.export.compression.tables import projected, pruned
+    from tf_charagram.export.compression.shrinking import projected, pruned
 
     vectorizer, encoder = model.parts
     if max_ngrams is not None:

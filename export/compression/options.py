@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tf_charagram.checks import check_values
-from tf_charagram.errors import ConfigError
+from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.settings import option
 
 
@@ -29,10 +29,8 @@ class ShrinkOptions:
     def __post_init__(self) -> None:
         """Validates values that do not depend on the model."""
         check_values(self)
-        for name in ("max_ngrams", "dim"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ConfigError(f"`{name}` must be at least 1 or None. Received: {name}={value}")
+        given = {"max_ngrams": self.max_ngrams, "dim": self.dim}
+        check_positive(**{name: value for name, value in given.items() if value is not None})
         if self.max_mb is None:
             return
         if not 0 < self.max_mb < math.inf:
@@ -42,6 +40,5 @@ class ShrinkOptions:
         if (self.dtype, self.max_ngrams, self.dim) != ("float32", None, None):
             raise ConfigError(
                 "`max_mb` chooses `dtype`, `max_ngrams` and `dim`, and cannot be combined with "
-                f"them. Received: max_mb={self.max_mb}, dtype={self.dtype}, "
-                f"max_ngrams={self.max_ngrams}, dim={self.dim}"
+                f"them. Received: {self}"
             )

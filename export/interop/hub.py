@@ -47,13 +47,12 @@ def push(model: str | Path, address: str, *, private: bool = False) -> str:
     return str(commit.commit_url)
 
 
-def load(address: str, *, folded: bool = False, correct_spelling: bool = True) -> TextEmbedder:
+def load(address: str, **options: bool) -> TextEmbedder:
     """Loads a model, downloading it unless it is cached.
 
     Args:
         address: `hf://OWNER/NAME`, or `hf://OWNER/NAME@REVISION` for a branch, tag or commit.
-        folded: See `TextEmbedder.load`.
-        correct_spelling: See `TextEmbedder.load`.
+        **options: See `TextEmbedder.load`.
 
     Raises:
         ConfigError: The address is malformed, or huggingface_hub is not installed.
@@ -63,7 +62,7 @@ def load(address: str, *, folded: bool = False, correct_spelling: bool = True) -
     repository, revision = _parse(address)
     with _hub_errors(f"Cannot download {address}"):
         folder = hub.snapshot_download(repository, revision=revision, allow_patterns=list(FILES))
-    return TextEmbedder.load(folder, folded=folded, correct_spelling=correct_spelling)
+    return TextEmbedder.load(folder, **options)
 
 
 def _parse(address: str) -> tuple[str, str | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterable, Sequence
 from itertools import chain, cycle, islice
@@ -74,51 +73,44 @@ class GoldenCall(NamedTuple):
 def write_golden(path: Path, model: TextModel, texts: Sequence[bytes]) -> None:
     """Writes calls of all signatures with their answers, as Python computes them.
 
-    The file is JSON with strings in base64 and numbers with seven digits.
+    The file is JSON with a character for each byte of a string, and numbers with seven digits.
     """
     texts, calls = [*texts[:_NUM_GOLDEN], *_HARD_TEXTS], []
     for signature, function in model.signatures().items():
         names = [spec.name for spec in function.input_signature]
         inputs = make_inputs(names, texts, [*texts[1:], texts[0]])
         tensors = {name: tf.constant(values, _dtype_of(name)) for name, values in inputs.items()}
-        outputs = {name: value.numpy().tolist() for name, value in function(**tensors).items()}
-        calls.append([signature, _encode(inputs), _encode(outputs)])
+        outputs = {name: _rounded(value.numpy()) for name, value in function(**tensors).items()}
+        calls.append([signature, inputs, outputs])
     with whole_file(path, "w") as file:
-        json.dump(calls, file)
+        json.dump(calls, file, default=lambda value: value.decode("latin-1"))
+
+
+def _rounded(array: np.ndarray) -> Any:
+    is_float = array.dtype.kind == "f"
+    return (np.char.mod("%.7g", array).astype(float) if is_float else array).tolist()
 
 
 def read_golden(path: Path) -> list[GoldenCall]:
     """Reads the calls that `write_golden` wrote."""
     return [
-        GoldenCall(signature, _decode(inputs), {
-            name: _array(values) for name, values in _decode(outputs).items()
-        })
+        GoldenCall(
+            signature,
+            {name: _to_bytes(values) for name, values in inputs.items()},
+            {name: _array(values) for name, values in outputs.items()},
+        )
         for signature, inputs, outputs in read_json(path)
-    ]  # fmt: skip
+    ]
 
 
 def _array(values: list[Any]) -> np.ndarray:
-    # NumPy's own type of strings drops NULs at their ends.
     array = np.array(values)
-    return np.array(values, object) if array.dtype.kind == "S" else array
+    # NumPy's own type of strings drops NULs at their ends.
+    return np.array(_to_bytes(values), object) if array.dtype.kind == "U" else array
 
 
-def _encode(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _encode(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [*map(_encode, value)]
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    return float(f"{value:.7g}") if isinstance(value, float) else value
-
-
-def _decode(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _decode(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [*map(_decode, value)]
-    return base64.b64decode(value) if isinstance(value, str) else value
+def _to_bytes(values: list[Any]) -> list[Any]:
+    return [value.encode("latin-1") if isinstance(value, str) else value for value in values]
 
 
 def write_warmup(path: Path, name: str, model: TextModel, texts: Sequence[bytes]) -> None:

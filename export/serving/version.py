@@ -11,7 +11,6 @@ from typing import Any
 
 from tf_charagram.errors import RunError
 from tf_charagram.export.serving.card import page
-from tf_charagram.export.serving.config import NAME, batching_parameters, is_batchable
 from tf_charagram.export.serving.requests import write_golden, write_warmup
 from tf_charagram.files.json_files import read_json
 from tf_charagram.files.writing import partial_folder, temporary_folder, whole_file
@@ -22,6 +21,11 @@ GOLDEN = "assets.extra/golden.json"
 WARMUP = "assets.extra/tf_serving_warmup_requests"
 #: TensorFlow Serving looks for it in a version, and does not batch a model without it.
 BATCHING_PARAMETERS = "batching_params.pbtxt"
+# The files that the server is started with, as they are at first.
+_SERVER_FILES = Path(__file__).parent / "files"
+_BATCHING = "batching.config"
+# Names that may be part of the URL of a REST call.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _VERSION = re.compile(r"[1-9][0-9]{0,17}")
 
 
@@ -41,7 +45,7 @@ class ServingFolder:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(os.path.abspath(path))
         self.name = self.path.name
-        if not NAME.fullmatch(self.name):
+        if not _NAME.fullmatch(self.name):
             raise RunError(
                 f"'{self.name}' is part of the URL of the model: use only letters, digits, dots, "
                 f"underscores and hyphens. Received: --to {path}"
@@ -89,9 +93,12 @@ class ServingFolder:
             model.write_saved_model(partial, about)
             card = read_json(partial / MODEL_CARD)
             self._write_assets(partial, model, texts)
-            if is_batchable(card):
-                with whole_file(partial / BATCHING_PARAMETERS) as file:
-                    file.write(batching_parameters(self.path.parent))
+            signatures = card["signatures"].values()
+            # Batching needs one row per text in each input and output; taggers have more.
+            if not any("row_lengths" in {**one["inputs"], **one["outputs"]} for one in signatures):
+                edited = self.path.parent / _BATCHING
+                batching = edited if edited.exists() else _SERVER_FILES / _BATCHING
+                shutil.copyfile(batching, partial / BATCHING_PARAMETERS)
             number = max(self.versions, default=0) + 1
             with whole_file(partial / "README.md", "w") as file:
                 file.write(page(card, self.name, number))
@@ -108,3 +115,32 @@ class ServingFolder:
     def _write_assets(self, folder: Path, model: TextModel, texts: Sequence[bytes]) -> None:
         write_golden(folder / GOLDEN, model, texts)
         write_warmup(folder / WARMUP, self.name, model, texts)
+
+    def write_server_files(self) -> list[Path]:
+        """Writes the files of the server next to the folder, and lists all models there.
+
+        `models.config` is rewritten. The other files are written once, and may be edited.
+
+        Returns:
+            The files written.
+
+        Raises:
+            RunError: The disk is full or a file cannot be written.
+        """
+        models = self.path.parent
+        names = {path.parent.parent.name for path in models.glob("*/[0-9]*/saved_model.pb")}
+        # The folder is mounted as /models.
+        configs = "".join(
+            f'  config {{ name: "{name}" base_path: "/models/{name}" '
+            'model_platform: "tensorflow" }\n'
+            for name in sorted(filter(_NAME.fullmatch, names))
+        )
+        texts = {file.name: file.read_text() for file in sorted(_SERVER_FILES.iterdir())}
+        texts = {name: text for name, text in texts.items() if not (models / name).exists()}
+        texts["models.config"] = (
+            f"# Rewritten by each `charagram export`.\nmodel_config_list {{\n{configs}}}\n"
+        )
+        for name, text in texts.items():
+            with whole_file(models / name, "w") as file:
+                file.write(text)
+        return [models / name for name in texts]

@@ -15,7 +15,7 @@ from tf_charagram.cli.run_flags import parse_run
 from tf_charagram.cli.train import make_parser
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.compression.tables import pruned
+from tf_charagram.export.compression.shrinking import pruned
 from tf_charagram.models.locations import read_config
 from tf_charagram.models.model_folder import read_dictionary
 from tf_charagram.search.texts import read_vocabulary

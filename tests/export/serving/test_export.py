@@ -15,9 +15,13 @@ from tests.commands import call, full_disk
 from tf_charagram.errors import RunError
 from tf_charagram.export.command import main, real_texts
 from tf_charagram.export.serving.card import page
-from tf_charagram.export.serving.config import models_config, write_serving_files
 from tf_charagram.export.serving.requests import prediction_log, read_golden, write_warmup
-from tf_charagram.export.serving.version import GOLDEN, WARMUP, ServingFolder
+from tf_charagram.export.serving.version import (
+    BATCHING_PARAMETERS,
+    GOLDEN,
+    WARMUP,
+    ServingFolder,
+)
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.training.loop import TrainingLoop
 
@@ -186,37 +190,34 @@ class TestErrors:
         assert "has no text" in capsys.readouterr().err
 
 
-class TestServingFiles:
-    def test_lists_every_model(self, tmp_path):
-        for name in ("words", "sentences"):
-            version_like(tmp_path / name / "3")
-        version_like(tmp_path / "words" / "12")
+class TestServerFiles:
+    def test_every_model_is_listed(self, tmp_path):
+        for name in ("words/3", "words/12", "sentences/3", 'a"b/1', ".trash/1"):
+            version_like(tmp_path / name)
         (tmp_path / "notes").mkdir()
-        for name in ('a"b', ".trash", "a b"):
-            version_like(tmp_path / name / "1")
-        text = models_config(tmp_path)
+        ServingFolder(tmp_path / "words").write_server_files()
+        text = (tmp_path / "models.config").read_text()
         assert text.count("config {") == 2
         assert 'name: "words" base_path: "/models/words"' in text
-
-    def test_edited_files_stay(self, tmp_path):
-        assert len(write_serving_files(tmp_path)) == 4
-        (tmp_path / "compose.yaml").write_text("mine")
-        assert [path.name for path in write_serving_files(tmp_path)] == ["models.config"]
-        assert (tmp_path / "compose.yaml").read_text() == "mine"
-
-    def test_the_server_can_read_its_models(self, tmp_path):
         pytest.importorskip("tensorflow_serving", reason="needs the extra `serving`")
         from tensorflow_serving.config import model_server_config_pb2
 
-        version_like(tmp_path / "words" / "1")
-        message = text_format.Parse(
-            models_config(tmp_path), model_server_config_pb2.ModelServerConfig()
-        )
-        (config,) = message.model_config_list.config
-        assert (config.name, config.base_path) == ("words", "/models/words")
+        message = text_format.Parse(text, model_server_config_pb2.ModelServerConfig())
+        models = [(config.name, config.base_path) for config in message.model_config_list.config]
+        assert models == [("sentences", "/models/sentences"), ("words", "/models/words")]
+
+    def test_edited_files_stay(self, trained, tmp_path):
+        folder = ServingFolder(tmp_path / "words")
+        assert len(folder.write_server_files()) == 4
+        for name in ("batching.config", "compose.yaml"):
+            (tmp_path / name).write_text("mine")
+        assert [path.name for path in folder.write_server_files()] == ["models.config"]
+        version = folder.write(TextEmbedder.load(trained.folder), {}, [b"cat"])
+        for path in (tmp_path / "compose.yaml", version / BATCHING_PARAMETERS):
+            assert path.read_text() == "mine"
 
     def test_compose_names_the_files_there_are(self, tmp_path):
-        write_serving_files(tmp_path)
+        ServingFolder(tmp_path / "words").write_server_files()
         service = yaml.safe_load((tmp_path / "compose.yaml").read_text())["services"]["serving"]
         assert service["volumes"] == [".:/models:ro"] and ":" in service["image"]
         files = [flag.partition("=/models/")[2] for flag in service["command"]]

@@ -17,7 +17,6 @@ from tf_charagram.export.check.c_runtime import CRuntime
 from tf_charagram.export.check.checks import VersionChecks
 from tf_charagram.export.check.judge import judged
 from tf_charagram.export.check.probe import measure, saved_model
-from tf_charagram.export.serving.config import batching_parameters
 from tf_charagram.export.serving.requests import make_inputs, read_golden, sample_texts
 from tf_charagram.export.serving.version import BATCHING_PARAMETERS, GOLDEN, WARMUP
 from tf_charagram.models.locations import MODELS, load_any, model_class
@@ -169,11 +168,6 @@ def test_page_of_a_tagger(export):
     assert "`row_lengths` int64 (n), `tokens` string (n)" in text
     assert '"row_lengths": [2, 2], "tokens": ["It", "works", "Does", "it"]' in text
     assert "import tensorflow_text" in text
-
-
-def test_edited_batching(tmp_path):
-    (tmp_path / "batching.config").write_text("max_batch_size { value: 7 }")
-    assert batching_parameters(tmp_path) == b"max_batch_size { value: 7 }"
 
 
 def test_only_embedders_are_made_smaller(export, tmp_path, capsys):
