@@ -151,14 +151,6 @@ def test_step_of_each_encoder(name, specs_of):
 
 
 @pytest.mark.parametrize(
-    ("name", "optimizer"),
-    some_now([*itertools.product(ENCODERS, OPTIMIZERS)], ("cse", "adagrad"), ("lstm", "sgd")),
-)
-def test_step_of_each_optimizer(name, optimizer, specs_of):
-    check(paraphrase(name, optimizer), specs_of("sentences"))
-
-
-@pytest.mark.parametrize(
     ("name", "dense_l2"),
     some_now(
         [*itertools.product(["dan", "identity_rnn"], [False, True])],

@@ -199,7 +199,6 @@ class TrainingRun:
             "bad_lines_skipped": self.task.bad_lines.count,
             "num_workers": self.exchange.size,
             "steps": self.loop.step,
-            "updates": int(self._trainer.optimizer.iterations.numpy()),
             f"{unit}_per_second": round(last["examples"] / max(last["seconds"], 1e-9), 1),
             "training_seconds": last["seconds"],
             "seconds": round(time.perf_counter() - start, 2),

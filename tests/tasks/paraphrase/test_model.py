@@ -266,7 +266,6 @@ def test_batches_without_ids_or_negatives_change_no_weight():
     ("settings", "message"),
     [
         ({"pull_back": "no"}, "`pull_back` must be True or False. Received: pull_back='no'"),
-        ({"metrics": ["mse"]}, "`metrics` must be Keras metrics, .* Received: 'mse'"),
         ({"margin": 2.5}, r"`margin` must be in \[0, 2\]. Received: margin=2.5"),
         ({"l2": float("inf")}, "`l2` must be a finite number. Received: l2=inf"),
         ({"l2_composition": 1e30}, "`l2_composition` must be at most 1000. Received: .*=1e[+]30"),

@@ -39,9 +39,6 @@ class ParaphraseModel(StepModel):
     first, then rights, `tf.RaggedTensor` int32 `(2B, None)`; and int64 `(2B,)`, equal for equal
     texts. One forward pass over the 2B texts serves mining, loss and gradient.
 
-    Attributes:
-        step: Number of batches trained on.
-
     Args:
         encoder: Keras layer from ragged ids to `(batch, dim)`.
         vectorizer: Keras layer from strings to ids, to train on raw pairs.
@@ -104,12 +101,6 @@ class ParaphraseModel(StepModel):
             ConfigError: An argument is out of range, or the encoder has no trainable weight.
         """
         check_margin(margin)
-        for metric in metrics:
-            if not isinstance(metric, keras.metrics.Metric):
-                raise ConfigError(
-                    "`metrics` must be Keras metrics, such as keras.metrics.CosineSimilarity(). "
-                    f"Received: {metric!r}"
-                )
         super().compile(optimizer, **kwargs)
         self.pair_metrics = list(metrics)
         self.margin = margin
