@@ -22,7 +22,7 @@ import processes
 import tensorflow as tf
 import twins
 
-from tf_charagram.data.pipeline.pair_stream import Pairs, PairStream
+from tf_charagram.data.pair_stream import Pairs, PairStream
 from tf_charagram.data.readers.pairs import Pair
 from tf_charagram.encoders import encoder_class
 from tf_charagram.optimizers import make_optimizer

@@ -21,7 +21,7 @@ from peers import embed
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from tf_charagram.data.pipeline.typos import add_typos
+from tf_charagram.data.typos import add_typos
 
 NUM_EXAMPLES = (100, 500)
 TYPOS = 3

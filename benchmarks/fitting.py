@@ -7,10 +7,10 @@ from tempfile import TemporaryDirectory
 
 import keras
 
-from tf_charagram.data.pipeline.corpus import Example
-from tf_charagram.data.pipeline.pair_stream import Pairs, write_pairs
-from tf_charagram.data.pipeline.stream import Stream
+from tf_charagram.data.corpus import Example
+from tf_charagram.data.pair_stream import Pairs, write_pairs
 from tf_charagram.data.readers.pairs import Pair
+from tf_charagram.data.stream import Stream
 from tf_charagram.text.tensors import ids_function
 from tf_charagram.training.step_model import StepModel
 

@@ -104,8 +104,8 @@ def main() -> None:
     parser.add_argument("--sets", required=True, help="folder of STS sets and sets of words")
     parser.add_argument("--out", help="JSON file of `picture.py` that gets the results, too")
     arguments = parser.parse_args()
-    from tf_charagram.data.pipeline.typos import with_typos
     from tf_charagram.data.sets import evaluation_sets
+    from tf_charagram.data.typos import with_typos
 
     sentences, words = (
         evaluation_sets(arguments.sets, kinds=(kind,)) for kind in ("sts", "wordsim")

@@ -19,7 +19,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.pipeline.pair_stream import Pairs, PairStream
+from tf_charagram.data.pair_stream import Pairs, PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.tasks.paraphrase.model import ParaphraseModel

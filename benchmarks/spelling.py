@@ -23,8 +23,8 @@ import common
 import numpy as np
 from scipy.optimize import minimize
 
-from tf_charagram.data.pipeline.typos import add_typos
 from tf_charagram.data.readers.misspellings import Misspelling, read_misspellings
+from tf_charagram.data.typos import add_typos
 from tf_charagram.evaluation.misspelling_scores import cosine_blocks
 from tf_charagram.evaluation.misspellings import MisspellingQueries, score_ranks
 from tf_charagram.models.embedder import TextEmbedder

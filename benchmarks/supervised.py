@@ -18,7 +18,7 @@ import fitting
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.pipeline.stream import ExampleStream
+from tf_charagram.data.stream import ExampleStream
 from tf_charagram.encoders import encoder_class
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.models.embedder import TextEmbedder

@@ -163,7 +163,7 @@ def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:
 
     Words without an n-gram that it has are left out: all of them have the same vector.
     """
-    from tf_charagram.data.readers.word_counts import read_word_counts
+    from tf_charagram.data.readers.words import read_word_counts
     from tf_charagram.text.dictionary import Dictionary, counts_of_entries, words_of
     from tf_charagram.text.tensors import string_tensor
 

@@ -13,7 +13,7 @@ from research.baselines.specs import baseline_specs, load_baselines
 from research.baselines.word_average import WordAverage
 from research.pair_scores import save_pairs
 from research.paper_numbers import MEANS, PaperScores, paper_scores
-from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.embedders import (
     EmbedderEvaluation,

@@ -12,8 +12,8 @@ import numpy as np
 
 from research.analysis.pairs import without_other_scales
 from research.analysis.words import count_words
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.pipeline.sources import named_pairs
+from tf_charagram.data.corpus import pairs_reader
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.errors import ConfigError
@@ -98,7 +98,7 @@ class Inputs:
         """
         if not self.train_data:
             raise ConfigError("This analysis needs --train-data: training pairs.")
-        sources = (named_pairs(name, self.bad_lines) for name in self.train_data)
+        sources = (pairs_reader(name)(self.bad_lines) for name in self.train_data)
         return [pair for source in sources for pair in source if all(map(str.strip, pair))]
 
     @cached_property

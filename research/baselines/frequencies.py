@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from research.analysis.words import split_texts
-from tf_charagram.data.readers.word_counts import read_word_counts
+from tf_charagram.data.readers.words import read_word_counts
 from tf_charagram.errors import DataError
 
 

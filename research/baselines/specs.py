@@ -10,7 +10,7 @@ from typing import cast, get_args
 from research.baselines.frequencies import WordFrequencies
 from research.baselines.stored_vectors import StoredVectors
 from research.baselines.word_average import Weighting, WordAverage, load_table
-from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.evaluation.embedders import Baseline
 from tf_charagram.evaluation.tfidf import CharacterTfidf

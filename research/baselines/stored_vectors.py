@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from research.readers.text_vectors import read_text_vectors
-from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
 
 _NUM_SHOWN = 3

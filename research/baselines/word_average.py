@@ -14,7 +14,7 @@ from research.analysis.words import split_texts
 from research.baselines.frequencies import WordFrequencies, words_of, zipf
 from research.baselines.word_tables import FastTextTable, StoredTable, WordTable
 from research.readers.word_vectors import is_fasttext_model, load_fasttext
-from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, unknown_name
 
 Weighting = Literal["none", "inverse-frequency", "sif"]

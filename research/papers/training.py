@@ -14,7 +14,7 @@ import numpy as np
 
 from research.papers.runs import RUNS, Run, Subset
 from research.papers.sources import Source
-from tf_charagram.data.pipeline.sources import pairs_files
+from tf_charagram.data.corpus import pairs_files
 from tf_charagram.data.readers.scored import set_name
 from tf_charagram.errors import ConfigError, DataError, RunError
 from tf_charagram.files.json_files import read_json

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.errors import DataError
 from tf_charagram.files.writing import check_is_file
 from tf_charagram.lazy import extra_module

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.lines import open_bytes
-from tf_charagram.data.readers.word_vectors import scan_word_vectors
+from tf_charagram.data.readers.lines import BadLines, open_bytes
+from tf_charagram.data.readers.words import scan_word_vectors
 from tf_charagram.errors import DataError
 from tf_charagram.lazy import extra_module
 

@@ -20,12 +20,12 @@ import numpy as np
 from tests.campaigns.fuzz import RESULT, Run, Target, check
 from tests.campaigns.mutations import changed_arrays, changed_json, mutated
 from tests.texts import NASTY
-from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.data.readers.pairs import read_pairs
 from tf_charagram.data.readers.sick import read_sick
 from tf_charagram.data.readers.sts import read_sts
-from tf_charagram.data.readers.word_vectors import load_word_vectors, scan_word_vectors
+from tf_charagram.data.readers.words import load_word_vectors, scan_word_vectors
 from tf_charagram.data.readers.wordsim import read_wordsim
 from tf_charagram.tasks.distillation.teacher import read_vectors
 from tf_charagram.tasks.sentiment.data import read_labelled_texts, read_trees

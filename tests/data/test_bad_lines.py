@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.demo.conftest import TEXTS
 from tests.models.answers import parts, randomized
 from tests.texts import NASTY
-from tf_charagram.data.pipeline.typos import add_typos
+from tf_charagram.data.typos import add_typos
 from tf_charagram.demo.answers import MAX_EDITS, Answers, example, load_embedder
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError

@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands import call
 from tests.search.conftest import save_model
-from tf_charagram.data.readers.word_vectors import scan_word_vectors
+from tf_charagram.data.readers.words import scan_word_vectors
 from tf_charagram.errors import ConfigError, DataError, RunError
 from tf_charagram.export.convert import (
     model_from_table,

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tf_charagram.data.pipeline.stream import ExampleStream
+from tf_charagram.data.stream import ExampleStream
 from tf_charagram.optimizers import OPTIMIZERS, make_optimizer
 from tf_charagram.tasks.pairs.model import PairLabelHead, PairScoreHead
 from tf_charagram.tasks.sentiment.model import TextHead

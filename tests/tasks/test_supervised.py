@@ -6,6 +6,7 @@ import pytest
 
 from tf_charagram.errors import DataError
 from tf_charagram.evaluation.classification import score_labels
+from tf_charagram.tasks.labelled import named_sets
 from tf_charagram.tasks.pairs.task import relatedness_table, score_relatedness
 from tf_charagram.tasks.supervised import (
     check_classes,
@@ -13,6 +14,21 @@ from tf_charagram.tasks.supervised import (
     classification_table,
     label_table,
 )
+
+
+@pytest.mark.parametrize(
+    ("eval_data", "data", "expected"),
+    [
+        ((), ("starter",), ["starter.dev", "starter.test"]),
+        (("x.tsv",), ("starter",), ["x"]),
+        ((), ("x.tsv",), []),
+        ((), ("starter", "x.tsv"), []),
+        (("starter", "a/x.tsv", "b/x.tsv"), (),
+         ["starter.dev", "starter.test", "a/x.tsv", "b/x.tsv"]),
+    ],
+)  # fmt: skip
+def test_named_sets(eval_data, data, expected):
+    assert [name for name, _, _ in named_sets(eval_data, data)] == expected
 
 
 def test_check_classes():

@@ -22,7 +22,7 @@ from tests.commands import (
 )
 from tests.contracts import some_now
 from tf_charagram.cli.runs import read_run
-from tf_charagram.data.pipeline.pair_stream import PairStream
+from tf_charagram.data.pair_stream import PairStream
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig

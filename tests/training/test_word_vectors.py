@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.commands import call, interrupt_training_at
 from tests.training.test_resume import assert_same_weights
-from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.encoders import ENCODERS, vectorizer_of
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig

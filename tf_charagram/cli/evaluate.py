@@ -11,7 +11,7 @@ from rich.table import Table
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
-from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError
 from tf_charagram.reporting.console import table_console
 from tf_charagram.reporting.quiet_tensorflow import load_tensorflow

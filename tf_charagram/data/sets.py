@@ -10,9 +10,8 @@ from pkgutil import iter_modules
 import numpy as np
 
 from tf_charagram.data import readers
-from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.download import SOURCES, cached
-from tf_charagram.data.readers.columns import read_records
+from tf_charagram.data.readers.lines import BadLines, read_records
 from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
 from tf_charagram.data.readers.wordsim import read_wordsim
 from tf_charagram.data.starter import STARTER, graded_pairs

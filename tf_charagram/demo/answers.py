@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from tf_charagram.data.pipeline.typos import add_typos
+from tf_charagram.data.typos import add_typos
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.losses.similarity import normalize_rows

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
-from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.misspellings import read_misspellings
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.evaluation.embedders import model_labels

@@ -9,11 +9,12 @@ from typing import Any, ClassVar, NamedTuple
 
 from rich.table import Table
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.pipeline.sources import labelled_file, named_sets
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.scored import set_name
 from tf_charagram.data.starter import STARTER, starter_file
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.files.json_files import read_json
+from tf_charagram.files.writing import check_is_file
 from tf_charagram.models.locations import read_config, read_kind
 from tf_charagram.tasks import TASKS, settings_class, task_class
 from tf_charagram.training.run_folder import RunFolder, checksums
@@ -46,8 +47,10 @@ class LabelledTask(Task):
     @staticmethod
     def files_of(name: str) -> tuple[Path, ...]:
         """Returns the file of a `--data` or `--eval-data` value; see `Task.files_of`."""
-        file = labelled_file(name)
-        return () if file is None else (file,)
+        if name == STARTER:
+            return ()
+        check_is_file(name)
+        return (Path(name),)
 
     def read(self) -> None:
         """Reads the examples and the sets; see `Task.read`."""
@@ -71,9 +74,8 @@ class LabelledTask(Task):
             DataError: The file is missing or bad.
             ConfigError: The task has no starter set.
         """
-        file = labelled_file(path)
-        if file is not None:
-            return self.read_file(file, split, name)
+        if files := self.files_of(path):
+            return self.read_file(files[0], split, name)
         if self.starter is None:
             raise ConfigError(f"The task '{self.config.task}' has no starter set. Give a file.")
         return self.read_file(starter_file(self.starter, split), split, f"{STARTER}.{split}")
@@ -176,3 +178,26 @@ def labelled_tables(results: Sequence[LabelledEvaluation]) -> list[tuple[str, li
         (result.model if len(results) > 1 else "", result.task.tables(result.scores))
         for result in results
     ]
+
+
+def named_sets(eval_data: Sequence[str], data: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Returns the sets of labelled examples to score on: name, file or `starter`, and split.
+
+    `starter` stands for the sets `starter.dev` and `starter.test`, which are also the default if
+    only the starter set is trained on. A file is named by its name without suffix, or by its whole
+    path if another file has the same name.
+
+    Args:
+        eval_data: The `--eval-data` values.
+        data: The `--data` values.
+    """
+    if not eval_data and set(data) == {STARTER}:
+        eval_data = (STARTER,)
+    names = list(map(set_name, eval_data))
+    named: list[tuple[str, str, str]] = []
+    for path, name in zip(eval_data, names, strict=True):
+        if path == STARTER:
+            named += [(f"{STARTER}.{split}", STARTER, split) for split in ("dev", "test")]
+        else:
+            named.append((path if names.count(name) > 1 else name, path, "test"))
+    return named

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.pipeline.stream import ExampleStream
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.stream import ExampleStream
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.errors import DataError
 from tf_charagram.evaluation.classification import ClassificationScore, score_labels

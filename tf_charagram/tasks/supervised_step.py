@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import context
 
-from tf_charagram.data.pipeline.device import first_gpu
+from tf_charagram.data.stream import first_gpu
 from tf_charagram.training.step_model import StepModel
 
 

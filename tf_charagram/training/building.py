@@ -12,7 +12,7 @@ from typing import Any
 
 import keras
 
-from tf_charagram.data.readers.word_counts import WordsOf, read_word_counts
+from tf_charagram.data.readers.words import WordsOf, read_word_counts
 from tf_charagram.encoders import encoder_class, vectorizer_of
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import tables_in

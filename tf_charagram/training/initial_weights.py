@@ -10,8 +10,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.word_vectors import load_word_vectors, word_vectors_dim
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.words import load_word_vectors, word_vectors_dim
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import embedding_tables
 from tf_charagram.models.embedder import TextEmbedder
@@ -60,7 +60,7 @@ def load_pretrained(
     names = sorted({*UNKNOWN_NAMES}.difference(words), key=UNKNOWN_NAMES.index)
     loaded = load_word_vectors(path, [*words, *names], on_bad_line=bad_lines or config.on_bad_line)
     table = encoder.word_table.numpy()
-    check_width(path, loaded.dim, table.shape[1])
+    check_width(path, loaded.matrix.shape[1], table.shape[1])
     found, vectors = loaded.is_known[: len(words)], loaded.matrix[: len(words)]
     # Row 0 is that of unknown words; the rows after the words are n-grams.
     table[1 : 1 + len(words)][found] = vectors[found]

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.pipeline.stream import Segment, Stream
+from tf_charagram.data.stream import Segment, Stream
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.training.checkpoints import Checkpoints, KeptModel, Savable

@@ -15,7 +15,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from tf_charagram.data.pipeline.stream import Stream
+from tf_charagram.data.stream import Stream
 from tf_charagram.files.writing import tensorflow_writing
 from tf_charagram.optimizers.exchange import ALONE, Exchange
 from tf_charagram.reporting.progress import ProgressLine

@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 
 from tf_charagram.checks import check_clip_norm
-from tf_charagram.data.pipeline.device import from_parts
+from tf_charagram.data.stream import from_parts
 from tf_charagram.errors import ConfigError, check_switches
 from tf_charagram.layers.embedding_table import Gradient, RaggedEmbeddingSum
 from tf_charagram.losses.penalties import L2Penalties

@@ -13,10 +13,10 @@ from typing import Any, ClassVar, TypeVar
 import keras
 from rich.table import Table
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.pipeline.sources import pairs_files
-from tf_charagram.data.pipeline.stream import Stream
+from tf_charagram.data.corpus import pairs_files
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.starter import STARTER
+from tf_charagram.data.stream import Stream
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.locations import model_files
 from tf_charagram.optimizers.exchange import ALONE, Exchange

@@ -6,8 +6,8 @@ import gzip
 
 import pytest
 
-from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.columns import read_columns
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
 
 SICK = (

@@ -6,8 +6,8 @@ import gzip
 
 import pytest
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.pipeline.sources import pair_corpus
+from tf_charagram.data.corpus import PairCorpus, pairs_reader
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.pairs import read_aligned, read_pairs
 from tf_charagram.errors import ConfigError, DataError
 
@@ -125,7 +125,8 @@ class TestAligned:
         assert list(read_aligned(*paths)) == expected
 
     def test_as_data(self, files):
-        corpus = pair_corpus(["::".join(map(str, files("a\n\nb\n", "c\nx\nd\n")))], BadLines())
+        reader = pairs_reader("::".join(map(str, files("a\n\nb\n", "c\nx\nd\n"))))
+        corpus = PairCorpus([reader], BadLines())
         assert list(corpus.survey()) == ["a", "c", "b", "d"]
         assert corpus.num_empty == 1
 
@@ -144,4 +145,4 @@ class TestAligned:
     def test_missing_file(self, files):
         left, _ = files("a\n", "b\n")
         with pytest.raises(DataError, match=r"none: no such file; .*main.tok::none means two file"):
-            pair_corpus([f"{left}::none"], BadLines())
+            pairs_reader(f"{left}::none")

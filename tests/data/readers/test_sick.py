@@ -7,7 +7,7 @@ import gzip
 import numpy as np
 import pytest
 
-from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.sick import find_sick, read_sick
 from tf_charagram.errors import ConfigError, DataError
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.tasks.distillation import lines as module
 from tf_charagram.tasks.distillation.lines import TeacherLines, nearest_lines

@@ -9,8 +9,8 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.pipeline.typos import Typos
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.typos import Typos
 from tf_charagram.errors import ConfigError
 from tf_charagram.tasks.distillation.lines import MeanOfTeachers, TeacherLines, nearest_lines
 from tf_charagram.tasks.distillation.stream import DistillStream, PairTexts

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.sick import read_sick
 from tf_charagram.errors import DataError
 from tf_charagram.tasks.pairs.data import read_labelled_pairs, read_scored_pairs

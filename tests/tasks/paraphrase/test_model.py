@@ -14,7 +14,7 @@ from tests.contracts import some_now
 from tests.reference import charagram as charagram_reference
 from tests.reference import optimizers as optimizer_reference
 from tests.reference import paraphrase as reference
-from tf_charagram.data.pipeline.pair_stream import Pairs, PairStream
+from tf_charagram.data.pair_stream import Pairs, PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.losses.negatives import NegativeSampler

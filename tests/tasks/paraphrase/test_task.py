@@ -10,7 +10,7 @@ import pytest
 
 from tests.commands import call, interrupt_training_at, leave_out_export
 from tests.contracts import some_now
-from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks import make_task

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from tests.commands import environment
 from tf_charagram import NgramVectorizer, ParaphraseModel, TextEmbedder
-from tf_charagram.data.pipeline.pair_stream import text_keys
+from tf_charagram.data.pair_stream import text_keys
 from tf_charagram.encoders import Charagram
 from tf_charagram.errors import ConfigError
 from tf_charagram.optimizers import LazyAdam

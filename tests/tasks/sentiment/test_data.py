@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.tasks.sentiment.data import constituents, read_labelled_texts, read_trees
 

@@ -6,32 +6,20 @@ line is a header if a column is given by name, or if it holds two well-known nam
 
 from __future__ import annotations
 
-import csv
 import itertools
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data.readers.lines import BadLines, read_records
+from tf_charagram.data.readers.pairs import PAIR_NAMES
 from tf_charagram.data.readers.scored import is_number
 from tf_charagram.errors import ConfigError, DataError
 
 # Column names of common data sets, in lowercase; earlier ones take precedence.
 _LABEL_NAMES = ("label", "gold_label", "entailment_judgment", "entailment_label", "sentiment")
 _SCORE_NAMES = ("score", "relatedness_score", "relatedness", "similarity")
-#: Names of the two columns of pairs of texts.
-PAIR_NAMES = (
-    ("sentence_a", "sentence_b"),
-    ("premise", "hypothesis"),
-    ("sentence1", "sentence2"),
-    ("question1", "question2"),
-    ("text1", "text2"),
-    ("text_a", "text_b"),
-    ("left", "right"),
-)
 _TEXT_NAMES: dict[int, tuple[tuple[str, ...], ...]] = {
     1: (("text",), ("sentence",), ("review",), ("phrase",)),
     2: PAIR_NAMES,
@@ -40,10 +28,6 @@ _KNOWN = {*_LABEL_NAMES, *_SCORE_NAMES, *itertools.chain(*_TEXT_NAMES[1], *_TEXT
 _SPLIT_NAME = "semeval_set"
 # Unique labels are only suspicious in tables of at least this many rows.
 _MIN_ROWS = 10
-
-# Python's limit fits a cell of a spreadsheet; texts are longer.
-csv.field_size_limit(2**31 - 1)
-_CSV = re.compile(r"\.csv(\.gz)?$", re.IGNORECASE)
 
 
 class ColumnOptions(TypedDict, total=False):
@@ -289,36 +273,3 @@ def is_scored_header(cells: Sequence[str]) -> bool:
     """Returns whether cells are well-known names of a score and of two texts."""
     names = {*_lower(cells)}
     return not names.isdisjoint(_SCORE_NAMES) and any(names.issuperset(p) for p in PAIR_NAMES)
-
-
-def is_csv(path: str | Path) -> bool:
-    """Returns whether the cells of a file are separated by commas, by its name."""
-    return _CSV.search(str(path)) is not None
-
-
-def read_records(path: str | Path) -> Iterator[tuple[int, list[str]]]:
-    """Yields the line number and the cells of each row; skips blank lines.
-
-    Raises:
-        DataError: The file cannot be read, or quotes are not closed.
-    """
-    if not is_csv(path):
-        for number, text in read_lines(path):
-            # A tab alone is two empty cells, not a blank line.
-            if text.strip() or "\t" in text:
-                yield number, text.split("\t")
-        return
-    reader = csv.reader((f"{text}\n" for _, text in read_lines(path)), strict=True)
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise DataError(
-                path, f"the row is not valid CSV ({error}). Check its quotes.", line
-            ) from error
-        if cells is None:
-            return
-        # A comma alone is two empty cells, not a blank line.
-        if len(cells) > 1 or "".join(cells).strip():
-            yield line, cells

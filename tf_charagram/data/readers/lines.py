@@ -1,9 +1,10 @@
-"""Lines of text files, plain or gzip."""
+"""Lines of text files, plain or gzip, the cells in them, and bad lines."""
 
 from __future__ import annotations
 
 import codecs
 import contextlib
+import csv
 import functools
 import gzip
 import io
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from tf_charagram.errors import DataError
+from tf_charagram.errors import ConfigError, DataError, unknown_name
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +29,66 @@ _OTHER_DATA = re.compile(
 )
 #: Enough bytes to tell these formats.
 NUM_MAGIC_BYTES = 16
+
+# Python's limit fits a cell of a spreadsheet; texts are longer.
+csv.field_size_limit(2**31 - 1)
+_CSV = re.compile(r"\.csv(\.gz)?$", re.IGNORECASE)
+
+
+class BadLines:
+    """Stops at the first bad line, or skips and counts bad lines.
+
+    Args:
+        on_bad_line: `"error"` raises at the first bad line; `"skip"` counts it.
+
+    Attributes:
+        count: Number of bad lines skipped so far.
+        first: Message of the first of them, with file and line.
+
+    Raises:
+        ConfigError: `on_bad_line` is neither of the two.
+    """
+
+    POLICIES = ("error", "skip")
+
+    def __init__(self, on_bad_line: str = "error") -> None:
+        if on_bad_line not in self.POLICIES:
+            raise ConfigError(unknown_name("on_bad_line", on_bad_line, self.POLICIES))
+        self.on_bad_line = on_bad_line
+        self.count = 0
+        self.first = ""
+
+    @classmethod
+    def of(cls, on_bad_line: str | BadLines) -> BadLines:
+        """Returns the policy itself, or makes one from its name."""
+        return on_bad_line if isinstance(on_bad_line, BadLines) else cls(on_bad_line)
+
+    def report(self, path: str | Path, line: int, message: str) -> None:
+        """Raises or counts one bad line.
+
+        Args:
+            path: File of the line.
+            line: 1-based line number.
+            message: The problem, such as `expected 2 texts, found 1`.
+
+        Raises:
+            DataError: The policy is `"error"`.
+        """
+        if self.on_bad_line == "error":
+            remedy = (
+                ". Correct the line, or skip bad lines with --on-bad-line skip (in Python, "
+                "on_bad_line='skip')."
+            )
+            raise DataError(path, message + remedy, line)
+        self.count += 1
+        self.first = self.first or str(DataError(path, message, line))
+
+    def summary(self) -> str:
+        """Returns one sentence, such as `skipped 3 bad lines; first: ...`."""
+        if not self.count:
+            return "no bad lines"
+        plural = "" if self.count == 1 else "s"
+        return f"skipped {self.count} bad line{plural}; first: {self.first}"
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -100,3 +161,36 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=stream)))
         else:
             yield stream
+
+
+def is_csv(path: str | Path) -> bool:
+    """Returns whether the cells of a file are separated by commas, by its name."""
+    return _CSV.search(str(path)) is not None
+
+
+def read_records(path: str | Path) -> Iterator[tuple[int, list[str]]]:
+    """Yields the line number and the cells of each row; skips blank lines.
+
+    Raises:
+        DataError: The file cannot be read, or quotes are not closed.
+    """
+    if not is_csv(path):
+        for number, text in read_lines(path):
+            # A tab alone is two empty cells, not a blank line.
+            if text.strip() or "\t" in text:
+                yield number, text.split("\t")
+        return
+    reader = csv.reader((f"{text}\n" for _, text in read_lines(path)), strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise DataError(
+                path, f"the row is not valid CSV ({error}). Check its quotes.", line
+            ) from error
+        if cells is None:
+            return
+        # A comma alone is two empty cells, not a blank line.
+        if len(cells) > 1 or "".join(cells).strip():
+            yield line, cells

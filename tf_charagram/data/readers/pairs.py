@@ -7,13 +7,21 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.columns import PAIR_NAMES, is_csv, read_records
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data.readers.lines import BadLines, is_csv, read_lines, read_records
 from tf_charagram.errors import DataError
 
 Pair = tuple[str, str]
 
+#: Names of the two columns of pairs of texts.
+PAIR_NAMES = (
+    ("sentence_a", "sentence_b"),
+    ("premise", "hypothesis"),
+    ("sentence1", "sentence2"),
+    ("question1", "question2"),
+    ("text1", "text2"),
+    ("text_a", "text_b"),
+    ("left", "right"),
+)
 _HEADERS = {
     *PAIR_NAMES,
     ("text", "paraphrase"),

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.errors import DataError
 
 #: File suffixes that are not part of the name of a set.

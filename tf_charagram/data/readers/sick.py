@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.columns import read_columns
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import (
     ScoredPairs,
     ScoredRows,

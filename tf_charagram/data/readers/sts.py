@@ -6,8 +6,8 @@ import logging
 import re
 from pathlib import Path
 
-from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.columns import is_scored_header, read_columns
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import (
     ScoredPairs,
     ScoredRows,

@@ -9,8 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.tasks.distillation.teacher import Teacher, VectorCache, read_vectors
 

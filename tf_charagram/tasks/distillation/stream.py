@@ -9,9 +9,9 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.pipeline.pair_stream import text_keys
-from tf_charagram.data.pipeline.stream import Segment, Stream, shuffled, split_batches
-from tf_charagram.data.pipeline.typos import Typos
+from tf_charagram.data.pair_stream import text_keys
+from tf_charagram.data.stream import Segment, Stream, shuffled, split_batches
+from tf_charagram.data.typos import Typos
 from tf_charagram.errors import ConfigError
 from tf_charagram.tasks.distillation.lines import (
     LineVectors,

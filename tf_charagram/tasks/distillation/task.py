@@ -9,12 +9,11 @@ from typing import Any
 
 import keras
 
-from tf_charagram.data.bad_lines import BadLines
+from tf_charagram.data.corpus import PairCorpus, pairs_files, pairs_reader
 from tf_charagram.data.download import cache_folder
-from tf_charagram.data.pipeline.corpus import PairCorpus
-from tf_charagram.data.pipeline.sources import pair_corpus, pairs_files
-from tf_charagram.data.pipeline.typos import Typos
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.misspellings import read_misspellings
+from tf_charagram.data.typos import Typos
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import check_is_file
 from tf_charagram.models.embedder import TextEmbedder
@@ -112,9 +111,8 @@ class Distill(EmbedderTask):
 
     def _corpus(self) -> PairCorpus:
         config = self.config
-        return pair_corpus(
-            config.pairs, self.bad_lines, weights=config.pair_weights, seed=config.seed
-        )
+        sources = list(map(pairs_reader, config.pairs))
+        return PairCorpus(sources, self.bad_lines, weights=config.pair_weights, seed=config.seed)
 
     def _misspellings(self) -> dict[str, list[str]]:
         forms: dict[str, list[str]] = defaultdict(list)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
-from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.columns import ColumnOptions, read_columns
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import ScoredPairs, ScoredRows, set_name
 
 

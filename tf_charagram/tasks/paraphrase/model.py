@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.checks import check_margin
-from tf_charagram.data.pipeline.device import first_gpu, from_parts, on_device
+from tf_charagram.data.stream import first_gpu, from_parts, on_device
 from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import Gradient
 from tf_charagram.losses.margin import margin_loss
@@ -209,7 +209,7 @@ def _is_text(spec: Any) -> bool:
 def _numbers(texts: tf.Tensor) -> tf.Tensor:
     """Returns a number for each text, ignoring case and white space.
 
-    The in-graph version of `data.pipeline.pair_stream.text_keys`.
+    The in-graph version of `data.pair_stream.text_keys`.
     """
     lowered = tf.strings.lower(texts, encoding="utf-8")
     collapsed = tf.strings.strip(tf.strings.regex_replace(lowered, _SPACES, " "))

@@ -8,9 +8,8 @@ from typing import Any
 
 import keras
 
-from tf_charagram.data.pipeline.corpus import PairCorpus
-from tf_charagram.data.pipeline.pair_stream import Pairs, PairStream, write_pairs
-from tf_charagram.data.pipeline.sources import pair_corpus
+from tf_charagram.data.corpus import PairCorpus, pairs_reader
+from tf_charagram.data.pair_stream import Pairs, PairStream, write_pairs
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks.embedder import EmbedderTask, negative_sampler
@@ -42,11 +41,10 @@ class ParaphraseTask(EmbedderTask):
 
     def _corpus(self) -> PairCorpus:
         config = self.config
-        return pair_corpus(
-            self.data_names(config),
+        return PairCorpus(
+            list(map(pairs_reader, self.data_names(config))),
             self.bad_lines,
             weights=config.data_weights,
-            whole_vocabulary=True,
             augment_typos=config.augment_typos,
             seed=config.seed,
         )

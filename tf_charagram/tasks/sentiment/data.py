@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Unpack
 
-from tf_charagram.data.bad_lines import BadLines
 from tf_charagram.data.readers.columns import ColumnOptions, read_columns
-from tf_charagram.data.readers.lines import STDIN, read_lines
+from tf_charagram.data.readers.lines import STDIN, BadLines, read_lines
 from tf_charagram.data.readers.scored import set_name
 from tf_charagram.errors import ConfigError, DataError
 

@@ -10,8 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 
 if TYPE_CHECKING:

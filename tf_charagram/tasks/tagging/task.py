@@ -13,8 +13,8 @@ import numpy as np
 import tensorflow as tf
 from rich.table import Table
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.pipeline.stream import ExampleStream
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.stream import ExampleStream
 from tf_charagram.encoders import encoder_class
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import whole_file

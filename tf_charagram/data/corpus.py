@@ -1,33 +1,31 @@
-"""Training pairs from one or several sources, read again in every pass instead of kept."""
+"""Training pairs from files, the starter set or downloads, read again in every pass, not kept."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.pipeline.typos import add_typos_to_a_side
-from tf_charagram.data.readers.pairs import Pair
-from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.data.download import SOURCES, fetch
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.pairs import Pair, read_aligned, read_pairs
+from tf_charagram.data.starter import STARTER, train_pairs
+from tf_charagram.data.typos import add_typos_to_a_side
+from tf_charagram.errors import ConfigError, DataError, unknown_name
+from tf_charagram.files.writing import check_is_file
 
 logger = logging.getLogger(__name__)
 
+#: Separates the names of two aligned files.
+FILES_SEPARATOR = "::"
 _NUM_LISTED = 100_000
 
-
-class PairSource(NamedTuple):
-    """A source of pairs.
-
-    Attributes:
-        read: Reads them, given the policy for bad lines.
-        weight: How often each pair counts: 2 is every pair twice, 0.5 a random half of them.
-    """
-
-    read: Callable[[BadLines], Iterator[Pair]]
-    weight: float = 1.0
+#: Reads pairs, given the policy for bad lines.
+ReadPairs: TypeAlias = Callable[[BadLines], Iterator[Pair]]
 
 
 class Example(NamedTuple):
@@ -56,10 +54,10 @@ class PairCorpus:
     their number. Pairs with a blank side are left out and counted.
 
     Args:
-        sources: The sources.
-        on_bad_line: Policy for bad lines, which are counted in the pass of `survey`.
-        whole_vocabulary: Whether `survey` also yields the texts of pairs that a weight below 1
-            leaves out.
+        sources: The readers of the sources.
+        bad_lines: Policy for bad lines, which are counted in the pass of `survey`.
+        weights: How often the pairs of each source count: 2 is every pair twice, 0.5 a random half
+            of them. Default: 1.
         augment_typos: Share of the pairs, chosen at random, to add a second time with 1 to 3 typos
             in one side.
         seed: Seed of all random choices.
@@ -76,18 +74,17 @@ class PairCorpus:
 
     def __init__(
         self,
-        sources: Sequence[PairSource],
+        sources: Sequence[ReadPairs],
+        bad_lines: BadLines,
         *,
-        on_bad_line: BadLines,
-        whole_vocabulary: bool = False,
+        weights: Sequence[float] = (),
         augment_typos: float = 0.0,
         seed: int = 0,
     ) -> None:
         if not 0.0 <= augment_typos <= 1.0:
             raise ConfigError(f"`augment_typos` must be in [0, 1]. Received: {augment_typos}")
-        self._sources = tuple(sources)
-        self._bad_lines = on_bad_line
-        self._whole_vocabulary = whole_vocabulary
+        self._sources = list(zip(sources, weights or [1.0] * len(sources), strict=True))
+        self._bad_lines = bad_lines
         self._augment_typos = augment_typos
         self._seed = seed
         self.num_pairs = 0
@@ -98,7 +95,8 @@ class PairCorpus:
     def survey(self) -> Iterator[str]:
         """Reads all sources once; counts the examples and yields each text once per pair.
 
-        Pairs with typos are counted, but their texts are only yielded by `texts_with_typos`.
+        This includes pairs that a weight below 1 leaves out. Pairs with typos are counted, but
+        their texts are only yielded by `texts_with_typos`.
 
         Raises:
             ConfigError: At the end: fewer than two pairs are left, so there are no negatives.
@@ -153,17 +151,59 @@ class PairCorpus:
         """Yields examples and how often each counts, 0 if only its texts do."""
         random = np.random.default_rng(self._seed)
         num_empty = 0
-        for source in self._sources:
-            whole, fraction = divmod(source.weight, 1.0)
-            for pair in source.read(bad_lines):
+        for read, weight in self._sources:
+            whole, fraction = divmod(weight, 1.0)
+            for pair in read(bad_lines):
                 if not (pair[0].strip() and pair[1].strip()):
                     num_empty += 1
                     continue
                 copies = int(whole) + (fraction > 0.0 and random.random() < fraction)
-                if copies or self._whole_vocabulary:
-                    yield Example(*pair, pair), copies
+                yield Example(*pair, pair), copies
                 if copies and self._augment_typos and random.random() < self._augment_typos:
                     edited = add_typos_to_a_side(pair, random)
                     if edited is not None:
                         yield Example(*edited, pair), 1
         self.num_empty = num_empty
+
+
+def pairs_reader(name: str) -> ReadPairs:
+    """Returns the reader of a `--data` value of pairs; errors as for `pairs_files`."""
+    return partial(_read_pairs, pairs_files(name))
+
+
+def _read_pairs(files: Sequence[Path], bad_lines: BadLines) -> Iterator[Pair]:
+    if not files:
+        return train_pairs()
+    if len(files) == 2:
+        return read_aligned(*files)
+    return read_pairs(files[0], on_bad_line=bad_lines)
+
+
+def pairs_files(name: str) -> tuple[Path, ...]:
+    """Returns the files of a `--data` value of pairs: two for `A::B`, no file for the starter set.
+
+    Raises:
+        ConfigError: There is no such file and no such name.
+        DataError: There is no such file, or a download failed.
+    """
+    left, separator, right = name.partition(FILES_SEPARATOR)
+    if separator:
+        files = Path(left), Path(right)
+        for path in files:
+            check_is_file(path, f"; {name} means two files that correspond line by line")
+        return files
+    return () if name == STARTER else (_pairs_file(name),)
+
+
+def _pairs_file(name: str) -> Path:
+    """Returns a file, or that of a data set, which is downloaded if necessary."""
+    path = Path(name)
+    if path.is_file():
+        return path
+    source = SOURCES.get(name)
+    if source is not None and source.kind == "pairs":
+        return fetch(name)
+    if path.is_dir() or path.parent != Path(".") or path.suffix in (".tsv", ".txt", ".gz", ".csv"):
+        check_is_file(path)
+    names = [STARTER, *(key for key, value in SOURCES.items() if value.kind == "pairs")]
+    raise ConfigError(unknown_name("file or data set", name, names))

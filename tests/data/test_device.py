@@ -8,14 +8,14 @@ from numpy.testing import assert_array_equal
 
 from tests.contracts import ragged
 from tf_charagram import NgramVectorizer, TextEmbedder
-from tf_charagram.data.pipeline import stream as streams
-from tf_charagram.data.pipeline.device import (
+from tf_charagram.data import stream as streams
+from tf_charagram.data.pair_stream import Pairs, PairStream
+from tf_charagram.data.stream import (
     RaggedParts,
     first_gpu,
     from_parts,
     to_parts,
 )
-from tf_charagram.data.pipeline.pair_stream import Pairs, PairStream
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.tasks.paraphrase import model as paraphrase_model

@@ -1,28 +1,64 @@
-"""Pretrained word vectors in text form, as word2vec and GloVe write them."""
+"""Files with a word per line: counts, and pretrained vectors as word2vec and GloVe write them."""
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import math
 import re
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.readers.lines import read_lines
+from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.data.readers.scored import is_number
 from tf_charagram.errors import DataError
 
 logger = logging.getLogger(__name__)
 
-# Longer numbers are not counts, and Python does not convert thousands of digits.
+#: Splits texts into words.
+WordsOf = Callable[[Iterable[str]], Iterable[str]]
+
+# Python does not convert thousands of digits.
 _COUNT = re.compile(r"[0-9]{1,18}")
+_WORD_AND_COUNT = re.compile(r"(\S.*?)[ \t]+(\d{1,18})")
+_NUM_PROBED = 20
 _MAX_VALUE = float(np.finfo(np.float32).max)
-_EMPTY = "expected lines of a word and its numbers, found none"
+_NO_VECTORS = "expected lines of a word and its numbers, found none"
+
+
+def read_word_counts(path: str | Path, words_of: WordsOf, min_count: int = 1) -> Counter[str]:
+    """Reads a list of counts, or counts the words of a corpus.
+
+    Args:
+        path: File, plain or gzip: `word count` per line, separated by spaces or a tab. If one of
+            the first 20 non-blank lines differs, every line is a text.
+        words_of: Splits texts into words.
+        min_count: Rarer words of texts are left out; lists are read whole.
+
+    Raises:
+        DataError: The file cannot be read, or a line of a list has no count.
+    """
+    rest = ((number, text) for number, text in read_lines(path) if text.strip())
+    probed = list(islice(rest, _NUM_PROBED))
+    lines = chain(probed, rest)
+    if all(_WORD_AND_COUNT.fullmatch(text.strip()) for _, text in probed):
+        return _listed(path, lines)
+    counts = Counter(words_of(text for _, text in lines))
+    return Counter({word: count for word, count in counts.items() if count >= min_count})
+
+
+def _listed(path: str | Path, lines: Iterable[tuple[int, str]]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for number, text in lines:
+        match = _WORD_AND_COUNT.fullmatch(text.strip())
+        if match is None:
+            raise DataError(path, "expected a word and its count", line=number)
+        counts[match[1]] += int(match[2])
+    return counts
 
 
 class WordVectors(NamedTuple):
@@ -31,12 +67,10 @@ class WordVectors(NamedTuple):
     Attributes:
         matrix: float32 `(num_words, dim)`; zeros for words that are not in the file.
         is_known: bool `(num_words,)`, whether the file has the word.
-        dim: Width of the vectors.
     """
 
     matrix: np.ndarray
     is_known: np.ndarray
-    dim: int
 
 
 def load_word_vectors(
@@ -59,16 +93,20 @@ def load_word_vectors(
     rows = {word: row for row, word in enumerate(words)}
     found: dict[int, np.ndarray] = {}
     dim = 0
-    for word, dim, vector in _scan(path, rows.keys(), BadLines.of(on_bad_line)):  # noqa: B007
+    for word, dim, vector in _scan(path, rows.keys(), on_bad_line):  # noqa: B007
         if vector is not None:
             found.setdefault(rows[word], vector)
-    if not dim:
-        raise DataError(path, _EMPTY)
     matrix = np.zeros((len(words), dim), np.float32)
     is_known = np.zeros(len(words), bool)
     for row, vector in found.items():
         matrix[row], is_known[row] = vector, True
-    return WordVectors(matrix, is_known, dim)
+    return WordVectors(matrix, is_known)
+
+
+def word_vectors_dim(path: str | Path, *, on_bad_line: str = "error") -> int:
+    """Returns the width of the vectors in a file, from its first good line; errors as above."""
+    _, dim, _ = next(_scan(path, (), on_bad_line))
+    return dim
 
 
 def scan_word_vectors(
@@ -94,55 +132,24 @@ def scan_word_vectors(
 
     Raises:
         ConfigError: `on_bad_line` is unknown.
-        DataError: The file cannot be read, or a line is bad.
+        DataError: The file cannot be read, a line is bad, or it has no vector.
     """
-    scanned = _scan(path, words, BadLines.of(on_bad_line))
-    return ((word, vector) for word, _, vector in scanned)
-
-
-def word_vectors_dim(path: str | Path, *, on_bad_line: str = "error") -> int:
-    """Returns the width of the vectors in a file, from its first good line.
-
-    Raises:
-        ConfigError: `on_bad_line` is unknown.
-        DataError: The file cannot be read, or does not start with a header or a vector.
-    """
-    with contextlib.closing(_rows(path, BadLines(on_bad_line))) as rows:
-        first = next(rows, None)
-    if first is None:
-        raise DataError(path, _EMPTY)
-    return len(first[2])
+    return ((word, vector) for word, _, vector in _scan(path, words, on_bad_line))
 
 
 def _scan(
-    path: str | Path, words: Collection[str] | None, bad: BadLines
+    path: str | Path, words: Collection[str] | None, on_bad_line: str | BadLines
 ) -> Iterator[tuple[str, int, np.ndarray | None]]:
     """Yields each word, the width, and the vector of a word in `words`."""
-    for number, word, numbers in _rows(path, bad):
-        vector = None
-        if words is None or word in words:
-            try:
-                vector = _vector(numbers)
-            except ValueError as error:
-                bad.report(path, number, str(error))
-                continue
-        yield word, len(numbers), vector
-
-
-def _rows(path: str | Path, bad: BadLines) -> Generator[tuple[int, str, list[str]]]:
-    """Yields the number of each line, its word and its unparsed numbers."""
-    dim, num_rows, announced, is_first = 0, 0, None, True
-    for number, text in read_lines(path):
-        fields = _fields(text.rstrip(" \t"))
-        if not fields:
+    bad = BadLines.of(on_bad_line)
+    dim, num_rows, announced = 0, 0, None
+    lines = ((number, _fields(text), text) for number, text in read_lines(path))
+    for index, (number, fields, text) in enumerate(line for line in lines if line[1]):
+        if not index and len(fields) == 2 and all(map(_COUNT.fullmatch, fields)):
+            announced, dim = map(int, fields)
+            if not dim:
+                raise DataError(path, f"expected a width of at least 1, found '{text}'", number)
             continue
-        if is_first:
-            is_first = False
-            if len(fields) == 2 and all(map(_COUNT.fullmatch, fields)):
-                announced, dim = map(int, fields)
-                if not dim:
-                    raise DataError(path, f"expected a width of at least 1, found '{text}'", number)
-                continue
         num_rows += 1
         num_numbers = dim if len(fields) == dim + 1 else _num_numbers_at_end(fields)
         if not num_numbers or num_numbers != (dim or num_numbers):
@@ -150,7 +157,16 @@ def _rows(path: str | Path, bad: BadLines) -> Generator[tuple[int, str, list[str
             bad.report(path, number, f"expected {rule}, found {num_numbers} numbers")
             continue
         dim = num_numbers
-        yield number, " ".join(fields[:-dim]), fields[-dim:]
+        word, vector = " ".join(fields[:-dim]), None
+        if words is None or word in words:
+            try:
+                vector = _vector(fields[-dim:])
+            except ValueError as error:
+                bad.report(path, number, str(error))
+                continue
+        yield word, dim, vector
+    if not num_rows:
+        raise DataError(path, _NO_VECTORS)
     if announced not in (None, num_rows):
         logger.warning("%s: the header announces %d words, found %d", path, announced, num_rows)
 

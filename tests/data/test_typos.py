@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from tf_charagram.data.pipeline.typos import Typos, add_typos, with_typos
 from tf_charagram.data.readers.scored import ScoredPairs
+from tf_charagram.data.typos import Typos, add_typos, with_typos
 from tf_charagram.errors import ConfigError
 
 TEXTS = st.one_of(

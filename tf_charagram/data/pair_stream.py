@@ -14,8 +14,8 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.data.pipeline.corpus import Example
-from tf_charagram.data.pipeline.stream import (
+from tf_charagram.data.corpus import Example
+from tf_charagram.data.stream import (
     BUCKET_BATCHES,
     Segment,
     Stream,

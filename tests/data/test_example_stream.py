@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tf_charagram.data.pipeline.stream import ExampleStream
+from tf_charagram.data.stream import ExampleStream
 
 
 def make_stream(num_examples=103, batch_size=10, seed=0, lengths=None):

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tf_charagram.data.bad_lines import BadLines
-from tf_charagram.data.pipeline.corpus import PairCorpus, PairSource
-from tf_charagram.data.pipeline.sources import named_sets
+from tf_charagram.data.corpus import PairCorpus
+from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError, DataError
 
 
-def corpus_of(*sources, weights=None, **settings):
-    weights = weights or [1.0] * len(sources)
-    return PairCorpus(
-        [
-            PairSource(lambda _, pairs=pairs: iter(pairs), weight)
-            for pairs, weight in zip(sources, weights, strict=True)
-        ],
-        **{"on_bad_line": BadLines(), **settings},
-    )
+def corpus_of(*sources, **settings):
+    readers = [lambda _, pairs=pairs: iter(pairs) for pairs in sources]
+    return PairCorpus(readers, BadLines(), **settings)
 
 
 def read(corpus):
@@ -50,21 +43,6 @@ def test_empty_texts_are_left_out_and_counted(caplog):
 
 
 @pytest.mark.parametrize(
-    ("eval_data", "data", "expected"),
-    [
-        ((), ("starter",), ["starter.dev", "starter.test"]),
-        (("x.tsv",), ("starter",), ["x"]),
-        ((), ("x.tsv",), []),
-        ((), ("starter", "x.tsv"), []),
-        (("starter", "a/x.tsv", "b/x.tsv"), (),
-         ["starter.dev", "starter.test", "a/x.tsv", "b/x.tsv"]),
-    ],
-)  # fmt: skip
-def test_named_sets(eval_data, data, expected):
-    assert [name for name, _, _ in named_sets(eval_data, data)] == expected
-
-
-@pytest.mark.parametrize(
     ("pairs", "count"), [([], 0), ([("a", "b")], 1), ([("a", "b"), ("", "c"), (" ", "d")], 1)]
 )
 def test_fewer_than_two_pairs(pairs, count):
@@ -81,7 +59,7 @@ def test_weights_repeat_and_draw():
     drawn = pairs[:-6]
     assert 430 < len(drawn) < 570  # five standard deviations, 19.4 each
     assert drawn == sorted(set(drawn), key=many.index)
-    assert texts == [text for pair in [*drawn, *few] for text in pair]
+    assert texts == [text for pair in [*many, *few] for text in pair]
     again, other = (corpus_of(many, few, weights=[0.25, 3], seed=seed) for seed in (4, 5))
     assert read(again)[1] == pairs != read(other)[1]
 
@@ -128,7 +106,7 @@ def test_bad_lines_are_counted_once():
         bad_lines.report("file", 3, "bad")
 
     bad_lines = BadLines("skip")
-    corpus = PairCorpus([PairSource(pairs)], on_bad_line=bad_lines)
+    corpus = PairCorpus([pairs], bad_lines)
     assert len(read(corpus)[1]) == 2
     assert bad_lines.count == 1
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tf_charagram.data.pipeline.pair_stream import Pairs, PairStream
-from tf_charagram.data.pipeline.stream import ExampleStream
+from tf_charagram.data.pair_stream import Pairs, PairStream
+from tf_charagram.data.stream import ExampleStream
 
 SETTINGS = {
     "plain": {},

@@ -1,1 +1,0 @@
-"""From texts to batches: the corpus, its ids, and the stream of batches."""
