@@ -129,12 +129,10 @@ def main() -> None:
     parser.add_argument("--pieces", type=int, default=3, help="files measured in turn before all")
     parser.add_argument("--ngrams", default="2,3,4")
     parser.add_argument("--min-count", type=int, default=1)
-    parser.add_argument("--max-distinct", type=int, default=5_000_000)
     arguments = parser.parse_args()
     counting = {
         "orders": [int(order) for order in arguments.ngrams.split(",")],
         "min_count": arguments.min_count,
-        "max_distinct": arguments.max_distinct,
     }
     lines = source_lines(arguments.data)
     num_distinct = sum(map(len, lines))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,11 +14,13 @@ from tests.text.strategies import (
     CJK_126,
     max_chars_or_none,
     order_sets,
+    property_settings,
     slow_property_settings,
     text_lists,
 )
 from tf_charagram.errors import ConfigError
 from tf_charagram.text import counting
+from tf_charagram.text.counting import count_keys
 from tf_charagram.text.keys import mixed_keys
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
@@ -54,10 +58,8 @@ def expected_mixed(texts, orders, min_count=1, max_per_order=None):
     st.booleans(),
     st.integers(1, 60),
 )
-def test_equals_reference(
-    texts, orders, min_count, max_per_order, max_chars, lowercase, max_distinct
-):
-    """Same n-grams, counts and order, however little fits into memory."""
+def test_equals_reference(texts, orders, min_count, max_per_order, max_chars, lowercase, min_held):
+    """Same n-grams, counts and order, however often counts are merged."""
     options = {"lower": lowercase, "max_chars": max_chars}
     settings = {
         "orders": list(orders), "min_count": min_count, "max_per_order": max_per_order,
@@ -75,9 +77,9 @@ def test_equals_reference(
     assert found.alphabet is not None and len(found) == len(expected)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "_BATCH_TEXTS", 2)
+        patch.setattr(counting, "_MIN_HELD", min_held)
         patch.setenv("OMP_NUM_THREADS", "3")
-        spilled = NgramVocabulary.from_texts(iter(texts), max_distinct=max_distinct, **settings)
-    assert_same(found, spilled)
+        assert_same(found, NgramVocabulary.from_texts(iter(texts), **settings))
 
 
 @slow_property_settings
@@ -89,16 +91,15 @@ def test_equals_reference(
     st.integers(0, 8),
     st.integers(1, 60),
 )
-def test_mixed_keys_equal_reference(
-    texts, orders, min_count, max_per_order, position, max_distinct
-):
+def test_mixed_keys_equal_reference(texts, orders, min_count, max_per_order, position, min_held):
     """The text that overflows the alphabet comes first, last or between the others."""
     orders = orders | {8}
     texts = [*texts[:position], CJK_126, CJK_126, CJK_126, *texts[position:]]
     settings = {"orders": orders, "min_count": min_count, "max_per_order": max_per_order}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "_BATCH_TEXTS", 3)
-        found = NgramVocabulary.from_texts(texts, max_distinct=max_distinct, **settings)
+        patch.setattr(counting, "_MIN_HELD", min_held)
+        found = NgramVocabulary.from_texts(texts, **settings)
     assert found.alphabet is None and found.bits is None
     expected = expected_mixed(texts, **settings)
     assert list(zip(found.keys.tolist(), found.counts.tolist(), strict=True)) == expected
@@ -117,15 +118,37 @@ def test_exact_keys_of_order_8_hold_125_characters(extra, is_exact, caplog):
 
 @pytest.mark.parametrize("num_threads", [1, 2, 5])
 def test_any_number_of_threads_gives_the_same(num_threads, monkeypatch):
-    """Batches are spilled with alphabets that grow, and finish in any order."""
+    """Batches are counted with alphabets that grow, and finish in any order."""
     texts = [chr(0x61 + n % 26) * 3 + chr(0x3B1 + n % 20) + CJK_126[n % 100] for n in range(400)]
     texts[5:5] = ["", " \t", "apple \x00 pie", "\U0001f600 yak"]
     monkeypatch.setenv("OMP_NUM_THREADS", str(num_threads))
     monkeypatch.setattr(counting, "_BATCH_TEXTS", 3)
     expected = reference.vocabulary(texts, [1, 2, 4])
-    for max_distinct in (1, 40, 10_000):
-        found = NgramVocabulary.from_texts(iter(texts), orders=[1, 2, 4], max_distinct=max_distinct)
-        assert found.ngrams() == expected
+    assert NgramVocabulary.from_texts(iter(texts), orders=[1, 2, 4]).ngrams() == expected
+
+
+@property_settings
+@given(st.lists(st.integers(1, 9) | st.integers(1, 2**63 - 1), max_size=60))
+def test_counts_of_keys_equal_a_counter(keys):
+    found = count_keys(np.array(keys, np.int64))
+    assert list(zip(*map(np.ndarray.tolist, found), strict=True)) == sorted(Counter(keys).items())
+
+
+def test_more_keys_than_slots():
+    rng = np.random.default_rng(0)
+    keys = np.concatenate([rng.integers(1, 50, 400_000), rng.integers(1, 2**62, 400_000)])
+    expected = np.unique(keys, return_counts=True)
+    for found, wanted in zip(count_keys(keys), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_an_error_of_the_texts_ends_counting():
+    def texts():
+        yield from ["cat"] * 20_000
+        raise ConfigError("no more")
+
+    with pytest.raises(ConfigError, match="no more"):
+        NgramVocabulary.from_texts(texts())
 
 
 def test_one_long_text_is_counted_whole():
@@ -158,7 +181,6 @@ def test_keys_that_are_not_above_0(keys):
     [
         ({"min_count": 0}, "`min_count` must be at least 1. Received: min_count=0"),
         ({"max_per_order": 0}, "`max_per_order` must be at least 1 or None. Received: 0"),
-        ({"max_distinct": 0}, "`max_distinct` must be at least 1 or None. Received: 0"),
         ({"orders": [0]}, r"n-gram orders must be integers from 1 to 8. Received: \[0\]"),
         (
             {"orders": [2, 3], "min_count": 2},

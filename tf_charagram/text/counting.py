@@ -1,20 +1,17 @@
-"""Counts the n-grams of any amount of text: exactly, in bounded memory, on all cores.
+"""Counts the n-grams of any amount of text, exactly and on all cores.
 
-Threads count batches of texts, and their counts are merged in memory. Counts that do not fit are
-spilled to a temporary file as sorted runs, which are merged as a stream at the end.
+Threads count batches of texts, whose counts are then added up. Memory grows only with the number of
+distinct n-grams.
 """
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
-from typing import IO, NamedTuple, Self
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.errors import RunError
 from tf_charagram.text.batches import bounded_batches, in_threads
 from tf_charagram.text.keys import (
     exact_digits,
@@ -30,8 +27,8 @@ from tf_charagram.text.normalize import SPACE, collapse, decode, normalized_code
 from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
 from tf_charagram.text.tensors import string_tensor
 
-#: Default number of distinct keys held in memory.
-MAX_DISTINCT = 5_000_000
+# Counts up to this number are merged only at the end.
+_MIN_HELD = 5_000_000
 _NUM_CODE_POINTS = 0x110000
 _BATCH_TEXTS, _BATCH_CHARS = 10_000, 1_000_000
 # A table of 2 MB stays in the cache of a core.
@@ -49,10 +46,6 @@ class KeyCounts(NamedTuple):
 
     keys: np.ndarray
     counts: np.ndarray
-
-    def part(self, start: int | None, stop: int | None) -> KeyCounts:
-        """Returns a slice."""
-        return KeyCounts(self.keys[start:stop], self.counts[start:stop])
 
 
 def count_keys(keys: np.ndarray) -> KeyCounts:
@@ -84,95 +77,27 @@ def _summed(parts: Sequence[KeyCounts]) -> KeyCounts:
     return KeyCounts(keys[firsts], np.add.reduceat(counts, firsts))
 
 
-class CountStore:
-    """Adds up counts exactly, in bounded memory.
+class _Sum:
+    """Adds up counts, in amortized linear time: merges them once they are twice as many."""
 
-    Counts that do not fit are spilled to an unnamed temporary file, which vanishes with the
-    process, in the folder of `tempfile` (`TMPDIR`).
-
-    Args:
-        max_distinct: Maximum number of keys held in memory: 16 bytes each, about 60 while merging.
-    """
-
-    def __init__(self, max_distinct: int) -> None:
-        self._max_distinct = max_distinct
-        self._held: list[KeyCounts] = []
+    def __init__(self) -> None:
+        self._parts: list[KeyCounts] = []
         self._num_held = 0
-        self._file: IO[bytes] | None = None
-        self._run_sizes: list[int] = []
+        self._max_held = _MIN_HELD
 
     def add(self, counted: KeyCounts) -> None:
-        """Adds counts.
-
-        Raises:
-            RunError: They cannot be spilled, for instance because the disk is full.
-        """
-        self._held.append(counted)
+        """Adds counts."""
+        self._parts.append(counted)
         self._num_held += len(counted.keys)
-        if self._num_held > self._max_distinct:
-            self._merge()
-            # With less than half of the room left, the next counts would soon be merged again.
-            if self._num_held > self._max_distinct // 2:
-                self._spill()
+        if self._num_held > self._max_held:
+            self._num_held = len(self.total().keys)
+            self._max_held = max(2 * self._num_held, _MIN_HELD)
 
-    def chunks(self) -> Iterator[KeyCounts]:
-        """Yields all counts, each key once, in ascending order.
-
-        Raises:
-            RunError: As for `add`.
-        """
-        self._merge()
-        if self._file is None:
-            yield from self._held
-            return
-        if self._held:
-            self._spill()
-        runs, start = [], 0
-        numbers = np.memmap(self._file, np.int64, "r").view(np.ndarray)
-        for size in self._run_sizes:
-            runs.append(KeyCounts(*numbers[start : start + 2 * size].reshape(2, size)))
-            start += 2 * size
-        at_a_time = max(1, self._max_distinct // len(runs))
-        while runs:
-            heads = [run.part(None, at_a_time) for run in runs]
-            # All keys up to this one have been read from every run.
-            last_key = min(head.keys[-1] for head in heads)
-            stops = [int(np.searchsorted(head.keys, last_key, side="right")) for head in heads]
-            yield _summed([run.part(None, stop) for run, stop in zip(runs, stops, strict=True)])
-            runs = [run.part(stop, None) for run, stop in zip(runs, stops, strict=True)]
-            runs = [run for run in runs if len(run.keys)]
-
-    def close(self) -> None:
-        """Discards all counts and the temporary file."""
-        self._held, self._num_held = [], 0
-        if self._file is not None:
-            self._file.close()
-            self._file, self._run_sizes = None, []
-
-    def _merge(self) -> None:
-        if len(self._held) > 1:
-            self._held = [_summed(self._held)]
-            self._num_held = len(self._held[0].keys)
-
-    def _spill(self) -> None:
-        """Writes a run: its keys, then their counts."""
-        [run], self._held, self._num_held = self._held, [], 0
-        if not len(run.keys):
-            return
-        try:
-            if self._file is None:
-                self._file = tempfile.TemporaryFile(prefix="charagram-counts-")
-            for array in run:
-                # Not np.tofile, which hides the reason of a failure.
-                self._file.write(np.ascontiguousarray(array, np.int64).data)
-            self._file.flush()
-        except OSError as error:
-            raise RunError(
-                f"Cannot write n-gram counts to {tempfile.gettempdir()}: "
-                f"{error.strerror or error}. Free some space there, or set TMPDIR to a folder on a "
-                "larger disk."
-            ) from error
-        self._run_sizes.append(len(run.keys))
+    def total(self) -> KeyCounts:
+        """Returns all counts, each key once, in ascending order."""
+        empty = np.zeros(0, np.int64)
+        self._parts = [_summed(self._parts or [KeyCounts(empty, empty)])]
+        return self._parts[0]
 
 
 class _Batch(NamedTuple):
@@ -184,7 +109,7 @@ class _Batch(NamedTuple):
 
 
 class NgramCounter:
-    """Counts n-grams; to be used in a `with` statement, because it may hold a temporary file.
+    """Counts n-grams.
 
     The alphabet grows as characters appear. Once exact keys cannot hold it, all keys are mixed.
 
@@ -193,7 +118,6 @@ class NgramCounter:
         lowercase: As for `NgramVocabulary.from_texts`, like the other arguments.
         unicode_form: As there.
         max_chars: As there.
-        max_distinct: As there.
     """
 
     def __init__(
@@ -202,38 +126,25 @@ class NgramCounter:
         lowercase: bool,
         unicode_form: str | None,
         max_chars: int | None,
-        max_distinct: int,
     ) -> None:
         self._orders, self._max_order = orders, orders[-1]
         self._bits = symbol_bits(self._max_order)
         self._fold = normalized_code_points(lowercase)
         self._unicode_form, self._max_chars = unicode_form, max_chars
-        self._max_distinct = max_distinct
         self._alphabet = Alphabet()
         self._is_exact = True
         # Exact keys of the highest order hold the n-grams of all orders; mixed ones do not.
-        self._stores = {self._max_order: CountStore(max_distinct)}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for store in self._stores.values():
-            store.close()
+        self._sums = {self._max_order: _Sum()}
 
     def count(self, texts: Iterable[str]) -> None:
-        """Counts the n-grams of a stream of texts, which the calling thread reads.
-
-        Raises:
-            RunError: Counts that do not fit into memory cannot be written to disk.
-        """
+        """Counts the n-grams of a stream of texts, which the calling thread reads."""
         batches = map(self._decoded, bounded_batches(texts, _BATCH_TEXTS, _BATCH_CHARS))
         for batch, parts in in_threads(self._counted, batches):
             for order, counted in parts:
                 if batch.alphabet is not None and not self._is_exact:
                     self._add_mixed(counted)
                 else:
-                    self._stores[order].add(counted)
+                    self._sums[order].add(counted)
 
     def _decoded(self, texts: list[str]) -> _Batch:
         """Decodes texts, and adds their characters to the alphabet."""
@@ -274,12 +185,10 @@ class NgramCounter:
     def _mix(self, num_characters: int) -> None:
         """Replaces all exact keys by mixed ones."""
         warn_of_mixed_keys(num_characters, self._max_order)
-        exact = self._stores[self._max_order]
-        self._stores = {order: CountStore(self._max_distinct) for order in self._orders}
+        exact = self._sums[self._max_order].total()
+        self._sums = {order: _Sum() for order in self._orders}
         self._is_exact = False
-        for counted in exact.chunks():
-            self._add_mixed(counted)
-        exact.close()
+        self._add_mixed(exact)
 
     def _add_mixed(self, counted: KeyCounts) -> None:
         """Adds the counts of exact keys as mixed ones."""
@@ -287,7 +196,7 @@ class NgramCounter:
             keys, counts = self._prefixes(counted, order)
             digits = exact_digits(keys, self._bits, order)
             mixed = mixed_keys(self._alphabet.code_points(digits))
-            self._stores[order].add(_summed([KeyCounts(mixed, counts)]))
+            self._sums[order].add(_summed([KeyCounts(mixed, counts)]))
 
     def _prefixes(self, counted: KeyCounts, order: int) -> KeyCounts:
         """Returns the n-grams of an order that exact keys begin with, ascending with repeats."""
@@ -329,50 +238,28 @@ class NgramCounter:
     def _renumbered(self, keys: np.ndarray, symbols: np.ndarray) -> np.ndarray:
         return renumbered_keys(keys, symbols, self._bits, self._max_order)
 
-    def _of_order(self, order: int) -> Iterator[KeyCounts]:
-        """Yields the counts of an order; keys ascend, and equal ones may follow each other."""
+    def _of_order(self, order: int) -> KeyCounts:
         if not self._is_exact:
-            yield from self._stores[order].chunks()
-            return
-        for counted in self._stores[self._max_order].chunks():
-            yield self._prefixes(counted, order)
+            return self._sums[order].total()
+        return _summed([self._prefixes(self._sums[self._max_order].total(), order)])
 
 
 def most_frequent(
-    parts: Iterable[KeyCounts],
+    counted: KeyCounts,
     min_count: int,
     max_size: int | None,
     ranks_of: Callable[[np.ndarray], np.ndarray],
 ) -> KeyCounts:
-    """Returns the ranks of the most frequent keys of a stream and their counts, by count.
+    """Returns the ranks of the most frequent keys and their counts, by count.
 
     Args:
-        parts: Counts; keys ascend from part to part, and the counts of equal ones are summed.
+        counted: Each key once.
         min_count: Minimum count of a key.
         max_size: Maximum number of keys, or `None`.
         ranks_of: Maps keys to distinct ranks; of two equally frequent keys, the one with the lower
             rank comes first.
     """
-    empty = np.zeros(0, np.int64)
-    best = last = KeyCounts(empty, empty)
-    kept: list[KeyCounts] = [best]
-    num_kept = 0
-
-    def sorted_best() -> KeyCounts:
-        ranks, counts = (np.concatenate(arrays) for arrays in zip(*kept, strict=True))
-        kept.clear()  # May be most of the memory.
-        order = np.lexsort((ranks, -counts))[:max_size]
-        return KeyCounts(ranks[order], counts[order])
-
-    for part in chain(parts, [None]):
-        # The next part may begin with the last key of this one.
-        summed = last if part is None else _summed([last, part])
-        complete = summed.part(None, None if part is None else -1)
-        last = summed.part(-1, None)
-        frequent = complete.counts >= min_count
-        kept.append(KeyCounts(ranks_of(complete.keys[frequent]), complete.counts[frequent]))
-        num_kept += int(np.count_nonzero(frequent))
-        if max_size is not None and num_kept > 2 * max_size:
-            kept.append(sorted_best())
-            num_kept = max_size
-    return sorted_best()
+    is_frequent = counted.counts >= min_count
+    ranks, counts = ranks_of(counted.keys[is_frequent]), counted.counts[is_frequent]
+    order = np.lexsort((ranks, -counts))[:max_size]
+    return KeyCounts(ranks[order], counts[order])

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.text.counting import MAX_DISTINCT, NgramCounter
+from tf_charagram.text.counting import NgramCounter
 from tf_charagram.text.keys import (
     exact_digits,
     mixed_keys,
@@ -63,12 +63,11 @@ class NgramVocabulary:
         lowercase: bool = True,
         unicode_form: str | None = None,
         max_chars: int | None = 10_000,
-        max_distinct: int = MAX_DISTINCT,
     ) -> NgramVocabulary:
-        """Counts the n-grams of texts in one pass, exactly, in bounded memory.
+        """Counts the n-grams of texts in one pass, exactly.
 
-        Counts that do not fit into memory are spilled to a temporary file in the folder of
-        `tempfile` (`TMPDIR`). Memory grows only with the size of the vocabulary.
+        Memory grows only with the number of distinct n-grams of the highest order: up to 100
+        bytes for each.
 
         Args:
             texts: The texts, with repetitions; read once, as a stream.
@@ -78,21 +77,18 @@ class NgramVocabulary:
             lowercase: Whether texts are lowercased.
             unicode_form: Unicode normalization form such as `"NFKC"`, applied first, or `None`.
             max_chars: Texts are truncated after this many characters.
-            max_distinct: Number of distinct n-grams of the highest order held in memory, about 60
-                bytes each.
 
         Raises:
             ConfigError: An argument is out of range, `texts` is a single string, or no n-gram is
                 frequent enough.
-            RunError: Counts cannot be spilled, for instance because the disk is full.
         """
         texts = texts_of(texts, "texts")
-        check_counting(min_count, max_per_order=max_per_order, max_distinct=max_distinct)
+        check_counting(min_count, max_per_order=max_per_order)
         orders = check_orders(orders)
         check_text_options(lowercase, unicode_form, max_chars)
-        with NgramCounter(orders, lowercase, unicode_form, max_chars, max_distinct) as counter:
-            counter.count(texts)
-            alphabet, keys, counts = counter.chosen(min_count, max_per_order)
+        counter = NgramCounter(orders, lowercase, unicode_form, max_chars)
+        counter.count(texts)
+        alphabet, keys, counts = counter.chosen(min_count, max_per_order)
         if not len(keys):
             raise ConfigError(
                 f"The texts have no n-gram of orders {list(orders)} that occurs "
