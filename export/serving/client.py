@@ -18,8 +18,7 @@ import numpy as np
 from tf_charagram.errors import CharagramError, ConfigError
 from tf_charagram.files.json_files import parse_json
 from tf_charagram.lazy import extra_module
-from tf_charagram.text.batches import to_bytes
-from tf_charagram.text.validation import check_texts
+from tf_charagram.text.batches import check_texts, to_bytes
 
 
 class ServerError(CharagramError, RuntimeError):

@@ -137,7 +137,7 @@ def vocabulary(
         orders: The lengths n.
         min_count: The lowest count of an n-gram in V.
         max_per_order: Keep the most frequent of each order, of equally frequent ones the
-            smaller in code point order; None keeps all.
+            smaller in code point order, with the space first; None keeps all.
         **options: Passed to `normalize`.
 
     Returns:
@@ -147,6 +147,6 @@ def vocabulary(
     chosen: list[str] = []
     for n in sorted(set(orders)):
         of_order = [ngram for ngram in counts if len(ngram) == n and counts[ngram] >= min_count]
-        of_order.sort(key=lambda ngram: (-counts[ngram], [ord(char) for char in ngram]))
+        of_order.sort(key=lambda g: (-counts[g], [ord(c) if c != " " else -1 for c in g]))
         chosen += of_order if max_per_order is None else of_order[:max_per_order]
     return chosen

@@ -15,10 +15,9 @@ from tests.reference.text import normalize
 from tests.text.strategies import TRICKY, slow_property_settings
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.correction import MAX_LETTERS
-from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.dictionary import LETTER, NUM_MARKED, OTHER, Dictionary, is_in_word, marked
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
-from tf_charagram.text.word_characters import LETTER, NUM_MARKED, OTHER, is_in_word, marked
 
 COUNTS = {"vehicles": 300, "road": 900, "the": 9000, "there": 2000, "three": 1800, "caf\u00e9": 20}
 

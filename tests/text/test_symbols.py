@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tf_charagram.text.symbols import OTHER_SYMBOL, SPACE_SYMBOL, Alphabet
+from tf_charagram.text.keys import OTHER_SYMBOL, SPACE_SYMBOL, Alphabet
 
 
 def alphabet(chars):

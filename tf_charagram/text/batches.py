@@ -6,7 +6,9 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from tf_charagram.errors import ConfigError
 
 T = TypeVar("T", bound=Sized)
 B = TypeVar("B")
@@ -40,6 +42,16 @@ def bounded_batches(texts: Iterable[T], max_texts: int, max_chars: int) -> Itera
 def to_bytes(text: str | bytes) -> bytes:
     """Encodes a text as UTF-8; lone surrogates become bytes that decode to U+FFFD."""
     return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+
+
+def check_texts(texts: Any, name: str) -> None:
+    """Rejects a single string, whose characters would be taken for texts.
+
+    Raises:
+        ConfigError: `texts` is a string.
+    """
+    if isinstance(texts, str | bytes):
+        raise ConfigError(f"`{name}` must be a list of texts. Received a single string.")
 
 
 def in_threads(

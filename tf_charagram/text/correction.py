@@ -16,10 +16,9 @@ from __future__ import annotations
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.dictionary import OTHER, SYMBOL, Dictionary
 from tf_charagram.text.normalize import FlatTexts
 from tf_charagram.text.tensors import LookupTable
-from tf_charagram.text.word_characters import OTHER, SYMBOL
 
 #: Only words of these lengths are corrected: short ones have too many neighbors, and a typo changes
 #: few of the n-grams of long ones.

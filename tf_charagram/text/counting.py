@@ -6,7 +6,7 @@ distinct n-grams.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,8 @@ import tensorflow as tf
 
 from tf_charagram.text.batches import bounded_batches, in_threads
 from tf_charagram.text.keys import (
+    SPACE_SYMBOL,
+    Alphabet,
     exact_digits,
     mixed_keys,
     ngram_keys,
@@ -24,7 +26,6 @@ from tf_charagram.text.keys import (
     warn_of_mixed_keys,
 )
 from tf_charagram.text.normalize import SPACE, collapse, decode, normalized_code_points
-from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
 from tf_charagram.text.tensors import string_tensor
 
 # Counts up to this number are merged only at the end.
@@ -217,26 +218,15 @@ class NgramCounter:
             The alphabet in code point order, or `None` for mixed keys; the keys and their counts,
             both int64 `(size,)`, in the order of `NgramVocabulary.keys`.
         """
-        # Not the sorted symbols, because the space always comes first among these.
-        ranks = self._alphabet.ranks()
-
-        def ranks_of(keys: np.ndarray) -> np.ndarray:
-            return self._renumbered(keys, ranks) if self._is_exact else keys
-
-        parts = [
-            most_frequent(self._of_order(order), min_count, max_per_order, ranks_of)
-            for order in self._orders
-        ]
+        alphabet, symbols = self._alphabet.sorted()
+        parts = []
+        for order in self._orders:
+            keys, counts = self._of_order(order)
+            if self._is_exact:
+                keys = renumbered_keys(keys, symbols, self._bits, self._max_order)
+            parts.append(_most_frequent(KeyCounts(keys, counts), min_count, max_per_order))
         keys, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        if not self._is_exact:
-            return None, keys, counts
-        alphabet, renumbered = self._alphabet.sorted()
-        symbols = np.empty_like(renumbered)
-        symbols[ranks] = renumbered
-        return alphabet, self._renumbered(keys, symbols), counts
-
-    def _renumbered(self, keys: np.ndarray, symbols: np.ndarray) -> np.ndarray:
-        return renumbered_keys(keys, symbols, self._bits, self._max_order)
+        return alphabet if self._is_exact else None, keys, counts
 
     def _of_order(self, order: int) -> KeyCounts:
         if not self._is_exact:
@@ -244,22 +234,9 @@ class NgramCounter:
         return _summed([self._prefixes(self._sums[self._max_order].total(), order)])
 
 
-def most_frequent(
-    counted: KeyCounts,
-    min_count: int,
-    max_size: int | None,
-    ranks_of: Callable[[np.ndarray], np.ndarray],
-) -> KeyCounts:
-    """Returns the ranks of the most frequent keys and their counts, by count.
-
-    Args:
-        counted: Each key once.
-        min_count: Minimum count of a key.
-        max_size: Maximum number of keys, or `None`.
-        ranks_of: Maps keys to distinct ranks; of two equally frequent keys, the one with the lower
-            rank comes first.
-    """
+def _most_frequent(counted: KeyCounts, min_count: int, max_size: int | None) -> KeyCounts:
+    """Returns the most frequent keys, at most `max_size`, by descending count and then by key."""
     is_frequent = counted.counts >= min_count
-    ranks, counts = ranks_of(counted.keys[is_frequent]), counted.counts[is_frequent]
-    order = np.lexsort((ranks, -counts))[:max_size]
-    return KeyCounts(ranks[order], counts[order])
+    keys, counts = counted.keys[is_frequent], counted.counts[is_frequent]
+    order = np.lexsort((keys, -counts))[:max_size]
+    return KeyCounts(keys[order], counts[order])

@@ -8,7 +8,8 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.text.correction import WordCorrector
-from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.dictionary import NUM_MARKED, Dictionary, marked
+from tf_charagram.text.keys import SPACE_SYMBOL, Alphabet
 from tf_charagram.text.normalize import (
     SPACE,
     FlatTexts,
@@ -16,8 +17,6 @@ from tf_charagram.text.normalize import (
     decode,
     normalized_code_points,
 )
-from tf_charagram.text.symbols import SPACE_SYMBOL, Alphabet
-from tf_charagram.text.word_characters import NUM_MARKED, marked
 
 _TYPOGRAPHIC_APOSTROPHES = [0x2018, 0x2019]
 

@@ -1,18 +1,21 @@
-"""Conversion of texts to and from tensors, and look-up tables in them."""
+"""Texts as arguments and as tensors, checks of text options, and look-up tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
+from operator import index
 from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.errors import ConfigError
-from tf_charagram.text.batches import to_bytes
-from tf_charagram.text.validation import check_texts
+from tf_charagram.errors import ConfigError, check_integers, check_positive, check_switches
+from tf_charagram.text.batches import check_texts, to_bytes
+
+_MAX_ORDER = 8
+_UNICODE_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 
 
 class LookupTable(tf.lookup.StaticHashTable):
@@ -120,3 +123,54 @@ def _checked(texts: Iterable[Any], name: str) -> Iterator[str | bytes]:
         if not isinstance(text, str | bytes):
             raise ConfigError(f"`{name}` must hold strings. Received: {text!r}")
         yield text
+
+
+def check_orders(orders: Iterable[int]) -> tuple[int, ...]:
+    """Returns n-gram orders sorted and without duplicates.
+
+    Raises:
+        ConfigError: There are no orders, or one is not an integer from 1 to 8.
+    """
+    try:
+        distinct = {index(order) for order in orders}
+    except TypeError:
+        distinct = set()
+    if not distinct or not 1 <= min(distinct) <= max(distinct) <= _MAX_ORDER:
+        raise ConfigError(
+            f"n-gram orders must be integers from 1 to {_MAX_ORDER}. Received: {orders}"
+        )
+    return tuple(sorted(distinct))
+
+
+def check_text_options(lowercase: bool, unicode_form: str | None, max_chars: int | None) -> None:
+    """Checks the options that all vectorizers share.
+
+    Raises:
+        ConfigError: `lowercase` is not a bool, `unicode_form` is unknown, or `max_chars` is not an
+            integer in [1, 2^31).
+    """
+    check_switches(lowercase=lowercase)
+    if unicode_form not in (None, *_UNICODE_FORMS):
+        raise ConfigError(
+            f"`unicode_form` must be None, NFC, NFD, NFKC or NFKD. Received: {unicode_form!r}"
+        )
+    check_integers(max_chars=max_chars)
+    if max_chars is not None and not 1 <= max_chars < 2**31:
+        raise ConfigError(f"`max_chars` must be in [1, 2^31) or None. Received: {max_chars}")
+
+
+def check_counting(min_count: int, **limits: int | None) -> None:
+    """Checks how units are selected by their counts.
+
+    Args:
+        min_count: Minimum number of occurrences of a unit.
+        **limits: Name and value of each limit on the number of units.
+
+    Raises:
+        ConfigError: One is not an integer, or below 1.
+    """
+    check_positive(min_count=min_count)
+    check_integers(**limits)
+    for name, value in limits.items():
+        if value is not None and value < 1:
+            raise ConfigError(f"`{name}` must be at least 1 or None. Received: {value}")

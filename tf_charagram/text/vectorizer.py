@@ -14,8 +14,7 @@ from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.text.keys import mix64, ngram_keys, padded_keys
 from tf_charagram.text.normalize import FlatTexts, masked, without_few
-from tf_charagram.text.tensors import LookupTable, string_tensor
-from tf_charagram.text.validation import check_orders
+from tf_charagram.text.tensors import LookupTable, check_orders, string_tensor
 from tf_charagram.text.vocabulary import NgramVocabulary
 
 # Maps keys, int64 `(n,)`, to rows, int64 `(n,)`; negative without a row.

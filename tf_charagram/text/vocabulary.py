@@ -9,15 +9,20 @@ import numpy as np
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.counting import NgramCounter
 from tf_charagram.text.keys import (
+    Alphabet,
     exact_digits,
     mixed_keys,
     renumbered_keys,
     symbol_bits,
     warn_of_mixed_keys,
 )
-from tf_charagram.text.symbols import Alphabet
-from tf_charagram.text.tensors import decoded, texts_of
-from tf_charagram.text.validation import check_counting, check_orders, check_text_options
+from tf_charagram.text.tensors import (
+    check_counting,
+    check_orders,
+    check_text_options,
+    decoded,
+    texts_of,
+)
 
 
 class NgramVocabulary:
@@ -28,7 +33,8 @@ class NgramVocabulary:
         alphabet: The characters that keys are made of, or `None` if exact keys cannot hold all
             characters of the texts, and keys are 64-bit mixes.
         keys: int64 `(size,)`; row `i` belongs to `keys[i]`. Sorted by order, then most frequent
-            first, then by code points (mixed keys: by key). Rows added by `grown` come last.
+            first, then by code points with the space before all others (mixed keys: by key). Rows
+            added by `grown` come last.
         counts: Number of occurrences of each n-gram in the texts, int64 `(size,)`.
     """
 

@@ -13,10 +13,9 @@ import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.base import TextOptions, TextVectorizer, check_growable
-from tf_charagram.text.batches import bounded_batches
+from tf_charagram.text.batches import bounded_batches, check_texts
 from tf_charagram.text.splitting import split_words
-from tf_charagram.text.tensors import LookupTable, string_tensor, texts_of
-from tf_charagram.text.validation import check_counting, check_texts
+from tf_charagram.text.tensors import LookupTable, check_counting, string_tensor, texts_of
 
 UNKNOWN = 0
 _CHUNK_TEXTS, _CHUNK_CHARS = 10_000, 2_000_000
