@@ -12,14 +12,12 @@ import tensorflow as tf
 
 from tests.contracts import some_now
 from tests.texts import NASTY, words
-from tf_charagram.encoders.char_cnn import CharCnn
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.models.explanation import BIAS
 from tf_charagram.models.locations import FORMAT_VERSION
-from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 TEXTS = ["cat", "cats", "a cat", "dog", "hot dog", "caf\u00e9", *words(40)]
@@ -160,9 +158,9 @@ class TestEncode:
         np.testing.assert_allclose(mixed, alone, rtol=0, atol=1e-6)
 
     @pytest.mark.parametrize("keys", ["exact", "mixed", "hash"])
-    @pytest.mark.parametrize(("activation", "num_layers"), [("linear", 1), ("tanh", 2)])
-    def test_vectors_are_the_same_before_and_after_tracing(self, keys, activation, num_layers):
-        embedder = make_embedder(keys, activation, num_layers, dim=70)
+    @pytest.mark.parametrize("activation", ["linear", "tanh"])
+    def test_vectors_are_the_same_before_and_after_tracing(self, keys, activation):
+        embedder = make_embedder(keys, activation, dim=70)
         texts = [*NASTY.values(), *TEXTS]
         first, alone = embedder.encode(texts), embedder.encode(["cat"])
         embedder.encode(["dog"] * 1000)
@@ -180,10 +178,9 @@ class TestEncode:
         assert calls == [True] * 40
         assert embedder._embed.experimental_get_tracing_count() == 1
 
-    def test_padded_encoders_need_a_graph_from_the_start(self):
-        """Their steps would run one by one."""
-        vectorizer = CharacterVectorizer.from_texts(TEXTS)
-        embedder = TextEmbedder(vectorizer, CharCnn(num_rows=vectorizer.num_rows, dim=4))
+    def test_products_need_a_graph_from_the_start(self):
+        """Without it they are rounded differently."""
+        embedder = make_embedder(num_layers=2)
         embedder.encode(["cat"])
         assert embedder._embed.experimental_get_tracing_count() == 1
 

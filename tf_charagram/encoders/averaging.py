@@ -33,7 +33,7 @@ class WordAverage(AveragingEncoder):
         ConfigError: An argument is out of range.
     """
 
-    passes_gradients_on = True
+    has_no_products = True
 
     def __init__(self, *, num_rows: int, dim: int = 300, seed: int = 0, **kwargs: Any) -> None:
         name = {"name": "word_average", **kwargs}

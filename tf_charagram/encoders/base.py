@@ -20,14 +20,15 @@ class Encoder(Float32Layer):
         vectorizer: The kind of ids, a key of `text.VECTORIZERS`.
         num_rows: Number of ids.
         dim: Width of the embedding.
-        passes_gradients_on: Whether finite gradients of the embeddings give finite gradients of the
-            weights, because they are not multiplied by other weights.
+        has_no_products: Whether table rows are only added up, not multiplied by other weights. Then
+            finite gradients of the embeddings give finite ones of the weights, and embeddings are
+            the same to the bit with and without a graph.
     """
 
     vectorizer: str
     num_rows: int
     dim: int
-    passes_gradients_on: bool = False
+    has_no_products: bool = False
 
     def compute_output_spec(self, ids: keras.KerasTensor, **kwargs: Any) -> keras.KerasTensor:
         """Returns a symbolic float32 `(batch, dim)`.

@@ -73,7 +73,7 @@ class Charagram(Encoder, ConfiguredLayer):
         self.built = True
 
     @property
-    def passes_gradients_on(self) -> bool:  # type: ignore[override]
+    def has_no_products(self) -> bool:  # type: ignore[override]
         """See `Encoder`: a second layer multiplies them."""
         return self.dense is None
 

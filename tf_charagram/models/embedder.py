@@ -68,8 +68,8 @@ class TextEmbedder(TextModel):
         # AutoGraph would take a third of the first call. `partial`, because TensorFlow would count
         # the traces of all models together and warn.
         self._embed = tf.function(partial(self.call), input_signature=TEXTS, autograph=False)
-        # Padded encoders loop over time steps, which is slow without a graph.
-        self._num_eager = 0 if is_padded(encoder) else _EAGER_TEXTS
+        # Graphs round products differently.
+        self._num_eager = _EAGER_TEXTS if getattr(encoder, "has_no_products", False) else 0
 
     @property
     def dim(self) -> int:

@@ -119,7 +119,7 @@ class ParaphraseModel(StepModel):
 
     def assert_finite(self, loss: tf.Tensor, gradients: Sequence[Gradient]) -> tf.Tensor:
         """Returns the loss once all is finite; `margin_loss` checks itself and its gradient."""
-        if getattr(self.encoder, "passes_gradients_on", False):
+        if getattr(self.encoder, "has_no_products", False):
             return loss
         return super().assert_finite(loss, gradients)
 
