@@ -13,7 +13,7 @@ from tf_charagram.cli.flags import MODEL_HELP, SettingsParser, add_flags, settin
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.export.compression.options import ShrinkOptions
 from tf_charagram.files.writing import check_local
-from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
+from tf_charagram.reporting import load_tensorflow
 from tf_charagram.settings import types_of
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from tf_charagram.evaluation.embedders import (
 )
 from tf_charagram.evaluation.scores import SetScore, mean_score
 from tf_charagram.models.locations import read_config
-from tf_charagram.reporting.console import table_console
+from tf_charagram.reporting import table_console
 
 
 def make_parser() -> argparse.ArgumentParser:

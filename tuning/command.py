@@ -16,8 +16,7 @@ from tf_charagram.cli.flags import QUIET, SettingsParser, settings_flags, switch
 from tf_charagram.cli.run_flags import make_run_parser, parse_run
 from tf_charagram.errors import ConfigError, RunError, TrainingError
 from tf_charagram.files.json_files import read_json
-from tf_charagram.reporting.progress import is_quiet, quiet
-from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
+from tf_charagram.reporting import is_quiet, load_tensorflow, quiet
 from tf_charagram.settings import types_of
 from tf_charagram.tasks import make_task
 from tf_charagram.training.run_folder import RunFolder

@@ -17,7 +17,7 @@ from rich.table import Table
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
 from tf_charagram.errors import ConfigError
-from tf_charagram.reporting.console import table_console
+from tf_charagram.reporting import table_console
 
 _STATES = {True: "pass", False: "FAIL", None: "skip"}
 

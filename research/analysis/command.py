@@ -15,7 +15,7 @@ from research.analysis.table import rich_tables
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import whole_file
-from tf_charagram.reporting.console import table_console
+from tf_charagram.reporting import table_console
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from research.analysis.neighbors import ngram_vectors
 from research.analysis.table import Cell, Table
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.evaluation.correlation import spearman
+from tf_charagram.evaluation.statistics import spearman
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text.tensors import string_tensor
 

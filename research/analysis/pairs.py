@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.correlation import pearson
 from tf_charagram.evaluation.scores import Embed
+from tf_charagram.evaluation.statistics import pearson
 
 Floats = NDArray[np.float64]
 #: Minimum number of pairs for a correlation.

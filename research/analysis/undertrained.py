@@ -13,8 +13,8 @@ from research.paper_numbers import PAPER_SETS
 from research.paper_tables import paper_table
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.correlation import spearman
 from tf_charagram.evaluation.scores import Embed, score_sets
+from tf_charagram.evaluation.statistics import spearman
 
 #: Pearson x 100 of the third quartile of the systems of each shared task (Universal, table 2).
 THIRD_QUARTILE = {

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.reference import classification as reference
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.bootstrap import resample_counts
 from tf_charagram.evaluation.classification import score_labels
+from tf_charagram.evaluation.statistics import resample_counts
 
 LABELS = ("a", "b", "c", "d")
 

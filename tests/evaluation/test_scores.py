@@ -9,9 +9,8 @@ import pytest
 
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.evaluation import scores as module
-from tf_charagram.evaluation.comparison import differences
-from tf_charagram.evaluation.correlation import pearson, spearman
-from tf_charagram.evaluation.scores import score_names, score_sets
+from tf_charagram.evaluation.scores import differences, score_names, score_sets
+from tf_charagram.evaluation.statistics import pearson, spearman
 
 
 def make_set(name, num_pairs=12, metric="pearson", constant=False, seed=0):

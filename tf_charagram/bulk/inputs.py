@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tf_charagram.data.readers.lines import NUM_MAGIC_BYTES, STDIN, check_is_text, read_lines
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.reporting.progress import ProgressLine
+from tf_charagram.reporting import ProgressLine
 from tf_charagram.text.batches import bounded_batches
 
 # Bounds the memory of a shard of long lines.

@@ -11,7 +11,7 @@ from rich.markup import escape
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.reporting.console import make_table, number, table_console
+from tf_charagram.reporting import make_table, number, table_console
 
 _PPDB = "ppdb-{1.0,2.0}-{s,m,l,xl,xxl,xxxl}-{lexical,phrasal,o2m,m2o,all}"
 

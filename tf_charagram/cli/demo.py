@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, Parser
-from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
+from tf_charagram.reporting import load_tensorflow
 
 
 def make_parser() -> Parser:

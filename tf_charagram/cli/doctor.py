@@ -16,8 +16,7 @@ from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
 from tf_charagram.data.download import SOURCES, cache_folder, cached
 from tf_charagram.models.locations import shipped_models
-from tf_charagram.reporting.console import make_table, table_console
-from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
+from tf_charagram.reporting import load_tensorflow, make_table, table_console
 
 _PACKAGE = "tf-charagram"
 _FOR_DEVELOPERS = ("test", "bench")

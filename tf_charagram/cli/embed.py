@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tf_charagram.cli.commands import check_not_read, run_command
 from tf_charagram.cli.flags import MODEL_HELP, Parser, flag_of
 from tf_charagram.errors import ConfigError
-from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
+from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
     from tf_charagram.bulk.inputs import InputFile

@@ -9,7 +9,7 @@ from pathlib import Path
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.files.writing import check_local
-from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
+from tf_charagram.reporting import load_tensorflow
 
 
 def add_model_and_texts(parser: Parser, unit: str) -> None:

@@ -9,7 +9,7 @@ from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
 from tf_charagram.errors import RunError
 from tf_charagram.models.locations import CARD, read_card, read_config, shipped_models
-from tf_charagram.reporting.console import make_table, table_console
+from tf_charagram.reporting import make_table, table_console
 
 # Fields of a card, as `recipes/ship.py` writes it.
 _FACTS = ("summary", "scores", "licence", "data")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import MODEL_HELP, Parser
 from tf_charagram.errors import ConfigError
-from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
+from tf_charagram.reporting import load_tensorflow
 
 if TYPE_CHECKING:
     from tf_charagram.models.embedder import Neighbor

@@ -17,7 +17,7 @@ from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import Parser
 from tf_charagram.errors import CharagramError, RunError
 from tf_charagram.files.json_files import read_json
-from tf_charagram.reporting.console import (
+from tf_charagram.reporting import (
     cell,
     history_table,
     make_table,

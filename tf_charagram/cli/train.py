@@ -14,9 +14,7 @@ from tf_charagram.cli.commands import run_command
 from tf_charagram.cli.flags import QUIET, Flag, SettingsParser, switch
 from tf_charagram.cli.run_flags import make_run_parser, parse_run
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.reporting.console import history_table, table_console
-from tf_charagram.reporting.progress import is_quiet, quiet
-from tf_charagram.reporting.quiet_tensorflow import load_tensorflow
+from tf_charagram.reporting import history_table, is_quiet, load_tensorflow, quiet, table_console
 from tf_charagram.tasks import make_task
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.training.workers import VARIABLE, Cluster, Launcher, cluster_of, connect

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError
-from tf_charagram.evaluation.bootstrap import Floats, interval, resample_counts
+from tf_charagram.evaluation.statistics import Floats, interval, resample_counts
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.data.typos import with_typos
-from tf_charagram.evaluation.comparison import differences
-from tf_charagram.evaluation.scores import SetScore, score_all, set_cosines
+from tf_charagram.evaluation.scores import SetScore, differences, score_all, set_cosines
 from tf_charagram.evaluation.tables import comparison_table, score_table
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 

@@ -23,7 +23,7 @@ from tf_charagram.evaluation.misspellings import (
 )
 from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
-from tf_charagram.reporting.console import INTERVAL, interval, make_table, number
+from tf_charagram.reporting import INTERVAL, interval, make_table, number
 from tf_charagram.search.spelling import (
     MAX_CHARS,
     NUM_CANDIDATES,

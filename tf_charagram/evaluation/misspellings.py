@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tf_charagram.data.readers.misspellings import Misspelling
-from tf_charagram.evaluation.bootstrap import Floats, interval, resample_counts
+from tf_charagram.evaluation.statistics import Floats, interval, resample_counts
 
 #: Numbers of first answers that recall is computed at.
 RECALL_AT = (1, 10, 50)

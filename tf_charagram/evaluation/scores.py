@@ -7,7 +7,7 @@ there are at least two.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,13 @@ from numpy.typing import NDArray
 
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.data.readers.sts import NO_YEAR, STS_SETS
-from tf_charagram.evaluation.bootstrap import bootstrap, interval
-from tf_charagram.evaluation.correlation import hundredfold, pearson, spearman
+from tf_charagram.evaluation.statistics import (
+    bootstrap,
+    hundredfold,
+    interval,
+    pearson,
+    spearman,
+)
 
 #: Maps texts to unit-length (or zero) rows `(num_texts, dim)`: an array, or SciPy's CSR matrix.
 Embed = Callable[[Sequence[str]], Any]
@@ -226,3 +231,40 @@ def _row_products(left: Any, right: Any) -> np.ndarray:
     if scipy.sparse.issparse(left):
         return np.asarray(left.multiply(right).sum(axis=1)).reshape(-1)
     return np.sum(left * right, axis=1)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The score of a second model minus that of the first; x 100.
+
+    Attributes:
+        name: Name of the set or mean.
+        value: The difference; `None` if one of the scores is undefined, or if two means are over
+            different sets.
+        interval: Its 95 % interval by paired bootstrap, if both scores have draws.
+    """
+
+    name: str
+    value: float | None
+    interval: tuple[float, float] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the attributes as a dictionary."""
+        return asdict(self)
+
+
+def differences(first: Sequence[SetScore], second: Sequence[SetScore]) -> list[Difference]:
+    """Subtracts two results of `score_sets` on the same pairs and with the same seed.
+
+    Differences are rounded to 0.01.
+    """
+    return [_difference(*scores) for scores in zip(first, second, strict=True)]
+
+
+def _difference(first: SetScore, second: SetScore) -> Difference:
+    if first.value is None or second.value is None or first.sets != second.sets:
+        return Difference(first.name, None, None)
+    bounds = None
+    if first.draws is not None and second.draws is not None:
+        bounds = round_interval(interval(second.draws - first.draws))
+    return Difference(first.name, round(second.value - first.value, 2), bounds)

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from rich.markup import escape
 from rich.table import Table
 
-from tf_charagram.evaluation.comparison import Difference
-from tf_charagram.evaluation.scores import SetScore
+from tf_charagram.evaluation.scores import Difference, SetScore
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
-from tf_charagram.reporting.console import INTERVAL, interval, make_table, number
+from tf_charagram.reporting import INTERVAL, interval, make_table, number
 
 _TITLE = "Correlation x 100"
 _PRIMARY = "*"

@@ -14,7 +14,7 @@ from tf_charagram.files.writing import partial_folder, sha256_of
 from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import Neighbor, TextEmbedder, unit_rows
 from tf_charagram.models.locations import model_sha256
-from tf_charagram.reporting.progress import ProgressLine
+from tf_charagram.reporting import ProgressLine
 from tf_charagram.text.tensors import decoded, texts_of
 
 FORMAT_VERSION = 1

@@ -24,7 +24,7 @@ from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.encoding import distinct
-from tf_charagram.reporting.console import INTERVAL, interval, make_table, number
+from tf_charagram.reporting import INTERVAL, interval, make_table, number
 from tf_charagram.tasks.labelled import LabelledTask
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.tasks.supervised_step import FeatureModel, SupervisedModel

@@ -18,7 +18,7 @@ import tensorflow as tf
 from tf_charagram.data.stream import Stream
 from tf_charagram.files.writing import tensorflow_writing
 from tf_charagram.optimizers.exchange import ALONE, Exchange
-from tf_charagram.reporting.progress import ProgressLine
+from tf_charagram.reporting import ProgressLine
 
 _STOPPING = "stopping; Ctrl-C again stops at once"
 _DEFAULT_HANDLERS: dict[int, Any] = {

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference import bootstrap as reference
-from tf_charagram.evaluation.bootstrap import resample_counts
 from tf_charagram.evaluation.classification import LabelScore
+from tf_charagram.evaluation.statistics import resample_counts
 from tf_charagram.tasks.tagging.scores import score_tags, tagging_tables
 
 GOLD = [["DT", "NN", "VB"], ["NN", "NN"], ["FW"]]

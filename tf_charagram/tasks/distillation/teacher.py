@@ -15,7 +15,7 @@ from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.files.locks import FolderLock
 from tf_charagram.files.writing import check_is_file, sha256_of, writing
 from tf_charagram.lazy import extra_module
-from tf_charagram.reporting.progress import ProgressLine
+from tf_charagram.reporting import ProgressLine
 
 SENTENCE_TRANSFORMERS = "sentence-transformers:"
 # Fits into the caches of a core: 1.4 times as fast as 256 for texts of 64 characters.

@@ -12,14 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from rich.table import Table
 
 from tf_charagram.data.readers.scored import ScoredPairs
-from tf_charagram.evaluation.bootstrap import (
+from tf_charagram.evaluation.statistics import (
     Floats,
+    hundredfold,
     interval,
+    pearson,
     resample_counts,
     resampled_pearson,
     resampled_spearman,
+    spearman,
 )
-from tf_charagram.evaluation.correlation import hundredfold, pearson, spearman
 from tf_charagram.tasks.pairs.data import LabelledPairs, read_labelled_pairs, read_scored_pairs
 from tf_charagram.tasks.pairs.model import PairClassifier, PairScoreHead, PairScorer
 from tf_charagram.tasks.supervised import LabelTask, SupervisedTask, metric_table

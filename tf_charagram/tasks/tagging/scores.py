@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
-from tf_charagram.evaluation.bootstrap import Floats, interval, resample_counts
 from tf_charagram.evaluation.classification import LabelScore, score_labels
-from tf_charagram.reporting.console import INTERVAL, make_table, number
-from tf_charagram.reporting.console import interval as interval_cell
+from tf_charagram.evaluation.statistics import Floats, interval, resample_counts
+from tf_charagram.reporting import INTERVAL, make_table, number
+from tf_charagram.reporting import interval as interval_cell
 
 Tags = Sequence[Sequence[str]]
 Ints = NDArray[np.int64]

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 from tests.reference import bootstrap as reference
-from tf_charagram.evaluation import bootstrap as module
-from tf_charagram.evaluation.bootstrap import (
+from tf_charagram.evaluation import statistics as module
+from tf_charagram.evaluation.statistics import (
     bootstrap,
     interval,
+    pearson,
     resample_counts,
     resampled_pearson,
     resampled_spearman,
+    spearman,
 )
-from tf_charagram.evaluation.correlation import pearson, spearman
 
 TWINS = [
     (resampled_pearson, pearson),
