@@ -12,7 +12,7 @@ from typing import Any
 from research.baselines.specs import baseline_specs, load_baselines
 from research.baselines.word_average import WordAverage
 from research.pair_scores import save_pairs
-from research.paper_numbers import MEANS, PaperScores, paper_scores
+from research.paper_numbers import MEANS, PaperScores, paper_scores, sets_of_mean
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.embedders import (
@@ -99,7 +99,7 @@ def _means_added(scores: Sequence[SetScore]) -> list[SetScore]:
     added = list(scores)
     for mean, expected in MEANS.items():
         if members := [score for score in scores if score.name in expected]:
-            added.append(mean_score(mean, members, expected).rounded())
+            added.append(mean_score(mean, members).rounded())
     return added
 
 
@@ -121,10 +121,7 @@ def _of_papers(models: Sequence[str], scores: Sequence[SetScore]) -> list[Embedd
 
 def _number(paper: PaperScores, score: SetScore) -> SetScore:
     """Returns the number of a paper; a mean is over the same sets as ours, if some are missing."""
-    if score.missing or score.left_out:
+    value = paper.scores.get(score.name)
+    if score.is_mean and (value is None or {*score.sets} != {*sets_of_mean(score.name)}):
         value = paper.mean_over(score.sets)
-    else:
-        value = paper.scores.get(score.name)
-        if value is None and score.is_mean:
-            value = paper.mean_over(score.sets)
     return replace(score, spearman=value, pearson=value, interval=None, draws=None).rounded()

@@ -49,6 +49,12 @@ _TABLES = {
 }
 
 
+def sets_of_mean(name: str) -> tuple[str, ...]:
+    """Returns the names of all sets of a mean of the papers, or of a year of STS."""
+    of_year = STS_SETS.get(name.removeprefix("STS"), ())
+    return MEANS.get(name, tuple(f"{name}.{part}" for part in of_year))
+
+
 @dataclass(frozen=True)
 class PaperScores:
     """The numbers of a paper for an encoder.

@@ -66,4 +66,3 @@ def test_recall_by_hand():
     low, high = score.intervals["recall_at_1"]
     assert low < 50 < high and score.intervals["recall_at_50"] == (100, 100)
     assert score.to_dict()["intervals"]["recall_at_1"] == (low, high)
-    assert all(drawn.shape == (200,) for drawn in score.draws.values())

@@ -101,7 +101,7 @@ def _refuse(values: Any, names: Sequence[str], rule: str) -> None:
 
 
 def _evaluate_misspellings(values: Any, bad_lines: BadLines) -> _Output:
-    from tf_charagram.evaluation.misspelling_scores import evaluate_misspellings
+    from tf_charagram.evaluation.misspellings import evaluate_misspellings
     from tf_charagram.models.locations import EMBEDDER, read_kind
 
     for model in values.model:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Protocol, Self
 
 import numpy as np
 import scipy.sparse
@@ -17,12 +16,9 @@ from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.data.typos import with_typos
-from tf_charagram.evaluation.scores import SetScore, differences, score_all, set_cosines
+from tf_charagram.evaluation.scores import Embed, SetScore, differences, score_all, set_cosines
 from tf_charagram.evaluation.tables import comparison_table, score_table
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
-
-#: Computes the cosines of the pairs of each set, `(num_pairs,)`.
-CosinesOf: TypeAlias = Callable[[Sequence[ScoredPairs]], list[NDArray[np.float32]]]
 
 
 class Baseline(Protocol):
@@ -88,7 +84,7 @@ class EmbedderEvaluation:
     clean: list[SetScore]
     typos: list[SetScore] | None = None
     cosines: list[list[NDArray[np.float32]]] = field(default_factory=list, repr=False)
-    label: str | None = None
+    label: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the scores for JSON."""
@@ -114,11 +110,9 @@ def evaluate_model(
         CharagramError: The model cannot be used.
     """
     embedder = TextEmbedder.load(model)
-
-    def cosines_of(pairs: Sequence[ScoredPairs]) -> list[NDArray[np.float32]]:
-        return list(set_cosines(lambda texts: unit_rows(embedder.encode(texts)), pairs))
-
-    return _evaluation(model, cosines_of, sets, num_resamples, seed)
+    return _evaluation(
+        model, lambda texts: unit_rows(embedder.encode(texts)), sets, num_resamples, seed
+    )
 
 
 def evaluate_baseline(
@@ -128,33 +122,27 @@ def evaluate_baseline(
     *,
     num_resamples: int,
     seed: int,
-    label: str | None = None,
+    label: str = "",
 ) -> EmbedderEvaluation:
     """Scores a baseline, fitted to the texts of each set; arguments as for `evaluate_model`."""
 
     def embed(texts: Sequence[str]) -> Any:
+        baseline.fit(texts)
         vectors = baseline.encode(texts)
         return vectors if scipy.sparse.issparse(vectors) else unit_rows(vectors)
 
-    def cosines_of(pairs: Sequence[ScoredPairs]) -> list[NDArray[np.float32]]:
-        cosines: list[NDArray[np.float32]] = []
-        for one in pairs:
-            baseline.fit(list(dict.fromkeys((*one.left, *one.right))))
-            cosines += set_cosines(embed, [one])
-        return cosines
-
-    return _evaluation(name, cosines_of, sets, num_resamples, seed, label or name)
+    return _evaluation(name, embed, sets, num_resamples, seed, label or name)
 
 
 def _evaluation(
     model: str,
-    cosines_of: CosinesOf,
+    embed: Embed,
     sets: EvaluationSets,
     num_resamples: int,
     seed: int,
-    label: str | None = None,
+    label: str = "",
 ) -> EmbedderEvaluation:
-    cosines = [cosines_of(variant) for variant in sets.variants]
+    cosines = [list(set_cosines(embed, variant)) for variant in sets.variants]
     clean, *typos = (
         score_all(variant, values, num_resamples=num_resamples, seed=seed)
         for variant, values in zip(sets.variants, cosines, strict=True)
@@ -180,25 +168,19 @@ def embedder_json(results: Sequence[EmbedderEvaluation]) -> dict[str, Any]:
 
 def embedder_tables(results: Sequence[EmbedderEvaluation]) -> list[Table]:
     """Returns a table of one model, or tables of several side by side with differences of two."""
-    labels = evaluation_labels(results)
-    clean = [(label, result.clean) for label, result in zip(labels, results, strict=True)]
-    typos = [
-        (label, result.typos)
-        for label, result in zip(labels, results, strict=True)
-        if result.typos is not None
-    ]
+    first = results[0]
+    if len(results) == 1 and first.typos is None:
+        return [score_table(first.clean)]
     if len(results) == 1:
-        (_, scores) = clean[0]
-        if not typos:
-            return [score_table(scores)]
-        columns = [("clean", scores), ("typos", typos[0][1])]
-        return [_side_by_side(columns)]
-    tables = [_side_by_side(clean)]
-    if typos:
-        tables.append(_side_by_side(typos, ", with typos"))
-        before = dict(clean)
-        changes = [(label, differences(before[label], after)) for label, after in typos]
-        tables.append(comparison_table(clean[0][1], [], changes, ", change by typos"))
+        return [_side_by_side([("clean", first.clean), ("typos", first.typos or [])])]
+    labelled = list(zip(evaluation_labels(results), results, strict=True))
+    tables = [_side_by_side([(label, result.clean) for label, result in labelled])]
+    mistyped = [(label, result.clean, result.typos) for label, result in labelled if result.typos]
+    if mistyped:
+        after = [(label, typos) for label, _, typos in mistyped]
+        tables.append(_side_by_side(after, ", with typos"))
+        changes = [(label, differences(clean, typos)) for label, clean, typos in mistyped]
+        tables.append(comparison_table(first.clean, [], changes, ", change by typos"))
     return tables
 
 
@@ -209,21 +191,18 @@ def _side_by_side(columns: Sequence[tuple[str, Sequence[SetScore]]], title: str 
 
 
 def evaluation_labels(results: Sequence[EmbedderEvaluation]) -> list[str]:
-    """Returns a distinct short name of each model and baseline."""
-    folders = iter(model_labels([result.model for result in results if result.label is None]))
-    labels = [next(folders) if result.label is None else result.label for result in results]
-    uses = (labels[: number + 1].count(label) for number, label in enumerate(labels))
-    return [
-        label if use == 1 else f"{label} ({use})" for label, use in zip(labels, uses, strict=True)
-    ]
+    """Returns a short name of each model and baseline."""
+    names = model_labels([result.model for result in results])
+    return [result.label or name for result, name in zip(results, names, strict=True)]
 
 
 def model_labels(models: Sequence[str]) -> list[str]:
     """Returns the name of each model's run folder; its path if two have the same name."""
     paths = [Path(model).absolute() for model in models]
     names = [path.parent.name if path.name == "model" else path.name for path in paths]
-    counts = Counter(names)
-    return [name if counts[name] == 1 else model for name, model in zip(names, models, strict=True)]
+    return [
+        model if names.count(name) > 1 else name for name, model in zip(names, models, strict=True)
+    ]
 
 
 def _scores_dict(scores: Sequence[SetScore]) -> dict[str, Any]:

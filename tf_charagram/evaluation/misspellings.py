@@ -1,17 +1,47 @@
-"""Recall of the right forms of misspellings among the words of a vocabulary."""
+"""Scores embedders on misspellings: by vectors alone, after correction, and by edit distance.
+
+The score is the recall of the right forms of misspellings among the words of a vocabulary.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.markup import escape
+from rich.table import Table
 
-from tf_charagram.data.readers.misspellings import Misspelling
-from tf_charagram.evaluation.statistics import Floats, interval, resample_counts
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.misspellings import Misspelling, read_misspellings
+from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.evaluation.embedders import model_labels
+from tf_charagram.evaluation.statistics import interval, resample_counts
+from tf_charagram.lazy import extra_module
+from tf_charagram.models.embedder import TextEmbedder, unit_rows
+from tf_charagram.reporting import INTERVAL, make_table, number
+from tf_charagram.reporting import interval as interval_cell
+from tf_charagram.search.spelling import (
+    MAX_CHARS,
+    NUM_CANDIDATES,
+    SpellingCorrector,
+    candidate_features,
+    first_forms,
+    nearest,
+    ordered,
+    read_words,
+)
 
+VECTORS, CORRECTIONS = "vectors", "vectors, edit distance, frequency"
+EDIT_DISTANCE = "edit distance"
+# Scores of queries and words in memory at the same time: 64 MB as float32.
+_MAX_CELLS = 16_000_000
+_MAX_EDITS = 255
+
+#: First query of a block, and its scores `(num_rows, num_words)`; larger is better.
+Blocks = Iterator[tuple[int, NDArray[Any]]]
 #: Numbers of first answers that recall is computed at.
 RECALL_AT = (1, 10, 50)
 
@@ -99,21 +129,15 @@ class RecallScore:
         num_queries: Misspellings scored.
         metrics: `recall_at_1`, `recall_at_10` and so on, x 100.
         intervals: Their 95 % bootstrap intervals, if asked for.
-        draws: Their values in the resamples, `(num_resamples,)` each, if asked for.
     """
 
     num_queries: int
     metrics: Mapping[str, float]
     intervals: dict[str, tuple[float, float] | None] = field(default_factory=dict)
-    draws: dict[str, Floats] = field(default_factory=dict, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns all attributes except the draws, for JSON."""
-        return {
-            "num_queries": self.num_queries,
-            **self.metrics,
-            "intervals": self.intervals,
-        }
+        """Returns all attributes, for JSON."""
+        return {"num_queries": self.num_queries, **self.metrics, "intervals": self.intervals}
 
 
 def score_ranks(ranks: Indices, *, num_resamples: int = 1000, seed: int = 0) -> RecallScore:
@@ -136,5 +160,177 @@ def score_ranks(ranks: Indices, *, num_resamples: int = 1000, seed: int = 0) -> 
         len(ranks),
         dict(zip(names, hits.mean(axis=0).tolist(), strict=True)),
         {name: interval(drawn) for name, drawn in draws.items()},
-        draws,
     )
+
+
+@dataclass(frozen=True)
+class MisspellingEvaluation:
+    """The scores of all methods on a list of misspellings.
+
+    Attributes:
+        queries: The misspellings.
+        num_words: Size of the vocabulary.
+        models: The models, as given.
+        scores: Score of each method; with several models, those of a model are `MODEL: METHOD`.
+        notes: Methods that could not be scored, and why.
+    """
+
+    queries: MisspellingQueries
+    num_words: int
+    models: list[str]
+    scores: dict[str, RecallScore] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the scores for JSON."""
+        return {
+            "models": self.models,
+            "num_words": self.num_words,
+            "num_queries": len(self.queries),
+            "num_unknown": self.queries.num_unknown,
+            "num_equal": self.queries.num_equal,
+            "scores": {name: score.metrics["recall_at_1"] for name, score in self.scores.items()},
+            "details": [{"method": name, **score.to_dict()} for name, score in self.scores.items()],
+            "notes": self.notes,
+        }
+
+    def table(self) -> Table:
+        """Returns a table of recall x 100, one row per method."""
+        first = next(iter(self.scores.values()))
+        columns = [
+            header
+            for name in first.metrics
+            for header in (name.removeprefix("recall_"), *([INTERVAL] if first.intervals else ()))
+        ]
+        title = f"Recall x 100 of the right form among {self.num_words:,} words"
+        table = make_table(title, ["method"], [name.replace("_", " ") for name in columns])
+        for method, score in self.scores.items():
+            cells = []
+            for name, value in score.metrics.items():
+                cells.append(number(value))
+                if first.intervals:
+                    cells.append(interval_cell(score.intervals[name]))
+            table.add_row(escape(method), *cells)
+        table.caption = escape("\n".join([*_query_notes(self.queries), *self.notes]))
+        return table
+
+
+def _query_notes(queries: MisspellingQueries) -> list[str]:
+    notes = [f"{len(queries):,} misspellings; of equal answers the more frequent word comes first."]
+    if queries.num_unknown:
+        notes.append(f"{queries.num_unknown:,} left out: no right form is in the vocabulary.")
+    if queries.num_equal:
+        notes.append(f"{queries.num_equal:,} left out: both forms are the same, ignoring case.")
+    return notes
+
+
+def evaluate_misspellings(
+    models: Sequence[str],
+    path: str,
+    vocabulary: str | None,
+    *,
+    bad_lines: BadLines,
+    num_resamples: int,
+    seed: int,
+) -> MisspellingEvaluation:
+    """Scores embedders on a list of misspellings.
+
+    Args:
+        models: Run folders or model folders.
+        path: The list, see `read_misspellings`.
+        vocabulary: File of words, most frequent first. Defaults to the texts of the first model.
+        bad_lines: Policy for bad lines.
+        num_resamples: Bootstrap resamples for intervals; 0 for none.
+        seed: Seed of the resamples.
+
+    Raises:
+        CharagramError: A model or a file cannot be used.
+    """
+    misspellings = read_misspellings(path, on_bad_line=bad_lines)
+    words = list(first_forms(read_words(vocabulary, models[0], "--vocabulary")))
+    if not words:
+        raise ConfigError("There are no words in the vocabulary.")
+    queries = MisspellingQueries.of(misspellings, words)
+    if not len(queries):
+        raise DataError(
+            path, f"none of the right forms is among the {len(words):,} words of the vocabulary"
+        )
+    result = MisspellingEvaluation(queries, len(words), list(models))
+
+    def score(ranks: Indices) -> RecallScore:
+        return score_ranks(ranks, num_resamples=num_resamples, seed=seed)
+
+    for model, label in zip(models, model_labels(models), strict=True):
+        prefix = f"{label}: " if len(models) > 1 else ""
+        by_method = model_ranks(TextEmbedder.load(model, folded=True), words, queries)
+        result.scores.update({prefix + name: score(ranks) for name, ranks in by_method.items()})
+    try:
+        extra_module("rapidfuzz", "spelling")
+    except ConfigError as error:
+        result.notes.append(f"No edit distance: {error}")
+    else:
+        ranks = _ranks(queries, _edit_blocks(queries.wrong, words))
+        result.scores[EDIT_DISTANCE] = score(ranks)
+    return result
+
+
+def model_ranks(
+    embedder: TextEmbedder, words: Sequence[str], queries: MisspellingQueries
+) -> dict[str, Indices]:
+    """Returns the ranks of the right forms `(num_queries,)`, by vectors alone and after correction.
+
+    A right form that is not among the candidates of correction has the last rank.
+
+    Args:
+        embedder: The model.
+        words: The vocabulary, most frequent first.
+        queries: The misspellings.
+    """
+    corrector = SpellingCorrector(embedder, words)
+    wrong, right = (unit_rows(embedder.encode(side)) for side in (queries.wrong, corrector.keys))
+    by_vectors = _ranks(queries, cosine_blocks(wrong, right))
+    corrected: list[int] = []
+    for start, cosines in cosine_blocks(corrector.embed(queries.wrong), corrector.vectors):
+        for query, row in enumerate(cosines, start=start):
+            candidates = nearest(row, NUM_CANDIDATES, int(queries.own[query]))
+            features = candidate_features(queries.wrong[query], candidates, row, corrector.keys)
+            answers = candidates[ordered(features)[0]]
+            hits = np.flatnonzero(np.isin(answers, queries.right[query]))
+            corrected.append(int(hits[0]) if len(hits) else len(corrector.keys) - 1)
+    return {VECTORS: by_vectors, CORRECTIONS: np.array(corrected, np.intp)}
+
+
+def cosine_blocks(queries: NDArray[np.float32], words: NDArray[np.float32]) -> Blocks:
+    """Yields blocks of the cosines of queries and words.
+
+    Args:
+        queries: Unit-length vectors `(num_queries, dim)`.
+        words: Unit-length vectors `(num_words, dim)`.
+    """
+    return _blocks(len(queries), len(words), lambda rows: queries[rows] @ words.T)
+
+
+def _edit_blocks(wrong: Sequence[str], words: Sequence[str]) -> Blocks:
+    """Yields blocks of 255 minus the edit distance, where swapping two letters is one edit."""
+    process = extra_module("rapidfuzz.process", "spelling")
+    scorer = extra_module("rapidfuzz.distance", "spelling").OSA.distance
+    wrong, words = ([word[:MAX_CHARS] for word in texts] for texts in (wrong, words))
+
+    def closeness(rows: slice) -> NDArray[np.uint8]:
+        distances: NDArray[np.uint8] = process.cdist(
+            wrong[rows], words, scorer=scorer, dtype=np.uint8, workers=-1,
+            score_cutoff=_MAX_EDITS - 1,
+        )  # fmt: skip
+        return _MAX_EDITS - distances
+
+    return _blocks(len(wrong), len(words), closeness)
+
+
+def _blocks(num_queries: int, num_words: int, scores: Callable[[slice], NDArray[Any]]) -> Blocks:
+    size = max(1, _MAX_CELLS // num_words)
+    for start in range(0, num_queries, size):
+        yield start, scores(slice(start, start + size))
+
+
+def _ranks(queries: MisspellingQueries, blocks: Blocks) -> Indices:
+    return np.concatenate([queries.ranks(scores, start) for start, scores in blocks])

@@ -15,20 +15,13 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from tf_charagram.data.readers.scored import ScoredPairs
-from tf_charagram.data.readers.sts import NO_YEAR, STS_SETS
-from tf_charagram.evaluation.statistics import (
-    bootstrap,
-    hundredfold,
-    interval,
-    pearson,
-    spearman,
-)
+from tf_charagram.evaluation.statistics import bootstrap, hundredfold, interval, pearson, spearman
 
 #: Maps texts to unit-length (or zero) rows `(num_texts, dim)`: an array, or SciPy's CSR matrix.
 Embed = Callable[[Sequence[str]], Any]
 
-#: Name of the mean over all sets of STS.
-STS_MEAN = "STS"
+# Name of the mean over all sets of STS, and of the group of those of unknown year.
+_STS = "STS"
 _CHUNK = 10_000
 
 
@@ -45,7 +38,6 @@ class SetScore:
         num_unscored: Pairs left out because they have no human score.
         sets: Names of the sets of a mean.
         left_out: Sets without a correlation, which are not part of the mean.
-        missing: Sets of the group that were not found.
         interval: 95 % bootstrap interval of `value`, if asked for.
         draws: Values of the resamples `(num_resamples,)`, if asked for.
     """
@@ -58,7 +50,6 @@ class SetScore:
     num_unscored: int = 0
     sets: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
     interval: tuple[float, float] | None = None
     draws: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
@@ -88,12 +79,45 @@ class SetScore:
             self,
             spearman=None if self.spearman is None else round(self.spearman, 2),
             pearson=None if self.pearson is None else round(self.pearson, 2),
-            interval=round_interval(self.interval),
+            interval=_rounded(self.interval),
         )
 
 
-def round_interval(bounds: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Rounds both ends of an interval to 0.01."""
+@dataclass(frozen=True)
+class Difference:
+    """The second score minus the first; x 100, rounded to 0.01.
+
+    Attributes:
+        name: Name of the set or mean.
+        value: The difference; `None` if one of the scores is undefined, or if two means are over
+            different sets.
+        interval: Its 95 % interval by paired bootstrap, if both scores have draws.
+    """
+
+    name: str
+    value: float | None = None
+    interval: tuple[float, float] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the attributes as a dictionary."""
+        return asdict(self)
+
+
+def differences(first: Sequence[SetScore], second: Sequence[SetScore]) -> list[Difference]:
+    """Subtracts two results of `score_sets` on the same pairs and with the same seed."""
+    return [_difference(*scores) for scores in zip(first, second, strict=True)]
+
+
+def _difference(first: SetScore, second: SetScore) -> Difference:
+    if first.value is None or second.value is None or first.sets != second.sets:
+        return Difference(first.name)
+    change = round(second.value - first.value, 2)
+    if first.draws is None or second.draws is None:
+        return Difference(first.name, change)
+    return Difference(first.name, change, _rounded(interval(second.draws - first.draws)))
+
+
+def _rounded(bounds: tuple[float, float] | None) -> tuple[float, float] | None:
     return None if bounds is None else (round(bounds[0], 2), round(bounds[1], 2))
 
 
@@ -131,7 +155,7 @@ def score_all(
     ]
     by_name = {score.name: score for score in scores}
     means = [
-        mean_score(name, [by_name[member] for member in members], _expected(name))
+        mean_score(name, [by_name[member] for member in members])
         for name, members in mean_members(sets).items()
     ]
     return [score.rounded() for score in [*scores, *means]]
@@ -171,44 +195,36 @@ def mean_members(sets: Sequence[ScoredPairs]) -> dict[str, list[str]]:
     for pairs in sets:
         if pairs.group is not None:
             groups.setdefault(pairs.group, []).append(pairs.name)
-    sts = [name for group in groups if group.startswith(STS_MEAN) for name in groups[group]]
-    groups.pop(NO_YEAR, None)
-    return {**groups, STS_MEAN: sts} if len(sts) > 1 else groups
+    sts = [name for group in groups if group.startswith(_STS) for name in groups[group]]
+    groups.pop(_STS, None)
+    return {**groups, _STS: sts} if len(sts) > 1 else groups
 
 
-def _expected(group: str) -> list[str]:
-    """Returns the names of all sets of a year of STS."""
-    return [f"{group}.{name}" for name in STS_SETS.get(group.removeprefix(STS_MEAN), ())]
-
-
-def mean_score(name: str, scores: Sequence[SetScore], expected: Sequence[str] = ()) -> SetScore:
+def mean_score(name: str, scores: Sequence[SetScore]) -> SetScore:
     """Averages the scores of sets.
 
     Args:
         name: Name of the mean.
         scores: Scores of the sets, at least one. Those without a correlation are left out.
-        expected: Names of all sets of the group, to tell which are missing.
     """
     used = [score for score in scores if score.value is not None]
-    present = {score.name for score in scores}
     draws = [score.draws for score in used if score.draws is not None]
     mean_draws = np.mean(draws, axis=0) if draws else None
     return SetScore(
         name=name,
         num_pairs=sum(score.num_pairs for score in used),
-        spearman=_average([score.spearman for score in used]),
-        pearson=_average([score.pearson for score in used]),
+        spearman=_average(score.spearman for score in used),
+        pearson=_average(score.pearson for score in used),
         metric=scores[0].metric,
         num_unscored=sum(score.num_unscored for score in scores),
         sets=tuple(score.name for score in used),
         left_out=tuple(score.name for score in scores if score.value is None),
-        missing=tuple(member for member in expected if member not in present),
         interval=None if mean_draws is None else interval(mean_draws),
         draws=mean_draws,
     )
 
 
-def _average(values: Sequence[float | None]) -> float | None:
+def _average(values: Iterable[float | None]) -> float | None:
     defined = [value for value in values if value is not None]
     return float(np.mean(defined)) if defined else None
 
@@ -231,40 +247,3 @@ def _row_products(left: Any, right: Any) -> np.ndarray:
     if scipy.sparse.issparse(left):
         return np.asarray(left.multiply(right).sum(axis=1)).reshape(-1)
     return np.sum(left * right, axis=1)
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The score of a second model minus that of the first; x 100.
-
-    Attributes:
-        name: Name of the set or mean.
-        value: The difference; `None` if one of the scores is undefined, or if two means are over
-            different sets.
-        interval: Its 95 % interval by paired bootstrap, if both scores have draws.
-    """
-
-    name: str
-    value: float | None
-    interval: tuple[float, float] | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the attributes as a dictionary."""
-        return asdict(self)
-
-
-def differences(first: Sequence[SetScore], second: Sequence[SetScore]) -> list[Difference]:
-    """Subtracts two results of `score_sets` on the same pairs and with the same seed.
-
-    Differences are rounded to 0.01.
-    """
-    return [_difference(*scores) for scores in zip(first, second, strict=True)]
-
-
-def _difference(first: SetScore, second: SetScore) -> Difference:
-    if first.value is None or second.value is None or first.sets != second.sets:
-        return Difference(first.name, None, None)
-    bounds = None
-    if first.draws is not None and second.draws is not None:
-        bounds = round_interval(interval(second.draws - first.draws))
-    return Difference(first.name, round(second.value - first.value, 2), bounds)

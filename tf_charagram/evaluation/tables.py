@@ -88,7 +88,7 @@ def _shortened(text: str) -> str:
 
 
 def _notes(scores: Sequence[SetScore]) -> list[str]:
-    """Returns notes on missing sets, left-out pairs and undefined correlations."""
+    """Returns notes on left-out pairs and undefined correlations."""
     notes = []
     for score in scores:
         if score.num_unscored and not score.is_mean:
@@ -97,9 +97,6 @@ def _notes(scores: Sequence[SetScore]) -> list[str]:
             notes.append(f"{score.name}: no correlation, because all cosines or scores are equal.")
         if score.left_out:
             notes.append(f"{score.name}: without {', '.join(score.left_out)}, no correlation.")
-    missing = list(dict.fromkeys(name for score in scores for name in score.missing))
-    if missing:
-        notes.append(f"Missing: {', '.join(missing)}.")
     return notes
 
 
@@ -116,6 +113,4 @@ def _with_sections(table: Table, scores: Sequence[SetScore]) -> Iterator[SetScor
 def _label(score: SetScore) -> str:
     if not score.is_mean:
         return escape(score.name)
-    total = score.num_sets + len(score.left_out) + len(score.missing)
-    count = str(total) if total == score.num_sets else f"{score.num_sets} of {total}"
-    return escape(f"{score.name} ({count} sets)")
+    return escape(f"{score.name} (mean of {score.num_sets})")
