@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Self
 
 from rich.console import Console
 from rich.markup import escape
@@ -138,7 +138,7 @@ class ProgressLine:
         )
         self._task = self._progress.add_task("", total=total, completed=completed, facts="")
 
-    def __enter__(self) -> ProgressLine:
+    def __enter__(self) -> Self:
         self._progress.start()
         return self
 

@@ -65,7 +65,7 @@ def make_job(model, files, tmp_path):
     def make(**settings):
         inputs = tuple(find_inputs(files[0]))
         defaults = {"model": str(model), "inputs": inputs, "output": str(tmp_path / "out")}
-        return EmbedJob(**{**defaults, "shard_lines": 10, "batch_size": 4, **settings})
+        return EmbedJob(**{**defaults, "shard_lines": 10, **settings})
 
     return make
 
@@ -81,7 +81,7 @@ def check_complete(folder, model, paths, lines, is_complete=True):
     assert [file["path"] for file in manifest["inputs"]] == paths
     records = records_of(folder)
     names = {"manifest.json", "shards.jsonl", *(record["name"] for record in records)}
-    assert {path.name for path in folder.iterdir()} == names
+    assert {path.name for path in folder.glob("[!.]*")} == names
     embedder = TextEmbedder.load(model)
     found = dict.fromkeys(paths, 0)
     for path, shards in groupby(records, key=lambda record: record["input"]):

@@ -28,7 +28,7 @@ ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
 
 
 def make_job():
-    return EmbedJob(model, tuple(find_inputs(paths)), out, shard_lines=10, batch_size=4)
+    return EmbedJob(model, tuple(find_inputs(paths)), out, shard_lines=10)
 
 
 job = make_job()

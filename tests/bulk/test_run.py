@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -74,18 +75,18 @@ class TestStopped:
             embed_files(make_job())
         monkeypatch.undo()
         # What a killed process was writing.
-        (tmp_path / "out" / f".part-00000-0000{number}.npy.123.part").write_bytes(b"half")
+        (tmp_path / "out" / ".part-00000-00002.npy.part").write_bytes(b"half")
         folder = embed_files(make_job(), resume=True)
         assert folder.damaged == []
         check()
 
     def test_before_the_manifest(self, make_job, check, tmp_path):
         (tmp_path / "out").mkdir()
-        (tmp_path / "out" / ".manifest.json.123.part").write_text("{")
+        (tmp_path / "out" / ".manifest.json.part").write_text("{")
         embed_files(make_job(), resume=True)
         check()
 
-    def test_an_error_in_the_middle(self, make_job, check, monkeypatch):
+    def test_an_error_in_the_middle(self, make_job, check, monkeypatch, tmp_path):
         embed = EmbedJob.embed
 
         def fail(self, shard, embedder):
@@ -97,8 +98,8 @@ class TestStopped:
         with pytest.raises(RunError, match="no more"):
             embed_files(make_job())
         monkeypatch.undo()
-        folder = make_job().open_folder(resume=True)
-        assert set(folder.records) == {"part-00000-00000", "part-00000-00001"}
+        names = [record["name"] for record in records_of(tmp_path / "out")]
+        assert names == ["part-00000-00000.npy", "part-00000-00001.npy"]
         embed_files(make_job(), resume=True)
         check()
 
@@ -120,24 +121,24 @@ class TestStopped:
         kept = [path for path in (tmp_path / "out").iterdir() if path.read_bytes() == b"mine"]
         assert len(kept) == 3
 
-    @pytest.mark.parametrize("num_deleted", range(3))
+    @pytest.mark.parametrize("num_deleted", [0, 2])
     def test_while_old_shards_are_deleted(
         self, make_job, check, monkeypatch, tmp_path, num_deleted
     ):
         embed_files(make_job())
+        unlink, deleted = Path.unlink, []
 
-        def stop(self, paths):
-            paths = [*paths]
-            for path in paths[:num_deleted]:
-                path.unlink()
-            if paths:
+        def stop(path):
+            if len(deleted) == num_deleted:
                 raise Killed
+            deleted.append(path)
+            unlink(path)
 
-        monkeypatch.setattr(ShardFolder, "_remove", stop)
+        monkeypatch.setattr(Path, "unlink", stop)
         with pytest.raises(Killed):
             embed_files(make_job(), overwrite=True)
         monkeypatch.undo()
-        assert not is_complete(tmp_path / "out")
+        assert not is_complete(tmp_path / "out") and not records_of(tmp_path / "out")
         embed_files(make_job(), resume=True)
         check()
 
@@ -152,24 +153,20 @@ class TestStopped:
 
 class TestDamage:
     @pytest.mark.parametrize(
-        ("damage", "message"),
-        [
-            (lambda path: os.truncate(path, path.stat().st_size - 1), r"has \d+ bytes instead of"),
-            (lambda path: path.unlink(), "is missing"),
-            (lambda path: path.write_bytes(path.read_bytes()[::-1]), "has another checksum"),
-        ],
-        ids=["cut", "missing", "flipped"],
+        "damage",
+        [lambda path: os.truncate(path, path.stat().st_size - 1), lambda path: path.unlink()],
+        ids=["cut", "missing"],
     )
-    def test_is_said_and_mended(self, make_job, check, tmp_path, capsys, damage, message):
+    def test_is_said_and_mended(self, make_job, check, tmp_path, capsys, damage):
         embed_files(make_job())
         path = tmp_path / "out" / "part-00000-00001.npy"
         damage(path)
         capsys.readouterr()
         folder = embed_files(make_job(), resume=True)
         check()
-        assert len(folder.damaged) == 1
+        assert folder.damaged == [path]
         error = capsys.readouterr().err
-        assert re.search(rf"part-00000-00001\.npy {message}.*; embedding it again\n", error)
+        assert "part-00000-00001.npy is damaged; embedding it again\n" in error
         assert "\n10 lines in " in error and "; 4 shards were there" in error
 
     def test_manifest(self, make_job, tmp_path):
@@ -197,19 +194,6 @@ class TestChanges:
         with pytest.raises(RunError, match=message):
             embed_files(make_job(), resume=True)
 
-    def test_while_it_is_read(self, make_job, check, files, monkeypatch):
-        embed = EmbedJob.embed
-
-        def grow(self, shard, embedder):
-            with open(files[0][0], "a") as file:
-                file.write("line 25\n")
-            return embed(self, shard, embedder)
-
-        monkeypatch.setattr(EmbedJob, "embed", grow)
-        job = make_job(shard_lines=1)
-        with pytest.raises(DataError, match=r"a\.txt: has changed while it was read"):
-            embed_files(job)
-
     @pytest.mark.parametrize(
         ("settings", "message"),
         [
@@ -225,7 +209,6 @@ class TestChanges:
             RunError, match=f"started with other settings: {message}. .*--overwrite"
         ):
             embed_files(make_job(**settings), resume=True)
-        embed_files(make_job(batch_size=3), resume=True)
 
     def test_model(self, make_job, model, tmp_path):
         embed_files(make_job())
@@ -252,7 +235,8 @@ class TestFolder:
             embed_files(make_job(), **flags)
         assert len(list((tmp_path / "out").iterdir())) == 2
 
-    def test_another_process_is_at_work(self, make_job, tmp_path):
+    def test_another_process_is_at_work(self, make_job, tmp_path, monkeypatch):
+        monkeypatch.setattr("tf_charagram.files.locks._PATIENCE_S", 0)
         with FolderLock(tmp_path / "out"), pytest.raises(RunError, match="out is in use"):
             embed_files(make_job(), resume=True)
         assert not list((tmp_path / "out").iterdir())
@@ -269,10 +253,9 @@ class TestFolder:
 
 
 class TestSettings:
-    @pytest.mark.parametrize("name", ["shard_lines", "batch_size"])
-    def test_below_1(self, make_job, name):
-        with pytest.raises(ConfigError, match=f"`{name}` must be at least 1. Received: {name}=0"):
-            make_job(**{name: 0})
+    def test_below_1(self, make_job):
+        with pytest.raises(ConfigError, match="`shard_lines` must be at least 1"):
+            make_job(shard_lines=0)
 
     def test_what_cannot_be_read_twice(self, make_job):
         with pytest.raises(ConfigError, match=r"a resumed run can read again. Received: -"):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,7 +18,7 @@ from tf_charagram.files.json_files import (
     to_json_lines,
     write_json,
 )
-from tf_charagram.files.writing import sha256_of, whole_file, writing
+from tf_charagram.files.writing import whole_file, writing
 from tf_charagram.lazy import extra_module
 
 Record = dict[str, Any]
@@ -63,66 +62,55 @@ _SHARD = re.compile(rf"part-\d{{5,}}-\d{{5,}}\.({'|'.join(FORMATS)})")
 
 
 class ShardFolder:
-    """The files of bulk embedding.
+    """The files of bulk embedding: opens a new folder, or resumes one.
 
     `manifest.json` has the settings of the folder and `is_complete`; `shards.jsonl` has a line for
     each shard that is done.
 
     Args:
         path: The folder.
+        settings: Settings that a resumed run must share; JSON values.
+        resume: Keep the shards in the folder, if there are any.
+        overwrite: Delete the shards in the folder, but no other files.
 
     Attributes:
         records: Records of the shards that are done, by name without suffix.
-        damaged: Problems of shards that have to be embedded again.
+        damaged: Files of shards that are missing or cut short, and have to be embedded again.
+
+    Raises:
+        RunError: The folder has files and neither flag was given, is not a folder of shards, was
+            started with other settings, or cannot be written.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(
+        self, path: str | Path, settings: dict[str, Any], *, resume: bool, overwrite: bool
+    ) -> None:
         self.path = Path(path)
         self.manifest = self.path / "manifest.json"
         self.shards = self.path / "shards.jsonl"
         self.records: dict[str, Record] = {}
-        self.damaged: list[str] = []
-
-    @classmethod
-    def open(
-        cls, path: str | Path, settings: dict[str, Any], *, resume: bool, overwrite: bool
-    ) -> ShardFolder:
-        """Creates a folder, or resumes one.
-
-        Args:
-            path: The folder.
-            settings: Settings that a resumed run must share; JSON values.
-            resume: Keep the shards in the folder, if there are any.
-            overwrite: Delete the shards in the folder, but no other files.
-
-        Raises:
-            RunError: The folder has files and neither flag was given, is not a folder of shards,
-                was started with other settings, or cannot be written.
-        """
-        folder = cls(path)
-        if folder.path.exists() and not folder.path.is_dir():
-            raise RunError(f"{folder.path} is a file. Give a folder with --output.")
-        if folder.path.is_dir() and any(folder.path.iterdir()):
+        self.damaged: list[Path] = []
+        if any(self.path.glob("[!.]*")):
             if not (resume or overwrite):
                 raise RunError(
-                    f"{folder.path} exists. Add --resume to continue it, --overwrite to start "
+                    f"{self.path} exists. Add --resume to continue it, --overwrite to start "
                     "again, or give another --output."
                 )
-            # Partial files of a process that was killed.
-            for name in ("part-", folder.manifest.name, folder.shards.name):
-                folder._remove(folder.path.glob(f".{name}*.part"))
-            if any(folder.path.iterdir()) and not folder.manifest.is_file():
+            if not self.manifest.is_file():
                 raise RunError(
-                    f"{folder.path} is not a folder of shards, so nothing is written there."
+                    f"{self.path} is not a folder of shards, so nothing is written there."
                 )
-            if overwrite:
-                folder._clear()
-        if folder.manifest.is_file():
-            folder._check_settings(settings)
-            folder._read_records()
-        write_json(folder.manifest, {**settings, "is_complete": False})
-        folder._write_records()
-        return folder
+            if not overwrite:
+                self._check_settings(settings)
+                self._read_records()
+        # Written before shards are deleted, so that a killed process leaves none that count.
+        self._write_records()
+        write_json(self.manifest, {**settings, "is_complete": False})
+        if overwrite:
+            with writing(self.path):
+                for path in self.path.iterdir():
+                    if _SHARD.fullmatch(path.name):
+                        path.unlink()
 
     def add(self, record: Record) -> None:
         """Records that a shard is done; a resumed run will skip it.
@@ -137,13 +125,6 @@ class ShardFolder:
         """Sorts the records in the order of the input, and marks the folder as complete."""
         self._write_records()
         write_json(self.manifest, {**read_json(self.manifest), "is_complete": True})
-
-    def _clear(self) -> None:
-        """Deletes shards, records and manifest, in an order that survives a kill."""
-        with suppress(OSError, ValueError, TypeError):  # of a damaged manifest
-            write_json(self.manifest, {**read_json(self.manifest), "is_complete": False})
-        shards = [path for path in self.path.iterdir() if _SHARD.fullmatch(path.name)]
-        self._remove([self.shards, *shards, self.manifest])
 
     def _check_settings(self, settings: dict[str, Any]) -> None:
         try:
@@ -167,30 +148,15 @@ class ShardFolder:
     def _read_records(self) -> None:
         """Reads the records of intact shards; the others are embedded again."""
         for record in read_json_lines(self.shards):
-            problem = self._problem(record)
-            if problem is None:
+            path = self.path / record["name"]
+            if path.is_file() and path.stat().st_size == record["bytes"]:
                 self.records[_key(record)] = record
             else:
-                self.damaged.append(f"{self.path / record['name']} {problem}")
-
-    def _problem(self, record: Record) -> str | None:
-        """Returns the problem of a shard's file, or `None`."""
-        path = self.path / record["name"]
-        if not path.is_file():
-            return "is missing"
-        size = path.stat().st_size
-        if size != record["bytes"]:
-            return f"has {size:,} bytes instead of {record['bytes']:,}"
-        return None if sha256_of(path) == record["sha256"] else "has another checksum"
+                self.damaged.append(path)
 
     def _write_records(self) -> None:
         with whole_file(self.shards, "w") as file:
             file.write(to_json_lines(self.records[key] for key in sorted(self.records)))
-
-    def _remove(self, paths: Iterable[Path]) -> None:
-        with writing(self.path):
-            for path in paths:
-                path.unlink(missing_ok=True)
 
 
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:

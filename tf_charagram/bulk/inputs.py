@@ -1,4 +1,4 @@
-"""Input files: found, checked for changes, split into shards, and counted on a progress line."""
+"""Input files: found, split into shards, and counted on a progress line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from glob import glob
 from typing import NamedTuple
 
@@ -20,19 +19,16 @@ from tf_charagram.text.batches import bounded_batches
 _MAX_SHARD_CHARS = 32_000_000
 
 
-@dataclass(frozen=True)
-class InputFile:
-    """A file as it was when it was found.
+class InputFile(NamedTuple):
+    """A file of lines.
 
     Attributes:
         path: The path as given; `-` is standard input.
         size: Size in bytes; `None` for a stream, such as standard input or a pipe.
-        modified_ns: Time of the last change in nanoseconds; `None` for a stream.
     """
 
     path: str
     size: int | None
-    modified_ns: int | None
 
     @classmethod
     def look_at(cls, path: str) -> InputFile:
@@ -42,32 +38,19 @@ class InputFile:
             DataError: It cannot be read, or is not text.
         """
         if path == STDIN:
-            return cls(path, None, None)
+            return cls(path, None)
         try:
             state = os.stat(path)
             if not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
-                return cls(path, None, None)
+                return cls(path, None)
             with open(path, "rb") as file:
                 check_is_text(path, file.read(NUM_MAGIC_BYTES))
-                return cls(path, state.st_size, state.st_mtime_ns)
         except OSError as error:
             reason = error.strerror or error
             raise DataError(
                 path, f"cannot be read: {reason}. Check the path and its permissions."
             ) from error
-
-    def check_unchanged(self) -> None:
-        """Compares size and time of change with those at first.
-
-        Raises:
-            DataError: They differ.
-        """
-        if self.size is not None and self != InputFile.look_at(self.path):
-            raise DataError(
-                self.path,
-                "has changed while it was read. Start again once it is complete; a folder of "
-                "shards, with --overwrite.",
-            )
+        return cls(path, state.st_size)
 
 
 class Shard(NamedTuple):
@@ -111,7 +94,9 @@ def find_inputs(patterns: Iterable[str]) -> list[InputFile]:
     """
     files: dict[str, InputFile] = {}
     for pattern in patterns:
-        for path in _matches(pattern):
+        # A file that is called `-` is not standard input.
+        matches = [os.path.join(".", path) if path == STDIN else path for path in glob(pattern)]
+        for path in [pattern] if os.path.exists(pattern) else sorted(matches) or [pattern]:
             real_path = os.path.realpath(path)
             if real_path in files:
                 raise ConfigError(f"{path} is given twice: its lines would be read twice.")
@@ -119,48 +104,34 @@ def find_inputs(patterns: Iterable[str]) -> list[InputFile]:
     return list(files.values())
 
 
-def _matches(pattern: str) -> list[str]:
-    """Returns the sorted matches of a pattern; without any, the pattern itself."""
-    if os.path.exists(pattern):
-        return [pattern]
-    # A file that is called `-` is not standard input.
-    paths = [os.path.join(".", path) if path == STDIN else path for path in glob(pattern)]
-    return sorted(paths) or [pattern]
-
-
 def read_texts(files: Iterable[InputFile]) -> Iterator[str]:
     """Streams the lines of all files.
 
     Raises:
-        DataError: A file cannot be read, or has changed meanwhile.
+        DataError: A file cannot be read.
     """
-    for file in files:
-        for _, text in read_lines(file.path):
-            yield text
-        file.check_unchanged()
+    return (text for file in files for _, text in read_lines(file.path))
 
 
-def read_shards(file: InputFile, number: int, shard_lines: int) -> Iterator[Shard]:
+def read_shards(path: str, number: int, shard_lines: int) -> Iterator[Shard]:
     """Streams the lines of a file in shards.
 
     Args:
-        file: The file.
+        path: The file.
         number: Its number among the inputs.
         shard_lines: Maximum number of lines of a shard; shards of long lines have fewer.
 
     Raises:
-        DataError: The file cannot be read, or has changed meanwhile.
+        DataError: The file cannot be read.
     """
     first_line = 1
-    texts = (text for _, text in read_lines(file.path))
+    texts = (text for _, text in read_lines(path))
     for part, batch in enumerate(bounded_batches(texts, shard_lines, _MAX_SHARD_CHARS)):
-        file.check_unchanged()
-        yield Shard(f"part-{number:05}-{part:05}", file.path, first_line, batch)
+        yield Shard(f"part-{number:05}-{part:05}", path, first_line, batch)
         first_line += len(batch)
-    file.check_unchanged()
 
 
-class LineProgress:
+class LineProgress(ProgressLine):
     """A progress line on standard error with lines, speed and time left.
 
     Args:
@@ -173,26 +144,14 @@ class LineProgress:
         self._start = time.perf_counter()
         # The size of compressed text is unknown.
         sizes = [None if file.path.endswith(".gz") else file.size for file in files]
-        total = None if None in sizes else max(sum(filter(None, sizes)) - bytes_done, 0)
-        self._line = ProgressLine(total)
-
-    def __enter__(self) -> LineProgress:
-        self._line.__enter__()
+        super().__init__(None if None in sizes else sum(filter(None, sizes)), bytes_done)
         self.advance(0, 0)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._line.__exit__(*error)
 
     def advance(self, num_lines: int, num_bytes: int) -> None:
         """Moves the line by a number of lines and bytes of text."""
         self.num_lines += num_lines
         speed = [f"{self._rate():,.0f} lines/s"] if self.num_lines else []
-        self._line.update(f"{self.num_lines:,} lines", speed, advance=num_bytes)
-
-    def say(self, text: str) -> None:
-        """Prints a line above, unless progress is suppressed."""
-        self._line.say(text)
+        self.update(f"{self.num_lines:,} lines", speed, advance=num_bytes)
 
     def summary(self) -> str:
         """Returns the final line."""

@@ -15,7 +15,7 @@ import numpy as np
 from tf_charagram.bulk.folder import Record
 from tf_charagram.bulk.inputs import Shard
 from tf_charagram.bulk.run import EmbedJob
-from tf_charagram.errors import DataError, RunError, check_positive
+from tf_charagram.errors import DataError, RunError
 from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder
 
@@ -39,17 +39,6 @@ class ShardActor:
         rows = zip(*columns, strict=True)
         records = [self._job.embed(Shard(*row), self._embedder) for row in rows]
         return {"record": np.array([json.dumps(record) for record in records], object)}
-
-
-def check_ray(workers: int | None) -> None:
-    """Checks that Ray can run with this many actors.
-
-    Raises:
-        ConfigError: Ray is not installed, or `workers` is below 1.
-    """
-    if workers is not None:
-        check_positive(workers=workers)
-    extra_module("ray.data", "ray")
 
 
 def run_ray(job: EmbedJob, done: dict[str, Record], workers: int | None = None) -> Iterator[Record]:

@@ -12,7 +12,7 @@ from tf_charagram.bulk.folder import FORMATS, Record, ShardFolder
 from tf_charagram.bulk.inputs import InputFile, LineProgress, Shard, read_shards
 from tf_charagram.errors import ConfigError, DataError, check_positive, unknown_name
 from tf_charagram.files.locks import FolderLock
-from tf_charagram.files.writing import sha256_of, whole_file
+from tf_charagram.files.writing import whole_file
 from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import model_sha256
@@ -33,7 +33,6 @@ class EmbedJob:
         output: Folder of the shards.
         format: `"npy"` or `"parquet"`.
         shard_lines: Maximum number of lines of a shard.
-        batch_size: Lines embedded at a time. Defaults to that of `TextEmbedder.encode`.
 
     Raises:
         ConfigError: A value is out of range, or an input is a stream.
@@ -44,7 +43,6 @@ class EmbedJob:
     output: str
     format: str = "npy"
     shard_lines: int = 50_000
-    batch_size: int | None = None
 
     def __post_init__(self) -> None:
         if self.format not in FORMATS:
@@ -52,24 +50,21 @@ class EmbedJob:
         if self.format == "parquet":
             extra_module("pyarrow.parquet", "parquet")
         check_positive(shard_lines=self.shard_lines)
-        if self.batch_size is not None:
-            check_positive(batch_size=self.batch_size)
         for file in self.inputs:
             if file.size is None:
                 raise ConfigError(
                     f"Shards need files, which a resumed run can read again. Received: {file.path}"
                 )
 
-    def open_folder(self, *, resume: bool = False, overwrite: bool = False) -> ShardFolder:
-        """Creates the folder of the shards, or resumes it; see `ShardFolder.open`."""
-        settings: dict[str, Any] = {
+    def settings(self) -> dict[str, Any]:
+        """Returns the settings that a resumed run must share."""
+        return {
             "model_sha256": model_sha256(self.model),
             "format": self.format,
             "dtype": "float32",
             "shard_lines": self.shard_lines,
             "inputs": [{"path": file.path, "bytes": file.size} for file in self.inputs],
         }
-        return ShardFolder.open(self.output, settings, resume=resume, overwrite=overwrite)
 
     def pending_shards(self, number: int, done: dict[str, Record]) -> Iterator[Shard]:
         """Streams the shards of an input that are not done yet.
@@ -81,14 +76,14 @@ class EmbedJob:
         Raises:
             DataError: The input cannot be read, or has changed.
         """
-        file = self.inputs[number]
-        for shard in read_shards(file, number, self.shard_lines):
+        path = self.inputs[number].path
+        for shard in read_shards(path, number, self.shard_lines):
             record = done.get(shard.name)
             if record is None:
                 yield shard
             elif not shard.identity().items() <= record.items():
                 raise DataError(
-                    file.path,
+                    path,
                     "has changed since it was embedded. Start again with --overwrite, or give "
                     "another --output.",
                     line=shard.first_line,
@@ -98,15 +93,10 @@ class EmbedJob:
         """Embeds a shard and writes its file; returns its record."""
         name = f"{shard.name}.{self.format}"
         path = Path(self.output) / name
-        vectors = embedder.encode(shard.texts, batch_size=self.batch_size)
+        vectors = embedder.encode(shard.texts)
         with whole_file(path) as file:
             FORMATS[self.format](file, shard, vectors)
-        return {
-            "name": name,
-            **shard.identity(),
-            "bytes": path.stat().st_size,
-            "sha256": sha256_of(path),
-        }
+        return {"name": name, **shard.identity(), "bytes": path.stat().st_size}
 
 
 def embed_files(
@@ -136,21 +126,23 @@ def embed_files(
     if resume and overwrite:
         raise ConfigError("Give one of `resume` and `overwrite`.")
     if engine == "ray":
-        from tf_charagram.bulk.ray_engine import check_ray, run_ray
+        from tf_charagram.bulk.ray_engine import run_ray
 
-        check_ray(workers)
+        if workers is not None:
+            check_positive(workers=workers)
+        extra_module("ray.data", "ray")
         run = partial(run_ray, workers=workers)
     elif workers is not None:
         raise ConfigError("`workers` is for the engine ray; local uses all cores.")
     else:
         run = partial(run_local, embedder=TextEmbedder.load(job.model, folded=True))
     with FolderLock(job.output):
-        folder = job.open_folder(resume=resume, overwrite=overwrite)
+        folder = ShardFolder(job.output, job.settings(), resume=resume, overwrite=overwrite)
         done = dict(folder.records)
         bytes_done = sum(record["text_bytes"] for record in done.values())
         with LineProgress(job.inputs, bytes_done) as progress:
-            for problem in folder.damaged:
-                progress.say(f"{problem}; embedding it again")
+            for path in folder.damaged:
+                progress.say(f"{path} is damaged; embedding it again")
             for record in run(job, done):
                 folder.add(record)
                 progress.advance(record["num_lines"], record["text_bytes"])
