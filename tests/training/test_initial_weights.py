@@ -13,11 +13,11 @@ from tests.texts import NASTY, words
 from tf_charagram.encoders import ENCODERS, encoder_class
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.encoders.words import WordEncoder
-from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.errors import RunError
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.vectorizer import NgramVectorizer
-from tf_charagram.training.initial_weights import grow_from, transfer
+from tf_charagram.training.building import grow_from, transfer
 
 DIM = 6
 # Defaults that only take time here.
@@ -175,16 +175,6 @@ def test_frozen_word_vectors_are_transferred_too(tmp_path):
 def test_no_model(tmp_path):
     with pytest.raises(RunError, match=r"nothing is not a model folder: it has no config\.json"):
         grow_from(tmp_path / "nothing", vectorizer_of("dan", NEW), maker("dan"))
-
-
-@pytest.mark.parametrize(
-    ("options", "num_rows"), [({"dim": 5}, 8), ({"num_layers": 2}, 8), ({}, 7)]
-)
-def test_transfer_needs_the_same_weights(options, num_rows):
-    old = Charagram(num_rows=8, dim=4)
-    new = Charagram(num_rows=9, **{"dim": 4, **options})
-    with pytest.raises(ConfigError, match=r"one row for each of 8\. Received: .*ngrams/table"):
-        transfer(old, new, np.arange(num_rows))
 
 
 def test_a_square_weight_is_no_table():

@@ -23,7 +23,7 @@ from tf_charagram.tasks import TASKS, make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.training import processor
-from tf_charagram.training.initial_weights import transfer
+from tf_charagram.training.building import transfer
 from tf_charagram.training.processor import has_bfloat16_instructions, products_in
 from tf_charagram.training.run import TrainingRun
 

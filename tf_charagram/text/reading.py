@@ -1,14 +1,18 @@
-"""Reads texts as symbols: normalizes them, and corrects misspelled words."""
+"""Reads texts as symbols, with misspelled words corrected; finds words that would be misread."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from tf_charagram.text.correction import WordCorrector
-from tf_charagram.text.dictionary import NUM_MARKED, Dictionary, marked
+from tf_charagram.text.dictionary import NUM_MARKED, Dictionary, marked, words_of
 from tf_charagram.text.keys import SPACE_SYMBOL, Alphabet
 from tf_charagram.text.normalize import (
     SPACE,
@@ -17,8 +21,16 @@ from tf_charagram.text.normalize import (
     decode,
     normalized_code_points,
 )
+from tf_charagram.text.tensors import string_tensor
 
 _TYPOGRAPHIC_APOSTROPHES = [0x2018, 0x2019]
+#: Minimum occurrences of a word of a dictionary; rarer ones may be typos.
+MIN_COUNT = 5
+# A word may be a tenth as frequent as the known word it would be read as. With `english` and 1.2
+# million words of papers on linguistics, this keeps "chunking" (read as "clunking"), not "tookit".
+_MAX_TIMES_RARER = 10
+# About 250 MB of counts. Texts without end, such as logs, have words without end.
+_MAX_WORDS = 2_000_000
 
 
 class TextReader:
@@ -86,3 +98,61 @@ class TextReader:
     def resources(self) -> list[Any]:
         """Lookup tables, which a SavedModel must track."""
         return [] if self._corrector is None else self._corrector.resources
+
+
+class WordCounts:
+    """Counts the words of texts while another consumer reads them.
+
+    Beyond two million words the rarest are dropped, and counted from zero if they occur again.
+
+    Args:
+        words_of: Returns the words of texts.
+
+    Attributes:
+        counts: Occurrences of each word so far.
+    """
+
+    def __init__(self, words_of: Callable[[Iterable[str]], Iterable[str]] = words_of) -> None:
+        self._words_of = words_of
+        self.counts: Counter[str] = Counter()
+
+    def of(self, texts: Iterable[str]) -> Iterator[str]:
+        """Yields the texts, and counts their words."""
+        for text in texts:
+            self.counts.update(self._words_of((text,)))
+            if len(self.counts) > _MAX_WORDS:
+                self.counts = Counter(dict(self.counts.most_common(_MAX_WORDS // 2)))
+            yield text
+
+    def own_words(self, known: Dictionary) -> Dictionary | None:
+        """Returns words that a dictionary lacks and would misread; `None` without any.
+
+        They occur at least five times, and at least a tenth as often as the word that they would be
+        read as, of the dictionary or of the texts; most misspellings are rarer.
+        """
+        own: dict[str, int] = {}
+        for words in self._unknown(known):
+            before = known.merged(Dictionary(own)) if own else known
+            for word, other in zip(words, _corrected(words, before), strict=True):
+                if word == other or self.counts[word] * _MAX_TIMES_RARER >= self.counts[other]:
+                    own[word] = self.counts[word]
+        return Dictionary(own) if own else None
+
+    def _unknown(self, known: Dictionary) -> Iterator[list[str]]:
+        """Yields frequent unknown words, the most frequent first.
+
+        Words of one list are about equally frequent, so none is a misspelling of another.
+        """
+        frequent = {word for word, count in self.counts.items() if count >= MIN_COUNT}
+        unknown = sorted(frequent - set(known.words), key=lambda word: (-self.counts[word], word))
+        for _, words in groupby(
+            unknown, lambda word: int(math.log(self.counts[word] / MIN_COUNT, _MAX_TIMES_RARER))
+        ):
+            yield list(words)
+
+
+def _corrected(words: list[str], known: Dictionary) -> list[str]:
+    """Returns the words as read with a dictionary."""
+    reader = TextReader(None, known, lowercase=True, unicode_form=None, max_chars=None)
+    codes = reader(string_tensor([" ".join(words)])).symbols.numpy()
+    return "".join(map(chr, codes.tolist())).split()

@@ -1,41 +1,49 @@
-"""Vectorizer and encoder of a run, built from its settings."""
+"""Vectorizer and encoder of a run: built from its settings, with the weights they start from."""
 
 from __future__ import annotations
 
-import math
+import logging
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
-from itertools import chain, groupby
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import keras
+import numpy as np
+import tensorflow as tf
 
-from tf_charagram.data.readers.words import WordsOf, read_word_counts
+from tf_charagram.data.readers.lines import BadLines
+from tf_charagram.data.readers.words import (
+    WordsOf,
+    load_word_vectors,
+    read_word_counts,
+    word_vectors_dim,
+)
 from tf_charagram.encoders import encoder_class, vectorizer_of
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.embedding_table import tables_in
+from tf_charagram.layers.embedding_table import embedding_tables, tables_in
+from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.model_folder import read_dictionary
 from tf_charagram.text import vectorizer_class
 from tf_charagram.text.dictionary import (
     Dictionary,
     counts_of_entries,
     normalized_words,
-    words_of,
 )
-from tf_charagram.text.reading import TextReader
-from tf_charagram.text.tensors import string_tensor
-from tf_charagram.training.initial_weights import check_width, pretrained_width
+from tf_charagram.text.reading import MIN_COUNT, WordCounts
+from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.training.settings import RunConfig
 
-# Minimum occurrences of a word of a dictionary; rarer ones may be typos.
-_MIN_COUNT = 5
-# A word may be a tenth as frequent as the known word it would be read as. With `english` and 1.2
-# million words of papers on linguistics, this keeps "chunking" (read as "clunking"), not "tookit".
-_MAX_TIMES_RARER = 10
-# About 250 MB of counts. Texts without end, such as logs, have words without end.
-_MAX_WORDS = 2_000_000
+logger = logging.getLogger(__name__)
+
+#: Names of the vector of all unknown words in files of GloVe, word2vec and PARAGRAM.
+UNKNOWN_NAMES = ("<unk>", "UNK", "UUUNKKK")
+# Small, so that texts nearly keep their embeddings; not 0, or texts of new n-grams only would have
+# no direction.
+_SCALE_OF_NEW_NGRAMS = 0.1
 
 
 def check_options(config: RunConfig) -> None:
@@ -132,7 +140,7 @@ def _dictionary(paths: Sequence[str], words_of: WordsOf) -> Dictionary | None:
     """Reads the words of files, of letters only; returns `None` without files."""
     if not paths:
         return None
-    entries = sum((read_word_counts(path, words_of, _MIN_COUNT) for path in paths), Counter())
+    entries = sum((read_word_counts(path, words_of, MIN_COUNT) for path in paths), Counter())
     return Dictionary(counts_of_entries(entries, words_of))
 
 
@@ -156,59 +164,129 @@ def _vectorizer(config: RunConfig, texts: Iterable[str], lowercase: bool) -> Any
     return vectorizer_class(kind).from_texts(texts, **options)
 
 
-class WordCounts:
-    """Counts the words of texts while another consumer reads them.
+def load_pretrained(
+    config: RunConfig,
+    vectorizer: keras.layers.Layer,
+    encoder: keras.layers.Layer,
+    bad_lines: BadLines,
+) -> int:
+    """Assigns the vectors of `config.word_vectors` to the words of an encoder.
 
-    Beyond two million words the rarest are dropped, and counted from zero if they occur again.
+    Words that the file lacks keep their random vector. Unknown words get the vector of the first of
+    `UNKNOWN_NAMES` in the file, or else the mean of the vectors found.
 
     Args:
-        words_of: Returns the words of texts.
+        config: Settings of the run.
+        vectorizer: The `WordVectorizer`, which maps words to rows.
+        encoder: A word encoder over its ids; not compiled yet, so that `l2_words` pulls to these
+            vectors.
+        bad_lines: Handles bad lines.
 
-    Attributes:
-        counts: Occurrences of each word so far.
+    Returns:
+        The number of words found.
+
+    Raises:
+        ConfigError: The width of the vectors is not that of the encoder.
+        DataError: The file cannot be read, or a line is bad.
     """
-
-    def __init__(self, words_of: WordsOf = words_of) -> None:
-        self._words_of = words_of
-        self.counts: Counter[str] = Counter()
-
-    def of(self, texts: Iterable[str]) -> Iterator[str]:
-        """Yields the texts, and counts their words."""
-        for text in texts:
-            self.counts.update(self._words_of((text,)))
-            if len(self.counts) > _MAX_WORDS:
-                self.counts = Counter(dict(self.counts.most_common(_MAX_WORDS // 2)))
-            yield text
-
-    def own_words(self, known: Dictionary) -> Dictionary | None:
-        """Returns words that a dictionary lacks and would misread; `None` without any.
-
-        They occur at least five times, and at least a tenth as often as the word that they would be
-        read as, of the dictionary or of the texts; most misspellings are rarer.
-        """
-        own: dict[str, int] = {}
-        for words in self._unknown(known):
-            before = known.merged(Dictionary(own)) if own else known
-            for word, other in zip(words, _corrected(words, before), strict=True):
-                if word == other or self.counts[word] * _MAX_TIMES_RARER >= self.counts[other]:
-                    own[word] = self.counts[word]
-        return Dictionary(own) if own else None
-
-    def _unknown(self, known: Dictionary) -> Iterator[list[str]]:
-        """Yields frequent unknown words, the most frequent first.
-
-        Words of one list are about equally frequent, so none is a misspelling of another.
-        """
-        frequent = {word for word, count in self.counts.items() if count >= _MIN_COUNT}
-        unknown = sorted(frequent - set(known.words), key=lambda word: (-self.counts[word], word))
-        for _, words in groupby(
-            unknown, lambda word: int(math.log(self.counts[word] / _MIN_COUNT, _MAX_TIMES_RARER))
-        ):
-            yield list(words)
+    path = str(config.word_vectors)
+    words = vectorizer.words
+    names = sorted({*UNKNOWN_NAMES}.difference(words), key=UNKNOWN_NAMES.index)
+    loaded = load_word_vectors(path, [*words, *names], on_bad_line=bad_lines)
+    table = encoder.word_table.numpy()
+    check_width(path, loaded.matrix.shape[1], table.shape[1])
+    found, vectors = loaded.is_known[: len(words)], loaded.matrix[: len(words)]
+    # Row 0 is that of unknown words; the rows after the words are n-grams.
+    table[1 : 1 + len(words)][found] = vectors[found]
+    if loaded.is_known[len(words) :].any():
+        table[0] = loaded.matrix[len(words) + loaded.is_known[len(words) :].argmax()]
+    elif found.any():
+        table[0] = vectors[found].mean(axis=0)
+    encoder.word_table.assign(table)
+    number = int(found.sum())
+    logger.info("%s has vectors for %d of %d words", path, number, len(words))
+    if not number:
+        logger.warning(
+            "%s has vectors for none of the %d words. The words of the file must be in lower case.",
+            path, len(words),
+        )  # fmt: skip
+    return number
 
 
-def _corrected(words: list[str], known: Dictionary) -> list[str]:
-    """Returns the words as read with a dictionary."""
-    reader = TextReader(None, known, lowercase=True, unicode_form=None, max_chars=None)
-    codes = reader(string_tensor([" ".join(words)])).symbols.numpy()
-    return "".join(map(chr, codes.tolist())).split()
+def pretrained_width(config: RunConfig) -> int | None:
+    """Returns the width of the vectors in `config.word_vectors`; `None` without a file.
+
+    Raises:
+        ConfigError: Standard input is to be read.
+        DataError: The file cannot be read, or its first line is bad.
+    """
+    if config.word_vectors is None:
+        return None
+    if config.word_vectors == "-":
+        raise ConfigError("`word_vectors` must be a file: it is read more than once. Received: -")
+    return word_vectors_dim(config.word_vectors, on_bad_line=config.on_bad_line)
+
+
+def check_width(path: str, width: int, own: int, field: str = "dim") -> None:
+    """Raises a `ConfigError` if the vectors of a file and of an encoder differ in width."""
+    if width != own:
+        raise ConfigError(
+            f"The vectors in {path} have {width} numbers each, those of the encoder {own}. "
+            f"Give --{field.replace('_', '-')} {width}, or another file."
+        )
+
+
+def grow_from(
+    path: str | Path,
+    vectorizer: keras.layers.Layer,
+    make_encoder: Callable[[keras.layers.Layer], keras.layers.Layer],
+) -> tuple[keras.layers.Layer, keras.layers.Layer]:
+    """Returns the vectorizer and the encoder of a saved model, grown by the units of new texts.
+
+    This is the cumulative training of CSE (section 5.1): first on phrases, then on sentences.
+
+    Known units keep their vectors, and texts of known units their embeddings. New words and
+    characters keep their random vectors, new n-grams a tenth of theirs, because most texts have a
+    few of them among known ones that already determine the embedding.
+
+    Args:
+        path: Run or model folder.
+        vectorizer: A vectorizer made from the new texts.
+        make_encoder: Returns a new encoder for a vectorizer.
+
+    Raises:
+        RunError: The folder holds no model, or a damaged one.
+        ConfigError: The model reads texts in another way.
+    """
+    old = TextEmbedder.load(path)
+    grown, rows = old.vectorizer.grown(vectorizer)
+    encoder = make_encoder(grown)
+    if isinstance(grown, NgramVectorizer):
+        _scale_rows(encoder, np.setdiff1d(np.arange(grown.num_rows), rows), _SCALE_OF_NEW_NGRAMS)
+    transfer(old.encoder, encoder, rows)
+    return grown, encoder
+
+
+def transfer(old: keras.layers.Layer, new: keras.layers.Layer, rows: np.ndarray) -> None:
+    """Copies the weights of an encoder to another with the same settings and more units.
+
+    Args:
+        old: The encoder to read.
+        new: The encoder to change; rows of new units stay as they are.
+        rows: Row in the new tables of each row of the old ones, int64 `(old.num_rows,)`.
+    """
+    tables = {table.path for table in embedding_tables(new)}
+    sources = {weight.path: weight for weight in old.weights}
+    for weight in new.weights:
+        source = sources[weight.path].value
+        if weight.path in tables:
+            # In place, because a table may take most of the memory.
+            source = tf.cast(source, weight.dtype)
+            weight.value.scatter_update(tf.IndexedSlices(source, tf.constant(rows)))
+        else:
+            weight.assign(source)
+
+
+def _scale_rows(encoder: keras.layers.Layer, rows: np.ndarray, scale: float) -> None:
+    for table in embedding_tables(encoder):
+        table.value.scatter_mul(tf.IndexedSlices(tf.cast(scale, table.dtype), tf.constant(rows)))

@@ -20,8 +20,7 @@ from tf_charagram.data.stream import Stream
 from tf_charagram.errors import ConfigError
 from tf_charagram.models.locations import model_files
 from tf_charagram.optimizers.exchange import ALONE, Exchange
-from tf_charagram.training.building import make_encoder
-from tf_charagram.training.initial_weights import grow_from, load_pretrained
+from tf_charagram.training.building import grow_from, load_pretrained, make_encoder
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.settings import RunConfig
 from tf_charagram.training.step_model import StepModel

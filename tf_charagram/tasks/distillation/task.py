@@ -26,7 +26,7 @@ from tf_charagram.tasks.distillation.teacher import (
     find_teacher,
     read_vectors,
 )
-from tf_charagram.tasks.embedder import EmbedderTask, negative_sampler
+from tf_charagram.tasks.paraphrase.task import EmbedderTask, negative_sampler
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
