@@ -1,7 +1,6 @@
 """Samples, turns, and contenders in processes of their own."""
 
 import sys
-from argparse import Namespace
 
 import common
 import processes
@@ -22,13 +21,6 @@ def test_ratios_are_of_values_of_one_round():
         "median": 2.0, "low": 1.0, "high": 4.0, "unit": "x", "values": [4.0, 1.0, 2.0]
     }  # fmt: skip
     assert fast.minus(slow).values == [30, 0, 10]
-
-
-@pytest.mark.parametrize(
-    ("number", "text"), [(0, "0"), (0.3123, "0.312"), (1.234, "1.23"), (84947.2, "84,947")]
-)
-def test_numbers_are_short(number, text):
-    assert common.number_text(number) == text
 
 
 def test_all_take_turns_in_another_order_each_round():
@@ -52,14 +44,6 @@ def test_rates_are_work_over_time(monkeypatch):
     assert rates["slow/fast"].values == [0.25] * 3
 
 
-def test_the_result_is_a_line_and_a_file(tmp_path, capsys):
-    file = tmp_path / "result.json"
-    result = {"batch 25": {"ours": common.Sample([1.0], "pairs/s")}, "dim": 3}
-    common.finish("name", result, Namespace(json=file))
-    assert '"median": 1.0' in file.read_text()
-    assert capsys.readouterr().out.startswith('{"benchmark": "name", "batch 25"')
-
-
 def test_a_contender_answers_whatever_it_prints(monkeypatch):
     folder = common.__file__.rpartition("/")[0]
     with processes.Contender([sys.executable, "-c", ECHO], PYTHONPATH=folder) as contender:
@@ -74,9 +58,3 @@ def test_a_contender_that_does_not_start_says_why():
     command = [sys.executable, "-c", "import no_such_package"]
     with pytest.raises(processes.ContenderError, match="No module named 'no_such_package'"):
         processes.Contender(command)
-
-
-def test_missing_packages_are_said(capsys):
-    found = processes.versions(sys.executable, ("numpy", "no-such-package"))
-    assert list(found) == ["numpy"]
-    assert "no-such-package is not installed: left out" in capsys.readouterr().out

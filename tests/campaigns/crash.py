@@ -34,13 +34,11 @@ import numpy as np
 
 from tests.texts import words, write_pairs, write_scored
 
-OUT = "out"
 _PATIENCE_S = 1200.0
 # Commands are forked from this process, which has imported these and run no operation: it saves the
 # seconds that a new interpreter needs.
 _PRELOADED = (
-    "tf_charagram.train", "tf_charagram.embed", "tf_charagram.training.run",
-    "tf_charagram.export.serving.version", "tf_charagram.search.text_index",
+    "tf_charagram.train", "tf_charagram.cli.embed", "tf_charagram.training.run",
     "tf_charagram.tuning.command", "tf_charagram.bulk.run",
 )  # fmt: skip
 # Audit events that change a folder; `open` counts if it is for writing.
@@ -48,58 +46,31 @@ _CHANGES = {"os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.truncate", "sh
 _WRITING = os.O_WRONLY | os.O_RDWR
 
 
-@dataclass(frozen=True)
-class Scenario:
-    """A command; `{inputs}` stands for the folder of its inputs.
-
-    Attributes:
-        line: Command line, which ends with the flag of its output.
-        resume: Flag that resumes it.
-        is_final: Whether it refuses to run once its output exists.
-        is_numbered: Whether it writes numbered versions, of which it keeps one.
-    """
-
-    line: str
-    resume: str = ""
-    is_final: bool = False
-    is_numbered: bool = False
-
-    def arguments(self, inputs: Path, *, again: bool) -> list[str]:
-        return f"{self.line} {OUT} {self.resume if again else ''}".format(inputs=inputs).split()
-
-
-def _train(line: str) -> Scenario:
-    return Scenario(f"train {line} --seed 3 --checkpoint-every-s 0 --out", "--resume")
-
-
+_TRAIN = "train {} --seed 3 --checkpoint-every-s 0 --out out"
 _SCORED = "--eval-data {inputs}/scored.tsv"
 _PAIRS = "--data {inputs}/pairs.tsv " + _SCORED
-_LINES = "{inputs}/run --input {inputs}/lines.txt"
+#: Command lines, which `--resume` resumes; `{inputs}` stands for the folder of their inputs.
 SCENARIOS = {
-    "words": _train(
+    "words": _TRAIN.format(
         f"{_PAIRS} --dim 8 --epochs 2 --evaluations-per-epoch 3 --batch-size 50 --select scored"
     ),
-    "sentences": _train(
+    "sentences": _TRAIN.format(
         f"--task sentences {_PAIRS} --dim 8 --epochs 2 --batch-size 50 --augment-typos 0.3"
     ),
-    "pos": _train(
+    "pos": _TRAIN.format(
         "--task pos --data {inputs}/tagged.tsv --eval-data {inputs}/tagged.tsv --dim 8 "
         "--lstm-dim 4 --hidden-dim 4 --epochs 2 --batch-size 20"
     ),
-    "similarity": _train("--task similarity --dim 8 --hidden-dim 6 --epochs 1"),
-    "distill": _train(
+    "similarity": _TRAIN.format("--task similarity --dim 8 --hidden-dim 6 --epochs 1"),
+    "distill": _TRAIN.format(
         f"--task distill --data {{inputs}}/lines.txt {_SCORED} --epochs 2 --batch-size 100 "
         "--teacher {inputs}/vectors.npy"
     ),
-    "two workers": _train(f"{_PAIRS} --dim 8 --epochs 1 --batch-size 50 --workers 2"),
-    "tune": Scenario(
-        f"tune {_PAIRS} --dim 6 --batch-size 300 --select scored --negatives max --max-trials 3 "
-        "--trial-epochs 1 --keep 1 --finish 1 --checkpoint-every-s 0 --out",
-        "--resume",
-    ),
-    "embed to shards": Scenario(f"embed {_LINES} --shard-lines 20 --output", "--resume"),
-    "index": Scenario("index {inputs}/run --texts {inputs}/lines.txt --out", is_final=True),
-    "export": Scenario("export {inputs}/run --keep 1 --dtype int8 --to", is_numbered=True),
+    "two workers": _TRAIN.format(f"{_PAIRS} --dim 8 --epochs 1 --batch-size 50 --workers 2"),
+    "tune": f"tune {_PAIRS} --dim 6 --batch-size 300 --select scored --negatives max "
+    "--max-trials 3 --trial-epochs 1 --keep 1 --finish 1 --checkpoint-every-s 0 --out out",
+    "embed to shards": "embed {inputs}/run --input {inputs}/lines.txt --shard-lines 20 "
+    "--output out",
 }
 
 
@@ -269,27 +240,23 @@ class Campaign:
 
     def run(self, number: int, name: str, deaths: Sequence[Death]) -> list[str]:
         """Runs a round; returns its problems."""
-        scenario, inputs = SCENARIOS[name], self.folder / "inputs"
+        first = SCENARIOS[name].format(inputs=self.folder / "inputs").split()
         expected = self.folder / name
         if name not in self._undisturbed:
             expected.mkdir()
-            arguments = scenario.arguments(inputs, again=False)
-            self._undisturbed[name] = run_to_the_end(arguments, expected, self.folder / "log.txt")
+            self._undisturbed[name] = run_to_the_end(first, expected, self.folder / "log.txt")
         place = self.folder / f"round-{number}"
         place.mkdir()
-        log, problems = self.folder / f"round-{number}.txt", []
-        for index, death in enumerate(deaths):
-            if scenario.is_final and (place / OUT).exists():
-                break
-            arguments = scenario.arguments(inputs, again=index > 0)
+        log, problems, arguments = self.folder / f"round-{number}.txt", [], first
+        for death in deaths:
             problems += self._strike(name, death, arguments, place, log)
-            problems += damage(place / OUT)
-        if not (scenario.is_final and (place / OUT).exists()):
-            process = Process(scenario.arguments(inputs, again=True), place, log)
-            if not process.wait(_PATIENCE_S) or process.status:
-                process.send(signal.SIGKILL)
-                return [*problems, f"resumed: {process.status}, {process.said()[-300:]}"]
-        problems += differences(place, expected, scenario.is_numbered)
+            problems += damage(place)
+            arguments = [*first, "--resume"]
+        process = Process(arguments, place, log)
+        if not process.wait(_PATIENCE_S) or process.status:
+            process.send(signal.SIGKILL)
+            return [*problems, f"resumed: {process.status}, {process.said()[-300:]}"]
+        problems += differences(place, expected)
         if not problems:
             shutil.rmtree(place)
         return problems
@@ -354,9 +321,9 @@ def damage(folder: Path) -> list[str]:
     return problems
 
 
-def differences(found: Path, expected: Path, is_numbered: bool = False) -> list[str]:
+def differences(found: Path, expected: Path) -> list[str]:
     """Returns the differences between two folders, except for those that depend on time."""
-    new, old = (_compared_files(folder, is_numbered) for folder in (found, expected))
+    new, old = map(_compared_files, (found, expected))
     problems = [f"{name} is missing" for name in old.keys() - new.keys()]
     problems += [f"{name} is left over" for name in new.keys() - old.keys()]
     for name in sorted(old.keys() & new.keys()):
@@ -372,12 +339,9 @@ def differences(found: Path, expected: Path, is_numbered: bool = False) -> list[
     return sorted(problems)
 
 
-def _compared_files(folder: Path, is_numbered: bool) -> dict[str, Path]:
-    files = {name: path for name, path in files_of(folder).items()
-             if not any(fnmatch(name, pattern) for pattern in _OF_PROCESS)}  # fmt: skip
-    if not is_numbered:
-        return files
-    return {re.sub(rf"^{OUT}/\d+/", f"{OUT}/N/", name): path for name, path in files.items()}
+def _compared_files(folder: Path) -> dict[str, Path]:
+    return {name: path for name, path in files_of(folder).items()
+            if not any(fnmatch(name, pattern) for pattern in _OF_PROCESS)}  # fmt: skip
 
 
 def _content(path: Path) -> Any:

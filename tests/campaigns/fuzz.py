@@ -72,8 +72,7 @@ class Target:
         seeds: Valid inputs, or a function that makes them in the process.
         tokens: Pieces that mean something in the format.
         in_message: Text that the message of an error must contain, such as the file.
-        share: Share of the cases of a campaign, at least `min_cases`.
-        min_cases: Cases of even the shortest campaign.
+        share: Share of the cases of a campaign.
         make: Makes a case in another way than by mutating a seed.
     """
 
@@ -83,7 +82,6 @@ class Target:
     tokens: Sequence[bytes] = ()
     in_message: str = ""
     share: float = 1.0
-    min_cases: int = 30
     make: Callable[[Random, Sequence[bytes]], bytes] | None = None
 
     def cases(self, seed: int, first: int) -> Iterator[bytes]:
@@ -266,7 +264,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         importlib.import_module(name)
     num_problems = 0
     for target in targets_of(values.targets):
-        num_cases = max(int(values.cases * target.share), target.min_cases)
+        num_cases = max(int(values.cases * target.share), 5)
         findings = run_target(target, values.seed, num_cases)
         counts = ", ".join(f"{count} {name}" for name, count in findings.counts.most_common())
         print(f"{target.name:28} {findings.counts.total():7}  {counts}", flush=True)

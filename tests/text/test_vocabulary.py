@@ -116,10 +116,10 @@ def test_exact_keys_of_order_8_hold_125_characters(extra, is_exact, caplog):
     assert [message[: len(expected[0])] for message in messages] == ([] if is_exact else expected)
 
 
-@pytest.mark.parametrize("num_threads", [1, 2, 5])
+@pytest.mark.parametrize("num_threads", [1, 5])
 def test_any_number_of_threads_gives_the_same(num_threads, monkeypatch):
     """Batches are counted with alphabets that grow, and finish in any order."""
-    texts = [chr(0x61 + n % 26) * 3 + chr(0x3B1 + n % 20) + CJK_126[n % 100] for n in range(400)]
+    texts = [chr(0x61 + n % 26) * 3 + chr(0x3B1 + n % 20) + CJK_126[n % 100] for n in range(120)]
     texts[5:5] = ["", " \t", "apple \x00 pie", "\U0001f600 yak"]
     monkeypatch.setenv("OMP_NUM_THREADS", str(num_threads))
     monkeypatch.setattr(counting, "_BATCH_TEXTS", 3)

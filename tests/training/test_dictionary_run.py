@@ -23,6 +23,7 @@ from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
 from tf_charagram.text.dictionary import Dictionary
 from tf_charagram.training.building import make_vectorizer
 
+KNOWN = "road\t900\nvehicles\t30\n4x4\t9\n"
 RIGHT, WRONG = "vehicles on the road", "vehicels on the raod"
 
 SERVED = """
@@ -34,9 +35,9 @@ print(json.dumps(vectors.tolist()))
 """
 
 
-@pytest.fixture
-def pairs(tmp_path):
-    path = tmp_path / "pairs.tsv"
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    path = tmp_path_factory.mktemp("pairs") / "pairs.tsv"
     lines = [f"vehicles on the road{n}\tcars on the street{n}" for n in "abcdefghijklmnopqrst"]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
@@ -45,7 +46,7 @@ def pairs(tmp_path):
 @pytest.fixture
 def known(tmp_path):
     path = tmp_path / "known.tsv"
-    path.write_text("road\t900\nvehicles\t30\n4x4\t9\n")
+    path.write_text(KNOWN)
     return path
 
 
@@ -54,24 +55,33 @@ def vectorizer_of(texts, mistyped=(), **settings):
 
 
 def train(out, *arguments):
-    return call("train", *arguments, *QUICK, "--out", out)
+    return call("train", *QUICK, *arguments, "--out", out)
 
 
-def test_every_route_corrects(pairs, known, tmp_path):
-    assert train(tmp_path / "run", "--data", pairs, "--dictionary", known) == 0
-    embedder = TextEmbedder.load(tmp_path / "run")
+@pytest.fixture(scope="module")
+def trained(pairs, tmp_path_factory):
+    """Returns the folder of a finished run with a dictionary."""
+    folder = tmp_path_factory.mktemp("trained")
+    known = folder / "known.tsv"
+    known.write_text(KNOWN)
+    assert train(folder / "run", "--data", pairs, "--dictionary", known) == 0
+    return folder / "run"
+
+
+def test_every_route_corrects(trained, tmp_path):
+    embedder = TextEmbedder.load(trained)
     assert embedder.vectorizer.dictionary.words == ["road", "vehicles"]
     assert embedder.vectorizer.spans(WRONG)[0] == f" {RIGHT} "
     right, wrong = embedder.encode([RIGHT, WRONG])
     np.testing.assert_array_equal(right, wrong)
-    folded = TextEmbedder.load(tmp_path / "run", folded=True)
+    folded = TextEmbedder.load(trained, folded=True)
     np.testing.assert_allclose(folded.encode([WRONG])[0], right, rtol=1e-4, atol=1e-6)
-    as_written = TextEmbedder.load(tmp_path / "run", correct_spelling=False)
+    as_written = TextEmbedder.load(trained, correct_spelling=False)
     assert as_written.vectorizer.dictionary is None
     np.testing.assert_array_equal(as_written.encode([RIGHT])[0], right)
     assert np.abs(as_written.encode([WRONG])[0] - right).max() > 1e-3
     # A process that has TensorFlow alone.
-    saved_model = tmp_path / "run" / "saved_model" / "1"
+    saved_model = trained / "saved_model" / "1"
     texts = json.dumps([WRONG, RIGHT, ""])
     command = [sys.executable, "-c", SERVED, str(saved_model), texts]
     served = json.loads(run(command, cwd=tmp_path).stdout.splitlines()[-1])
@@ -80,9 +90,8 @@ def test_every_route_corrects(pairs, known, tmp_path):
 
 
 @pytest.mark.long
-def test_saved_again_and_made_smaller(pairs, known, tmp_path):
-    assert train(tmp_path / "run", "--data", pairs, "--dictionary", known) == 0
-    embedder = TextEmbedder.load(tmp_path / "run")
+def test_saved_again_and_made_smaller(trained, tmp_path):
+    embedder = TextEmbedder.load(trained)
     embedder.save(tmp_path / "small", table_dtype="int8")
     assert read_config(tmp_path / "small")["format_version"] == 3
     assert read_dictionary(tmp_path / "small").words == ["road", "vehicles"]
@@ -95,11 +104,10 @@ def test_saved_again_and_made_smaller(pairs, known, tmp_path):
 
 
 @pytest.mark.usefixtures("unexported")
-def test_second_stage_knows_both(pairs, known, tmp_path):
-    assert train(tmp_path / "first", "--data", pairs, "--dictionary", known) == 0
+def test_second_stage_knows_both(trained, pairs, tmp_path):
     texts = tmp_path / "texts.txt"
     texts.write_text("the roda roda\n" * 3 + "rare\n" * 4)
-    more = ["--data", pairs, "--init", tmp_path / "first"]
+    more = ["--data", pairs, "--init", trained, "--epochs", 0.1]
     assert train(tmp_path / "second", *more, "--dictionary", texts) == 0
     second = TextEmbedder.load(tmp_path / "second").vectorizer
     assert second.dictionary.words == ["road", "on", "the", "vehicles", "cars", "roda"]
@@ -110,14 +118,13 @@ def test_second_stage_knows_both(pairs, known, tmp_path):
 
 
 @pytest.mark.long
-def test_second_stage_knows_words_of_its_own_texts(pairs, known, tmp_path, capsys):
-    assert train(tmp_path / "first", "--data", pairs, "--dictionary", known) == 0
+def test_second_stage_knows_words_of_its_own_texts(trained, tmp_path, capsys):
     own = tmp_path / "own.tsv"
     # One that would be read as a known word, a misspelling of a frequent one, and a rare one.
     lines = ["the toad sits\tthe toad rests"] * 5 + ["the road\tthe road"] * 40
     lines += ["a vehicles\ta vehicle"] * 60 + ["the raod\tthe raods"] * 5 + ["the vehiles\ta"] * 4
     own.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert train(tmp_path / "second", "--data", own, "--init", tmp_path / "first") == 0
+    assert train(tmp_path / "second", "--data", own, "--init", trained) == 0
     second = TextEmbedder.load(tmp_path / "second").vectorizer
     assert second.spans("a toad a tooad the raod vehiles")[0] == " a toad a toad the road vehicles "
     assert f" rows, {len(second.dictionary)} known words -> " in capsys.readouterr().out
@@ -151,10 +158,10 @@ def test_errors_that_were_added_are_no_words(hashing, tmp_path):
         assert "rao" in vectorizer.vocabulary.ngrams()
 
 
-def test_a_dictionary_that_changed_is_noticed(pairs, known, tmp_path, capsys):
-    assert train(tmp_path / "run", "--data", pairs, "--dictionary", known) == 0
+def test_a_dictionary_that_changed_is_noticed(trained, pairs, known, capsys):
     known.write_text("road\t900\n")
-    assert train(tmp_path / "run", "--data", pairs, "--dictionary", known, "--resume") == 1
+    flags = ("--data", pairs, "--dictionary", known, "--resume")
+    assert train(trained, *flags) == 1
     assert "known.tsv" in capsys.readouterr().err
 
 
