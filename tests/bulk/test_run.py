@@ -20,7 +20,7 @@ from tf_charagram.bulk.folder import ShardFolder
 from tf_charagram.bulk.inputs import InputFile
 from tf_charagram.bulk.run import EmbedJob, embed_files
 from tf_charagram.errors import ConfigError, DataError, RunError
-from tf_charagram.files.locks import FolderLock
+from tf_charagram.files.writing import FolderLock
 from tf_charagram.models.embedder import TextEmbedder
 
 
@@ -236,7 +236,7 @@ class TestFolder:
         assert len(list((tmp_path / "out").iterdir())) == 2
 
     def test_another_process_is_at_work(self, make_job, tmp_path, monkeypatch):
-        monkeypatch.setattr("tf_charagram.files.locks._PATIENCE_S", 0)
+        monkeypatch.setattr("tf_charagram.files.writing._PATIENCE_S", 0)
         with FolderLock(tmp_path / "out"), pytest.raises(RunError, match="out is in use"):
             embed_files(make_job(), resume=True)
         assert not list((tmp_path / "out").iterdir())

@@ -42,10 +42,10 @@ def test_round_trip(path, save):
 
 def test_kinds(path):
     np.savez(path, keys=np.arange(3), text=np.array(["a"]))
-    with pytest.raises(ValueError, match="'text' holds <U1, expected numbers"):
+    with pytest.raises(ValueError, match="holds <U1, expected numbers"):
         read_arrays(path)
     np.savez(path, **ARRAYS)
-    with pytest.raises(ValueError, match="'table' holds float32, expected numbers"):
+    with pytest.raises(ValueError, match="holds float32, expected numbers"):
         read_arrays(path, "iu")
 
 
@@ -71,7 +71,9 @@ def test_announced_size(path):
     )
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("table.npy", header.getvalue() + b"few")
-    with pytest.raises(ValueError, match=r"'table' announces 4,398,046,511,104 bytes and has 3"):
+    with pytest.raises(
+        ValueError, match=r"announces 4,398,046,511,104 bytes and has 3"
+    ):
         read_arrays(path)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("table.npy", bytes(1 << 26))

@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Files written whole or not at all, and locks on folders."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import errno
 import json
 import os
 import stat
+import subprocess
+import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from tf_charagram.errors import RunError
 from tf_charagram.files.json_files import parse_json, read_json, write_json
-from tf_charagram.files.writing import partial_folder, whole_file
+from tf_charagram.files.writing import FolderLock, partial_folder, whole_file
 
 
 def test_writes_bytes_and_text_with_their_folder(tmp_path):
@@ -131,12 +133,6 @@ class TestReadJson:
         with pytest.raises(ValueError, match="nested too deep"):
             parse_json(text)
 
-    def test_too_large(self, tmp_path):
-        with open(tmp_path / "value.json", "wb") as file:
-            file.truncate(1 << 40)
-        with pytest.raises(ValueError, match=r"it has 1,099,511,627,776 bytes, more than"):
-            read_json(tmp_path / "value.json")
-
     def test_not_a_file(self, tmp_path):
         os.mkfifo(tmp_path / "pipe")
         for path in (tmp_path / "pipe", tmp_path, "/dev/zero"):
@@ -150,7 +146,7 @@ def test_a_pipe_is_written_to(tmp_path):
     """Pipes and devices are not replaced."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    reader = Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     read = []
     reader.start()
     with whole_file(pipe, "w") as file:
@@ -160,3 +156,58 @@ def test_a_pipe_is_written_to(tmp_path):
     with whole_file(os.devnull) as file:
         file.write(b"x")
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+
+
+# Two locks in one process stand for two processes.
+
+
+def test_a_second_lock_is_refused_until_the_first_is_released(tmp_path, monkeypatch):
+    monkeypatch.setattr("tf_charagram.files.writing._PATIENCE_S", 0.1)
+    folder = tmp_path / "a" / "run"
+    with FolderLock(folder) as first:
+        first.acquire()
+        with pytest.raises(RunError, match=r"run is in use: another process writes to it\. Wait"):
+            FolderLock(folder).acquire()
+    assert list(folder.iterdir()) == []
+    with FolderLock(folder):
+        pass
+
+
+def test_on_wait_waits_and_is_called_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("tf_charagram.files.writing._PATIENCE_S", 0.0)
+    lock, calls = FolderLock(tmp_path), []
+    lock.acquire()
+
+    def on_wait():
+        calls.append("waiting")
+        threading.Timer(0.2, lock.release).start()
+
+    FolderLock(tmp_path).acquire(on_wait=on_wait)
+    assert calls == ["waiting"]
+
+
+def test_lock_ends_with_its_process(tmp_path, monkeypatch):
+    code = (
+        "import sys; from tf_charagram.files.writing import FolderLock; "
+        "lock = FolderLock(sys.argv[1]); lock.acquire(); "
+        "print('locked', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        assert child.stdout.readline() == b"locked\n"
+        with monkeypatch.context() as patch:
+            patch.setattr("tf_charagram.files.writing._PATIENCE_S", 0.0)
+            with pytest.raises(RunError, match="in use"):
+                FolderLock(tmp_path).acquire()
+        child.kill()
+        child.communicate()
+    FolderLock(tmp_path).acquire()
+
+
+def test_a_file_in_the_way(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(RunError, match=r"Cannot write .*file: File exists"):
+        FolderLock(tmp_path / "file").acquire()
+    with pytest.raises(RunError, match=r"Cannot write .*inner: Not a directory"):
+        FolderLock(tmp_path / "file" / "inner").acquire()

@@ -11,8 +11,7 @@ from typing import Any
 from tf_charagram.bulk.folder import FORMATS, Record, ShardFolder
 from tf_charagram.bulk.inputs import InputFile, LineProgress, Shard, read_shards
 from tf_charagram.errors import ConfigError, DataError, check_positive, unknown_name
-from tf_charagram.files.locks import FolderLock
-from tf_charagram.files.writing import whole_file
+from tf_charagram.files.writing import FolderLock, whole_file
 from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import model_sha256

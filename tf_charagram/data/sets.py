@@ -13,7 +13,6 @@ from tf_charagram.data import readers
 from tf_charagram.data.download import SOURCES, cached
 from tf_charagram.data.readers.lines import BadLines, read_records
 from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
-from tf_charagram.data.readers.wordsim import read_wordsim
 from tf_charagram.data.starter import STARTER, graded_pairs
 from tf_charagram.errors import ConfigError, DataError, unknown_name
 
@@ -96,7 +95,8 @@ def _cached_sets(bad: BadLines) -> Iterator[ScoredPairs]:
     for name, source in SOURCES.items():
         path = cached(name) if source.kind == "wordsim" else None
         if path is not None:
-            yield read_wordsim(path, name=name, on_bad_line=bad)
+            wordsim = next(known for known in formats() if known.group == source.kind)
+            yield wordsim.read(path, name=name, on_bad_line=bad)
 
 
 def _check_groups(groups: Iterable[str] | None) -> tuple[str, ...]:

@@ -1,28 +1,25 @@
-"""Arrays from `.npz` files that may be damaged or hostile.
-
-Nothing is unpickled, and no array takes memory before its data was found in the file.
-"""
+"""Arrays from `.npz` files that may be damaged or hostile; nothing is unpickled."""
 
 from __future__ import annotations
 
-import os
-import stat
+import math
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
-from zipfile import ZipFile
+from typing import Any, NamedTuple
+from zipfile import ZipFile, ZipInfo
 
 import numpy as np
 from numpy.lib import format as npy
+
+from tf_charagram.files.writing import regular_size
 
 #: Kinds of NumPy types allowed by default: floating-point numbers and integers.
 NUMBERS = "fiu"
 # Tables compress to a half at best and counts to a tenth, but a file of zeros to 1/1032.
 _MAX_RATIO = 100
 _MAX_EXTRA_BYTES = 1 << 24
-_MAX_HEADER_BYTES = 10_000
 
 
 class ArrayInfo(NamedTuple):
@@ -67,17 +64,17 @@ def open_arrays(path: Path, kinds: str = NUMBERS) -> Iterator[ArrayFile]:
         ValueError: It is not such a file or damaged, holds arrays of another kind, or would take
             more than a hundred times its size.
     """
-    status = os.stat(path)
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(f"{path} is not a regular file")
+    size = regular_size(path)
     with _damage(), ZipFile(path) as archive:
         announced = sum(entry.file_size for entry in archive.infolist())
-        if announced > _MAX_RATIO * status.st_size + _MAX_EXTRA_BYTES:
+        if announced > _MAX_RATIO * size + _MAX_EXTRA_BYTES:
             raise ValueError(
-                f"its arrays would take {announced:,} bytes, but the file has only "
-                f"{status.st_size:,}"
+                f"its arrays would take {announced:,} bytes, but the file has only {size:,}"
             )
-        infos = _read_infos(archive, kinds)
+        infos = {
+            entry.filename.removesuffix(".npy"): _read_info(archive, entry, kinds)
+            for entry in archive.infolist()
+        }
     with np.load(path, allow_pickle=False) as arrays:
         yield ArrayFile(arrays, infos)
 
@@ -86,27 +83,6 @@ def read_arrays(path: Path, kinds: str = NUMBERS) -> dict[str, np.ndarray]:
     """Returns all arrays of an `.npz` file; arguments and errors are those of `open_arrays`."""
     with open_arrays(path, kinds) as file:
         return {name: file.read(name) for name in file.infos}
-
-
-def _read_infos(archive: ZipFile, kinds: str) -> dict[str, ArrayInfo]:
-    infos: dict[str, ArrayInfo] = {}
-    for entry in archive.infolist():
-        name = entry.filename.removesuffix(".npy")
-        if name in infos:
-            raise ValueError(f"the array '{name}' is there twice")
-        with archive.open(entry) as file:
-            info, offset = _read_header(file), file.tell()
-        if info.dtype.kind not in kinds:
-            raise ValueError(f"the array '{name}' holds {info.dtype}, expected numbers")
-        # Python integers, which do not overflow.
-        announced = info.dtype.itemsize * int(np.prod([1, *info.shape], dtype=object))
-        if announced != entry.file_size - offset:
-            raise ValueError(
-                f"the array '{name}' announces {announced:,} bytes and has "
-                f"{entry.file_size - offset:,}"
-            )
-        infos[name] = info
-    return infos
 
 
 @contextmanager
@@ -120,11 +96,20 @@ def _damage() -> Iterator[None]:
         raise ValueError(str(error) or repr(error)) from error
 
 
-def _read_header(file: IO[bytes]) -> ArrayInfo:
-    version = npy.read_magic(file)
-    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    with warnings.catch_warnings():
+def _read_info(archive: ZipFile, entry: ZipInfo, kinds: str) -> ArrayInfo:
+    with archive.open(entry) as file, warnings.catch_warnings():
         # NumPy warns of headers written by Python 2.
         warnings.simplefilter("ignore")
-        shape, _, dtype = read(file, max_header_size=_MAX_HEADER_BYTES)
+        version = npy.read_magic(file)
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, _, dtype = read(file)
+        num_bytes = entry.file_size - file.tell()
+    if dtype.kind not in kinds:
+        raise ValueError(f"the array '{entry.filename}' holds {dtype}, expected numbers")
+    # Python integers, which do not overflow.
+    announced = dtype.itemsize * math.prod(shape)
+    if announced != num_bytes:
+        raise ValueError(
+            f"the array '{entry.filename}' announces {announced:,} bytes and has {num_bytes:,}"
+        )
     return ArrayInfo(shape, dtype)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
-import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tf_charagram.files.writing import whole_file, writing
-
-_MAX_BYTES = 1 << 28
+from tf_charagram.files.writing import regular_size, whole_file, writing
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -32,13 +27,9 @@ def read_json(path: str | Path) -> Any:
 
     Raises:
         OSError: It cannot be read, or is not a regular file.
-        ValueError: It is not JSON, is nested too deep, or is too large.
+        ValueError: It is not JSON, or is nested too deep.
     """
-    status = os.stat(path)
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "is not a regular file", os.fspath(path))
-    if status.st_size > _MAX_BYTES:
-        raise ValueError(f"it has {status.st_size:,} bytes, more than {_MAX_BYTES:,}")
+    regular_size(path)
     return parse_json(Path(path).read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Files written whole or not at all, by one process at a time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain, count
@@ -30,6 +31,9 @@ _MAKE_ROOM = (
     "Free some space and repeat the command, with --resume if it has that flag; nothing was lost."
 )
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+# A killed process may take this long to release its locks.
+_PATIENCE_S = 2.0
+_TICK_S = 0.05
 
 
 @contextmanager
@@ -156,7 +160,7 @@ def _claim(partial: Path, open_: Callable[[Path], int]) -> int | None:
     """Opens, locks and empties a file or folder; returns `None` if it is locked already."""
     while True:
         descriptor = open_(partial)
-        if not lock(descriptor):
+        if not _lock(descriptor):
             os.close(descriptor)
             return None
         # Its previous owner may have renamed it between opening and locking.
@@ -177,20 +181,12 @@ def _open_folder(path: Path) -> int:
     return os.open(path, os.O_RDONLY)
 
 
-def remove(path: Path) -> None:
-    """Deletes a file, a folder with its contents, or a link, but not its target."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
-
-
 def _try_remove(path: Path) -> None:
     with suppress(OSError):
         remove(path)
 
 
-def lock(descriptor: int) -> bool:
+def _lock(descriptor: int) -> bool:
     """Locks an open file or folder until it is closed; returns `False` if it is locked already.
 
     On file systems without locks, such as some network ones, it always succeeds.
@@ -211,6 +207,75 @@ def _is_at(descriptor: int, path: Path) -> bool:
     except FileNotFoundError:
         return False
     return os.path.samestat(os.fstat(descriptor), there)
+
+
+class FolderLock:
+    """Keeps other processes from writing to a folder; also a context manager.
+
+    The folder itself is locked, so there is no lock file.
+
+    Args:
+        folder: The folder; `acquire` creates it if necessary.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+        self._descriptor: int | None = None
+
+    def acquire(self, *, on_wait: Callable[[], object] | None = None) -> None:
+        """Locks the folder, unless this object has locked it already.
+
+        Args:
+            on_wait: If given, waits for other processes, and calls it once before.
+
+        Raises:
+            RunError: Another process has locked the folder, or it cannot be created.
+        """
+        if self._descriptor is not None:
+            return
+        with writing(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(self._folder, os.O_RDONLY)
+        except PermissionError:  # Windows cannot open folders
+            return
+        end = time.monotonic() + _PATIENCE_S
+        while not _lock(descriptor):
+            if on_wait is not None:
+                on_wait()
+                on_wait, end = None, float("inf")
+            elif time.monotonic() > end:
+                os.close(descriptor)
+                raise RunError(
+                    f"{self._folder} is in use: another process writes to it. Wait until it ends, "
+                    "or give another folder."
+                )
+            time.sleep(_TICK_S)
+        self._descriptor = descriptor
+
+    def release(self) -> None:
+        """Unlocks the folder."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __enter__(self) -> FolderLock:
+        self.acquire()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+
+    def __del__(self) -> None:
+        self.release()
+
+
+def remove(path: Path) -> None:
+    """Deletes a file, a folder with its contents, or a link, but not its target."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def write_problem(error: OSError) -> str:
@@ -246,6 +311,18 @@ def check_is_file(path: str | Path, advice: str = "") -> None:
         raise DataError(path, f"is a folder where a file is needed{advice}")
     if not Path(path).is_file():
         raise DataError(path, f"no such file{advice}")
+
+
+def regular_size(path: str | Path) -> int:
+    """Returns the size of a file in bytes.
+
+    Raises:
+        OSError: It is missing, or not a regular file: reading a device or a pipe may never end.
+    """
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "is not a regular file", os.fspath(path))
+    return status.st_size
 
 
 def sha256_of(path: str | Path) -> str:

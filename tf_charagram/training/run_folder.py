@@ -19,8 +19,14 @@ from tf_charagram.files.json_files import (
     to_json_lines,
     write_json,
 )
-from tf_charagram.files.locks import FolderLock
-from tf_charagram.files.writing import check_local, remove, sha256_of, whole_file, writing
+from tf_charagram.files.writing import (
+    FolderLock,
+    check_local,
+    remove,
+    sha256_of,
+    whole_file,
+    writing,
+)
 from tf_charagram.models.locations import is_run_file
 
 # Settings that a resumed run may change, because they change no weights. A run folder may be moved.

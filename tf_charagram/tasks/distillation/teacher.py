@@ -12,8 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.files.locks import FolderLock
-from tf_charagram.files.writing import check_is_file, sha256_of, writing
+from tf_charagram.files.writing import FolderLock, check_is_file, sha256_of, writing
 from tf_charagram.lazy import extra_module
 from tf_charagram.reporting import ProgressLine
 
