@@ -207,7 +207,7 @@ def test_lock_ends_with_its_process(tmp_path, monkeypatch):
 
 def test_a_file_in_the_way(tmp_path):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(RunError, match=r"Cannot write .*file: File exists"):
+    with pytest.raises(RunError, match=r"file is a file\. Give a folder\."):
         FolderLock(tmp_path / "file").acquire()
     with pytest.raises(RunError, match=r"Cannot write .*inner: Not a directory"):
         FolderLock(tmp_path / "file" / "inner").acquire()

@@ -233,6 +233,8 @@ class FolderLock:
         """
         if self._descriptor is not None:
             return
+        if self._folder.is_file():
+            raise RunError(f"{self._folder} is a file. Give a folder.")
         with writing(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
         try:
