@@ -16,11 +16,24 @@ from tf_charagram.files.json_files import read_json
 from tf_charagram.files.writing import tensorflow_writing, whole_file
 from tf_charagram.models.base import TextModel
 
-# Texts that are hard to read the same way everywhere.
+# Texts that users send by mistake or on purpose, and that are hard to read the same way everywhere.
 _HARD_TEXTS = (
-    b"", b" ", b"a", b"caf\xc3\xa9", b"caf\xe9", b"a\0b", b"\xef\xbb\xbfbom", b"two\r\nlines",
-    "\u05e9\u05dc\u05d5\u05dd".encode(), "\u4f60\u597d".encode(), "\U0001f44d\U0001f3fd".encode(),
-)  # fmt: skip
+    b"",
+    b"a",
+    " \t\r\n\N{NO-BREAK SPACE}\N{IDEOGRAPHIC SPACE}".encode(),
+    b"\0",
+    b"cat\0dog\0",
+    b"\xef\xbb\xbfbyte order mark",
+    b"broken \xe9 \xff\xfe\xc3",
+    b"overlong \xc0\xaf\xed\xa0\x80\xf5\x80\x80\x80",
+    "caf\N{LATIN SMALL LETTER E WITH ACUTE}".encode(),
+    "\N{MAN}\u200d\N{WOMAN}\u200d\N{GIRL} \N{THUMBS UP SIGN}\U0001f3fd".encode(),
+    "right \u05e9\u05dc\u05d5\u05dd \u202e\u0645\u0631\u062d\u0628\u0627 to left".encode(),
+    "\u4f60\u597d\u3000\u4e16\u754c".encode(),
+    ("e" + "\u0301" * 50).encode(),
+    "a\nb\r\nc\u2028d\u0085e".encode(),
+    "\uffff\U0010ffff".encode(),
+)
 _NUM_GOLDEN = 50
 _NUM_WORDS = 5000
 _WARMUP_SIZES = (1, 8, 32)

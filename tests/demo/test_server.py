@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import socket
 import struct
-import threading
-import time
 
 import pytest
 
-from tests.demo.conftest import TEXTS, Client
+from tests.demo.conftest import Client
 from tf_charagram.demo.server import DemoServer
 from tf_charagram.errors import ConfigError
 
@@ -74,11 +72,6 @@ def test_this_host(client, server, host):
     assert post(client, json.dumps(QUESTION), Host=host, Origin=f"http://{host}")[0] == 200
 
 
-def test_other_origins_are_refused(client):
-    status, error, _ = post(client, json.dumps(QUESTION), Origin="https://evil.example")
-    assert (status, error) == (403, "Requests from https://evil.example are refused.")
-
-
 @pytest.mark.parametrize(
     ("body", "status", "message"),
     [
@@ -125,32 +118,6 @@ def test_closed_connection(server, capfd):
     assert client.ask("/api/neighbors", **QUESTION)["typed"] == "cats"
     client.connection.close()
     assert capfd.readouterr().err == ""
-
-
-def test_one_answer_at_a_time(server, answers, monkeypatch):
-    at_work, most = [], []
-
-    def slow(text):
-        at_work.append(text)
-        most.append(len(at_work))
-        time.sleep(0.02)
-        at_work.pop()
-        return nearest(text)
-
-    nearest = answers._nearest
-    monkeypatch.setattr(answers, "_nearest", slow)
-
-    def ask(text):
-        client = Client(server)
-        assert client.ask("/api/neighbors", **{**QUESTION, "text": text})["typed"] == text
-        client.connection.close()
-
-    threads = [threading.Thread(target=ask, args=(text,)) for text in TEXTS[:5]]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(most) == 10 and max(most) == 1
 
 
 def test_ports(answers, server):

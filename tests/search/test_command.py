@@ -31,31 +31,26 @@ def test_index_then_neighbors(model, texts_file, tmp_path, capsys):
 
 
 def test_errors(model, other_model, texts_file, tmp_path, capsys):
-    out = tmp_path / "index"
-    arguments = ["cli.index", model, "--texts", texts_file, "--out"]
-    (tmp_path / "link").symlink_to("nothing")
-    for taken in (tmp_path, tmp_path / "link"):
-        assert call(*arguments, taken) == 1
-        assert f"{taken} exists. Delete it, or give another folder." in capsys.readouterr().err
-    assert call("cli.index", model, "--out", out) == 1
-    assert "has no texts.txt: name a file with --texts." in capsys.readouterr().err
-    assert call("cli.index", model, "--texts", tmp_path / "nothing", "--out", out) == 1
-    assert "nothing: cannot be read: No such file" in capsys.readouterr().err
+    out, taken = tmp_path / "index", tmp_path / "link"
+    taken.symlink_to("nothing")
     (tmp_path / "empty").write_text(" \n\n")
-    assert call("cli.index", model, "--texts", tmp_path / "empty", "--out", out) == 1
-    assert "error: There is no text to index." in capsys.readouterr().err
-    assert call("cli.index", tmp_path, "--texts", texts_file, "--out", out) == 1
-    assert "is not a model folder" in capsys.readouterr().err
-    assert call(*arguments, "s3://bucket/index") == 1
-    assert "s3://bucket/index is not a local path" in capsys.readouterr().err
-    for flag, message in (("--index", "is not an index"), ("--texts", "cannot be read")):
-        assert call("neighbors", model, "cat", flag, "") == 1
+    texts = ["--texts", texts_file]
+    index, neighbors = ["cli.index", model], ["neighbors", model, "cat"]
+    errors = [
+        ([*index, *texts, "--out", taken], f"{taken} exists. Delete it, or give another folder."),
+        ([*index, "--out", out], "has no texts.txt: name a file with --texts."),
+        ([*index, "--texts", tmp_path / "empty", "--out", out], "There is no text to index."),
+        ([*index, *texts, "--out", "s3://bucket/index"], "s3://bucket/index is not a local path"),
+        ([*neighbors, "--index", ""], "is not an index"),
+        ([*neighbors, "--texts", ""], "cannot be read"),
+        ([*neighbors, "--index", out, *texts], "Give one of --texts and --index"),
+    ]
+    for arguments, message in errors:
+        assert call(*arguments) == 1
         assert message in capsys.readouterr().err
     assert not out.exists()
-    assert call(*arguments, out) == 0
+    assert call(*index, *texts, "--out", out) == 0
     assert call("neighbors", other_model, "cat", "--index", out) == 1
     assert "was built with another model" in capsys.readouterr().err
-    assert call("neighbors", model, "cat", "--index", out, "--k", 0) == 1
+    assert call(*neighbors, "--index", out, "--k", 0) == 1
     assert "`k` must be at least 1. Received: k=0" in capsys.readouterr().err
-    assert call("neighbors", model, "cat", "--index", out, "--texts", texts_file) == 1
-    assert "Give one of --texts and --index" in capsys.readouterr().err

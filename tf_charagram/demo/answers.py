@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -30,15 +29,6 @@ MAX_CHARS = 10_000
 MAX_EXPLAINED_CHARS = 200
 #: Number of n-gram pairs.
 NUM_PAIRS = 8
-# Cached searches: moving the slider asks for the same clean text again.
-_NUM_KEPT = 256
-
-
-class _Nearest(NamedTuple):
-    """The unit-length vector of a text, `(dim,)`, and its neighbors."""
-
-    vector: NDArray[np.float32]
-    neighbors: list[Neighbor]
 
 
 class Answers:
@@ -64,7 +54,6 @@ class Answers:
         self._embedder = embedder
         # For single texts, a graph is faster than `encode`.
         self._embed, self._search = _graphs(embedder, texts)
-        self._nearest = functools.lru_cache(_NUM_KEPT)(self._find_nearest)
         self.compare("", "", 0, 0)  # Trace both graphs before the first question.
         self.neighbors("", 0, 0)
 
@@ -98,17 +87,17 @@ class Answers:
             ConfigError: `edits` or `seed` is out of range.
         """
         clean, typed = self._typed(text, edits, seed)
-        before, after = self._nearest(clean), self._nearest(typed)
-        stay = {clean, *(neighbor.text for neighbor in before.neighbors)}
+        clean_vector, before = self._nearest(clean)
+        vector, after = self._nearest(typed)
+        stay = {clean, *(neighbor.text for neighbor in before)}
         return {
             "typed": typed,
             "is_cut": clean != text,
-            "cosine": float(before.vector @ after.vector),
+            "cosine": float(clean_vector @ vector),
             "neighbors": [
-                {"text": text, "cosine": cosine, "stays": text in stay}
-                for text, cosine in after.neighbors
+                {"text": text, "cosine": cosine, "stays": text in stay} for text, cosine in after
             ],
-            "num_stay": sum(text in stay for text, _ in after.neighbors),
+            "num_stay": sum(text in stay for text, _ in after),
         }
 
     def compare(self, left: str, right: str, edits: int, seed: int) -> dict[str, Any]:
@@ -169,7 +158,8 @@ class Answers:
         clean = text[: self.max_chars]
         return clean, add_typos(clean, edits, np.random.default_rng(seed))
 
-    def _find_nearest(self, text: str) -> _Nearest:
+    def _nearest(self, text: str) -> tuple[NDArray[np.float32], list[Neighbor]]:
+        """Returns the unit-length vector of a text, `(dim,)`, and its neighbors."""
         result = self._search(string_tensor([text]))
         (vector,), (cosines,), (positions,) = (tensor.numpy() for tensor in result)
         neighbors = [
@@ -177,7 +167,7 @@ class Answers:
             for position, cosine in zip(positions.tolist(), cosines.tolist(), strict=True)
             if self.texts[position] != text
         ]
-        return _Nearest(vector, neighbors[:NUM_NEIGHBORS])
+        return vector, neighbors[:NUM_NEIGHBORS]
 
 
 def _graphs(embedder: TextEmbedder, texts: Sequence[str]) -> tuple[Any, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -46,7 +45,7 @@ _HEADERS = {
 
 
 class DemoServer(ThreadingHTTPServer):
-    """Serves the page; computes one answer at a time.
+    """Serves the page.
 
     Args:
         answers: Answers the questions.
@@ -68,8 +67,6 @@ class DemoServer(ThreadingHTTPServer):
                 f"Port {port} cannot be used ({error.strerror}). Give another --port."
             ) from error
         self.answers = answers
-        #: Held while an answer is computed on all cores.
-        self.turn = threading.Lock()
 
     @property
     def url(self) -> str:
@@ -103,9 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
     protocol_version = "HTTP/1.1"
     timeout = 60
-    # Send headers and body in one packet.
-    wbufsize = -1
-    disable_nagle_algorithm = True
+    wbufsize = -1  # Send headers and body in one packet.
 
     def do_GET(self) -> None:
         """Sends a file of the page or the facts about the model."""
@@ -138,16 +133,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _check_sender(self) -> None:
-        hosts = self.server.hosts
-        host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
-        if host.lower() not in hosts:
+        host = self.headers.get("Host", "")
+        if host.lower() not in self.server.hosts:
             raise _BadRequest(
                 HTTPStatus.FORBIDDEN,
                 f"The Host header must name this computer. Received: {host!r}. Open "
                 f"{self.server.url}",
             )
-        if origin is not None and origin.lower().removeprefix("http://") not in hosts:
-            raise _BadRequest(HTTPStatus.FORBIDDEN, f"Requests from {origin} are refused.")
 
     def _get(self, path: str) -> tuple[bytes, str]:
         if path == "/api/about":
@@ -166,8 +158,7 @@ class _Handler(BaseHTTPRequestHandler):
         if types != kinds:
             expected = ", ".join(f"{name} ({kind.__name__})" for name, kind in kinds.items())
             raise _BadRequest(HTTPStatus.BAD_REQUEST, f"The request must have {expected}.")
-        with self.server.turn:
-            return _to_json(answer(self.server.answers, **fields))
+        return _to_json(answer(self.server.answers, **fields))
 
     def _read_json(self) -> dict[str, Any]:
         if self.headers.get_content_type() != _JSON:

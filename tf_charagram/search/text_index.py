@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tf_charagram._version import __version__
 from tf_charagram.errors import ConfigError, RunError, check_positive
 from tf_charagram.files.json_files import parse_json, read_json, write_json
 from tf_charagram.files.writing import partial_folder, sha256_of
@@ -17,7 +16,6 @@ from tf_charagram.models.locations import model_sha256
 from tf_charagram.reporting import ProgressLine
 from tf_charagram.text.tensors import decoded, texts_of
 
-FORMAT_VERSION = 1
 _SETTINGS, _GRAPH, _TEXTS = "index.json", "graph.faiss", "texts.json"
 # Links per text, and candidates per search (Malkov and Yashunin 2018).
 _NUM_LINKS = 16
@@ -52,20 +50,17 @@ class TextIndex:
 
     @classmethod
     def build(
-        cls, model: str | Path, texts: Iterable[str | bytes], *, batch_size: int | None = None,
-        show_progress: bool = False,
-    ) -> TextIndex:  # fmt: skip
+        cls, model: str | Path, texts: Iterable[str | bytes], *, show_progress: bool = False
+    ) -> TextIndex:
         """Embeds texts and links them, on all cores.
 
         Args:
             model: Run folder, model folder or name of a model.
             texts: Texts; repeated texts count once.
-            batch_size: Texts per batch. Default: as for `TextEmbedder.encode_batches`.
             show_progress: Show progress on standard error if it is a terminal.
 
         Raises:
-            ConfigError: `texts` is empty or a single string, `batch_size` is below 1, or faiss is
-                not installed.
+            ConfigError: `texts` is empty or a single string, or faiss is not installed.
             RunError: The model cannot be loaded.
         """
         faiss = extra_module("faiss", "search")
@@ -77,7 +72,7 @@ class TextIndex:
         graph = faiss.IndexHNSWFlat(embedder.dim, _NUM_LINKS, faiss.METRIC_INNER_PRODUCT)
         graph.hnsw.efConstruction = graph.hnsw.efSearch = _CANDIDATES
         with ProgressLine(len(distinct), is_wanted=show_progress) as progress:
-            for batch, vectors in embedder.encode_batches(distinct, batch_size=batch_size):
+            for batch, vectors in embedder.encode_batches(distinct):
                 graph.add(unit_rows(vectors))
                 progress.update(f"{graph.ntotal:,} texts", (), advance=len(batch))
         return cls(embedder, distinct, graph, fingerprint)
@@ -125,14 +120,11 @@ class TextIndex:
                 raise RunError(f"Cannot write {path}: {error}") from error
             (partial / _TEXTS).write_text(json.dumps(self.texts), encoding="utf-8")
             settings = {
-                "format_version": FORMAT_VERSION,
-                "tf_charagram": __version__,
                 "model_sha256": self.model_sha256,
                 "num_texts": len(self),
                 "sha256": {name: sha256_of(partial / name) for name in (_GRAPH, _TEXTS)},
             }
             write_json(partial / _SETTINGS, settings)
-            check_free(path)
             partial.rename(path)
 
     @classmethod
@@ -150,26 +142,28 @@ class TextIndex:
         """
         faiss = extra_module("faiss", "search")
         path = Path(path)
-        settings = _read_settings(path)
-        if settings["model_sha256"] != model_sha256(model):
+        if not (path / _SETTINGS).is_file():
+            raise RunError(f"{path} is not an index: it has no {_SETTINGS}.")
+        try:
+            settings = read_json(path / _SETTINGS)
+            for name in (_GRAPH, _TEXTS):
+                # faiss trusts its files.
+                if sha256_of(path / name) != settings["sha256"][name]:
+                    raise ValueError(f"{name} has another checksum")
+            fingerprint = settings["model_sha256"]
+            # `read_json` limits the size.
+            texts = parse_json((path / _TEXTS).read_bytes())
+            graph = faiss.read_index(str(path / _GRAPH))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RunError(
+                f"{path} is damaged: {error}. Build it again: charagram index."
+            ) from error
+        if fingerprint != model_sha256(model):
             raise RunError(
                 f"{path} was built with another model than {model}. Give that model, or build the "
                 "index again: charagram index."
             )
-        try:
-            for name, expected in settings["sha256"].items():
-                # faiss trusts its files.
-                if sha256_of(path / name) != expected:
-                    raise RunError(f"{path / name} is damaged. Build it again: charagram index.")
-            # `read_json` limits the size.
-            texts = parse_json((path / _TEXTS).read_bytes())
-            graph = faiss.read_index(str(path / _GRAPH))
-        except OSError as error:
-            raise RunError(
-                f"Cannot read {error.filename or path}: {error.strerror or error}. Build the index "
-                "again: charagram index."
-            ) from error
-        return cls(TextEmbedder.load(model), texts, graph, settings["model_sha256"])
+        return cls(TextEmbedder.load(model), texts, graph, fingerprint)
 
 
 def check_free(path: Path) -> None:
@@ -180,18 +174,3 @@ def check_free(path: Path) -> None:
     """
     if path.exists() or path.is_symlink():
         raise RunError(f"{path} exists. Delete it, or give another folder.")
-
-
-def _read_settings(path: Path) -> dict[str, Any]:
-    file = path / _SETTINGS
-    try:
-        settings = read_json(file)
-        version = int(settings["format_version"])
-        if version <= FORMAT_VERSION and settings["sha256"].keys() == {_GRAPH, _TEXTS}:
-            str(settings["model_sha256"])
-            return settings
-    except (FileNotFoundError, NotADirectoryError):
-        raise RunError(f"{path} is not an index: it has no {_SETTINGS}.") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-        raise RunError(f"{file} is damaged: {error!r}. Build it again: charagram index.") from error
-    raise RunError(f"{path} was written by a newer version: pip install -U tf-charagram")

@@ -27,7 +27,7 @@ from tf_charagram.text.vectorizer import NgramVectorizer
 
 COMMAND = "export.check.command"
 QUICK = ("--seconds", "0.001")
-CHECKS = ["loads", "golden answers", "bad texts", "empty batch", "latency"]
+CHECKS = ["loads", "golden answers", "huge texts", "empty batch", "latency"]
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ class TestFolder:
         (tmp_path / "1" / "model_card.json").write_text(json.dumps(card))
         status, found = check(tmp_path)
         assert status == 1
-        assert ("C++ runtime", "bad texts") in failures(found)
+        assert ("C++ runtime", "huge texts") in failures(found)
 
 
 class TestServers:
@@ -121,7 +121,7 @@ class TestServers:
             status, found = check(copy, "--url", url)
         assert status == 1 and failures(found) == {(url, "golden answers")}
         (detail,) = (row["detail"] for row in found["checks"] if row["name"] == "golden answers")
-        message = "1 of 128 values of `embedding` differ by up to 0.001"
+        message = "serving_default: 1 of 160 values of `embedding` differ by up to 0.001"
         assert detail.startswith(message) and detail.endswith("in row 2")
 
     def test_no_server(self, serve, version, check):
