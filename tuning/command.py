@@ -158,9 +158,7 @@ def _check_identity(search: Search, folder: SearchFolder) -> dict[str, Any]:
     config = search.config
     task = make_task(config)
     task.find_sets()
-    identity = run_config(
-        search.settings(), task.input_files(config), task.checksum_of_set(config.select)
-    )
+    identity = run_config(search.settings(), task.input_files(config))
     folder.check_config(identity)
     return identity
 

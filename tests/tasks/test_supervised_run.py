@@ -199,14 +199,8 @@ def test_what_a_frozen_model_decides(universal, pairs, tmp_path, capsys):
     ("arguments", "message"),
     [
         (["--freeze"], "`freeze` needs `init`"),
-        (["--freeze", "--init", "english", "--dictionary", "words.tsv"], "Leave out `dictionary`."),
-        (
-            ["--freeze", "--init", "english", "--min-count", "2", "--max-per-order", "9"],
-            "Leave out `min_count`, `max_per_order`.",
-        ),
         (["--pull-back"], "`pull_back` needs `init`"),
         (["--num-classes", "1"], "`num_classes` must be at least 2"),
-        (["--class-weights", "balanced"], "`class_weights` is for labels"),
         (["--data", "nowhere.tsv"], "nowhere.tsv: no such file"),
         (["--l2-head", "-1"], "`l2_head` must not be negative"),
     ],

@@ -15,13 +15,11 @@ from tests.contracts import some_now
 from tests.texts import write_pairs, write_scored
 from tf_charagram.encoders import ENCODERS
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.errors import ConfigError
 from tf_charagram.layers.embedding_table import tables_in
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.optimizers import OPTIMIZERS
 from tf_charagram.tasks import TASKS, make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.training import processor
 from tf_charagram.training.building import transfer
 from tf_charagram.training.processor import has_bfloat16_instructions, products_in
@@ -162,28 +160,6 @@ def test_starts_from_float32():
     assert_array_equal(
         tf.gather(new.ngram_table.value, [4, 0, 2]), tf.cast(old.ngram_table.value, tf.bfloat16)
     )
-
-
-@pytest.mark.parametrize(
-    ("config_class", "settings", "message"),
-    [
-        (
-            ParaphraseConfig,
-            {"precision": "mixed_bfloat61"},
-            r"Unknown precision 'mixed_bfloat61'. Did you mean 'mixed_bfloat16'\? "
-            r"Available: float32, mixed_bfloat16\.",
-        ),
-        (
-            SupervisedConfig,
-            {"precision": "mixed_bfloat16", "freeze": True, "init": "runs/one"},
-            "`precision` applies to trained tables, and `freeze` trains none. Leave out one of "
-            "them. Received: precision=mixed_bfloat16",
-        ),
-    ],
-)
-def test_errors(config_class, settings, message):
-    with pytest.raises(ConfigError, match=message):
-        config_class(**settings)
 
 
 @pytest.mark.usefixtures("optimized_graphs")

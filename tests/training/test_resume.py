@@ -23,10 +23,9 @@ from tests.commands import (
 from tests.contracts import some_now
 from tf_charagram.cli.runs import read_run
 from tf_charagram.data.pair_stream import PairStream
-from tf_charagram.errors import RunError, TrainingError
+from tf_charagram.errors import TrainingError
 from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.training.run import TrainingRun
 
 # 60 pairs in batches of 2 are 30 steps per epoch, with 2 checkpoints each.
@@ -267,27 +266,3 @@ def test_a_loss_that_is_not_finite(data, tmp_path):
         training.run(resume=False)
     assert "smaller --learning-rate" in (tmp_path / "run" / "problem.txt").read_text()
     assert read_run(tmp_path / "run").status == "diverged"
-
-
-@pytest.mark.parametrize("select", ["scored", "last"])
-@pytest.mark.parametrize("task", ["words", "similarity"])
-def test_data_that_select_compares_by(data, tmp_path, task, select):
-    """Scores of before a stop say nothing of other pairs."""
-    scored = tmp_path / "scored.tsv"
-    if task == "words":
-        rows = data[1].read_text()
-        config = ParaphraseConfig(data=(str(data[0]),), eval_data=str(scored))
-    else:
-        rows = "1\ta cat\ta dog\n2\ta cat\tthe cat\n"
-        (tmp_path / "train.tsv").write_text(rows)
-        config = SupervisedConfig(data=(str(tmp_path / "train.tsv"),), eval_data=(str(scored),))
-    config = config.replace(select=select, dim=8, out=str(tmp_path / "run"))
-    scored.write_text(rows)
-    for _ in range(2):
-        TrainingRun(make_task(config), resume=True, overwrite=False).folder.lock.release()
-    scored.write_text(rows * 2)
-    if select == "last":
-        TrainingRun(make_task(config), resume=True, overwrite=False).folder.lock.release()
-    else:
-        with pytest.raises(RunError, match="other settings: the data of --select scored have"):
-            TrainingRun(make_task(config), resume=True, overwrite=False)

@@ -60,6 +60,7 @@ def test_replace():
     ("config", "settings", "message"),
     [
         (ParaphraseConfig, {"encoder": "ces"}, r"Unknown encoder 'ces'\. Did you mean 'cse'\?"),
+        (ParaphraseConfig, {"precision": "bfloat16"}, "Unknown precision 'bfloat16'. Did you mean"),
         (ParaphraseConfig, {"l2": 1e30}, "`l2` must be at most 1000. Received: l2=1e"),
         (SupervisedConfig, {"l2_head": float("inf")}, "`l2_head` must be a finite number"),
         (TaggingConfig, {"l2": -1.0}, "`l2` must not be negative. Received: l2=-1.0"),
@@ -78,8 +79,6 @@ def test_replace():
         (ParaphraseConfig, {"encoder": "lstm", "ngrams": (2,)}, "`ngrams` is not an option of"),
         (ParaphraseConfig, {"encoder": "char_cnn", "min_count": 2}, "`min_count` is not an optio"),
         (ParaphraseConfig, {"word_vectors": "v.txt"}, "`word_vectors` is not an option of the"),
-        (SupervisedConfig, {"task": "entailment", "num_classes": 3}, "`num_classes` is for the t"),
-        (SupervisedConfig, {"fine_labels": True}, "`fine_labels` is for the task 'sentiment'"),
     ],
 )  # fmt: skip
 def test_what_is_refused(config, settings, message):

@@ -149,18 +149,6 @@ def test_a_part_of_a_grid(data, tmp_path, capsys, untrained):
     assert saved["clip_norm"] is None and saved["epochs"] == 5
 
 
-def test_data_that_trials_are_compared_on(data, tmp_path, capsys, untrained):
-    """Scores of before a stop say nothing of other pairs."""
-    scored, flags = tmp_path / "scored.tsv", ["--max-trials", 1, "--out", tmp_path / "search"]
-    scored.write_text(data[1].read_text())
-    assert tune((data[0], scored), *flags) == 0
-    assert tune((data[0], scored), *flags, "--resume") == 0
-    scored.write_text(data[1].read_text() * 2)
-    capsys.readouterr()
-    assert tune((data[0], scored), *flags, "--resume") == 1
-    assert "the data of --select scored have changed" in capsys.readouterr().err
-
-
 class TestRoles:
     @pytest.fixture
     def variables(self, monkeypatch):

@@ -108,16 +108,10 @@ def make_task(config: RunConfig) -> Task:
     """Returns the task that settings name, for a `TrainingRun`.
 
     Raises:
-        ConfigError: There is no such task, it has settings of another class, or they are not those
-            of the model to start from.
+        ConfigError: There is no such task, or its settings are not those of the model to start
+            from.
         RunError: The model to start from is missing or damaged.
     """
-    settings = settings_class(config.task)
-    if not isinstance(config, settings):
-        raise ConfigError(
-            f"The task '{config.task}' needs a {settings.__name__}. "
-            f"Received: {type(config).__name__}"
-        )
     check_start(config)
     return task_class(config.task)(config, BadLines(config.on_bad_line))
 

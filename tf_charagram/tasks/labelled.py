@@ -17,7 +17,7 @@ from tf_charagram.files.json_files import read_json
 from tf_charagram.files.writing import check_is_file
 from tf_charagram.models.locations import read_config, read_kind
 from tf_charagram.tasks import TASKS, settings_class, task_class
-from tf_charagram.training.run_folder import RunFolder, checksums
+from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.task import Scoring, Task
 
 
@@ -38,11 +38,6 @@ class LabelledTask(Task):
         for path in (*names, *(path for _, path, _ in self._named_sets)):
             self.files_of(path)
         return [name for name, _, _ in self._named_sets]
-
-    def checksum_of_set(self, name: str) -> str:
-        """Returns a checksum of the files of a set; see `Task.checksum_of_set`."""
-        paths = [path for known, path, _ in self._named_sets if known == name]
-        return " ".join(checksums(file for path in paths for file in self.files_of(path)).values())
 
     @staticmethod
     def files_of(name: str) -> tuple[Path, ...]:

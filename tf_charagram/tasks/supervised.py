@@ -108,7 +108,7 @@ class SupervisedTask(LabelledTask):
             ids = ids_function(model.vectorizer)(texts)
             take = lambda rows: gather_ragged(ids, rows)  # noqa: E731
             self._sample = ids[:_NUM_ADAPTED]
-            if self.config.batches_by_length and is_padded(model.encoder):
+            if is_padded(model.encoder):
                 lengths = ids.row_lengths().numpy()[positions].reshape(len(self._texts), -1).max(0)
         rows = tf.constant(positions.reshape(len(self._texts), -1))
 

@@ -5,17 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from tf_charagram.checks import changed, check_at_least, check_penalty
+from tf_charagram.checks import check_at_least, check_penalty
 from tf_charagram.errors import ConfigError
 from tf_charagram.settings import option
 from tf_charagram.training.settings import RunConfig
-
-# Settings that apply to one task only.
-_OF_ONE_TASK = {"num_classes": "similarity", "fine_labels": "sentiment", "phrases": "sentiment"}
-# Settings of rows and their initial vectors, which a frozen encoder has already.
-_OF_NEW_TEXTS = (
-    "dictionary", "min_count", "max_per_order", "word_vectors", "freeze_words",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -35,9 +28,6 @@ class LabelledConfig(RunConfig):
     evaluations_per_epoch: int = option(1, "evaluations per epoch")
     l2_head: float = option(
         0.0, "lambda_s: L2 penalty on all weights above the encoder", "objective"
-    )
-    batches_by_length: bool = option(
-        True, "batches of similar length where padding matters: faster", "objective"
     )
 
     def __post_init__(self) -> None:
@@ -83,31 +73,6 @@ class SupervisedConfig(LabelledConfig):
         """Checks the values."""
         super().__post_init__()
         check_at_least(self, {"hidden_dim": 1, "num_classes": 2})
-        if self.class_weights != "none" and self.task == "similarity":
-            raise ConfigError("`class_weights` is for labels, and similarity has scores.")
-        for name in changed(self, _OF_ONE_TASK):
-            if self.task != _OF_ONE_TASK[name]:
-                raise ConfigError(
-                    f"`{name}` is for the task '{_OF_ONE_TASK[name]}'. Leave it out. "
-                    f"Received: {name}={getattr(self, name)} for {self.task}"
-                )
         for name in ("freeze", "pull_back"):
             if getattr(self, name) and self.init is None:
                 raise ConfigError(f"`{name}` needs `init`, the run to take the encoder from.")
-        if self.freeze and (self.pull_back or self.l2 or self.l2_words or self.l2_composition):
-            raise ConfigError("`freeze` leaves the encoder as it is: no penalty acts on it.")
-        if self.freeze and self.precision != "float32":
-            raise ConfigError(
-                "`precision` applies to trained tables, and `freeze` trains none. Leave out one of "
-                f"them. Received: precision={self.precision}"
-            )
-        if self.freeze and (given := changed(self, _OF_NEW_TEXTS)):
-            raise ConfigError(
-                "`freeze` reads texts as the model of `init` does. Leave out "
-                f"{', '.join(f'`{name}`' for name in given)}."
-            )
-        if self.pull_back and not (self.l2_composition or self.l2_words):
-            raise ConfigError(
-                "`pull_back` needs its strength: `l2_composition` (lambda_c), and `l2_words` "
-                "(lambda_w) where the encoder has word vectors."
-            )

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import tensorflow as tf
 
@@ -97,13 +97,6 @@ class Checkpoints:
                 remove(path)
 
 
-class Savable(Protocol):
-    """The model that is trained, as a user will hold it."""
-
-    def save(self, path: Any) -> None:
-        """Writes its folder."""
-
-
 @dataclass
 class KeptModel:
     """Writes the weights with the best score, or the last ones.
@@ -114,7 +107,7 @@ class KeptModel:
         select: Set whose score decides, or `"last"`.
     """
 
-    product: Savable
+    product: Any
     folder: RunFolder
     select: str
 

@@ -14,7 +14,7 @@ import tensorflow as tf
 from tf_charagram.data.stream import Segment, Stream
 from tf_charagram.errors import RunError, TrainingError
 from tf_charagram.optimizers.exchange import ALONE, Exchange
-from tf_charagram.training.checkpoints import Checkpoints, KeptModel, Savable
+from tf_charagram.training.checkpoints import Checkpoints, KeptModel
 from tf_charagram.training.processor import products_in
 from tf_charagram.training.progress import Interrupt, Scalars, TrainingProgress
 from tf_charagram.training.run_folder import RunFolder
@@ -60,7 +60,7 @@ class TrainingLoop:
     def __init__(
         self,
         config: RunConfig,
-        product: Savable,
+        product: Any,
         model: StepModel,
         stream: Stream,
         score: Callable[[Callable[[], None]], Scores],

@@ -102,8 +102,7 @@ class TrainingRun:
         else:
             self._temporary = tempfile.TemporaryDirectory(prefix="charagram-worker-")
             self.folder = RunFolder(self._temporary.name)
-        selecting = None if config.select == LAST else task.checksum_of_set(config.select)
-        identity = run_config(config.to_dict(), task.input_files(config), selecting)
+        identity = run_config(config.to_dict(), task.input_files(config))
         self.folder.check_config(identity)
         return identity
 

@@ -203,15 +203,12 @@ class RunFolder:
             file.write(to_json_lines(records))
 
 
-def run_config(
-    settings: dict[str, Any], data_files: Iterable[Path], selecting_set: str | None = None
-) -> dict[str, Any]:
+def run_config(settings: dict[str, Any], data_files: Iterable[Path]) -> dict[str, Any]:
     """Returns the identity of a run: settings, versions, and the checksums of its data.
 
     Args:
         settings: The settings, as plain values.
         data_files: The files that the weights depend on.
-        selecting_set: Checksum of the set whose score selects the weights, if there is one.
 
     Raises:
         DataError: A data file cannot be read.
@@ -227,7 +224,6 @@ def run_config(
             "cpus": str(os.cpu_count()),
         },
         "data_files": checksums(data_files),
-        "selecting_set": selecting_set,
     }
 
 
@@ -248,14 +244,11 @@ def checksums(files: Iterable[Path]) -> dict[str, str]:
 
 def _changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     before, now = ({**each["settings"], **each["data_files"]} for each in (old, new))
-    changed = [
+    return [
         f"{name} was {_shown(before.get(name))}, is {_shown(now.get(name))}"
         for name in sorted({*before, *now})
         if name not in _MAY_CHANGE_ON_RESUME and before.get(name) != now.get(name)
     ]
-    if not changed and old.get("selecting_set") != new.get("selecting_set"):
-        return [f"the data of --select {now.get('select')} have changed"]
-    return changed
 
 
 def _shown(value: Any) -> str:

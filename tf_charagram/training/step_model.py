@@ -120,15 +120,10 @@ class StepModel(keras.Model):
     def get_config(self) -> dict[str, Any]:
         """Raises a `ConfigError`: an archive would lack the step and the arguments of `compile`."""
         raise ConfigError(
-            f"A {type(self).__name__} is neither saved whole nor copied or exported. Save or "
+            f"A {type(self).__name__} is neither saved whole nor copied. Save or "
             "export the model that it trains, such as the embedder; or save its weights by "
             "`save_weights(path)`, in a ModelCheckpoint by save_weights_only=True."
         )
-
-    def export(self, *args: Any, **kwargs: Any) -> None:
-        """Raises the error of `get_config`."""
-        del args, kwargs
-        self.get_config()
 
     @property
     def trained_variables(self) -> list[keras.Variable]:

@@ -130,17 +130,6 @@ class Task(ABC):
         """
 
     @abstractmethod
-    def checksum_of_set(self, name: str) -> str:
-        """Returns a checksum of the data of a set.
-
-        Args:
-            name: A name that `find_sets` returned.
-
-        Raises:
-            DataError: A file cannot be read.
-        """
-
-    @abstractmethod
     def read(self) -> None:
         """Reads the training data and the sets to score on.
 

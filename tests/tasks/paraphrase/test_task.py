@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 
 import numpy as np
@@ -10,12 +9,9 @@ import pytest
 
 from tests.commands import call, interrupt_training_at, leave_out_export
 from tests.contracts import some_now
-from tf_charagram.data.readers.lines import BadLines
-from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.tasks import make_task
 from tf_charagram.tasks.paraphrase.settings import ParaphraseConfig
-from tf_charagram.tasks.paraphrase.task import Sentences
 from tf_charagram.training.run import TrainingRun
 
 SUBJECTS = ("a small dog", "the old man", "one red car", "my sister", "her friend", "a cook")
@@ -202,17 +198,3 @@ def test_the_learning_rate_falls_to_zero(files, tmp_path, epochs, batches):
     assert float(optimizer.learning_rate) == 0.0
     optimizer.iterations.assign(batches - 1)
     assert float(optimizer.learning_rate) == pytest.approx(0.01 / batches)
-
-
-def test_only_the_sets_of_a_mean_decide_what_it_is():
-    task = Sentences(ParaphraseConfig("sentences", data=("starter",)), BadLines("error"))
-    scores = np.array([1.0, 2.0])
-    task.sets = [
-        ScoredPairs(name, ["a", "b"], ["c", "d"], scores, group=name[:7])
-        for name in ("STS2012.OnWN", "STS2013.OnWN", "SL999")
-    ]
-    names = ("STS2012", "STS2013", "STS", "SL999")
-    before = {name: task.checksum_of_set(name) for name in names}
-    task.sets[1] = dataclasses.replace(task.sets[1], scores=-scores)
-    changed = [name for name in names if task.checksum_of_set(name) != before[name]]
-    assert changed == ["STS2013", "STS"]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -19,7 +17,7 @@ from tf_charagram.data.corpus import PairCorpus, pairs_reader
 from tf_charagram.data.pair_stream import Pairs, PairStream, write_pairs
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.encoders.base import is_padded
-from tf_charagram.evaluation.scores import SetScore, mean_members, score_names, score_sets
+from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
 from tf_charagram.evaluation.tables import neighbor_table, score_table
 from tf_charagram.files.writing import whole_file
 from tf_charagram.losses.negatives import NegativeSampler
@@ -55,16 +53,6 @@ class EmbedderTask(Task):
             self.config.eval_data, kinds=self.set_groups, on_bad_line=self.bad_lines
         )
         return score_names(self.sets)
-
-    def checksum_of_set(self, name: str) -> str:
-        """Returns a checksum of a set, or of the sets of a mean; see `Task.checksum_of_set`."""
-        members = mean_members(self.sets).get(name, [name])
-        read = [
-            [pairs.name, pairs.left, pairs.right, pairs.scores.tolist()]
-            for pairs in self.sets
-            if pairs.name in members
-        ]
-        return hashlib.sha256(json.dumps(read).encode()).hexdigest()
 
     @abstractmethod
     def texts(self) -> Sequence[str]:

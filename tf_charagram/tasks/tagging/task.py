@@ -128,7 +128,7 @@ class Tagging(LabelledTask):
         return ExampleStream(
             len(self.sentences), batch, batch_size=int(self.config.batch_size or 0),
             unit="sentences", seed=self.config.seed,
-            lengths=lengths if self.config.batches_by_length else None,
+            lengths=lengths,
         )  # fmt: skip
 
     def make_trainer(self, model: Tagger, optimizer: keras.optimizers.Optimizer) -> TaggingModel:
