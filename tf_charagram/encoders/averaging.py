@@ -1,4 +1,7 @@
-"""Encoders that average word vectors, followed by dense layers or not."""
+"""Encoders that average word vectors, followed by dense layers or not.
+
+Arguments that are not listed are those of `WordEncoder`.
+"""
 
 from __future__ import annotations
 
@@ -16,28 +19,10 @@ from tf_charagram.layers.base import make_dense
 class WordAverage(AveragingEncoder):
     """Embeds a text as the mean of its word vectors (PARAGRAM-PHRASE; Universal, section 3).
 
-    Args:
-        num_rows: Number of word ids.
-        dim: Width of the word vectors and of the embedding.
-        seed: Seed of the initial weights.
-        **kwargs: `word_dropout` of `WordEncoder`; `name` and `dtype`, as for every layer.
-
-    Call arguments:
-        ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Whether the table's gradient should be row-sparse and `word_dropout` active.
-
-    Returns:
-        float32 `(batch, dim)`; zeros for a text without words.
-
-    Raises:
-        ConfigError: An argument is out of range.
+    A text without words gets zeros.
     """
 
     has_no_products = True
-
-    def __init__(self, *, num_rows: int, dim: int = 300, seed: int = 0, **kwargs: Any) -> None:
-        name = {"name": "word_average", **kwargs}
-        super().__init__(num_rows=num_rows, dim=dim, width=dim, seed=seed, **name)
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
@@ -49,39 +34,17 @@ class Projection(AveragingEncoder):
     """Embeds a text as Wp m + b, m the mean of its word vectors (Universal, section 3).
 
     With a `dim` larger than `word_dim`, such as 1,200 or 2,400, classifiers get more features than
-    word vectors have (Universal, section 4.4).
+    word vectors have (Universal, section 4.4). A text without words gets b.
 
     Args:
-        num_rows: Number of word ids.
-        dim: Width of the embedding.
         word_dim: Width of the word vectors. Default: `dim`.
-        seed: Seed of the initial weights.
-        **kwargs: `word_dropout` of `WordEncoder`; `name` and `dtype`, as for every layer.
-
-    Call arguments:
-        ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Whether the table's gradient should be row-sparse and `word_dropout` active.
-
-    Returns:
-        float32 `(batch, dim)`; b for a text without words.
-
-    Raises:
-        ConfigError: An argument is out of range.
+        **kwargs: `num_rows`, `dim` and the other arguments of `WordEncoder`.
     """
 
-    def __init__(
-        self,
-        *,
-        num_rows: int,
-        dim: int = 300,
-        word_dim: int | None = ProjectionOptions.word_dim,
-        seed: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        name = {"name": "projection", **kwargs}
-        super().__init__(num_rows=num_rows, dim=dim, seed=seed, width=word_dim, **name)
+    def __init__(self, *, word_dim: int | None = ProjectionOptions.word_dim, **kwargs: Any) -> None:
+        super().__init__(width=word_dim, **kwargs)
         self.dense = make_dense(
-            self.word_dim, dim, activation="linear", seed=seed + 1, name="dense"
+            self.word_dim, self.dim, activation="linear", seed=self.seed + 1, name="dense"
         )
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
@@ -93,49 +56,34 @@ class Projection(AveragingEncoder):
 class Dan(AveragingEncoder):
     """Embeds a text by dense layers over the mean of its word vectors (Universal, section 3).
 
-    The deep averaging network of Iyyer et al. (2015): each layer is f(W x + b).
+    The deep averaging network of Iyyer et al. (2015): each layer is f(W x + b). A text without
+    words gets the layers' value at zero.
 
     Args:
-        num_rows: Number of word ids.
-        dim: Width of the layers and of the embedding.
         word_dim: Width of the word vectors. Default: `dim`.
         activation: The non-linearity f of each layer.
         num_layers: Number of layers.
-        seed: Seed of the initial weights.
-        **kwargs: `word_dropout` of `WordEncoder`; `name` and `dtype`, as for every layer.
-
-    Call arguments:
-        ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Whether the table's gradient should be row-sparse and `word_dropout` active.
-
-    Returns:
-        float32 `(batch, dim)`; the layers' value at zero for a text without words.
-
-    Raises:
-        ConfigError: An argument is out of range.
+        **kwargs: `num_rows`, `dim` and the other arguments of `WordEncoder`.
     """
 
     def __init__(
         self,
         *,
-        num_rows: int,
-        dim: int = 300,
         word_dim: int | None = DanOptions.word_dim,
         activation: Literal["tanh", "relu"] = DanOptions.activation,
         num_layers: Literal[1, 2] = DanOptions.num_layers,
-        seed: int = 0,
         **kwargs: Any,
     ) -> None:
         DanOptions(activation=activation, num_layers=num_layers)
-        super().__init__(
-            num_rows=num_rows, dim=dim, seed=seed, width=word_dim, **{"name": "dan", **kwargs}
-        )
+        super().__init__(width=word_dim, **kwargs)
         self.activation = activation
         self.num_layers = num_layers
-        widths = [self.word_dim, *[dim] * num_layers]
+        widths = [self.word_dim, *[self.dim] * num_layers]
         self.dense = [
-            make_dense(width, dim, activation=activation, seed=seed + layer, name=f"dense_{layer}")
-            for layer, width in enumerate(widths[:-1], start=1)
+            make_dense(
+                width, self.dim, activation=activation, seed=self.seed + n, name=f"dense_{n}"
+            )
+            for n, width in enumerate(widths[:-1], start=1)
         ]
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tf_charagram.encoders.options import CseOptions
 from tf_charagram.encoders.words import SequenceEncoder
-from tf_charagram.errors import ConfigError, check_integers, check_positive
+from tf_charagram.errors import ConfigError, check_integers
 from tf_charagram.layers.conv_pooling import ConvPooling
 
 
@@ -20,23 +20,14 @@ class Cse(SequenceEncoder):
 
     A filter of width h computes f(w . x_{i:i+h-1} + b) for each of the n - h + 1 windows of a text
     of n words, and their sum (equations 2 and 3). A text shorter than h is "padded when necessary":
-    with zero vectors to one window. Each width has the same number of filters.
+    with zero vectors to one window. Each width has the same number of filters. A text without words
+    gets zeros.
 
     Args:
-        num_rows: Number of word ids.
-        dim: Width of the embedding, a multiple of the number of widths.
         word_dim: Width of the word vectors. Default: `dim`.
-        widths: Filter widths, distinct.
+        widths: Filter widths, distinct; `dim` is a multiple of their number.
         activation: The non-linearity f.
-        seed: Seed of the initial weights.
-        **kwargs: `word_dropout` of `WordEncoder`; `name` and `dtype`, as for every layer.
-
-    Call arguments:
-        ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Whether `word_dropout` is active.
-
-    Returns:
-        float32 `(batch, dim)`; zeros for a text without words.
+        **kwargs: `num_rows`, `dim` and the other arguments of `WordEncoder`.
 
     Raises:
         ConfigError: An argument is out of range.
@@ -45,16 +36,13 @@ class Cse(SequenceEncoder):
     def __init__(
         self,
         *,
-        num_rows: int,
-        dim: int = 300,
         word_dim: int | None = CseOptions.word_dim,
         widths: Sequence[int] = CseOptions.widths,
         activation: Literal["linear", "tanh"] = CseOptions.activation,
-        seed: int = 0,
         **kwargs: Any,
     ) -> None:
         CseOptions(activation=activation)
-        check_positive(dim=dim)
+        super().__init__(width=word_dim, **kwargs)
         if not isinstance(widths, Iterable):
             raise ConfigError(f"`widths` must be a list of integers. Received: widths={widths!r}")
         widths = tuple(widths)
@@ -62,21 +50,18 @@ class Cse(SequenceEncoder):
             check_integers(widths=width)
         if not widths or min(widths) < 1 or len(set(widths)) < len(widths):
             raise ConfigError(f"`widths` must be distinct and at least 1. Received: {list(widths)}")
-        if dim % len(widths):
+        if self.dim % len(widths):
             raise ConfigError(
                 f"`dim` must be a multiple of the number of filter widths, {len(widths)}. "
-                f"Received: dim={dim}"
+                f"Received: dim={self.dim}"
             )
-        super().__init__(
-            num_rows=num_rows, dim=dim, seed=seed, width=word_dim, **{"name": "cse", **kwargs}
-        )
         self.widths = widths
         self.activation = activation
         self.filters = ConvPooling(
-            [(width, dim // len(widths)) for width in widths],
+            [(width, self.dim // len(widths)) for width in widths],
             activation=activation,
             pooling="sum",
-            seed=seed + 1,
+            seed=self.seed + 1,
             name="filters",
         )
         self.filters.build((None, None, self.word_dim))

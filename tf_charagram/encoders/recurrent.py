@@ -1,8 +1,11 @@
-"""Recurrent encoders: the last state (Universal, section 3), or an average gated by the states."""
+"""Recurrent encoders: the last state (Universal, section 3), or an average gated by the states.
+
+States are as wide as the word vectors. Arguments that are not listed are those of `WordEncoder`.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import keras
 import numpy as np
@@ -18,47 +21,28 @@ from tf_charagram.layers.plain_lstm import make_lstm
 class Rnn(SequenceEncoder):
     """Embeds a text as the last state of h_t = f(Wx x_t + Wh h_{t-1} + b) over its word vectors.
 
+    A text without words gets zeros.
+
     Args:
-        num_rows: Number of word ids.
-        dim: Width of the word vectors and of the state.
         activation: The non-linearity f.
-        seed: Seed of the initial weights.
-        **kwargs: `word_dropout` of `WordEncoder`; `name` and `dtype`, as for every layer.
-
-    Call arguments:
-        ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Whether `word_dropout` is active.
-
-    Returns:
-        float32 `(batch, dim)`; zeros for a text without words.
-
-    Raises:
-        ConfigError: An argument is out of range.
+        **kwargs: `num_rows`, `dim` and the other arguments of `WordEncoder`.
     """
 
     def __init__(
-        self,
-        *,
-        num_rows: int,
-        dim: int = 300,
-        activation: Literal["tanh", "relu"] = RnnOptions.activation,
-        seed: int = 0,
-        **kwargs: Any,
+        self, *, activation: Literal["tanh", "relu"] = RnnOptions.activation, **kwargs: Any
     ) -> None:
         RnnOptions(activation=activation)
-        super().__init__(
-            num_rows=num_rows, dim=dim, width=dim, seed=seed, **{"name": "rnn", **kwargs}
-        )
+        super().__init__(**kwargs)
         self.activation = activation
         self.rnn = keras.layers.SimpleRNN(
-            dim,
+            self.dim,
             activation=activation,
-            kernel_initializer=keras.initializers.GlorotUniform(seed=seed + 1),
-            recurrent_initializer=keras.initializers.Orthogonal(seed=seed + 2),
+            kernel_initializer=keras.initializers.GlorotUniform(seed=self.seed + 1),
+            recurrent_initializer=keras.initializers.Orthogonal(seed=self.seed + 2),
             name="rnn",
             dtype="float32",
         )
-        self.rnn.build((None, None, dim))
+        self.rnn.build((None, None, self.dim))
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
@@ -71,37 +55,24 @@ class IdentityRnn(SequenceEncoder):
     """Embeds a text as h_n / n, where h_t = Wx x_t + Wh h_{t-1} + b and n is the number of words.
 
     Wx and Wh are initialized to the identity and b to zero, so that the initial embedding is the
-    mean of the word vectors. An L2 penalty towards `pull_back_targets()` keeps it close.
+    mean of the word vectors. An L2 penalty towards `pull_back_targets()` keeps it close. A text
+    without words gets zeros.
 
     Args:
-        num_rows: Number of word ids.
-        dim: Width of the word vectors and of the state.
-        seed: Seed of the initial word vectors.
-        **kwargs: `word_dropout` of `WordEncoder`; `name` and `dtype`, as for every layer.
-
-    Call arguments:
-        ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Whether `word_dropout` is active.
-
-    Returns:
-        float32 `(batch, dim)`; zeros for a text without words.
-
-    Raises:
-        ConfigError: An argument is out of range.
+        **kwargs: `num_rows`, `dim` and the other arguments of `WordEncoder`.
     """
 
-    def __init__(self, *, num_rows: int, dim: int = 300, seed: int = 0, **kwargs: Any) -> None:
-        name = {"name": "identity_rnn", **kwargs}
-        super().__init__(num_rows=num_rows, dim=dim, width=dim, seed=seed, **name)
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.rnn = keras.layers.SimpleRNN(
-            dim,
+            self.dim,
             activation="linear",
             kernel_initializer="identity",
             recurrent_initializer="identity",
             name="rnn",
             dtype="float32",
         )
-        self.rnn.build((None, None, dim))
+        self.rnn.build((None, None, self.dim))
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
@@ -123,48 +94,35 @@ class IdentityRnn(SequenceEncoder):
 class Lstm(SequenceEncoder):
     """Embeds a text as the last state of an LSTM over its word vectors.
 
+    A text without words gets zeros.
+
     Args:
-        num_rows: Number of word ids.
-        dim: Width of the word vectors and of the state.
         use_output_gate: Whether h_t = o_t tanh(c_t), or tanh(c_t) without the gate.
         use_peepholes: Whether the gates see the cell state, as in Gers et al. (2003).
-        seed: Seed of the initial weights.
-        **kwargs: `word_dropout` of `WordEncoder`; `name` and `dtype`, as for every layer.
-
-    Call arguments:
-        ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Whether `word_dropout` is active.
-
-    Returns:
-        float32 `(batch, dim)`; zeros for a text without words.
-
-    Raises:
-        ConfigError: An argument is out of range.
+        **kwargs: `num_rows`, `dim` and the other arguments of `WordEncoder`.
     """
+
+    returns_sequences: ClassVar[bool] = False
 
     def __init__(
         self,
         *,
-        num_rows: int,
-        dim: int = 300,
         use_output_gate: bool = LstmOptions.use_output_gate,
         use_peepholes: bool = LstmOptions.use_peepholes,
-        seed: int = 0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            num_rows=num_rows, dim=dim, width=dim, seed=seed, **{"name": "lstm", **kwargs}
-        )
+        super().__init__(**kwargs)
         self.use_output_gate = use_output_gate
         self.use_peepholes = use_peepholes
         self.lstm = make_lstm(
-            dim,
+            self.dim,
             use_output_gate=use_output_gate,
             use_peepholes=use_peepholes,
-            seed=seed + 1,
+            return_sequences=self.returns_sequences,
+            seed=self.seed + 1,
             name="lstm",
         )
-        self.lstm.build((None, None, dim))
+        self.lstm.build((None, None, self.dim))
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""
@@ -173,57 +131,24 @@ class Lstm(SequenceEncoder):
 
 
 @keras.saving.register_keras_serializable(package="tf_charagram")
-class Gran(SequenceEncoder):
+class Gran(Lstm):
     """Embeds a text as the mean over t of x_t * sigmoid(Wx x_t + Wh h_t + b).
 
     x_t are its word vectors and h_t the states of an LSTM over them (Wieting and Gimpel 2017; the
-    baseline of CSE, section 4).
+    baseline of CSE, section 4). A text without words gets zeros.
 
     Args:
-        num_rows: Number of word ids.
-        dim: Width of the word vectors, of the states and of the embedding.
-        use_output_gate: Whether the LSTM has an output gate.
-        use_peepholes: Whether its gates see the cell state.
-        seed: Seed of the initial weights.
-        **kwargs: `word_dropout` of `WordEncoder`; `name` and `dtype`, as for every layer.
-
-    Call arguments:
-        ids: `tf.RaggedTensor` int32 `(batch, None)`.
-        training: Whether `word_dropout` is active.
-
-    Returns:
-        float32 `(batch, dim)`; zeros for a text without words.
-
-    Raises:
-        ConfigError: An argument is out of range.
+        **kwargs: The arguments of `Lstm`.
     """
 
-    def __init__(
-        self,
-        *,
-        num_rows: int,
-        dim: int = 300,
-        use_output_gate: bool = LstmOptions.use_output_gate,
-        use_peepholes: bool = LstmOptions.use_peepholes,
-        seed: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            num_rows=num_rows, dim=dim, width=dim, seed=seed, **{"name": "gran", **kwargs}
-        )
-        self.use_output_gate = use_output_gate
-        self.use_peepholes = use_peepholes
-        self.lstm = make_lstm(
-            dim,
-            use_output_gate=use_output_gate,
-            use_peepholes=use_peepholes,
-            return_sequences=True,
-            seed=seed + 1,
-            name="lstm",
-        )
-        self.lstm.build((None, None, dim))
+    returns_sequences = True
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         # Wx and Wh side by side, over x_t and h_t concatenated.
-        self.gate = make_dense(2 * dim, dim, activation="sigmoid", seed=seed + 2, name="gate")
+        self.gate = make_dense(
+            2 * self.dim, self.dim, activation="sigmoid", seed=self.seed + 2, name="gate"
+        )
 
     def call(self, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
         """Returns the embeddings of texts given as word ids."""

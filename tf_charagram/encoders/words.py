@@ -7,6 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from tf_charagram.encoders import registered_name
 from tf_charagram.encoders.base import Encoder
 from tf_charagram.encoders.options import WordOptions
 from tf_charagram.errors import ConfigError, check_positive
@@ -21,11 +22,19 @@ class WordEncoder(Encoder, ConfiguredLayer):
     Args:
         num_rows: Number of word ids; all unknown words share row 0 of the table.
         dim: Width of the embedding.
-        width: Width of the word vectors, the option `word_dim` of some encoders. Default: `dim`.
         seed: Seed of the initial weights.
         word_dropout: Share of the numbers in word vectors that training drops, drawn for each
             occurrence of a word (CSE, section 5.1: dropout of Srivastava et al. 2014 on the word
             embeddings). The others are scaled up to keep the expectation.
+        width: Width of the word vectors, the option `word_dim` of some encoders. Default: `dim`.
+        **kwargs: `name` and `dtype`, as for every layer.
+
+    Call arguments:
+        ids: `tf.RaggedTensor` int32 `(batch, None)`.
+        training: Whether `word_dropout` is active, and the gradient of the table may be row-sparse.
+
+    Returns:
+        float32 `(batch, dim)`.
 
     Attributes:
         word_dim: Width of the word vectors.
@@ -45,13 +54,13 @@ class WordEncoder(Encoder, ConfiguredLayer):
         self,
         *,
         num_rows: int,
-        dim: int,
-        width: int | None,
-        seed: int,
+        dim: int = 300,
+        seed: int = 0,
         word_dropout: float = WordOptions.word_dropout,
+        width: int | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(**{"name": registered_name(type(self)), **kwargs})
         check_positive(num_rows=num_rows, dim=dim, word_dim=dim if width is None else width)
         if not 0.0 <= word_dropout < 1.0:
             raise ConfigError(
