@@ -80,7 +80,7 @@ def main() -> None:
         encoder = make_encoder(config, vectorizer.num_rows)
         head = TaggingHead(labels=labels, word_dim=encoder.dim, use_capitals=config.use_capitals)
         tagger, model = Tagger(vectorizer, encoder, head), TaggingModel(encoder, head)
-        model.compile(make_optimizer("sgd", 0.2, 0.95))
+        model.compile(make_optimizer("sgd", 0.2))
         batches = batches_of(tagger, sentences, arguments.batch_size, name == "distinct")
         batches = batches[: arguments.steps]
         num_composed[name] = sum(int(batch[0].nrows()) for batch in batches)

@@ -26,10 +26,10 @@ _MODELS = {
     "TextEmbedder": "tf_charagram.models.embedder",
 }
 _TRAINING = {
-    "LazyAdagrad": "tf_charagram.optimizers.lazy",
-    "LazyAdam": "tf_charagram.optimizers.lazy",
+    "LazyAdagrad": "tf_charagram.optimizers",
+    "LazyAdam": "tf_charagram.optimizers",
     "MarginLoss": "tf_charagram.losses.margin",
-    "MomentumSgd": "tf_charagram.optimizers.sgd",
+    "MomentumSgd": "tf_charagram.optimizers",
 }
 _OTHERS = {
     "NgramVectorizer": "tf_charagram.text.vectorizer",

@@ -65,7 +65,7 @@ def test_updates_far_below_the_distance_of_numbers_count(name):
     start, rate = np.ones((6, 200)), 2.0**-12
     options = {"momentum": 0.0} if name == "sgd" else {}
     if name == "adagrad":
-        options = {"initial_accumulator": 1e6}
+        options = {"initial_accumulator_value": 1e6}
         rate *= 1e3
     optimizer, table = built(name, start, "bfloat16", rate, **options)
     gradient = slices([1, 4, 2, 5], np.ones((4, 200)))

@@ -8,7 +8,7 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.reference import optimizers as reference
-from tf_charagram.optimizers.gradients import clip_by_global_norm, sum_equal_rows
+from tf_charagram.optimizers.row_sparse import clip_by_global_norm, sum_equal_rows
 
 
 def slices(rows, gradients, num_rows=6):

@@ -207,40 +207,19 @@ def test_make_optimizer(name):
     assert float(optimizer.learning_rate) == 0.25
 
 
-@pytest.mark.parametrize(("start", "step"), [(None, 0.1), (0.0, 0.1), (0.09, 0.1 * 0.4 / 0.5)])
-def test_start_of_adagrad(start, step):
-    """The first step is rate * g / sqrt(start + g^2): 0.1 * 0.4 / sqrt(0.25) from 0.09."""
-    optimizer = make_optimizer("adagrad", 0.1, initial_accumulator=start)
+def test_start_of_adagrad():
+    """The first step is rate * g / sqrt(start + g^2), with a start close to 0."""
+    optimizer = make_optimizer("adagrad", 0.1)
     (table,) = built(optimizer, np.ones(SHAPE))
     optimizer.apply([slices([1], np.full((1, 3), 0.4))], [table])
-    assert_allclose(table[1], 1.0 - step, rtol=1e-5)
+    assert_allclose(table[1], 1.0 - 0.1, rtol=1e-5)
     assert_array_equal(table[0], 1.0)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ("adma", 0.1),
-            r"Unknown optimizer 'adma'. Did you mean 'adam'\? Available: adagrad, adam, sgd.",
-        ),
-        (("adam", 0.0), "`learning_rate` must be above 0. Received: 0.0"),
-        (("adagrad", -1.0), "`learning_rate` must be above 0. Received: -1.0"),
-        (
-            ("adam", 0.1, None, 0.1),
-            "`initial_accumulator` is for the optimizer 'adagrad' only. Received: 'adam'",
-        ),
-        (
-            ("adagrad", 0.1, None, -0.1),
-            "`initial_accumulator` must be at least 0 and finite. Received: initial_accumulator=-0",
-        ),
-        (("adagrad", 0.1, 0.9), "`momentum` is for the optimizer 'sgd' only. Received: 'adagrad'"),
-        (("adam", float("nan")), "`learning_rate` must be above 0. Received: nan"),
-    ],
-)
-def test_errors(arguments, message):
-    with pytest.raises(ConfigError, match=message):
-        make_optimizer(*arguments)
+@pytest.mark.parametrize("learning_rate", [0.0, -1.0, float("nan")])
+def test_learning_rate(learning_rate):
+    with pytest.raises(ConfigError, match=f"be above 0. Received: {learning_rate}"):
+        make_optimizer("adam", learning_rate)
 
 
 @pytest.mark.parametrize("optimizer_class", [LazyAdam, LazyAdagrad, MomentumSgd])

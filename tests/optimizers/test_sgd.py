@@ -9,8 +9,7 @@ import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.reference import optimizers as reference
-from tf_charagram.errors import ConfigError
-from tf_charagram.optimizers import MomentumSgd, make_optimizer
+from tf_charagram.optimizers import MomentumSgd
 
 SHAPE = (6, 3)
 
@@ -79,24 +78,3 @@ def test_learning_rate_can_be_changed_and_config_restored():
     optimizer.learning_rate = 0.0
     optimizer.apply([tf.ones(SHAPE)], [variable])
     assert_array_equal(variable, np.ones(SHAPE))
-
-
-@pytest.mark.parametrize(("asked", "expected"), [(None, 0.95), (0.0, 0.0), (0.5, 0.5)])
-def test_make_optimizer(asked, expected):
-    optimizer = make_optimizer("sgd", 0.25, asked)
-    assert type(optimizer) is MomentumSgd and optimizer.momentum == expected
-    assert float(optimizer.learning_rate) == 0.25
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("sgd", 0.1, 1.0), r"`momentum` must be in \[0, 1\). Received: momentum=1.0"),
-        (("sgd", 0.1, -0.1), r"`momentum` must be in \[0, 1\). Received: momentum=-0.1"),
-        (("sgd", 0.1, float("nan")), "Received: momentum=nan"),
-        (("adam", 0.1, 0.9), "`momentum` is for the optimizer 'sgd' only. Received: 'adam'"),
-    ],
-)
-def test_errors(arguments, message):
-    with pytest.raises(ConfigError, match=message):
-        make_optimizer(*arguments)

@@ -133,11 +133,6 @@ class Adagrad:
         return self._update(w, np.asarray(gradient, float), ...)
 
 
-#: Where training starts the sums of AdaGrad when it is compared with the reference, by the name of
-#: the optimizer: from less, a mere rounding error of a gradient makes a whole step.
-STARTS = {"adagrad": 0.1}
-
-
 class LazyAdagrad(Adagrad):
     """AdaGrad on rows; equals the dense form, where a zero gradient changes nothing.
 

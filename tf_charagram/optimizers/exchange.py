@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from tf_charagram.errors import LostWorkerError
 from tf_charagram.layers.embedding_table import Gradient
-from tf_charagram.optimizers.gradients import sum_equal_rows
+from tf_charagram.optimizers.row_sparse import sum_equal_rows
 
 # TensorFlow's own strategies number their groups from 1.
 _GROUP_KEY = 7_001

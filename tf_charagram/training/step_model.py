@@ -14,7 +14,7 @@ from tf_charagram.errors import ConfigError, check_switches
 from tf_charagram.layers.embedding_table import Gradient, RaggedEmbeddingSum
 from tf_charagram.losses.penalties import L2Penalties
 from tf_charagram.optimizers.exchange import ALONE, Exchange
-from tf_charagram.optimizers.gradients import clip_by_global_norm, scaled, values_of
+from tf_charagram.optimizers.row_sparse import clip_by_global_norm, scaled, values_of
 
 
 class StepModel(keras.Model):

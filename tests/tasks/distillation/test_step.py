@@ -39,7 +39,7 @@ def encoder():
 
 def compiled(encoder, **options):
     model = DistillModel(encoder)
-    model.compile(make_optimizer("adam", 0.05, None), **options)
+    model.compile(make_optimizer("adam", 0.05), **options)
     return model
 
 

@@ -173,7 +173,7 @@ def test_fit_equals_numpy(dense_l2):
     """SGD with momentum on all weights, with all penalties."""
     setup = Setup("charagram")
     settings = {"l2": 0.02, "l2_composition": 0.05, "l2_head": 0.1, "dense_l2": dense_l2}
-    setup.model.compile(make_optimizer("sgd", 0.2, 0.95), **settings)
+    setup.model.compile(make_optimizer("sgd", 0.2), **settings)
     weights = setup.weights()
     optimizers = {name: optimizer_reference.MomentumSgd(0.2, 0.95) for name in weights}
     touched = np.unique(setup.batch()[0].values)
