@@ -129,7 +129,7 @@ class Bulk:
         path = write_lines(self.folder / "lines.txt", self.lines, number)
         rng = random.Random(0)
         command = [
-            *(sys.executable, "-m", "tf_charagram.embed", self.model, "--input", str(path)),
+            *(sys.executable, "-m", "tf_charagram.cli", "embed", self.model, "--input", str(path)),
             *("--shard-lines", "5000", "--output"),
         ]
         quiet = {"stderr": subprocess.DEVNULL}

@@ -16,21 +16,25 @@ from typing import Any
 
 import numpy as np
 
+from tf_charagram.cli import COMMANDS
+
 #: Small and quick, but with more than one checkpoint.
 QUICK = ("--dim", "8", "--epochs", "2", "--evaluations-per-epoch", "1", "--batch-size", "10")
 
 
 def call(command: str, *arguments: Any) -> int:
-    """Runs a command in this process; returns its exit status."""
+    """Runs a command, or that of a module, in this process; returns its exit status."""
+    module = COMMANDS[command][0] if command in COMMANDS else f"tf_charagram.{command}"
     try:
-        return import_module(f"tf_charagram.{command}").main([str(value) for value in arguments])
+        return import_module(module).main([str(value) for value in arguments])
     except SystemExit as end:
         return int(end.code or 0)
 
 
 def process(command: str, *arguments: Any) -> list[str]:
     """Returns the command line of a command."""
-    return [sys.executable, "-m", f"tf_charagram.{command}", *map(str, arguments)]
+    name = ("tf_charagram.cli", command) if command in COMMANDS else (f"tf_charagram.{command}",)
+    return [sys.executable, "-m", *name, *map(str, arguments)]
 
 
 def environment(**variables: str) -> dict[str, str]:

@@ -29,7 +29,9 @@ def piped(monkeypatch):
     """Returns a function that sets the contents of standard input."""
 
     def pipe(raw):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8"))
+        monkeypatch.setattr(
+            sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(raw)), "utf-8")
+        )
 
     return pipe
 
@@ -50,8 +52,8 @@ def lines(tmp_path_factory):
 def ended(trained, tmp_path_factory):
     """Returns the exit status and output of a process of the same run, and its folder."""
     folder = tmp_path_factory.mktemp("process") / "words"
-    command = process("train", *trained.arguments, "--out", folder, "--json")
-    ended = run(command, cwd=folder.parent)
+    module = (sys.executable, "-m", "tf_charagram.train")
+    ended = run([*module, *trained.arguments, "--out", str(folder), "--json"], cwd=folder.parent)
     assert ended.returncode == 0, ended.stderr
     return ended, folder
 
@@ -113,22 +115,6 @@ class TestEvaluate:
         assert found["scores"] == metrics["scores"]
         assert found["details"] == metrics["details"]
 
-    def test_table(self, trained, capsys):
-        assert call("evaluate", trained.folder / "model", "--eval-data", trained.scored) == 0
-        text = capsys.readouterr().out
-        score = json.loads((trained.folder / "metrics.json").read_text())["scores"]["scored"]
-        assert "scored" in text and f"{score:.2f}" in text
-
-    def test_a_bad_line(self, trained, tmp_path, capsys):
-        """The error names the flag that skips it."""
-        path = tmp_path / "pairs.tsv"
-        path.write_text("cat\tdog\t1\ncat\tcats\t9\ndog\tdogs\tx\n")
-        assert call("evaluate", trained.folder, "--eval-data", path) == 1
-        flags = ["--on-bad-line", "skip"]
-        assert f"skip bad lines with {' '.join(flags)}" in capsys.readouterr().err
-        assert call("evaluate", trained.folder, "--eval-data", path, *flags, "--json") == 0
-        assert "skipped 1 bad line" in capsys.readouterr().err
-
     def test_starter_set(self, trained, capsys):
         assert call("evaluate", trained.folder, "--json") == 0
         found = last_json(capsys.readouterr().out)
@@ -175,12 +161,6 @@ class TestEmbed:
         assert call("embed", trained.folder, "--input", tmp_path / "empty", "--output", out) == 0
         assert np.load(out).shape == (0, embedder.dim)
 
-    def test_tsv_from_gzip(self, trained, embedder, lines, tmp_path):
-        (tmp_path / "lines.gz").write_bytes(gzip.compress(lines.read_bytes()))
-        out = tmp_path / "vectors.tsv"
-        assert call("embed", trained.folder, "--input", tmp_path / "lines.gz", "--output", out) == 0
-        self.check_tsv(out.read_text(encoding="utf-8"), embedder)
-
     def check_tsv(self, text, embedder):
         rows = [row.split("\t") for row in text.split("\n")[:-1]]
         assert [row[0] for row in rows] == [" ".join(line.split()) for line in LINES]
@@ -195,12 +175,11 @@ class TestEmbed:
         found = np.array([record["embedding"] for record in records])
         np.testing.assert_allclose(found, embedder.encode(LINES), rtol=1e-4, atol=1e-6)
 
-    def test_standard_input_to_standard_output(self, trained, embedder, lines):
-        with open(lines, "rb") as stream:
-            ended = run(process("embed", trained.folder), cwd=trained.folder, stdin=stream)
-        assert ended.returncode == 0
-        assert "Traceback" not in ended.stderr
-        self.check_tsv(ended.stdout, embedder)
+    @pytest.mark.parametrize("pack", [bytes, gzip.compress])
+    def test_standard_input_to_standard_output(self, trained, embedder, lines, piped, capsys, pack):
+        piped(pack(lines.read_bytes()))
+        assert call("embed", trained.folder) == 0
+        self.check_tsv(capsys.readouterr().out, embedder)
 
     @pytest.mark.long
     def test_a_reader_that_has_enough(self, trained, tmp_path):
@@ -346,12 +325,22 @@ class TestCharagram:
         ended = run(process("cli", "--version"), cwd=tmp_path)
         assert (ended.returncode, ended.stdout) == (0, f"tf-charagram {__version__}\n")
 
-    def test_help_needs_no_tensorflow(self, tmp_path):
+    def test_help_wrong_flags_and_runs_need_no_tensorflow(self, trained, tmp_path):
+        lines = [
+            *([command, "--help"] for command in COMMANDS),
+            ["train", "--encoder", "cse", "--help"],
+            ["train", "--task", "similarity", "--init", "english", "--help"],
+            ["train", "--task", "pos", "--encoder", "char_cnn", "--zzz"],
+            ["runs", str(trained.folder)],
+            ["runs", str(trained.folder.parent)],
+        ]
         script = (
-            f"import sys\nfrom tf_charagram.cli import main\nfor command in {list(COMMANDS)}:\n"
-            "    try: main([command, '--help'])\n    except SystemExit as end: status = end.code\n"
-            "    assert 'tensorflow' not in sys.modules and not status, command\n"
+            f"import sys\nfrom tf_charagram.cli import main\nfor line in {lines}:\n"
+            "    try: status = main(line)\n    except SystemExit as end: status = end.code\n"
+            "    assert not {'tensorflow', 'keras'} & {*sys.modules}, line\n"
+            "    assert (status or 0) == 2 * ('--zzz' in line), line\n"
         )
         ended = run([sys.executable, "-c", script], cwd=tmp_path)
         assert ended.returncode == 0, ended.stderr
         assert ended.stdout.count("--help") >= len(COMMANDS)
+        assert "unknown flag --zzz" in ended.stderr

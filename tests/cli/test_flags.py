@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 import yaml
 
-from tests.commands import call, run
+from tests.commands import call
 from tf_charagram.cli.flags import Parser, SettingsParser, add_flags, settings_flags
 from tf_charagram.cli.run_flags import parse_run
 from tf_charagram.cli.train import make_parser
@@ -60,22 +59,6 @@ class TestHelp:
         told = described(settings)
         assert told.keys() == types_of(settings).keys() - {"encoder_options"}
         assert all(entry.keys() >= {"help", "group"} for entry in told.values())
-
-    def test_help_and_wrong_flags_need_no_tensorflow(self, tmp_path):
-        lines = [
-            ["train", "--encoder", "cse", "--help"],
-            ["train", "--task", "similarity", "--init", "english", "--help"],
-            ["train", "--task", "pos", "--encoder", "char_cnn", "--zzz"],
-        ]
-        script = (
-            f"import sys\nfrom tf_charagram.cli import main\nfor line in {lines}:\n"
-            "    try: print(main(line))\n    except SystemExit as end: print(end.code)\n"
-            "assert not {'tensorflow', 'keras'} & {*sys.modules}"
-        )
-        ended = run([sys.executable, "-c", script], cwd=tmp_path)
-        assert ended.returncode == 0, ended.stderr
-        assert [line for line in ended.stdout.splitlines() if line in {*"012"}] == [*"002"]
-        assert "unknown flag --zzz" in ended.stderr
 
 
 class TestFiles:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 
 import pytest
 
-from tests.commands import call, interrupt_training_at, run
+from tests.commands import call, interrupt_training_at
 
 HOSTILE = "[red]\x1b[2J\u202e[/red]:b:"
 
@@ -148,14 +147,3 @@ class TestSeveralRuns:
 
     def test_nothing(self, tmp_path, capsys):
         assert shown(capsys, tmp_path) == f"No runs in {tmp_path}.\n"
-
-
-def test_no_tensorflow(write, tmp_path):
-    write("words", {})
-    script = (
-        "import sys\nfrom tf_charagram.cli import main\n"
-        "assert main(['runs']) == main(['runs', 'runs/words']) == 0\n"
-        "assert not {'tensorflow', 'keras'} & {*sys.modules}"
-    )
-    ended = run([sys.executable, "-c", script], cwd=tmp_path)
-    assert ended.returncode == 0, ended.stderr
