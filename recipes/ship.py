@@ -146,16 +146,10 @@ def _smaller(model: Any, max_ngrams: int | None, count_power: float, dim: int | 
 
 
 def _round_table(model: Any, path: str, table_dtype: str) -> None:
-    """Rounds the table of an embedder so that texts like those of a file change little."""
-    from tf_charagram.export.compression.rounding import rounded_for_texts
+    sys.path.append(str(Path(__file__).parents[1]))  # The script may run in any folder.
+    from recipes.rounding import round_for_texts
 
-    texts = [line for _, line in read_lines(path)]
-    rounding = rounded_for_texts(model.vectorizer, model.encoder, texts, table_dtype)
-    model.encoder.ngram_table.assign(rounding.table)
-    sys.stdout.write(
-        f"{table_dtype}: sums of {len(texts):,} texts are off by {100 * rounding.error:.1f} %, "
-        f"rounded to the nearest by {100 * rounding.nearest_error:.1f} %\n"
-    )
+    round_for_texts(model, path, table_dtype)
 
 
 def _with_dictionary(model: Any, path: str, max_words: int | None) -> Any:

@@ -14,6 +14,7 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.lazy import extra_module
 from tf_charagram.models.embedder import TextEmbedder
 from tf_charagram.models.locations import model_files, read_config
+from tf_charagram.text.tensors import texts_of
 
 _base = extra_module("sklearn.base", "sklearn")
 _BaseEstimator: Any = _base.BaseEstimator
@@ -40,20 +41,26 @@ class CharagramTransformer(_FeatureNamesMixin, _TransformerMixin, _BaseEstimator
         self.batch_size = batch_size
 
     def fit(self, X: Sequence[str], y: Any = None) -> CharagramTransformer:
-        """Checks texts and model; returns itself.
+        """Checks that there is a model; returns itself.
+
+        Raises:
+            RunError: There is none, or it is damaged.
+        """
+        del X, y
+        read_config(self.model)
+        return self
+
+    def transform(self, X: Sequence[str]) -> np.ndarray:
+        """Returns the embeddings of texts, float32 `(num_texts, dim)`.
 
         Raises:
             ConfigError: `X` is not a list of texts.
             RunError: The model cannot be loaded.
         """
-        del y
-        _check_texts(X)
-        read_config(self.model)
-        return self
-
-    def transform(self, X: Sequence[str]) -> np.ndarray:
-        """Returns the embeddings of texts, float32 `(num_texts, dim)`; raises as `fit`."""
-        return self._embedder().encode(_check_texts(X), batch_size=self.batch_size)
+        # Iterating over a data frame or a mapping gives the names of its columns.
+        if isinstance(X, Mapping) or hasattr(X, "columns"):
+            raise ConfigError(f"`X` must be a list of texts. Received: {type(X).__name__}")
+        return self._embedder().encode(texts_of(X, "X"), batch_size=self.batch_size)
 
     def _embedder(self) -> TextEmbedder:
         read_config(self.model)
@@ -80,16 +87,3 @@ def _loaded(model: str, state: tuple[tuple[int, int], ...]) -> TextEmbedder:
     """Loads a model; `state` invalidates the cache when its files change."""
     del state
     return TextEmbedder.load(model)
-
-
-def _check_texts(texts: Sequence[Any]) -> Sequence[str]:
-    # Iterating over a data frame or a mapping gives the names of its columns.
-    is_other = isinstance(texts, str | bytes | Mapping) or hasattr(texts, "columns")
-    if is_other or not hasattr(texts, "__len__"):
-        raise ConfigError(f"`X` must be a list of texts. Received: {type(texts).__name__}")
-    for index, text in enumerate(texts):
-        if not isinstance(text, str | bytes):
-            raise ConfigError(
-                f"`X` must be a list of texts. Received: {type(text).__name__} at index {index}"
-            )
-    return texts

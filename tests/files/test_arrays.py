@@ -71,9 +71,7 @@ def test_announced_size(path):
     )
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("table.npy", header.getvalue() + b"few")
-    with pytest.raises(
-        ValueError, match=r"announces 4,398,046,511,104 bytes and has 3"
-    ):
+    with pytest.raises(ValueError, match=r"announces 4,398,046,511,104 bytes and has 3"):
         read_arrays(path)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("table.npy", bytes(1 << 26))

@@ -5,16 +5,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from recipes.rounding import count_ids, main, rounded_for_sums, rounded_for_texts
 from tests.reference.joint_rounding import objective, round_for_sums
-from tests.texts import NASTY, words
+from tests.texts import words
 from tf_charagram.encoders.averaging import WordAverage
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import ConfigError
-from tf_charagram.export.compression.rounding import (
-    count_ids,
-    rounded_for_sums,
-    rounded_for_texts,
-)
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.models.weights import stored_table
 from tf_charagram.text.vectorizer import NgramVectorizer
@@ -65,20 +61,21 @@ def test_rows_that_no_text_has_are_rounded_to_the_nearest():
     assert not np.array_equal(rounded, nearest)
 
 
-def test_a_model_in_four_bits_is_nearer_to_what_it_was(tmp_path):
+def test_a_model_in_four_bits_is_nearer_to_what_it_was(tmp_path, capsys):
     vectorizer = NgramVectorizer.from_texts(TEXTS)
-    encoder = Charagram(num_rows=vectorizer.num_rows, dim=16)
-    embedder = TextEmbedder(vectorizer, encoder)
-    before, table = unit_rows(embedder.encode(TEXTS)), encoder.ngram_table.numpy()
-    rounding = rounded_for_texts(vectorizer, encoder, [*TEXTS, *NASTY.values()])
-    changes = []
-    for name, rows in (("nearest", table), ("for texts", rounding.table)):
-        encoder.ngram_table.assign(rows)
-        embedder.save(tmp_path / name, table_dtype="int4")
-        after = unit_rows(TextEmbedder.load(tmp_path / name).encode(TEXTS))
-        changes.append(np.linalg.norm(after - before))
-    assert changes[1] < 0.5 * changes[0]
-    assert rounding.error < 0.5 * rounding.nearest_error
+    embedder = TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=16))
+    embedder.save(tmp_path / "whole")
+    embedder.save(tmp_path / "nearest", table_dtype="int4")
+    (tmp_path / "texts").write_text("\n".join(TEXTS) + "\n\n\0\n")
+    texts = ["--texts", str(tmp_path / "texts")]
+    assert main([str(tmp_path / "whole"), str(tmp_path / "rounded"), *texts]) == 0
+    assert "int4: sums of 202 texts are off by " in capsys.readouterr().out
+    before = unit_rows(embedder.encode(TEXTS))
+    nearest, rounded = (
+        np.linalg.norm(unit_rows(TextEmbedder.load(tmp_path / name).encode(TEXTS)) - before)
+        for name in ("nearest", "rounded")
+    )
+    assert rounded < 0.5 * nearest
 
 
 def test_ids_are_counted():
