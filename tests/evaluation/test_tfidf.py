@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.tfidf import CharacterTfidf
 
 pytest.importorskip("sklearn")
@@ -29,8 +28,3 @@ def test_rare_ngrams_count_more():
     baseline.fit(["ab", "ac"])
     row = baseline.encode(["ab"]).toarray()[0]
     assert row.max() / row[row > 0].min() == pytest.approx(1 + np.log(1.5))
-
-
-def test_encode_before_fit():
-    with pytest.raises(ConfigError, match="call `fit` first"):
-        CharacterTfidf().encode(["a"])

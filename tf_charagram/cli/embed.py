@@ -85,7 +85,7 @@ def _embed_to_shards(
 
 def _embed_to_file(files: list[InputFile], model: str, output: str) -> None:
     from tf_charagram.bulk.inputs import LineProgress, read_texts, to_text
-    from tf_charagram.data.writers import check_vector_file, open_vector_writer
+    from tf_charagram.data.writers import check_vector_file, open_vector_file
     from tf_charagram.models.embedder import TextEmbedder
     from tf_charagram.models.locations import read_config
     from tf_charagram.training.processor import limit_threads
@@ -100,11 +100,11 @@ def _embed_to_file(files: list[InputFile], model: str, output: str) -> None:
     embedder = TextEmbedder.load(model, folded=len(first) == _FEW_LINES)
     batches = embedder.encode_batches(chain(first, lines))
     with (
-        open_vector_writer(output, embedder.dim) as writer,
+        open_vector_file(output, embedder.dim) as write,
         LineProgress(files) as progress,
     ):
         for texts, vectors in batches:
-            writer.write(texts, vectors)
+            write(texts, vectors)
             progress.advance(len(texts), len(to_text(texts)))
     progress.say(progress.summary())
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, TypeAlias
 
 import numpy as np
 
@@ -15,16 +15,12 @@ from tf_charagram.errors import ConfigError
 from tf_charagram.files.json_files import to_json_lines
 from tf_charagram.files.writing import whole_file
 
-
-class VectorWriter(Protocol):
-    """Writes batches of texts and their embeddings."""
-
-    def write(self, texts: Sequence[str], vectors: np.ndarray) -> None:
-        """Writes one batch; `vectors` is float32 `(len(texts), dim)`."""
+#: Writes one batch: texts, and their embeddings, float32 `(len(texts), dim)`.
+WriteVectors: TypeAlias = Callable[[Sequence[str], np.ndarray], None]
 
 
 @contextmanager
-def open_vector_writer(path: str | Path, dim: int) -> Iterator[VectorWriter]:
+def open_vector_file(path: str | Path, dim: int) -> Iterator[WriteVectors]:
     """Opens a file for embeddings, which appears only once it is complete.
 
     Args:
@@ -37,23 +33,22 @@ def open_vector_writer(path: str | Path, dim: int) -> Iterator[VectorWriter]:
         RunError: The file cannot be written.
     """
     check_vector_file(path)
-    if str(path) == "-":
-        yield _LineWriter(sys.stdout, _to_tsv)
-        return
     suffix = Path(path).suffix
-    if suffix == ".npy":
-        with whole_file(path) as file, _NpyWriter(file, dim) as writer:
-            yield writer
+    if str(path) == "-":
+        yield _line_writer(sys.stdout, _to_tsv)
+    elif suffix == ".npy":
+        with whole_file(path) as file, _open_array(file, dim) as write:
+            yield write
     else:
         with whole_file(path, "w") as file:
-            yield _LineWriter(file, _to_tsv if suffix == ".tsv" else _to_json_line)
+            yield _line_writer(file, _to_tsv if suffix == ".tsv" else _to_json_line)
 
 
 def check_vector_file(path: str | Path) -> None:
     """Checks the name of a file for embeddings before they are computed.
 
     Raises:
-        ConfigError: `open_vector_writer` cannot write such a file.
+        ConfigError: `open_vector_file` cannot write such a file.
     """
     if str(path) != "-" and Path(path).suffix not in (".npy", ".tsv", ".jsonl"):
         raise ConfigError(
@@ -62,16 +57,12 @@ def check_vector_file(path: str | Path) -> None:
         )
 
 
-class _LineWriter:
-    """Writes a line per text, made by `to_line`."""
-
-    def __init__(self, file: IO[str], to_line: Callable[[str, list[str]], str]) -> None:
-        self._file = file
-        self._to_line = to_line
-
-    def write(self, texts: Sequence[str], vectors: np.ndarray) -> None:
+def _line_writer(file: IO[str], to_line: Callable[[str, list[str]], str]) -> WriteVectors:
+    def write(texts: Sequence[str], vectors: np.ndarray) -> None:
         for text, vector in zip(texts, vectors.tolist(), strict=True):
-            self._file.write(self._to_line(text, [f"{value:.6g}" for value in vector]))
+            file.write(to_line(text, [f"{value:.6g}" for value in vector]))
+
+    return write
 
 
 def _to_tsv(text: str, numbers: list[str]) -> str:
@@ -83,31 +74,22 @@ def _to_json_line(text: str, numbers: list[str]) -> str:
     return to_json_lines([{"text": text, "embedding": list(map(float, numbers))}])
 
 
-class _NpyWriter:
+@contextmanager
+def _open_array(file: IO[bytes], dim: int) -> Iterator[WriteVectors]:
     """Appends rows after a header, in which NumPy leaves room for the final number of rows."""
+    num_rows = 0
 
-    def __init__(self, file: IO[bytes], dim: int) -> None:
-        self._file = file
-        self._dim = dim
-        self._num_rows = 0
+    def write(texts: Sequence[str], vectors: np.ndarray) -> None:
+        nonlocal num_rows
+        num_rows += len(texts)
+        file.write(np.ascontiguousarray(vectors, "<f4").tobytes())
 
-    def __enter__(self) -> _NpyWriter:
-        self._write_header()
-        return self
+    def write_header() -> None:
+        header = {"descr": "<f4", "fortran_order": False, "shape": (num_rows, dim)}
+        np.lib.format.write_array_header_1_0(file, header)
 
-    def write(self, texts: Sequence[str], vectors: np.ndarray) -> None:
-        del texts
-        self._num_rows += len(vectors)
-        self._file.write(np.ascontiguousarray(vectors, "<f4").tobytes())
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
-        if kind is not None:
-            return
-        self._file.seek(0)
-        self._write_header()
-        self._file.seek(0, os.SEEK_END)
-
-    def _write_header(self) -> None:
-        shape = (self._num_rows, self._dim)
-        header = {"descr": "<f4", "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(self._file, header)
+    write_header()
+    yield write
+    file.seek(0)
+    write_header()
+    file.seek(0, os.SEEK_END)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tf_charagram.errors import ConfigError
 from tf_charagram.lazy import extra_module
 
 
@@ -29,24 +28,17 @@ class CharacterTfidf:
         self._vectorizer = text.TfidfVectorizer(
             analyzer="char", ngram_range=orders, preprocessor=_padded, dtype=np.float32
         )
-        self._is_fitted = False
 
     def fit(self, texts: Sequence[str]) -> None:
         """Counts the texts that contain each n-gram."""
         self._vectorizer.fit(texts)
-        self._is_fitted = True
 
     def encode(self, texts: Sequence[str]) -> Any:
         """Embeds texts; n-grams that were not counted are left out.
 
         Returns:
             SciPy CSR matrix, float32 `(num_texts, num_ngrams)`.
-
-        Raises:
-            ConfigError: `fit` was not called.
         """
-        if not self._is_fitted:
-            raise ConfigError("tf-idf must count texts before it can encode: call `fit` first.")
         return self._vectorizer.transform(texts)
 
 

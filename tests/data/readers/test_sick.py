@@ -9,7 +9,7 @@ import pytest
 
 from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.sick import find_sick, read_sick
-from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.errors import DataError
 
 WHOLE = (
     "pair_ID\tsentence_A\tsentence_B\tentailment_label\trelatedness_score\tentailment_AB\t"
@@ -34,10 +34,10 @@ def write(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("split", ["train", "trial", "test", None])
-def test_whole_file(write, split):
-    pairs = read_sick(write(WHOLE + ROWS), split=split)
-    split = split or "test"
+@pytest.mark.parametrize("name", ["SICK.train", "SICK.trial", "SICK.test", None])
+def test_whole_file(write, name):
+    pairs = read_sick(write(WHOLE + ROWS), name=name)
+    split = (name or "SICK.test").partition(".")[2]
     assert (pairs.name, pairs.metric, pairs.group) == (f"SICK.{split}", "pearson", None)
     assert pairs.left == [f"{split.upper()} 1", f"{split.upper()} 5"]
     np.testing.assert_array_equal(pairs.scores, [1, 5])
@@ -69,7 +69,6 @@ def test_plain(write, label):
 def test_names(write):
     path = write("3.3\ta\tb\n3.7\tc\td\n", "mine.tsv")
     assert read_sick(path).name == "mine"
-    assert read_sick(path, split="trial").name == "SICK.trial"
     assert read_sick(path, name="x").name == "x"
 
 
@@ -80,8 +79,6 @@ def test_bad_lines(write):
         read_sick(path)
     bad = BadLines("skip")
     assert (len(read_sick(path, on_bad_line=bad)), bad.count) == (2, 1)
-    with pytest.raises(ConfigError, match=r"Unknown split 'tes'\. Did you mean 'test'"):
-        read_sick(path, split="tes")
 
 
 def test_find(write, tmp_path):

@@ -15,25 +15,20 @@ from tf_charagram.data.readers.scored import (
     is_number,
     set_name,
 )
-from tf_charagram.errors import ConfigError, unknown_name
 
 _LABELS = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")
-SPLITS = ("test", "trial", "train")
 #: Name of the set that papers report.
 SICK_TEST = "SICK.test"
+_SETS = (SICK_TEST, "SICK.trial", "SICK.train")
 LOWEST, HIGHEST = 1.0, 5.0
 
 _FILE = re.compile(r"SICK(?:[._-](train|trial|test))?(?:_annotated)?", re.IGNORECASE)
 
 
 def read_sick(
-    path: str | Path,
-    *,
-    split: str | None = None,
-    name: str | None = None,
-    on_bad_line: str | BadLines = "error",
+    path: str | Path, *, name: str | None = None, on_bad_line: str | BadLines = "error"
 ) -> ScoredPairs:
-    """Reads SICK, or one of its splits.
+    """Reads a split of SICK.
 
     Official: tab-separated columns with a header, `SICK.txt` with the column `SemEval_set`, or
     one file per split, such as `SICK_test_annotated.txt`. Plain: score, sentence, sentence and,
@@ -41,28 +36,24 @@ def read_sick(
 
     Args:
         path: File, plain or gzip, or `"-"` for standard input.
-        split: `"test"`, `"trial"` or `"train"`. Defaults to the split in the file name, else to
-            `"test"`. Filters the rows of files with the column `SemEval_set`.
-        name: Name of the set. Defaults to `SICK.test` and so on, or to the file name without
-            suffix if that is unknown and `split` is not given.
+        name: Name of the set; `SICK.train` or `SICK.trial` also choose the split of files with
+            the column `SemEval_set`. Defaults to `SICK.test`, or by the file name.
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
             A score outside 1-5 makes a line bad.
 
     Raises:
-        ConfigError: `split` or `on_bad_line` is unknown.
+        ConfigError: `on_bad_line` is unknown.
         DataError: The file cannot be read, a line is bad, or there are fewer than 2 rows.
     """
-    if split is not None and split not in SPLITS:
-        raise ConfigError(unknown_name("split", split, SPLITS))
-    match = _match(path)
-    if name is None and split is None and match is None:
-        name = set_name(path)
-    split = split or (match[1].lower() if match and match[1] else "test")
+    if name is None:
+        match = _match(path)
+        name = set_name(path) if match is None else f"SICK.{(match[1] or 'test').lower()}"
+    split = name.partition(".")[2] if name in _SETS else "test"
     bad = BadLines.of(on_bad_line)
     rows = ScoredRows(path, bad, LOWEST, HIGHEST)
     for row in read_columns(path, num_texts=2, is_scored=True, split=split, on_bad_line=bad):
         rows.add(row.line, row.texts, row.label)
-    return rows.to_pairs(name or f"SICK.{split}", "pearson")
+    return rows.to_pairs(name, "pearson")
 
 
 def find_sick(folder: str | Path) -> dict[str, Path]:
@@ -106,14 +97,6 @@ def _is_row(cells: list[str]) -> bool:
     return is_plain or _is_header(cells)
 
 
-def _read_set(
-    path: Path, name: str | None = None, on_bad_line: str | BadLines = "error"
-) -> ScoredPairs:
-    """Reads the split at the end of a set's name."""
-    split = None if name is None else name.partition(".")[2]
-    return read_sick(path, split=split, on_bad_line=on_bad_line)
-
-
 FORMAT = SetFormat(
-    "sts", find_sick, _read_set, lambda path: _match(path) is not None, _is_row, order=2
+    "sts", find_sick, read_sick, lambda path: _match(path) is not None, _is_row, order=2
 )

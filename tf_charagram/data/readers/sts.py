@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from pathlib import Path
 
@@ -17,9 +16,6 @@ from tf_charagram.data.readers.scored import (
     is_number,
     set_name,
 )
-from tf_charagram.errors import DataError
-
-logger = logging.getLogger(__name__)
 
 #: The English test sets of each year.
 STS_SETS: dict[str, tuple[str, ...]] = {
@@ -36,6 +32,7 @@ NO_YEAR = "STS"
 
 _CANONICAL = {name.lower(): name for names in STS_SETS.values() for name in names}
 _OFFICIAL = re.compile(r"STS(20\d\d)?\.(input|gs)\.(?:surprise\.)?(.+)", re.IGNORECASE)
+_PART = re.compile(r"\.(input|gs)\.", re.IGNORECASE)
 _PLAIN = re.compile(r"(?:STS)?(20\d\d)\.(.+?)(?:\.test)?", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:20|STS[-_]?)(1[2-7])(?!\d)", re.IGNORECASE)
 _TRAIN = re.compile(r"(?<![a-z])(train|trial)(?![a-z])", re.IGNORECASE)
@@ -67,13 +64,12 @@ def read_sts(
 
     Raises:
         ConfigError: `on_bad_line` is unknown.
-        DataError: A file cannot be read, a line is bad, the scores are missing or their number
-            differs from that of the pairs, or there are fewer than 2 rows.
+        DataError: A file cannot be read, a line is bad, the number of scores differs from that of
+            the pairs, or there are fewer than 2 rows.
     """
     bad = BadLines.of(on_bad_line)
-    known_name, _ = sts_name(path)
-    name = name or known_name or set_name(path)
-    official = _official(path)
+    name = name or sts_name(path) or set_name(path)
+    official = _official_files(Path(path))
     if official is None:
         rows = ScoredRows(path, bad, LOWEST, HIGHEST)
         for row in read_columns(
@@ -81,10 +77,7 @@ def read_sts(
         ):
             rows.add(row.line, row.texts, row.label)
     else:
-        texts = Path(path)
-        if official.group(2).lower() == "gs":
-            texts = _beside(texts, "gs", "input")
-        scores = _beside(texts, "input", "gs")
+        texts, scores = official
         rows = ScoredRows(texts, bad, LOWEST, HIGHEST)
         for number, text, score in aligned_lines(texts, scores):
             rows.add(number, text.split("\t"), score, scores)
@@ -102,7 +95,7 @@ def find_sts(folder: str | Path) -> dict[str, Path]:
     Returns:
         The file of each set by name, such as `STS2012.OnWN`; the file of sentences of official
         ones, which take precedence over plain ones. Folders named `train` or `trial` and files
-        with all sets of a year are skipped, as are official files without scores, with a warning.
+        with all sets of a year are skipped, as are official files without scores.
 
     Raises:
         DataError: `folder` is not a folder.
@@ -110,50 +103,37 @@ def find_sts(folder: str | Path) -> dict[str, Path]:
     files: dict[str, Path] = {}
     plain: dict[str, Path] = {}
     for path in files_below(folder):
-        name, is_official = sts_name(path)
+        name = sts_name(path)
         inside = str(path.relative_to(folder))
         if name is None or _TRAIN.search(inside) or name.lower().endswith(".all"):
             continue
-        if not is_official:
+        official = _official_files(path)
+        if official is None:
             plain.setdefault(name, path)
-        elif _is_input(path):
-            try:
-                _beside(path, "input", "gs")
-            except DataError as error:
-                logger.warning("skipped: %s", error)
-            else:
-                files.setdefault(name, path)
+        elif all(map(Path.is_file, official)):
+            files.setdefault(name, official[0])
     return plain | files
 
 
-def sts_name(path: str | Path) -> tuple[str | None, bool]:
-    """Returns the name of the STS set in a file, if known, and whether the file is official.
+def sts_name(path: str | Path) -> str | None:
+    """Returns the name of the STS set in a file, if known.
 
     Example:
         >>> sts_name("sts/2012.OnWN.tsv")
-        ('STS2012.OnWN', False)
+        'STS2012.OnWN'
         >>> sts_name("STS2013-test/STS.input.headlines.txt")
-        ('STS2013.headlines', True)
+        'STS2013.headlines'
     """
-    official = _official(path)
+    official = _OFFICIAL.fullmatch(set_name(path))
     if official is not None:
         year, _, name = official.groups()
         year = year or _folder_year(Path(path))
         name = _CANONICAL.get(name.lower(), name)
-        return f"STS{year or ''}.{name}", True
+        return f"STS{year or ''}.{name}"
     plain = _PLAIN.fullmatch(set_name(path))
     if plain is not None and plain.group(2).lower() in _CANONICAL:
-        return f"STS{plain.group(1)}.{_CANONICAL[plain.group(2).lower()]}", False
-    return None, False
-
-
-def _official(path: str | Path) -> re.Match[str] | None:
-    return _OFFICIAL.fullmatch(set_name(path))
-
-
-def _is_input(path: Path) -> bool:
-    official = _official(path)
-    return official is not None and official.group(2).lower() == "input"
+        return f"STS{plain.group(1)}.{_CANONICAL[plain.group(2).lower()]}"
+    return None
 
 
 def _folder_year(path: Path) -> str | None:
@@ -166,14 +146,12 @@ def _folder_year(path: Path) -> str | None:
     return None
 
 
-def _beside(path: Path, part: str, other_part: str) -> Path:
-    """Returns the other file of an official pair of files, compressed or not."""
-    expected = re.sub(rf"\.{part}\.", f".{other_part}.", path.name, count=1, flags=re.IGNORECASE)
-    stem = expected.removesuffix(".gz")
-    for name in (expected, stem, f"{stem}.gz"):
-        if path.with_name(name).is_file():
-            return path.with_name(name)
-    raise DataError(path, f"expected {expected} next to it, which is missing. Put it there.")
+def _official_files(path: Path) -> tuple[Path, ...] | None:
+    """Returns the files of sentences and of scores of an official set, given either of them."""
+    if _OFFICIAL.fullmatch(set_name(path)) is None:
+        return None
+    names = (_PART.sub(part, path.name, count=1) for part in (".input.", ".gs."))
+    return tuple(map(path.with_name, names))
 
 
 def _is_row(cells: list[str]) -> bool:
@@ -183,5 +161,5 @@ def _is_row(cells: list[str]) -> bool:
 
 
 FORMAT = SetFormat(
-    "sts", find_sts, read_sts, lambda path: sts_name(path)[0] is not None, _is_row, order=1
+    "sts", find_sts, read_sts, lambda path: sts_name(path) is not None, _is_row, order=1
 )
