@@ -131,7 +131,7 @@ def test_errors():
             model.fit(data, verbose=0)
     without = ParaphraseModel(model.encoder)
     without.compile(LazyAdam())
-    with pytest.raises(ConfigError, match=r"Without a vectorizer .*from_embedder\(embedder\)"):
+    with pytest.raises(ConfigError, match=r"a model made by .*from_embedder\(embedder\)"):
         without.evaluate(pairs(), verbose=0)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tf_charagram.data.readers.lines import BadLines, read_lines
 from tf_charagram.errors import ConfigError, DataError
-from tf_charagram.tasks.distillation.teacher import Teacher, VectorCache, read_vectors
+from tf_charagram.tasks.distillation.teacher import SentenceTransformer, VectorCache, read_vectors
 
 _CHUNK = 50_000
 # Vectors from which the principal directions are computed.
@@ -87,7 +87,7 @@ class TeacherLines:
     def __init__(
         self,
         paths: Sequence[str | Path],
-        sources: Sequence[str | Path] | Teacher,
+        sources: Sequence[str | Path] | SentenceTransformer,
         *,
         cache_folder: str | Path,
         bad_lines: BadLines,

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -24,26 +24,15 @@ _BATCH = 256
 _MAX_CHARS = 10_000
 
 
-class Teacher(Protocol):
-    """Embeds texts.
-
-    Attributes:
-        name: Name that distinguishes it from other teachers.
-        dim: Width of its vectors.
-    """
-
-    name: str
-    dim: int
-
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Returns the vectors of texts, floating-point `(len(texts), dim)`."""
-
-
 class SentenceTransformer:
     """A model of the package sentence-transformers, which the extra `teacher` installs.
 
     Args:
         name: A folder, or a name that the package can download.
+
+    Attributes:
+        name: Name that distinguishes it from other teachers.
+        dim: Width of its vectors.
 
     Raises:
         ConfigError: The package is not installed, or there is no such model.
@@ -92,7 +81,7 @@ def _fingerprint(folder: Path) -> str:
 
 
 @cache
-def find_teacher(spec: str) -> Teacher:
+def find_teacher(spec: str) -> SentenceTransformer:
     """Returns the teacher of a `--teacher` value that is not a file.
 
     It stays in memory until `find_teacher.cache_clear()`.
@@ -126,7 +115,9 @@ class VectorCache:
         rows: Row of the vector of each line, int64 `(num_lines,)`.
     """
 
-    def __init__(self, folder: str | Path, teacher: Teacher, lines: Sequence[str]) -> None:
+    def __init__(
+        self, folder: str | Path, teacher: SentenceTransformer, lines: Sequence[str]
+    ) -> None:
         self.teacher = teacher
         lines = [line[:_MAX_CHARS] for line in lines]
         # Texts of similar length need little padding, and the longest need the most memory.
@@ -156,7 +147,6 @@ class VectorCache:
             float16 `(num_texts, dim)`, on disk.
 
         Raises:
-            DataError: The teacher returns vectors of another shape.
             RunError: The folder cannot be written, for instance because the disk is full.
         """
         if self.num_done < len(self._texts):
@@ -187,13 +177,7 @@ class VectorCache:
             os.fsync(file.fileno())
 
     def _encode(self, texts: list[str]) -> np.ndarray:
-        vectors = np.asarray(self.teacher.encode(texts))
-        if vectors.shape != (len(texts), self.teacher.dim):
-            raise DataError(
-                self.teacher.name,
-                f"expected vectors of shape {(len(texts), self.teacher.dim)}, "
-                f"received {vectors.shape}",
-            )
+        vectors = self.teacher.encode(texts)
         with np.errstate(invalid="ignore"):
             lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
             # Unit vectors fit into float16 at any scale of the teacher.
@@ -218,9 +202,11 @@ def read_vectors(path: str | Path) -> np.ndarray:
     check_is_file(path)
     if path.suffix not in (".npy", ".parquet"):
         raise DataError(path, "expected vectors in a file .npy or .parquet")
-    read = _read_npy if path.suffix == ".npy" else _read_parquet
     try:
-        vectors = read(path)
+        if path.suffix == ".npy":
+            vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+        else:
+            vectors = _read_parquet(path)
     except ConfigError:
         raise
     except Exception as error:  # A damaged file may raise anything.
@@ -234,22 +220,9 @@ def read_vectors(path: str | Path) -> np.ndarray:
     return vectors
 
 
-def _read_npy(path: Path) -> np.ndarray:
-    return np.load(path, mmap_mode="r", allow_pickle=False)
-
-
 def _read_parquet(path: Path) -> np.ndarray:
     parquet = extra_module("pyarrow.parquet", "parquet")
-    types = extra_module("pyarrow", "parquet").types
-    is_list = (types.is_list, types.is_large_list, types.is_fixed_size_list)
-    schema = parquet.read_schema(path)
-    names = [field.name for field in schema if any(check(field.type) for check in is_list)]
+    names = [field.name for field in parquet.read_schema(path) if "list" in str(field.type)]
     if len(names) != 1:
         raise ValueError(f"expected one column of lists of numbers, found {names or 'none'}")
-    column = parquet.read_table(path, columns=names)[names[0]].combine_chunks()
-    if column.null_count:
-        raise ValueError(f"{column.null_count} rows of the column '{names[0]}' are empty")
-    sizes = extra_module("pyarrow.compute", "parquet").list_value_length(column).unique()
-    if len(sizes) != 1:
-        raise ValueError(f"expected lists of one length, found {len(sizes)} lengths")
-    return column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)
+    return np.stack(parquet.read_table(path, columns=names)[names[0]].to_numpy())

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from tf_charagram.checks import check_margin
@@ -155,39 +154,35 @@ class ParaphraseModel(StepModel):
 
 
 def ids_of_pairs(data: Any, vectorizer: keras.layers.Layer | None, num_replicas: int = 1) -> Any:
-    """Converts a dataset of string pairs to one of ids; other data are returned unchanged.
+    """Converts a dataset of string pairs to one of ids; other datasets are returned unchanged.
 
     The ids are computed in the input pipeline, because replicas of a `tf.distribute` strategy
     cannot receive strings. The two sides stay apart, so that a batch can be split.
 
     Args:
-        data: A `tf.data.Dataset` of `(lefts, rights)`, strings `(batch,)`; or other data.
+        data: A `tf.data.Dataset` of `(lefts, rights)`, strings `(batch,)`, or of other batches.
         vectorizer: The layer that makes the ids.
         num_replicas: Number of replicas a batch is split between.
 
     Raises:
         ConfigError: The pairs are not a dataset or not in batches, or there is no vectorizer.
     """
-    if isinstance(data, list | tuple | np.ndarray) or tf.is_tensor(data):
+    if data is None:  # There are no validation data.
+        return data
+    if not isinstance(data, tf.data.Dataset):
         raise ConfigError(
             "Data must be a `tf.data.Dataset`, such as "
             "`tf.data.Dataset.from_tensor_slices((lefts, rights)).batch(batch_size)`. "
             f"Received: {type(data).__name__}"
         )
-    if not isinstance(data, tf.data.Dataset):
-        return data
     specs = data.element_spec
     if not (isinstance(specs, tuple) and all(map(_is_text, specs))):
         return data
-    if len(specs) != 2 or any(spec.shape.rank != 1 for spec in specs):
+    if len(specs) != 2 or any(spec.shape.rank != 1 for spec in specs) or vectorizer is None:
         raise ConfigError(
-            "Data of texts must be batches of pairs, (lefts, rights) with strings (batch,) each. "
+            "Data of texts must be batches of pairs, (lefts, rights) with strings (batch,) each, "
+            "for a model made by `ParaphraseModel.from_embedder(embedder)`. "
             f"Received: {specs}. Use dataset.batch(batch_size)."
-        )
-    if vectorizer is None:
-        raise ConfigError(
-            "Without a vectorizer the model trains on ids. Received: strings. Make it with "
-            "`ParaphraseModel.from_embedder(embedder)`."
         )
 
     def to_ids(lefts: tf.Tensor, rights: tf.Tensor) -> Sides:
