@@ -12,7 +12,7 @@ from tf_charagram.data import stream as streams
 from tf_charagram.data.corpus import Example
 from tf_charagram.data.pair_stream import Pairs, PairStream, text_keys, write_pairs
 from tf_charagram.data.stream import BUCKET_BATCHES, shuffled
-from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.errors import RunError
 
 NUM_PAIRS = 11
 
@@ -148,13 +148,6 @@ def test_keys_ignore_case_white_space_and_typos(tmp_path):
 
 def test_keys_of_different_texts_differ():
     assert len(set(text_keys(map(str, range(2000))).numpy().tolist())) == 2000
-
-
-@pytest.mark.parametrize("batch_size", [1, 0, -3])
-def test_batch_size(batch_size):
-    message = f"`batch_size` must be at least 2: .* Received: batch_size={batch_size}"
-    with pytest.raises(ConfigError, match=message):
-        make(batch_size=batch_size)
 
 
 def test_seeds_and_epochs_have_different_orders():

@@ -9,7 +9,7 @@ from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
 from tf_charagram.data.sets import evaluation_sets, register_format
 from tf_charagram.data.starter import STARTER
-from tf_charagram.errors import ConfigError, DataError
+from tf_charagram.errors import DataError
 
 SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
 CONTENTS = {
@@ -53,11 +53,6 @@ class TestFolder:
             evaluation_sets(tmp_path)
         with pytest.raises(DataError, match=r"no known phrase similarity set in this folder\."):
             evaluation_sets(tmp_path, ["phrases"])
-
-    def test_unknown_kind(self, folder):
-        message = r"Unknown kind of evaluation sets 'words'\. Did you mean 'wordsim'"
-        with pytest.raises(ConfigError, match=message):
-            evaluation_sets(folder, ["words"])
 
     def test_bad_lines(self, folder):
         (folder / "2012.MSRpar.tsv").write_text("1\ta\tb\n9\tc\td\n2\te\tf\n")

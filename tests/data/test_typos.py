@@ -12,7 +12,6 @@ from rapidfuzz.distance import OSA
 
 from tf_charagram.data.readers.scored import ScoredPairs
 from tf_charagram.data.typos import Typos, add_typos, with_typos
-from tf_charagram.errors import ConfigError
 
 TEXTS = st.one_of(
     st.text(max_size=60),
@@ -82,11 +81,6 @@ def test_with_typos_depends_on_name_and_seed_only(pairs):
     assert with_typos(pairs, 1, seed=1).right == first
     assert with_typos(pairs, 1, seed=2).right != first
     assert with_typos(other, 1, seed=1).right != first
-
-
-def test_negative_number(pairs):
-    with pytest.raises(ConfigError, match=r"`num_edits` must not be negative. .*num_edits=-1"):
-        with_typos(pairs, -1, seed=0)
 
 
 SENTENCES = [f"they receive necessary letters {number}" for number in range(400)]

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference import classification as reference
-from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.classification import score_labels
 from tf_charagram.evaluation.statistics import resample_counts
 
@@ -82,15 +81,3 @@ def test_to_dict():
     assert found["confusion"] == [[1, 0], [1, 0]]
     assert found["labels"][1]["precision"] is None
     assert found["intervals"]["accuracy"] == [0, 100]
-
-
-@pytest.mark.parametrize(
-    ("gold", "predicted", "labels", "message"),
-    [
-        ([], [], "ab", r"equally many labels, at least 1\. Received: 0 and 0"),
-        (["a"], ["a", "b"], "ab", r"Received: 1 and 2"),
-    ],
-)
-def test_errors(gold, predicted, labels, message):
-    with pytest.raises(ConfigError, match=message):
-        score_labels(gold, predicted, labels)

@@ -26,7 +26,7 @@ def test_queries():
     assert [right.tolist() for right in queries.right] == [[1, 2], [2]]
     assert queries.own.tolist() == [-1, 1]
     assert len(queries) == 2
-    assert (queries.num_unknown, queries.num_equal) == (2, 1)
+    assert queries.num_left_out == 3
     assert len(queries_of(("a", ("b",)))) == 0
 
 

@@ -24,7 +24,6 @@ from tf_charagram.data.stream import (
     shuffled,
     split_batches,
 )
-from tf_charagram.errors import ConfigError
 from tf_charagram.files.writing import writing
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.optimizers.exchange import ALONE, Exchange
@@ -144,9 +143,6 @@ class PairStream(Stream):
         bucket_by_length: Whether to sort the pairs of 32 batches at a time by length before
             splitting them into batches, to reduce padding. The batches then come in random order,
             but a smaller batch stays last.
-
-    Raises:
-        ConfigError: The batch size is below 2, so a pair has no negatives.
     """
 
     def __init__(
@@ -159,11 +155,6 @@ class PairStream(Stream):
         file_order_first: bool = False,
         bucket_by_length: bool = False,
     ) -> None:
-        if batch_size < 2:
-            raise ConfigError(
-                "`batch_size` must be at least 2: the negatives of a pair come from the others of "
-                f"its batch. Received: batch_size={batch_size}"
-            )
         super().__init__(num_pairs, step_size=batch_size, unit="pairs", prefetch=64, seed=seed)
         self.file_order_first = file_order_first
         self.bucket_by_length = bucket_by_length

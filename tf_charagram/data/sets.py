@@ -14,7 +14,7 @@ from tf_charagram.data.download import SOURCES, cached
 from tf_charagram.data.readers.lines import BadLines, read_records
 from tf_charagram.data.readers.scored import ScoredPairs, SetFormat
 from tf_charagram.data.starter import STARTER, graded_pairs
-from tf_charagram.errors import ConfigError, DataError, unknown_name
+from tf_charagram.errors import DataError
 
 # Group -> how messages describe its sets; in the order of `evaluation_sets`.
 _DESCRIPTIONS = {
@@ -58,11 +58,11 @@ def evaluation_sets(
         on_bad_line: `"error"`, `"skip"`, or a `BadLines` to ask for its summary afterwards.
 
     Raises:
-        ConfigError: A kind or `on_bad_line` is unknown.
+        ConfigError: `on_bad_line` is unknown.
         DataError: The folder has no known set, the file is of another kind, or a file cannot be
             read.
     """
-    groups = _check_groups(kinds)
+    groups = tuple(_DESCRIPTIONS if kinds is None else kinds)
     bad = BadLines.of(on_bad_line)
     if path is None:
         return [_starter_set(), *_cached_sets(bad)]
@@ -97,14 +97,6 @@ def _cached_sets(bad: BadLines) -> Iterator[ScoredPairs]:
         if path is not None:
             wordsim = next(known for known in formats() if known.group == source.kind)
             yield wordsim.read(path, name=name, on_bad_line=bad)
-
-
-def _check_groups(groups: Iterable[str] | None) -> tuple[str, ...]:
-    checked = tuple(_DESCRIPTIONS if groups is None else groups)
-    for group in checked:
-        if group not in _DESCRIPTIONS:
-            raise ConfigError(unknown_name("kind of evaluation sets", group, _DESCRIPTIONS))
-    return checked
 
 
 def _described(groups: Iterable[str]) -> str:

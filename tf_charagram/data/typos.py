@@ -10,7 +10,6 @@ from dataclasses import replace
 import numpy as np
 
 from tf_charagram.data.readers.scored import ScoredPairs
-from tf_charagram.errors import ConfigError
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # Words long enough to stay readable with a typo.
@@ -81,12 +80,7 @@ def with_typos(pairs: ScoredPairs, num_edits: int, seed: int) -> ScoredPairs:
         pairs: The set.
         num_edits: Edits per text.
         seed: Seed of the typos, which also depend on the name of the set.
-
-    Raises:
-        ConfigError: `num_edits` is negative.
     """
-    if num_edits < 0:
-        raise ConfigError(f"`num_edits` must not be negative. Received: num_edits={num_edits}")
     random = np.random.default_rng([seed, zlib.crc32(pairs.name.encode())])
     return replace(pairs, right=[add_typos(text, num_edits, random) for text in pairs.right])
 

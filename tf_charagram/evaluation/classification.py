@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tf_charagram.errors import ConfigError
 from tf_charagram.evaluation.statistics import Floats, interval, resample_counts
 
 
@@ -85,15 +84,7 @@ def score_labels(
         labels: All labels, in the order of the result.
         num_resamples: Bootstrap resamples; 0 for no intervals.
         seed: Seed of the resamples.
-
-    Raises:
-        ConfigError: There are no examples, or a different number of predictions.
     """
-    if not gold or len(gold) != len(predicted):
-        raise ConfigError(
-            "`gold` and `predicted` must have equally many labels, at least 1. Received: "
-            f"{len(gold)} and {len(predicted)}"
-        )
     index = {label: i for i, label in enumerate(labels)}
     rows = np.array([index[label] for label in gold])
     columns = np.array([index[label] for label in predicted])

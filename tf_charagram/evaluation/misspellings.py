@@ -59,15 +59,13 @@ class MisspellingQueries:
         wrong: Distinct lowercase wrong forms.
         right: Positions of the right forms of each in the vocabulary, increasing.
         own: Position of each wrong form in the vocabulary, -1 if absent; `(num_queries,)`.
-        num_unknown: Wrong forms left out because no right form is in the vocabulary.
-        num_equal: Wrong forms left out because they equal their only right form.
+        num_left_out: Wrong forms with no other form in the vocabulary.
     """
 
     wrong: list[str]
     right: list[Indices]
     own: Indices
-    num_unknown: int
-    num_equal: int
+    num_left_out: int
 
     def __len__(self) -> int:
         return len(self.wrong)
@@ -86,18 +84,13 @@ class MisspellingQueries:
         right_forms: dict[str, set[str]] = {}
         for wrong, forms in misspellings:
             right_forms.setdefault(wrong.lower(), set()).update(form.lower() for form in forms)
-        wrong_forms, right, num_unknown, num_equal = [], [], 0, 0
+        right: dict[str, Indices] = {}
         for wrong, meant in right_forms.items():
             known = sorted(positions[form] for form in meant - {wrong} if form in positions)
             if known:
-                wrong_forms.append(wrong)
-                right.append(np.array(known, np.intp))
-            elif meant == {wrong}:
-                num_equal += 1
-            else:
-                num_unknown += 1
-        own = np.array([positions.get(wrong, -1) for wrong in wrong_forms], np.intp)
-        return cls(wrong_forms, right, own, num_unknown, num_equal)
+                right[wrong] = np.array(known, np.intp)
+        own = np.array([positions.get(wrong, -1) for wrong in right], np.intp)
+        return cls(list(right), list(right.values()), own, len(right_forms) - len(right))
 
     def ranks(self, scores: NDArray[Any], start: int = 0) -> Indices:
         """Counts the answers before the first right one, `(num_scored,)`.
@@ -187,8 +180,7 @@ class MisspellingEvaluation:
             "models": self.models,
             "num_words": self.num_words,
             "num_queries": len(self.queries),
-            "num_unknown": self.queries.num_unknown,
-            "num_equal": self.queries.num_equal,
+            "num_left_out": self.queries.num_left_out,
             "scores": {name: score.metrics["recall_at_1"] for name, score in self.scores.items()},
             "details": [{"method": name, **score.to_dict()} for name, score in self.scores.items()],
             "notes": self.notes,
@@ -211,17 +203,14 @@ class MisspellingEvaluation:
                 if first.intervals:
                     cells.append(interval_cell(score.intervals[name]))
             table.add_row(escape(method), *cells)
-        table.caption = escape("\n".join([*_query_notes(self.queries), *self.notes]))
+        notes = [
+            f"{len(self.queries):,} misspellings; of equal answers the more frequent word comes "
+            f"first. Left out, because no right form is in the vocabulary: "
+            f"{self.queries.num_left_out:,}.",
+            *self.notes,
+        ]
+        table.caption = escape("\n".join(notes))
         return table
-
-
-def _query_notes(queries: MisspellingQueries) -> list[str]:
-    notes = [f"{len(queries):,} misspellings; of equal answers the more frequent word comes first."]
-    if queries.num_unknown:
-        notes.append(f"{queries.num_unknown:,} left out: no right form is in the vocabulary.")
-    if queries.num_equal:
-        notes.append(f"{queries.num_equal:,} left out: both forms are the same, ignoring case.")
-    return notes
 
 
 def evaluate_misspellings(

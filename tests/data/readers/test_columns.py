@@ -133,7 +133,6 @@ def test_wrong_files(write, content, arguments, message):
     [
         ({"text_columns": ["1", "2"]}, r"must name 1 column\. Received: text_columns=1,2"),
         ({"text_columns": ["1"], "num_texts": 2}, r"must name 2 columns\. Received: .*=1"),
-        ({"label_column": "1"}, r"must be different columns\. Received: text_columns=1, label_c"),
         ({"on_bad_line": "skp"}, "Did you mean 'skip'"),
     ],
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
@@ -107,12 +106,14 @@ def read_columns(
         raise DataError(path, "no rows found: the file is empty")
     is_named = any(not column.isdecimal() for column in [*text_columns, label_column or "0"])
     has_header = is_named or len(_KNOWN.intersection(_lower(first[1]))) > 1
-    finder = _ColumnFinder(path, *first, has_header)
-    layout = finder.layout(text_columns, label_column, num_texts, is_scored, split)
+    table = _Table(
+        path, *first, has_header=has_header, text_columns=text_columns, label_column=label_column,
+        num_texts=num_texts, is_scored=is_scored, split=split,
+    )  # fmt: skip
     rows = []
     for line, cells in records if has_header else itertools.chain([first], records):
         try:
-            row = layout.row(line, cells, allow_unscored)
+            row = table.row(line, cells, allow_unscored)
         except ValueError as error:
             bad.report(path, line, str(error))
             continue
@@ -120,30 +121,57 @@ def read_columns(
             rows.append(row)
     if not rows:
         raise DataError(path, f"no rows found: {bad.summary()}. Check the columns and the split.")
-    _check_content(path, rows, layout, is_scored)
+    _check_content(path, rows, table, is_scored)
     if not has_header and not is_scored:
         _check_first_label(path, rows)
     return rows
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """Column names for messages, and the columns of texts, label and split in each row."""
+class _Table:
+    """Finds the columns of a table by its first line; arguments and errors as for `read_columns`.
 
-    names: list[str]
-    texts: tuple[int, ...]
-    label: int
-    split: tuple[int, str] | None
-    first_line: int
+    Attributes:
+        names: The names of the columns, or their numbers without a header.
+        texts: The columns of the texts.
+        label: The column of the label.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        line: int,
+        cells: list[str],
+        *,
+        has_header: bool,
+        text_columns: Sequence[str],
+        label_column: str | None,
+        num_texts: int,
+        is_scored: bool,
+        split: str | None,
+    ) -> None:
+        self._path, self._line = path, line
+        self._cells = [cell.strip() for cell in cells]
+        self._header = _lower(cells) if has_header else []
+        self.names = self._cells if has_header else [str(i) for i in range(len(cells))]
+        self.texts = list(map(self._index, text_columns or self._default_texts(num_texts)))
+        if label_column is None:
+            label_column = self._default_label(num_texts, is_scored)
+        self.label = self._index(label_column)
+        self._split_column = self._header.index(_SPLIT_NAME) if _SPLIT_NAME in self._header else -1
+        self._split = split
+        if self._split_column >= 0 and split is None:
+            raise DataError(
+                path, "holds the splits train, trial and test. Choose one with `split`."
+            )
 
     def row(self, line: int, cells: list[str], allow_unscored: bool) -> Row | None:
         """Returns a row, or `None` if it is of another split; raises `ValueError` if it is bad."""
         if len(cells) != len(self.names):
-            expected = f"{len(self.names)} columns as in line {self.first_line}"
+            expected = f"{len(self.names)} columns as in line {self._line}"
             raise ValueError(f"expected {expected}, found {len(cells)}")
-        if self.split is not None and cells[self.split[0]].strip().lower() != self.split[1]:
-            return None
         cells = [cell.strip() for cell in cells]
+        if self._split_column >= 0 and cells[self._split_column].lower() != self._split:
+            return None
         label = cells[self.label]
         for index in () if allow_unscored and not label else (*self.texts, self.label):
             if not cells[index]:
@@ -153,47 +181,13 @@ class _Layout:
                 )
         return Row(line, tuple(cells[i] for i in self.texts), label)
 
-
-class _ColumnFinder:
-    """Finds columns by the first line of a table."""
-
-    def __init__(self, path: str | Path, line: int, cells: list[str], has_header: bool) -> None:
-        self._path = path
-        self._line = line
-        self._cells = [cell.strip() for cell in cells]
-        self._lower = _lower(cells)
-        self._has_header = has_header
-
-    def layout(
-        self,
-        text_columns: Sequence[str],
-        label_column: str | None,
-        num_texts: int,
-        is_scored: bool,
-        split: str | None,
-    ) -> _Layout:
-        """Returns the layout of the rows; arguments and errors as for `read_columns`."""
-        if not text_columns:
-            text_columns = self._default_texts(num_texts)
-        if label_column is None:
-            label_column = self._default_label(num_texts, is_scored)
-        indices = [self._index(column) for column in (*text_columns, label_column)]
-        if len(set(indices)) < len(indices):
-            raise ConfigError(
-                "`text_columns` and `label_column` must be different columns. Received: "
-                f"text_columns={','.join(text_columns)}, label_column={label_column}"
-            )
-        names = self._cells if self._has_header else [str(i) for i in range(len(self._cells))]
-        *texts, label = indices
-        return _Layout(names, tuple(texts), label, self._split(split), self._line)
-
     def _default_texts(self, num_texts: int) -> Sequence[str]:
-        if not self._has_header:
+        if not self._header:
             return [str(i) for i in range(1, num_texts + 1)]
         return self._well_known("`text_columns`", _TEXT_NAMES[num_texts])
 
     def _default_label(self, num_texts: int, is_scored: bool) -> str:
-        if not self._has_header:
+        if not self._header:
             is_plain_sick = num_texts == 2 and not is_scored and len(self._cells) == 4
             return "3" if is_plain_sick and is_number(self._cells[0]) else "0"
         names = _SCORE_NAMES if is_scored else _LABEL_NAMES
@@ -202,7 +196,7 @@ class _ColumnFinder:
     def _well_known(self, argument: str, choices: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
         """Returns the first choice of names that are all in the header."""
         for names in choices:
-            if all(name in self._lower for name in names):
+            if all(name in self._header for name in names):
                 return names
         raise DataError(
             self._path,
@@ -214,40 +208,31 @@ class _ColumnFinder:
     def _index(self, column: str) -> int:
         if column in map(str, range(len(self._cells))):
             return int(column)
-        if column.lower() in self._lower and self._has_header:
-            return self._lower.index(column.lower())
+        if column.lower() in self._header:
+            return self._header.index(column.lower())
         columns = f"{len(self._cells)} columns"
-        if self._has_header:
+        if self._header:
             columns += f": {', '.join(self._cells)}"
         if column.isdecimal():
             column += ", counted from 0"
         raise DataError(self._path, f"expected a column {column}; found {columns}", self._line)
 
-    def _split(self, split: str | None) -> tuple[int, str] | None:
-        if not self._has_header or _SPLIT_NAME not in self._lower:
-            return None
-        if split is None:
-            raise DataError(
-                self._path, "holds the splits train, trial and test. Choose one with `split`."
-            )
-        return self._lower.index(_SPLIT_NAME), split.lower()
 
-
-def _check_content(path: str | Path, rows: Sequence[Row], layout: _Layout, is_scored: bool) -> None:
+def _check_content(path: str | Path, rows: Sequence[Row], table: _Table, is_scored: bool) -> None:
     """Raises a `DataError` if a column of texts holds numbers, or that of labels no labels."""
-    for index, column in enumerate(layout.texts):
+    for index, column in enumerate(table.texts):
         texts = [row.texts[index] for row in rows]
         if 2 * sum(map(is_number, texts)) > len(texts):
             raise DataError(
                 path,
-                f"column {layout.names[column]} should hold texts, but it holds numbers, such as "
+                f"column {table.names[column]} should hold texts, but it holds numbers, such as "
                 f"'{texts[0]}'. Give other `text_columns`.",
             )
     labels = [row.label for row in rows]
     if not is_scored and len(rows) >= _MIN_ROWS and len(set(labels)) == len(rows):
         raise DataError(
             path,
-            f"column {layout.names[layout.label]} should hold labels, but all {len(rows)} rows "
+            f"column {table.names[table.label]} should hold labels, but all {len(rows)} rows "
             f"differ, such as '{labels[0][:40]}'. Give another `label_column`.",
         )
 
