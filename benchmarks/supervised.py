@@ -22,13 +22,12 @@ from tf_charagram.data.stream import ExampleStream
 from tf_charagram.encoders import encoder_class
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.encoding import distinct
 from tf_charagram.optimizers import make_optimizer
 from tf_charagram.tasks.pairs.data import read_scored_pairs
 from tf_charagram.tasks.pairs.model import PairScoreHead
 from tf_charagram.tasks.supervised_step import FeatureModel, SupervisedModel
 from tf_charagram.text import vectorizer_class
-from tf_charagram.text.tensors import ids_function
+from tf_charagram.text.tensors import distinct, ids_function
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.processor import limit_threads
 

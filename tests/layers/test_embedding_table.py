@@ -19,7 +19,12 @@ from tests.layers.test_ragged import (
     expected_sums,
 )
 from tf_charagram.errors import ConfigError
-from tf_charagram.layers.embedding_table import PaddedEmbedding, RaggedEmbeddingSum, tables_in
+from tf_charagram.layers.embedding_table import (
+    PaddedEmbedding,
+    RaggedEmbeddingSum,
+    tables_in,
+    use_huge_pages,
+)
 from tf_charagram.layers.ragged import to_padded
 
 LAYERS = pytest.mark.parametrize("layer_class", [RaggedEmbeddingSum, PaddedEmbedding])
@@ -168,3 +173,11 @@ def test_computes_in_float32(layer_class, training, is_row_sparse):
     for expected, small in zip(*found, strict=True):
         # All numbers are small integers, or sums of three numbers of bfloat16.
         np.testing.assert_allclose(small, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("num_rows", [0, 1, 7_000, 100_000])
+def test_huge_pages_keep_the_numbers(num_rows):
+    values = np.random.default_rng(0).normal(size=(num_rows, 75)).astype(np.float32)
+    table = tf.Variable(values)
+    use_huge_pages(table)
+    np.testing.assert_array_equal(table, values)

@@ -110,10 +110,8 @@ def test_another_kind(model, tmp_path):
             model_class(kind).load(tmp_path)
 
 
-def test_unsupported_arguments(tmp_path):
+def test_overwrite(tmp_path):
     model = TextEmbedder(*parts())
-    with pytest.raises(ConfigError, match=r"`format` must be 'tf_saved_model'.*format='onnx'"):
-        model.export(tmp_path / "a", format="onnx")
     model.save(tmp_path / "a")
     model.save(tmp_path / "a", overwrite=True)
     with pytest.raises(RunError, match=r"a exists\. Give another path, or overwrite=True"):

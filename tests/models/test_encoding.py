@@ -12,9 +12,8 @@ from tests.texts import words
 from tf_charagram.encoders import encoder_class
 from tf_charagram.encoders.char_cnn import CharCnn
 from tf_charagram.encoders.charagram import Charagram
-from tf_charagram.models import encoding
-from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.encoding import encoded, in_halves
+from tf_charagram.models import embedder as embedder_module
+from tf_charagram.models.embedder import TextEmbedder, encoded, in_halves
 from tf_charagram.text.characters import CharacterVectorizer
 from tf_charagram.text.vectorizer import NgramVectorizer
 
@@ -34,7 +33,7 @@ def ids(*lengths: int) -> tf.RaggedTensor:
 def test_groups_give_the_vectors_of_the_whole(name, monkeypatch):
     encoder, texts = make(name), ids(3, 40, 1, 0, 7, 7)
     expected = encoder(texts)
-    monkeypatch.setattr(encoding, "_MAX_STEPS", 8)
+    monkeypatch.setattr(embedder_module, "_MAX_STEPS", 8)
     sizes = []
 
     class Watched:
@@ -64,7 +63,7 @@ def test_gradients_are_those_of_the_whole(name, monkeypatch):
         return [tf.convert_to_tensor(part) for part in tape.gradient(loss, variables)]
 
     expected = gradients(True)
-    monkeypatch.setattr(encoding, "_MAX_STEPS", 8)
+    monkeypatch.setattr(embedder_module, "_MAX_STEPS", 8)
     for got, wanted in zip(gradients(False), expected, strict=True):
         assert_allclose(got, wanted, rtol=1e-4, atol=1e-6)
 

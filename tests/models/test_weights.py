@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from tf_charagram.errors import ConfigError
 from tf_charagram.export.compression.quantization import QuantizedSum
-from tf_charagram.models.weights import stored_table
+from tf_charagram.models.weights import aligned_empty, shared_tensor, stored_table
 
 F32 = np.finfo(np.float32)
 
@@ -89,3 +90,29 @@ def test_too_large_for_float16():
     assert stored_table(np.array([[65504.0]], np.float32), "float16").rows.tolist() == [[65504]]
     with pytest.raises(ConfigError, match=r"too large for float16\. Use dtype=int8"):
         stored_table(np.array([[7e4]], np.float32), "float16")
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (0, 4), (7, 5), (1_100_001, 3)])
+def test_a_variable_takes_over_an_array(shape):
+    array = aligned_empty(shape)
+    array[...] = np.arange(array.size).reshape(shape)
+    expected = array.copy()
+    variable = tf.Variable(tf.zeros(shape))
+    variable.assign(shared_tensor(array))
+    assert array.ctypes.data % 64 == 0 or not array.size
+    del array
+    np.testing.assert_array_equal(variable, expected)
+    variable.assign_add(tf.ones(shape))
+    np.testing.assert_array_equal(variable, expected + 1)
+
+
+def test_nothing_is_copied_until_rows_are_updated():
+    array = aligned_empty([100, 3])
+    array[...] = 1
+    variable = tf.Variable(tf.zeros([100, 3]))
+    variable.assign(shared_tensor(array))
+    assert np.shares_memory(np.asarray(memoryview(variable.read_value())), array)
+    variable.scatter_update(tf.IndexedSlices(tf.fill([1, 3], 5.0), [7]))
+    np.testing.assert_array_equal(array, np.ones([100, 3]))
+    np.testing.assert_array_equal(variable[7], [5, 5, 5])
+    np.testing.assert_array_equal(variable[8], [1, 1, 1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from typing import Any, Self
 
 import keras
@@ -35,34 +34,13 @@ class Float32Layer(keras.layers.Layer):
             )
         super().__init__(dtype=policy, **kwargs)
 
-    def get_config(self) -> dict[str, Any]:
-        """Returns the arguments of every layer, and the frozen sublayers if not all are."""
-        frozen = [name for name, layer in _sublayers(self) if not layer.trainable]
-        is_mixed = any(layer.trainable != self.trainable for _, layer in _sublayers(self))
-        return {**super().get_config(), **({FROZEN: frozen} if is_mixed else {})}
-
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
         """Restores a layer from `get_config()`."""
-        arguments = {name: value for name, value in config.items() if name != FROZEN}
-        # A layer may be frozen while its sublayers are not.
-        layer = cls(**{**arguments, "trainable": True})
+        layer = cls(**{**config, "trainable": True})
+        # After the constructor, so that it applies to sublayers, too.
         layer.trainable = config.get("trainable", True)
-        if FROZEN in config:
-            for name, sublayer in _sublayers(layer):
-                sublayer.trainable = name not in config[FROZEN]
         return layer
-
-
-#: Key in the config of a layer: names of its frozen sublayers, if others are trained.
-FROZEN = "frozen"
-
-
-def _sublayers(layer: keras.layers.Layer, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields the layers inside a layer with their paths, outer ones first."""
-    for part in layer._layers:
-        yield path + part.name, part
-        yield from _sublayers(part, f"{path}{part.name}/")
 
 
 class ConfiguredLayer(Float32Layer):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tf_charagram.errors import ConfigError, check_positive
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, HeadedModel
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.encoding import distinct
+from tf_charagram.text.tensors import distinct
 
 
 class Classified(NamedTuple):

@@ -202,26 +202,16 @@ class TextModel(keras.Model):
         """Returns the model that is exported: folded, with the same answers."""
         return self.folded()
 
-    def export(
-        self, path: str | Path, format: str = "tf_saved_model", verbose: bool | None = None
-    ) -> None:
+    def export(self, path: str | Path) -> None:
         """Writes a SavedModel with `signatures()` and a `model_card.json`.
 
         The folder appears once it is complete. It replaces an older SavedModel, and nothing else.
 
-        Args:
-            path: The folder.
-            format: `"tf_saved_model"`; other formats of `keras.Model.export` take no strings.
-            verbose: Ignored; Keras callbacks may pass it.
-
         Raises:
-            ConfigError: `format` is another one, or `path` is not a path.
+            ConfigError: `path` is not a path.
             RunError: The folder cannot be written, or contains other files.
         """
         check_path(path)
-        del verbose
-        if format != "tf_saved_model":
-            raise ConfigError(f"`format` must be 'tf_saved_model'. Received: format={format!r}")
         with replaced_folder(path, _SAVED_MODEL) as partial:
             self.write_saved_model(partial)
 
@@ -262,16 +252,6 @@ class TextModel(keras.Model):
         model.task = config["task"]
         return model
 
-    def summary(self, *args: Any, **kwargs: Any) -> None:
-        """Prints the parts with their shapes and parameter counts, as `keras.Model.summary`."""
-        inputs, outputs = self.symbolic()
-        keras.Model(inputs, outputs, name=self.name).summary(*args, **kwargs)
-
-    def symbolic(self) -> tuple[Any, Any]:
-        """Returns symbolic inputs and outputs."""
-        texts = keras.Input((), dtype="string", name="texts")
-        return texts, self.encoder(self.vectorizer(texts))
-
 
 class HeadedModel(TextModel):
     """The base class of models with a head, which turns vectors into answers.
@@ -295,11 +275,6 @@ class HeadedModel(TextModel):
                 f"Received: {type(head).__name__}"
             )
         self.head = head
-
-    def symbolic(self) -> tuple[Any, Any]:
-        """Returns symbolic inputs and outputs."""
-        texts, vectors = super().symbolic()
-        return texts, self.head(vectors)
 
     def card(self) -> dict[str, Any]:
         """Returns additional entries of the model card."""

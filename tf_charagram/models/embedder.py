@@ -15,10 +15,10 @@ from keras.layers import Layer
 
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.errors import ConfigError, check_positive
-from tf_charagram.layers.memory import read_in_place, use_huge_pages
+from tf_charagram.layers.embedding_table import read_in_place, use_huge_pages
+from tf_charagram.layers.ragged import by_length
 from tf_charagram.losses.similarity import paired_cosine
 from tf_charagram.models.base import TEXT_PAIRS, TEXTS, TextModel, check_process
-from tf_charagram.models.encoding import encoded, in_halves
 from tf_charagram.models.explanation import Explanation, explain
 from tf_charagram.models.locations import EMBEDDER
 from tf_charagram.text.batches import bounded_batches, in_threads, num_threads
@@ -28,6 +28,10 @@ _BATCH = 1000
 _MAX_BATCH_CHARS = 4_000_000
 # Tracing a graph takes as long as embedding about 1,000 texts without it, or as 40 calls.
 _EAGER_TEXTS, _EAGER_CALLS = 1000, 40
+# Characters or words per padded group.
+_MAX_STEPS = 32_768
+# Below this size, one core is as fast.
+_MIN_BYTES = 4_000
 # Vectors inspected to find out whether all have unit length.
 _NUM_INSPECTED = 100
 
@@ -254,6 +258,50 @@ class TextEmbedder(TextModel):
             return {"cosine": paired_cosine(served(texts_a), served(texts_b))}
 
         return {"serving_default": embed, "similarity": similarity}
+
+
+def encoded(encoder: Layer, ids: tf.RaggedTensor, training: bool = False) -> tf.Tensor:
+    """Returns the vectors of texts, float32 `(batch, dim)`, from their ids.
+
+    Outside training, an encoder that pads gets groups of texts of similar length: padded together,
+    seven texts would take gigabytes if one of them has 50,000 characters.
+    """
+    if training or not is_padded(encoder):
+        return encoder(ids, training=training)
+    compose = partial(encoder, training=False)
+    return by_length(compose, ids, _MAX_STEPS, encoder.dim, per_value=False)
+
+
+def in_halves(embed: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:
+    """Returns an equal function that embeds both halves of a large batch in parallel.
+
+    `tf.function` would order the look-ups of both halves in a table, although they change nothing;
+    `tf.compat.v1.wrap_function` does not.
+
+    Args:
+        embed: Function from strings `(batch,)` to float32 `(batch, dim)`. Rows must not depend on
+            each other.
+
+    Returns:
+        A function to call within a `tf.function`.
+    """
+    # Without inlining, the graph exists once, and the branch not taken costs nothing.
+    whole = tf.function(
+        embed,
+        input_signature=TEXTS,
+        autograph=False,
+        experimental_attributes={"_noinline": True},
+    )
+
+    def both(texts: tf.Tensor) -> tf.Tensor:
+        middle = tf.size(texts) // 2
+        return tf.concat([whole(texts[:middle]), whole(texts[middle:])], axis=0)
+
+    def embed_in_halves(texts: tf.Tensor) -> tf.Tensor:
+        num_bytes = tf.reduce_sum(tf.strings.length(texts))
+        return tf.cond(num_bytes < _MIN_BYTES, lambda: whole(texts), lambda: both(texts))
+
+    return tf.compat.v1.wrap_function(embed_in_halves, TEXTS)
 
 
 def unit_rows(vectors: np.ndarray) -> np.ndarray:

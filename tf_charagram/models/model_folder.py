@@ -20,7 +20,6 @@ from tf_charagram.errors import ConfigError, RunError
 from tf_charagram.files.arrays import open_arrays, read_arrays
 from tf_charagram.files.json_files import to_json
 from tf_charagram.files.writing import whole_file
-from tf_charagram.layers.base import FROZEN
 from tf_charagram.layers.embedding_table import unfilled_tables
 from tf_charagram.models.locations import (
     EMBEDDER,
@@ -81,8 +80,8 @@ def save_model(
         **({} if task is None else {"task": task}),
         **({"table_dtype": table_dtype} if is_small else {}),
         "vectorizer": vectorizer.settings(),
-        "encoder": {"name": name, "config": _config_of(encoder)},
-        **({"head": _config_of(heads[0])} if heads else {}),
+        "encoder": {"name": name, "config": encoder.get_config()},
+        **({"head": heads[0].get_config()} if heads else {}),
     }
     write_arrays: Any = np.savez_compressed if is_small else np.savez
     # Every file is complete before the first one gets its name.
@@ -98,11 +97,6 @@ def save_model(
         config[_ARRAYS] = _fingerprint(vocabulary.name, table.name)
         settings.write(to_json(config))
         settings.flush()
-
-
-def _config_of(layer: Layer) -> dict[str, Any]:
-    """Returns the constructor arguments of a layer, except whether it is frozen."""
-    return {name: value for name, value in layer.get_config().items() if name != FROZEN}
 
 
 def _fingerprint(*paths: str | Path) -> str:

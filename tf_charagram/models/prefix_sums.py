@@ -12,8 +12,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tf_charagram.layers.embedding_table import unfilled_tables
-from tf_charagram.layers.memory import read_in_place
+from tf_charagram.layers.embedding_table import read_in_place, unfilled_tables
 from tf_charagram.text.vectorizer import NgramVectorizer
 
 _CHUNK = 8192

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -12,7 +13,6 @@ import tensorflow as tf
 from tf_charagram.errors import ConfigError, unknown_name
 from tf_charagram.files.arrays import ArrayFile
 from tf_charagram.layers.embedding_table import embedding_tables
-from tf_charagram.layers.memory import aligned_empty, shared_tensor
 
 #: Types of tables in model folders.
 TABLE_DTYPES = ("float32", "float16", "int8", "int4")
@@ -128,6 +128,8 @@ def _unpacked(rows: np.ndarray, dim: int | None) -> np.ndarray:
 _SCALES = "/scales"
 # Rows converted to float32 at a time, so that they stay in the cache.
 _BLOCK_ROWS = 1024
+# TensorFlow expects tensors to begin at a multiple of this many bytes.
+_ALIGNMENT = 64
 # Sums of larger weights may overflow.
 _MAX_WEIGHT = 1e20
 
@@ -218,6 +220,22 @@ def restore(weight: keras.Variable, stored: ArrayFile) -> None:
             block = slice(first, first + _BLOCK_ROWS)
             table[block] = StoredTable(rows[block], scales[block]).restored(weight.shape[-1])
     weight.assign(shared_tensor(table))
+
+
+def aligned_empty(shape: Sequence[int]) -> np.ndarray:
+    """Returns an uninitialized float32 array for `shared_tensor`.
+
+    NumPy asks for huge pages before the memory is used, so that nothing is moved later.
+    """
+    size, spare = math.prod(shape), _ALIGNMENT // np.dtype(np.float32).itemsize
+    room = np.empty(size + spare, np.float32)
+    first = -room.ctypes.data % _ALIGNMENT // room.itemsize
+    return room[first : first + size].reshape(shape)
+
+
+def shared_tensor(array: np.ndarray) -> tf.Tensor:
+    """Returns a tensor that shares the memory of an array of `aligned_empty`, to be left as is."""
+    return tf.experimental.dlpack.from_dlpack(array.__dlpack__())
 
 
 def _largest(numbers: np.ndarray) -> float:

@@ -23,12 +23,11 @@ from tf_charagram.evaluation.classification import ClassificationScore, score_la
 from tf_charagram.layers.ragged import gather_ragged
 from tf_charagram.models.answering import AnsweringModel
 from tf_charagram.models.embedder import TextEmbedder
-from tf_charagram.models.encoding import distinct
 from tf_charagram.reporting import INTERVAL, interval, make_table, number
 from tf_charagram.tasks.labelled import LabelledTask
 from tf_charagram.tasks.supervised_settings import SupervisedConfig
 from tf_charagram.tasks.supervised_step import FeatureModel, SupervisedModel
-from tf_charagram.text.tensors import ids_function
+from tf_charagram.text.tensors import distinct, ids_function
 from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder

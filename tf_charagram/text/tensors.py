@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import chain
 from operator import index
-from typing import Any
+from typing import Any, TypeVar
 
 import keras
 import numpy as np
 import tensorflow as tf
+from numpy.typing import NDArray
 
 from tf_charagram.errors import ConfigError, check_integers, check_positive, check_switches
 from tf_charagram.text.batches import check_texts, to_bytes
 
 _MAX_ORDER = 8
 _UNICODE_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+
+T = TypeVar("T", bound=Hashable)
 
 
 class LookupTable(tf.lookup.StaticHashTable):
@@ -123,6 +126,19 @@ def _checked(texts: Iterable[Any], name: str) -> Iterator[str | bytes]:
         if not isinstance(text, str | bytes):
             raise ConfigError(f"`{name}` must hold strings. Received: {text!r}")
         yield text
+
+
+def distinct(texts: Iterable[T]) -> tuple[list[T], NDArray[np.int64]]:
+    """Returns the distinct texts, in order, and the index of each text among them.
+
+    Example:
+        >>> texts, row_indices = distinct(["a", "b", "a"])
+        >>> texts, row_indices.tolist()
+        (['a', 'b'], [0, 1, 0])
+    """
+    index: dict[T, int] = {}
+    row_indices = [index.setdefault(text, len(index)) for text in texts]
+    return list(index), np.array(row_indices, np.int64)
 
 
 def check_orders(orders: Iterable[int]) -> tuple[int, ...]:
