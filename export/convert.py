@@ -114,15 +114,13 @@ def read_table(path: str | Path) -> tuple[NDArray[np.float32], NDArray[np.float3
         DataError: The file cannot be read, or holds something else.
     """
     try:
-        with open(path, "rb") as file:
-            loaded = np.load(file, allow_pickle=False)
-            arrays = [loaded] if isinstance(loaded, np.ndarray) else list(loaded.values())
-            arrays = [array.astype(np.float32) for array in arrays]
+        loaded = np.load(path, allow_pickle=False)
+        arrays = [loaded] if isinstance(loaded, np.ndarray) else list(loaded.values())
+        arrays = sorted((a.astype(np.float32) for a in arrays), key=lambda array: -array.ndim)
     except Exception as error:  # NumPy may raise anything for a damaged file.
         raise DataError(path, f"cannot be read as NumPy arrays of numbers: {error}") from error
-    arrays.sort(key=lambda array: -array.ndim)
-    if len(arrays) == 1 and arrays[0].ndim == 2:
-        arrays.append(np.zeros(arrays[0].shape[1], np.float32))
+    if len(arrays) == 1:
+        arrays.append(np.zeros(arrays[0].shape[1:], np.float32))
     if [array.ndim for array in arrays] != [2, 1] or len(arrays[1]) != arrays[0].shape[1]:
         found = ", ".join(str(array.shape) for array in arrays)
         raise DataError(

@@ -29,7 +29,7 @@ _TYPES: dict[str, Any] = {
 }  # fmt: skip
 # Each function with a letter for its result and one for each argument.
 _PROTOTYPES = """
-    TF_NewStatus p     TF_GetCode ip            TF_Message sp             TF_DeleteStatus -p
+    TF_NewStatus p     TF_GetCode ip            TF_Message sp
     TF_NewGraph p      TF_NewSessionOptions p   TF_LoadSessionFromSavedModel pppspippp
     TF_SessionRun -ppppippipipp                 TF_GraphOperationByName pps
     TF_AllocateTensor pipiz                     TF_DeleteTensor -p        TF_TensorType ip
@@ -80,13 +80,13 @@ class CRuntime:
     def __init__(self, folder: str | Path) -> None:
         card = json.loads(Path(folder, "model_card.json").read_text(encoding="utf-8"))
         self._signatures = card["signatures"]
-        api = library()
-        self._graph, options = api.TF_NewGraph(), api.TF_NewSessionOptions()
-        tags = (c_char_p * 1)(b"serve")
-        with _checked_status() as status:
-            self._session = api.TF_LoadSessionFromSavedModel(
-                options, None, os.fsencode(folder), tags, len(tags), self._graph, None, status
-            )
+        self._api = api = library()
+        self._status, self._graph = api.TF_NewStatus(), api.TF_NewGraph()
+        options, tags = api.TF_NewSessionOptions(), (c_char_p * 1)(b"serve")
+        self._session = api.TF_LoadSessionFromSavedModel(
+            options, None, os.fsencode(folder), tags, len(tags), self._graph, None, self._status
+        )
+        self._check_status()
 
     def __call__(self, signature: str, **inputs: Sequence[Any]) -> dict[str, np.ndarray]:
         """Calls a signature.
@@ -102,42 +102,32 @@ class CRuntime:
             KeyError: There is no such signature, or an input is missing.
             RuntimeError: The graph fails; with the message of the C library.
         """
-        api = library()
         specs, outputs = (self._signatures[signature][side] for side in ("inputs", "outputs"))
         values, results = (c_void_p * len(specs))(), (c_void_p * len(outputs))()
         with ExitStack() as tensors:
             for index, (name, spec) in enumerate(specs.items()):
                 tensor = _tensor(inputs[name], _CODES[spec["dtype"]])
                 values[index] = tensors.enter_context(tensor)
-            with _checked_status() as status:
-                api.TF_SessionRun(
-                    *(self._session, None, self._places(specs), values, len(specs)),
-                    *(self._places(outputs), results, len(outputs), None, 0, None, status),
-                )
+            self._api.TF_SessionRun(
+                *(self._session, None, self._places(specs), values, len(specs)),
+                *(self._places(outputs), results, len(outputs), None, 0, None, self._status),
+            )
+            self._check_status()
             for result in results:
-                tensors.callback(api.TF_DeleteTensor, result)
+                tensors.callback(self._api.TF_DeleteTensor, result)
             return {name: _array(result) for name, result in zip(outputs, results, strict=True)}
 
     def _places(self, specs: Mapping[str, Mapping[str, Any]]) -> ctypes.Array[_Output]:
         places = (_Output * len(specs))()
         for place, spec in zip(places, specs.values(), strict=True):
             operation, _, index = spec["tensor"].rpartition(":")
-            place.operation = library().TF_GraphOperationByName(self._graph, operation.encode())
+            place.operation = self._api.TF_GraphOperationByName(self._graph, operation.encode())
             place.index = int(index)
         return places
 
-
-@contextmanager
-def _checked_status() -> Iterator[int]:
-    """Yields a `TF_Status`, and raises its message if it is not OK afterwards."""
-    api = library()
-    status = api.TF_NewStatus()
-    try:
-        yield status
-        if api.TF_GetCode(status):
-            raise RuntimeError(api.TF_Message(status).decode(errors="replace"))
-    finally:
-        api.TF_DeleteStatus(status)
+    def _check_status(self) -> None:
+        if self._api.TF_GetCode(self._status):
+            raise RuntimeError(self._api.TF_Message(self._status).decode(errors="replace"))
 
 
 @contextmanager
@@ -147,17 +137,16 @@ def _tensor(values: Sequence[Any], code: int) -> Iterator[int]:
     size = array.size * _TSTRING_BYTES if code == _STRING else array.nbytes
     tensor = api.TF_AllocateTensor(code, (c_int64 * 1)(array.size), 1, size)
     data = api.TF_TensorData(tensor)
-    strings = [data + index * _TSTRING_BYTES for index in range(array.size)]
-    if code == _STRING:
-        for string, text in zip(strings, array.flat, strict=True):
-            api.TF_StringInit(string)
-            api.TF_StringCopy(string, text, len(text))
-    elif size:
+    strings = range(data, data + size, _TSTRING_BYTES) if code == _STRING else ()
+    for string, text in zip(strings, values, strict=False):
+        api.TF_StringInit(string)
+        api.TF_StringCopy(string, text, len(text))
+    if code != _STRING and size:
         ctypes.memmove(data, array.ctypes.data, size)
     try:
         yield tensor
     finally:
-        for string in strings if code == _STRING else ():
+        for string in strings:
             api.TF_StringDealloc(string)
         api.TF_DeleteTensor(tensor)
 

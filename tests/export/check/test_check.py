@@ -19,6 +19,8 @@ from tests.texts import words
 from tf_charagram.encoders.charagram import Charagram
 from tf_charagram.errors import RunError
 from tf_charagram.export.check.checks import (
+    VersionChecks,
+    measure_in_process,
     version_folder,
 )
 from tf_charagram.export.serving.version import GOLDEN, ServingFolder
@@ -74,7 +76,7 @@ class TestFolder:
         ]
         assert all(row["ok"] is True for row in found["checks"])
 
-    def test_python_in_the_graph(self, version, tmp_path, check):
+    def test_python_in_the_graph(self, version, tmp_path):
         module = tf.Module()
         texts = tf.TensorSpec([None], tf.string, name="texts")
 
@@ -88,9 +90,9 @@ class TestFolder:
         card = json.loads((version / "model_card.json").read_text())
         del card["signatures"]["similarity"]
         (tmp_path / "1" / "model_card.json").write_text(json.dumps(card))
-        status, found = check(tmp_path)
-        assert status == 1
-        assert ("C++ runtime", "huge texts") in failures(found)
+        request = VersionChecks(tmp_path / "1", seconds=1e-9).request
+        answers = measure_in_process("c_library", request)["answers"]
+        assert answers["huge texts"].startswith("RuntimeError: ")
 
 
 class TestServers:

@@ -65,10 +65,11 @@ class TestAnswers:
     def test_no_texts(self, client):
         assert client.embed([]).shape == (0, DIM)
 
-    def test_more_than_four_megabytes(self, client):
-        vectors = client.embed(["word"] * 140_000)
-        assert vectors.nbytes > 2**22
-        np.testing.assert_array_equal(vectors[[0, -1]], client.embed(["word"] * 2))
+    def test_more_than_four_megabytes(self, predict):
+        with serve("grpc", predict) as url, connect(url) as client:
+            vectors = client.embed(["word"] * 140_000)
+            assert vectors.nbytes > 2**22
+            np.testing.assert_array_equal(vectors[[0, -1]], client.embed(["word"] * 2))
 
     def test_a_version(self, predict):
         with serve("rest", predict) as url:

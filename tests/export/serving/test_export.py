@@ -14,7 +14,7 @@ from google.protobuf import text_format
 from tests.commands import call, full_disk
 from tf_charagram.errors import RunError
 from tf_charagram.export.command import main, real_texts
-from tf_charagram.export.serving.card import page
+from tf_charagram.export.serving.card import about_run, page
 from tf_charagram.export.serving.requests import prediction_log, read_golden, write_warmup
 from tf_charagram.export.serving.version import (
     BATCHING_PARAMETERS,
@@ -79,12 +79,9 @@ class TestVersion:
         assert f"* scored: {metrics['scores']['scored']:.2f}" in text
         assert "v1/models/words:predict" in text and trained.data.name in text
         assert 'tf.saved_model.load("models/words/1")' in text
-
-    def test_a_model_without_a_run(self, trained, tmp_path):
-        TextEmbedder.load(trained.folder).save(tmp_path / "copy")
-        assert export(tmp_path / "copy", "--to", tmp_path / "models" / "copy") == 0
-        text = (tmp_path / "models" / "copy" / "1" / "README.md").read_text()
-        assert "## How to call" in text and "## Scores" not in text
+        # Without a run, there are no scores.
+        assert about_run(trained.folder / "nothing" / "there") == {}
+        assert "## Scores" not in page({**card, "training": {}}, "words")
 
     @pytest.mark.parametrize("flags", [("--dtype", "int8", "--dim", 4), ("--max-mb", 2)])
     def test_made_smaller(self, trained, tmp_path, flags):
@@ -106,10 +103,12 @@ class TestVersion:
     def test_next_number_and_pruning(self, trained, tmp_path, capsys):
         for number in (2, 9):
             version_like(tmp_path / "words" / str(number))
+        (tmp_path / "batching.config").write_text("mine")
         assert export(trained.folder, "--to", tmp_path / "words", "--keep", 2) == 0
         printed = capsys.readouterr().out
         assert printed.startswith(f"{tmp_path}/words/10  ") and "Deleted versions: 2\n" in printed
         assert sorted(os.listdir(tmp_path / "words")) == ["10", "9"]
+        assert (tmp_path / "words" / "10" / BATCHING_PARAMETERS).read_text() == "mine"
 
     def test_pruning_ends_what_a_killed_export_began(self, tmp_path):
         for name in ("1", "2", ".7.old"):
@@ -206,15 +205,12 @@ class TestServerFiles:
         models = [(config.name, config.base_path) for config in message.model_config_list.config]
         assert models == [("sentences", "/models/sentences"), ("words", "/models/words")]
 
-    def test_edited_files_stay(self, trained, tmp_path):
+    def test_edited_files_stay(self, tmp_path):
         folder = ServingFolder(tmp_path / "words")
         assert len(folder.write_server_files()) == 4
-        for name in ("batching.config", "compose.yaml"):
-            (tmp_path / name).write_text("mine")
+        (tmp_path / "compose.yaml").write_text("mine")
         assert [path.name for path in folder.write_server_files()] == ["models.config"]
-        version = folder.write(TextEmbedder.load(trained.folder), {}, [b"cat"])
-        for path in (tmp_path / "compose.yaml", version / BATCHING_PARAMETERS):
-            assert path.read_text() == "mine"
+        assert (tmp_path / "compose.yaml").read_text() == "mine"
 
     def test_compose_names_the_files_there_are(self, tmp_path):
         ServingFolder(tmp_path / "words").write_server_files()

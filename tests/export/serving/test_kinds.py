@@ -32,7 +32,7 @@ HEADS = {
     "text_classifier": lambda: TextHead(dim=6, labels=LABELS),
 }
 # Classifiers of pairs are exported as scorers and as classifiers of texts are.
-KINDS = some_now(HEADS, "tagger", "pair_scorer", "text_classifier")
+KINDS = some_now(HEADS, "tagger", "pair_classifier")
 CHECKS = ["loads", "golden answers", "huge texts", "empty batch", "latency"]
 COMMAND = "export.check.command"
 QUICK = ("--seconds", "0.001")
@@ -130,7 +130,7 @@ def test_golden_answers(export, kind):
         assert outputs["label"] == labels and len(set(labels)) > 1
 
 
-@pytest.mark.parametrize("kind", ["tagger", "pair_scorer"])
+@pytest.mark.parametrize("kind", ["tagger", "pair_classifier"])
 def test_warmup(export, kind):
     """The model answers the requests, which are for all its signatures."""
     prediction_log_pb2 = pytest.importorskip("tensorflow_serving.apis.prediction_log_pb2")
@@ -204,8 +204,8 @@ class TestCommand:
             assert names == [*once, *once]
 
     def test_url(self, export, capsys):
-        _, version = export("pair_scorer")
+        _, version = export("pair_classifier")
         assert call(COMMAND, version, "--url", "http://localhost:1/v1/models/pairs") == 1
         message = "`url` is for embedders, and "
         printed = capsys.readouterr().err
-        assert message in printed and "'pair_scorer'" in printed
+        assert message in printed and "'pair_classifier'" in printed
