@@ -44,7 +44,7 @@ def test_every_recipe_is_checked():
 
 
 def _titles():
-    long = {"Fine-tuning", "Two towers for search"}
+    long = {"Fine-tuning", "Two towers for search", "A SavedModel as a layer"}
     return [pytest.param(name, marks=pytest.mark.long) if name in long else name for name in CHECKS]
 
 

@@ -160,9 +160,9 @@ def test_penn(text):
 
 @pytest.mark.parametrize("unit", ["123-", "a_", "a.b-", "www.", "a@.", "1/"])
 def test_long_texts_that_are_nearly_something_else(unit):
-    """They take a second; searching to the end from every character would take minutes."""
-    ((*_, (_, _, end)),) = tokens(unit * 250_000, style="penn")
-    assert end == 250_000 * len(unit)
+    """Searching to the end from every character would take minutes."""
+    ((*_, (_, _, end)),) = tokens(unit * 100_000, style="penn")
+    assert end == 100_000 * len(unit)
 
 
 def test_penn_keeps_the_words_of_the_starter_set():

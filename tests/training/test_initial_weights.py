@@ -109,7 +109,7 @@ class TestEveryEncoder:
 
 
 @pytest.mark.parametrize("seed", some_now(range(3), 0))
-@pytest.mark.parametrize("num_layers", [1, 2])
+@pytest.mark.parametrize("num_layers", some_now([1, 2], 2))
 def test_texts_without_a_new_ngram_stay_as_they_are(seed, num_layers, tmp_path):
     old = first_stage("charagram", tmp_path, num_layers=num_layers)
     new = vectorizer_of("charagram", words(3, seed=100 + seed))

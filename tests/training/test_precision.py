@@ -78,7 +78,7 @@ def task_arguments(task, folder: Path):
     return ("--data", folder / name, "--eval-data", folder / name, *QUICK)
 
 
-@pytest.mark.parametrize("task", some_now(TASKS, "pos", "distill"))
+@pytest.mark.parametrize("task", some_now(TASKS, "pos"))
 def test_trains_every_task(task, labelled, tmp_path):
     arguments = ("--task", task, *task_arguments(task, labelled), *MIXED)
     assert call("train", *arguments, "--out", tmp_path / "run") == 0

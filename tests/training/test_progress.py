@@ -34,7 +34,7 @@ def train(data, tmp_path, unexported):
     return lambda *more: call("train", *flags, *more)
 
 
-@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize("columns", [pytest.param(40, marks=pytest.mark.variant), 80])
 def test_on_a_terminal(train, monkeypatch, columns):
     """A line that moves, with the last score; then the history as a table."""
     monkeypatch.setenv("TERM", "xterm")
@@ -60,6 +60,7 @@ def test_in_a_log_file(train, capsys):
     assert "History" not in printed.out and "Correlation x 100" in printed.out
 
 
+@pytest.mark.long
 def test_what_is_left_in_a_log_file(train, monkeypatch, capsys):
     """Nothing is known of it before a step, and it is never less than nothing."""
     interrupt_training_at(monkeypatch, 3)

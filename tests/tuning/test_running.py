@@ -117,7 +117,7 @@ def test_brackets_in_the_name_of_a_folder(search, tmp_path, untrained):
 
 @pytest.mark.parametrize(
     ("tuner", "is_written"),
-    some_now(kills := [("grid", False), ("grid", True), ("random", True)], *kills[::2]),
+    some_now(kills := [("grid", False), ("grid", True), ("random", True)], kills[2]),
 )
 def test_a_kill_at_any_write(search, tmp_path, untrained, monkeypatch, tuner, is_written):
     """Ends a search just before or after each of its files appears, and goes on."""

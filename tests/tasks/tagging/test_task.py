@@ -95,7 +95,7 @@ def test_resumed_is_as_if_never_stopped(tagged, tmp_path, monkeypatch):
 def test_bad_lines_that_were_skipped(tagged, tmp_path, caplog):
     data = tmp_path / "train.tsv"
     data.write_text(f"{tagged.read_text()}\nno tag\n")
-    flags = ["--data", data, "--eval-data", tagged, "--on-bad-line", "skip", "--quiet"]
+    flags = ["--data", data, "--eval-data", tagged, "--on-bad-line", "skip", "--epochs", 0.1]
     assert train(*flags, "--out", tmp_path / "run") == 0
     assert "skipped 1 bad line; first: " in caplog.text
 
@@ -119,7 +119,7 @@ def test_what_is_wrong_is_said(arguments, message, tmp_path, capsys):
 @pytest.mark.usefixtures("unexported")
 def test_a_file_of_settings_names_the_task(tagged, tmp_path):
     settings = tmp_path / "settings.yaml"
-    settings.write_text(f"task: pos\ndata: ['{tagged}']\ndim: 8\nlstm_dim: 4\nepochs: 1\n")
+    settings.write_text(f"task: pos\ndata: ['{tagged}']\ndim: 8\nlstm_dim: 4\nepochs: 0.1\n")
     out = tmp_path / "run"
     assert main(["--config", str(settings), "--out", str(out)]) == 0
     assert Tagger.load(out).encoder.dim == 8
