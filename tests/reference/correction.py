@@ -45,9 +45,9 @@ def score(typed: str, meant: str, count: int) -> float:
     return round(4 * math.log2(count)) / 4 + max(ways, default=-math.inf)
 
 
-def corrections(word: str, counts: Mapping[str, int]) -> set[str]:
+def corrections(word: str, counts: Mapping[str, int], right: Collection[str] = ()) -> set[str]:
     """Returns the correction of a word; several words if they are equally probable."""
-    if word in counts or not (word.isalpha() and SHORTEST <= len(word) <= LONGEST):
+    if word in counts or word in right or not (word.isalpha() and SHORTEST <= len(word) <= LONGEST):
         return {word}
     if any(re.match(SCRIPTS_WITHOUT_SPACES, unicodedata.name(char, "")) for char in word):
         return {word}
@@ -56,7 +56,13 @@ def corrections(word: str, counts: Mapping[str, int]) -> set[str]:
     return {word} if best == -math.inf else {w for w, value in scores.items() if value == best}
 
 
-def is_reading(text: str, read: str, counts: Mapping[str, int], alphabet: Collection[str]) -> bool:
+def is_reading(
+    text: str,
+    read: str,
+    counts: Mapping[str, int],
+    alphabet: Collection[str],
+    right: Collection[str] = (),
+) -> bool:
     """Returns whether a normalized text may be read as another one.
 
     Args:
@@ -64,6 +70,7 @@ def is_reading(text: str, read: str, counts: Mapping[str, int], alphabet: Collec
         read: What it is read as.
         counts: How often each known word occurs.
         alphabet: The characters that can be told apart; a word with another one stays as it is.
+        right: Further words that stay as they are.
     """
     pattern, word = "", ""
     for char in f"{text}\n":
@@ -73,7 +80,7 @@ def is_reading(text: str, read: str, counts: Mapping[str, int], alphabet: Collec
         if is_in_word:
             word += char
             continue
-        choices = corrections(word, counts) if word else {""}
+        choices = corrections(word, counts, right) if word else {""}
         pattern += f"(?:{'|'.join(map(re.escape, sorted(choices)))}){re.escape(char)}"
         word = ""
     return re.fullmatch(pattern.replace("\0", "."), f"{read}\n", re.S) is not None

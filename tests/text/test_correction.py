@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 
 from tests.reference import correction as reference
 from tests.reference.text import normalize
+from tests.reference.word_filter import Filter
 from tests.text.strategies import TRICKY, slow_property_settings
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.correction import MAX_LETTERS
 from tf_charagram.text.dictionary import LETTER, NUM_MARKED, OTHER, Dictionary, is_in_word, marked
 from tf_charagram.text.vectorizer import NgramVectorizer
 from tf_charagram.text.vocabulary import NgramVocabulary
+from tf_charagram.text.word_filter import WordFilter
 
 COUNTS = {"vehicles": 300, "road": 900, "the": 9000, "there": 2000, "three": 1800, "caf\u00e9": 20}
 
@@ -37,16 +39,19 @@ def lowered(counts):
     return {normalize(word, pad=False): count for word, count in counts.items() if word.isalpha()}
 
 
-def hashing(counts):
-    return NgramVectorizer(hash_buckets=1000, dictionary=Dictionary(counts))
+def hashing(counts, right_words=None):
+    return NgramVectorizer(hash_buckets=1000, dictionary=Dictionary(counts, right_words))
 
 
 @slow_property_settings
-@given(dictionaries, st.lists(texts, max_size=5), st.booleans())
-def test_equals_reference(counts, raws, is_exact):
+@given(
+    dictionaries, st.lists(texts, max_size=5), st.booleans(),
+    st.none() | st.lists(some_words.map(lambda word: normalize(word, pad=False)), max_size=3),
+)  # fmt: skip
+def test_equals_reference(counts, raws, is_exact, right):
     """With exact keys only the characters of the n-grams are told apart."""
     alphabet = {*map(chr, range(0x110000))}
-    vectorizer = hashing(counts)
+    vectorizer = hashing(counts, None if right is None else WordFilter.from_words(right))
     if is_exact:
         alphabet = {*"ab\u00e9-_ 1\U00010428"}
         ngrams = NgramVocabulary.from_ngrams(sorted(alphabet))
@@ -54,7 +59,8 @@ def test_equals_reference(counts, raws, is_exact):
     known = {word: count for word, count in lowered(counts).items() if {*word} <= alphabet}
     for raw in raws:
         text, read = normalize(raw, pad=False), read_as(vectorizer, raw)
-        assert reference.is_reading(text, read, known, alphabet), (text, read)
+        found = () if right is None else Filter(right)
+        assert reference.is_reading(text, read, known, alphabet, found), (text, read)
 
 
 @pytest.mark.parametrize(("text", "read"), [

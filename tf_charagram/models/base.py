@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -19,6 +21,8 @@ from tf_charagram.models.model_folder import load_model, save_model
 from tf_charagram.models.prefix_sums import fold, fold_into, foldable_prefixes
 from tf_charagram.models.saved_model import replaced_folder, write_saved_model
 from tf_charagram.text.base import TextVectorizer, settings_of
+from tf_charagram.text.dictionary import Dictionary, words_of
+from tf_charagram.text.tensors import decoded, texts_of
 
 #: Input signatures: a batch of texts, or of pairs of texts.
 TEXTS = [tf.TensorSpec([None], tf.string, name="texts")]
@@ -168,7 +172,10 @@ class TextModel(keras.Model):
             os.replace(partial / path.name, path)
 
     @classmethod
-    def load(cls, path: str | Path, *, folded: bool = False, correct_spelling: bool = True) -> Self:
+    def load(
+        cls, path: str | Path, *, folded: bool = False, correct_spelling: bool = True,
+        keep_words: str | Path | Iterable[str] | None = None,
+    ) -> Self:  # fmt: skip
         """Loads a saved model.
 
         Args:
@@ -176,14 +183,21 @@ class TextModel(keras.Model):
                 (`charagram models` lists them).
             folded: Fold the model while loading, see `folded`.
             correct_spelling: Let a model with a dictionary read misspelled words as known words.
-                Turn it off for texts full of names.
+                `read_as` shows the effect.
+            keep_words: Words that are right, or texts whose words are right, such as those to
+                search: they are read as written. Or the path of a UTF-8 file with such lines.
 
         Raises:
+            ConfigError: `keep_words` is neither a path nor a list of texts.
             RunError: The folder does not contain a model of this class, is damaged, or was written
-                by a newer version; or this process was forked after another model was made.
+                by a newer version; the file of words cannot be read; or this process was forked
+                after another model was made.
         """
         check_process()
-        parts = load_model(path, cls.kind, cls.head_class, correct_spelling=correct_spelling)
+        parts = load_model(
+            path, cls.kind, cls.head_class,
+            correct_spelling=correct_spelling, right=_right_words(keep_words),
+        )  # fmt: skip
         vectorizer, encoder, *heads = parts
         if folded and (prefixes := foldable_prefixes(vectorizer, encoder)) is not None:
             vectorizer = fold_into(vectorizer, encoder, prefixes)
@@ -193,6 +207,16 @@ class TextModel(keras.Model):
     def from_preset(cls, name: str | Path, **options: bool) -> Self:
         """Calls `load`; KerasHub users know it by this name."""
         return cls.load(name, **options)
+
+    def read_as(self, texts: Iterable[str | bytes]) -> list[str]:
+        """Returns texts with misspelled words replaced by the words that they are read as.
+
+        Only a model with a dictionary corrects words; all else stays as it is.
+
+        Raises:
+            ConfigError: `texts` is a single string or contains other values.
+        """
+        return self.vectorizer.read_as([*map(decoded, texts_of(texts, "texts"))])
 
     def signatures(self) -> dict[str, Any]:
         """Returns the signatures of the SavedModel: name -> `tf.function`."""
@@ -251,6 +275,17 @@ class TextModel(keras.Model):
         model.trainable = config["trainable"]
         model.task = config["task"]
         return model
+
+
+def _right_words(words: str | Path | Iterable[str] | None) -> Dictionary | None:
+    """Returns the words of `keep_words`."""
+    if isinstance(words, str | Path):
+        try:
+            words = Path(words).read_text("utf-8", errors="replace").splitlines()
+        except OSError as error:
+            raise RunError(f"Cannot read {words}: {error.strerror or error}.") from error
+    counts = Counter(() if words is None else words_of(texts_of(words, "keep_words")))
+    return Dictionary(counts) if counts else None
 
 
 class HeadedModel(TextModel):

@@ -114,6 +114,7 @@ def load_model(
     head_class: type[Layer] | None = None,
     *,
     correct_spelling: bool = True,
+    right: Dictionary | None = None,
 ) -> list[Layer]:
     """Loads a model, in float32.
 
@@ -122,6 +123,7 @@ def load_model(
         kind: The expected kind.
         head_class: The class of its head, if any.
         correct_spelling: Whether to use its dictionary, if any.
+        right: Words to add to its dictionary, if any.
 
     Returns:
         Vectorizer, encoder and, if any, head.
@@ -138,6 +140,8 @@ def load_model(
         vocabulary = read_arrays(path / FILES.vocabulary, "iu")
         if not correct_spelling:
             vocabulary = without_dictionary(vocabulary)
+        elif right is not None and (own := Dictionary.from_arrays(vocabulary)) is not None:
+            vocabulary |= own.merged(right).to_arrays()
         with open_arrays(path / FILES.weights) as weights, unfilled_tables():
             # Check shapes before allocating memory for the sizes that the file claims.
             with tf.Graph().as_default():

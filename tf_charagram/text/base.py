@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from base64 import b64decode, b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self, TypedDict
 
 import keras
@@ -150,6 +150,10 @@ class TextVectorizer(keras.layers.Layer):
         self, alphabet: Alphabet | None, dictionary: Dictionary | None = None
     ) -> TextReader:
         return TextReader(alphabet, dictionary, **self._text_options())
+
+    def read_as(self, texts: Sequence[str]) -> list[str]:
+        """Returns texts with misspelled words replaced by the words that they are read as."""
+        return list(texts)
 
     def as_written(self) -> TextVectorizer:
         """Returns this vectorizer without correction of misspelled words."""

@@ -19,6 +19,7 @@ import tensorflow as tf
 from tf_charagram.text.dictionary import OTHER, SYMBOL, Dictionary
 from tf_charagram.text.normalize import FlatTexts
 from tf_charagram.text.tensors import LookupTable
+from tf_charagram.text.word_filter import BASE, letter_values, powers, signed
 
 #: Only words of these lengths are corrected: short ones have too many neighbors, and a typo changes
 #: few of the n-grams of long ones.
@@ -31,16 +32,15 @@ WRONG, MISSING, ADDED, DOUBLED, SWAPPED = 0.0, 5.1, -0.2, 3.3, 5.0
 #: Added for typos of the first letter.
 FIRST_LETTER = -2.0
 
-_BASE = 0x5851F42D4C957F2D  # odd, so that it has an inverse
 _SEED = 2016
 
 
 class WordCorrector:
     """Replaces words of a batch that are one typo away from a word of a dictionary.
 
-    A word is a run of letters, digits and combining marks. It is unchanged if it is known, has a
-    digit, a mark or a character without a symbol, fewer than 4 letters or more than 16, or a letter
-    of a script without spaces. Context is ignored.
+    A word is a run of letters, digits and combining marks. It is unchanged if it is known or among
+    the right words of the dictionary, has a digit, a mark or a character without a symbol, fewer
+    than 4 letters or more than 16, or a letter of a script without spaces. Context is ignored.
 
     Args:
         dictionary: The known words; those with a letter without a symbol are skipped.
@@ -57,10 +57,10 @@ class WordCorrector:
         random = np.random.default_rng(_SEED)
         self._factors = _random_keys(random, 1 + -(-MAX_LETTERS // self._width))
         [self._wildcard] = _random_keys(random, 1)
-        values = _random_keys(random, self._last_symbol + 1)
+        values = letter_values(np.append(code_points, -1))
         # A tensor: a constant in each function would be saved with each.
         self._values = tf.constant(values)
-        self._powers = _powers(MAX_LETTERS + 2)
+        self._powers = powers(MAX_LETTERS + 2)
         lengths = np.diff(splits)
         rows = np.flatnonzero((lengths >= MIN_LETTERS) & (lengths <= MAX_LETTERS))
         words = np.stack([splits[rows], splits[rows + 1]], axis=1)
@@ -71,6 +71,7 @@ class WordCorrector:
         self._letters = tf.RaggedTensor.from_row_splits(
             tf.constant(letters), tf.constant(splits), validate=False
         )
+        self._right_words = dictionary.right_words
         self._log_counts = tf.constant(np.append(dictionary.log_counts[kept], np.float32(0)))
 
     @property
@@ -121,10 +122,10 @@ class WordCorrector:
             splits: Row splits of the words, int64 `(num_words + 1,)`.
         """
         lengths = np.diff(splits)
-        powers = self._powers[np.arange(len(values)) - np.repeat(splits[:-1], lengths)]
-        sums = np.concatenate([[0], np.cumsum(values * powers)])
+        factors = self._powers[np.arange(len(values)) - np.repeat(splits[:-1], lengths)]
+        sums = np.concatenate([[0], np.cumsum(values * factors)])
         words = sums[splits[1:]] - sums[splits[:-1]]
-        patterns = np.repeat(words, lengths) + (self._wildcard - values) * powers
+        patterns = np.repeat(words, lengths) + (self._wildcard - values) * factors
         keys = np.concatenate([words, patterns])
         rows = np.arange(len(lengths))
         rows = np.concatenate([rows, np.repeat(rows, lengths)])
@@ -152,6 +153,11 @@ class WordCorrector:
         is_word = tf.reduce_all((tf.gather(marked, places) < OTHER) | ~is_inside, axis=1)
         values = tf.gather(self._values, tf.gather(symbols, places))
         values = tf.where(is_inside, values, 0)
+        if self._right_words is not None:
+            keys = tf.reduce_sum(values * self._powers[: values.shape[1]], axis=1)
+            is_word &= ~self._right_words.contains(keys)
+        wrong = tf.where(is_word)[:, 0]
+        words, values = tf.gather(words, wrong), tf.gather(values, wrong)
         keys = tf.bitwise.bitwise_and(self._error_keys(values), self._key_mask)
         rows = self._patterns.lookup(keys)
         scores = tf.gather(self._log_counts, tf.maximum(rows, 0)) + _error_weights(values)
@@ -159,7 +165,7 @@ class WordCorrector:
         shape = [tf.shape(rows)[0], 4 * len(columns)]
         best = tf.argmax(tf.reshape(scores, shape), axis=1)
         rows = tf.gather(tf.reshape(rows, shape), best, batch_dims=1)
-        found = tf.where(is_word & (rows >= 0))[:, 0]
+        found = tf.where(rows >= 0)[:, 0]
         right = tf.gather(self._letters, tf.gather(rows, found))
         return _replaced(texts, tf.gather(words, found), right)
 
@@ -173,18 +179,18 @@ class WordCorrector:
             int64 `(num_words, 4, width)`: the letter is wrong, one is missing before it, it is
             extra, it is swapped with the next. Past the end, keys match no word.
         """
-        powers = self._powers[: values.shape[1] + 1]
-        terms, wildcards = values * powers[:-1], self._wildcard * powers[:-1]
+        factors = self._powers[: values.shape[1] + 1]
+        terms, wildcards = values * factors[:-1], self._wildcard * factors[:-1]
         before = tf.cumsum(terms, axis=1, exclusive=True)
         behind = tf.reduce_sum(terms, axis=1, keepdims=True) - before
         after = behind - terms
         following = tf.pad(values[:, 1:], [[0, 0], [0, 1]])
-        swapped = (following - values) * (powers[:-1] - powers[1:])
+        swapped = (following - values) * (factors[:-1] - factors[1:])
         return before[:, tf.newaxis] + tf.stack(
             [
                 wildcards + after,
-                wildcards + behind * _signed(_BASE),
-                after * _signed(pow(_BASE, -1, 2**64)),
+                wildcards + behind * signed(BASE),
+                after * signed(pow(BASE, -1, 2**64)),
                 behind + swapped,
             ],
             axis=1,
@@ -272,13 +278,3 @@ def _table(keys: tf.Tensor | np.ndarray, rows: np.ndarray) -> LookupTable:
 
 def _random_keys(random: np.random.Generator, size: int) -> np.ndarray:
     return random.integers(1, 2**63, size, np.int64)
-
-
-def _powers(size: int) -> np.ndarray:
-    """Returns the first powers of the base modulo 2^64, as int64."""
-    return np.array([_signed(pow(_BASE, power, 2**64)) for power in range(size)])
-
-
-def _signed(value: int) -> int:
-    """Returns the int64 of the same bits as an unsigned integer below 2^64."""
-    return value - 2**64 if value >= 2**63 else value

@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Literal, cast
 
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from tf_charagram.errors import ConfigError
 from tf_charagram.text.normalize import normalized_code_points
 from tf_charagram.text.tensors import check_counting, decoded, texts_of
+from tf_charagram.text.word_filter import WordFilter
 
 #: Code points that are classified even outside the alphabet: up to the last emoji.
 NUM_MARKED = 0x1FB00
@@ -40,7 +42,9 @@ _ASCII_RUN = re.compile(r"[a-z0-9]+")
 _SEPARATOR = 0x0A
 # Counts are stored as steps of their binary logarithm, one byte each.
 _STEPS_PER_BIT = 4
-_UTF8, _LOG_COUNTS = "dictionary_utf8", "dictionary_log_counts"
+_ARRAYS = _UTF8, _LOG_COUNTS, _RIGHT_WORDS = (
+    "dictionary_utf8", "dictionary_log_counts", "dictionary_right_words",
+)  # fmt: skip
 
 
 class Dictionary:
@@ -51,15 +55,17 @@ class Dictionary:
 
     Args:
         counts: Count of each word, at least 1. Only ratios matter, to about a tenth.
+        right_words: Further words that are right, such as names, which no word is corrected to.
 
     Attributes:
         words: The words.
+        right_words: See above.
 
     Raises:
         ConfigError: There is no word of letters only.
     """
 
-    def __init__(self, counts: Mapping[str, int]) -> None:
+    def __init__(self, counts: Mapping[str, int], right_words: WordFilter | None = None) -> None:
         summed: Counter[str] = Counter()
         for word, count in counts.items():
             if word.isalpha():
@@ -68,12 +74,15 @@ class Dictionary:
             raise ConfigError("A dictionary needs at least one word of letters only.")
         words = sorted(summed)
         steps = np.round([_STEPS_PER_BIT * math.log2(summed[word]) for word in words])
-        self._use(words, np.minimum(steps, 255).astype(np.uint8))
+        self._use(words, np.minimum(steps, 255).astype(np.uint8), right_words)
 
-    def _use(self, words: Sequence[str], steps: NDArray[np.uint8]) -> None:
+    def _use(
+        self, words: Sequence[str], steps: NDArray[np.uint8], right_words: WordFilter | None
+    ) -> None:
         order = np.argsort(-steps.astype(np.int16), kind="stable")
         self.words = [words[index] for index in order.tolist()]
         self._steps = steps[order]
+        self.right_words = right_words
 
     @classmethod
     def from_texts(
@@ -103,25 +112,34 @@ class Dictionary:
         return (self._steps / _STEPS_PER_BIT).astype(np.float32)
 
     def merged(self, other: Dictionary | None) -> Dictionary:
-        """Returns the words of both; this one decides the frequency of common words."""
+        """Returns the words of both; this one decides the frequency of common words.
+
+        Of right words that are not in a dictionary, those of one are kept.
+        """
         if other is None:
             return self
         steps = dict(zip(other.words, other._steps, strict=True))
         steps |= dict(zip(self.words, self._steps, strict=True))
         words = sorted(steps)
-        return self._of(words, np.array([steps[word] for word in words], np.uint8))
+        right_words = self.right_words or other.right_words
+        return self._of(words, np.array([steps[word] for word in words], np.uint8), right_words)
 
     @classmethod
-    def _of(cls, words: Sequence[str], steps: NDArray[np.uint8]) -> Dictionary:
+    def _of(
+        cls, words: Sequence[str], steps: NDArray[np.uint8], right_words: WordFilter | None
+    ) -> Dictionary:
         dictionary = cls.__new__(cls)
-        dictionary._use(words, steps)
+        dictionary._use(words, steps, right_words)
         return dictionary
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Returns the words as named arrays, by code point, which compresses best."""
         order = sorted(range(len(self)), key=self.words.__getitem__)
         joined = "\n".join(self.words[index] for index in order)
-        return {_UTF8: np.frombuffer(joined.encode(), np.uint8), _LOG_COUNTS: self._steps[order]}
+        arrays = {_UTF8: np.frombuffer(joined.encode(), np.uint8), _LOG_COUNTS: self._steps[order]}
+        if self.right_words is not None:
+            arrays[_RIGHT_WORDS] = self.right_words.bits
+        return arrays
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Dictionary | None:
@@ -141,12 +159,15 @@ class Dictionary:
         words = utf8.tobytes().decode().split("\n")
         if "" in words or not "".join(words).isalpha() or len({*words}) < len(words):
             raise ValueError("the words of the dictionary must be distinct, and of letters only")
-        return cls._of(words, steps)
+        bits = arrays.get(_RIGHT_WORDS)
+        if bits is not None and (bits.ndim != 1 or bits.dtype != np.uint8 or not bits.size):
+            raise ValueError("the right words of the dictionary must be bytes")
+        return cls._of(words, steps, None if bits is None else WordFilter(bits))
 
 
 def without_dictionary(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Drops the arrays of `Dictionary.to_arrays`."""
-    return {name: array for name, array in arrays.items() if name not in (_UTF8, _LOG_COUNTS)}
+    return {name: array for name, array in arrays.items() if name not in _ARRAYS}
 
 
 def counts_of_entries(
@@ -173,9 +194,18 @@ def words_of(texts: Iterable[str | bytes]) -> Iterator[str]:
     for text in map(decoded, texts):
         if text.isascii():
             yield from filter(str.isalpha, _ASCII_RUN.findall(text.lower()))
-            continue
-        runs = "".join(char if is_in_word(char) else " " for char in text).split(" ")
-        yield from (_lowered(run) for run in runs if run.isalpha())
+        else:
+            yield from (_lowered(run) for run in _runs(text) if run.isalpha())
+
+
+def replaced_words(text: str, others: Mapping[str, str]) -> str:
+    """Returns a text with some of its words replaced, given in lowercase."""
+    return "".join(others.get(_lowered(run), run) for run in _runs(text))
+
+
+def _runs(text: str) -> Iterator[str]:
+    """Splits a text into runs of characters of words and of others, in turn."""
+    return ("".join(run) for _, run in groupby(text, is_in_word))
 
 
 def _lowered(word: str) -> str:

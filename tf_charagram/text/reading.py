@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf_charagram.text.correction import WordCorrector
-from tf_charagram.text.dictionary import NUM_MARKED, Dictionary, marked, words_of
+from tf_charagram.text.dictionary import NUM_MARKED, Dictionary, marked, replaced_words, words_of
 from tf_charagram.text.keys import SPACE_SYMBOL, Alphabet
 from tf_charagram.text.normalize import (
     SPACE,
@@ -24,6 +24,7 @@ from tf_charagram.text.normalize import (
 from tf_charagram.text.tensors import string_tensor
 
 _TYPOGRAPHIC_APOSTROPHES = [0x2018, 0x2019]
+_UNKNOWN = "\ufffd"
 #: Minimum occurrences of a word of a dictionary; rarer ones may be typos.
 MIN_COUNT = 5
 # A word may be a tenth as frequent as the known word it would be read as. With `english` and 1.2
@@ -94,6 +95,24 @@ class TextReader:
         """Returns the code points of symbols."""
         return symbols if self._alphabet is None else self._alphabet.code_points(symbols)
 
+    def read_as(self, texts: Sequence[str]) -> list[str]:
+        """Returns texts with misspelled words replaced by the words that they are read as."""
+        words = sorted({*words_of(texts)})
+        read = self.read_words(words)
+        changed = {word: other for word, other in zip(words, read, strict=True) if word != other}
+        return [replaced_words(text, changed) for text in texts]
+
+    def read_words(self, words: list[str]) -> list[str]:
+        """Returns the words that lowercase words are read as.
+
+        A word with a character that has no symbol is returned as it is.
+        """
+        symbols = self(string_tensor(words)).symbols.numpy()
+        read = "".join(map(chr, self.code_points(symbols).tolist())).split()
+        return [
+            word if _UNKNOWN in other else other for word, other in zip(words, read, strict=True)
+        ]
+
     @property
     def resources(self) -> list[Any]:
         """Lookup tables, which a SavedModel must track."""
@@ -154,5 +173,4 @@ class WordCounts:
 def _corrected(words: list[str], known: Dictionary) -> list[str]:
     """Returns the words as read with a dictionary."""
     reader = TextReader(None, known, lowercase=True, unicode_form=None, max_chars=None)
-    codes = reader(string_tensor([" ".join(words)])).symbols.numpy()
-    return "".join(map(chr, codes.tolist())).split()
+    return reader.read_words(words)

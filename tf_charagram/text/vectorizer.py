@@ -225,6 +225,10 @@ class NgramVectorizer(TextVectorizer):
         """Returns a vectorizer with the same settings and another vocabulary or dictionary."""
         return type(self)(**self.settings(), vocabulary=vocabulary, dictionary=dictionary)
 
+    def read_as(self, texts: Sequence[str]) -> list[str]:
+        """Returns texts as read with the dictionary; see `TextVectorizer.read_as`."""
+        return list(texts) if self.dictionary is None else self.reader.read_as(texts)
+
     def as_written(self) -> NgramVectorizer:
         """Returns this vectorizer without its dictionary."""
         return self if self.dictionary is None else self.with_parts(self.vocabulary, None)

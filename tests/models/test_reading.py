@@ -1,0 +1,83 @@
+"""What a model with a dictionary reads: `read_as`, right words and words to keep."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tf_charagram.encoders.charagram import Charagram
+from tf_charagram.errors import ConfigError, RunError
+from tf_charagram.models.embedder import TextEmbedder
+from tf_charagram.text.dictionary import Dictionary
+from tf_charagram.text.vectorizer import NgramVectorizer
+from tf_charagram.text.word_filter import WordFilter
+
+COUNTS = {"vehicles": 300, "moved": 900, "femur": 9}
+TEXTS = [
+    "A  Lemur, vehicls!",
+    "NASA-moped \u65e5\u672c MOPED\tx",
+    "",
+    "rn\u00e9femr lemr",
+    b"mopd \xff",
+]
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    dictionary = Dictionary(COUNTS, WordFilter.from_words(["lemur"]))
+    vectorizer = NgramVectorizer.from_texts(["vehicles moved lemur femur moped"])
+    vectorizer = vectorizer.with_parts(vectorizer.vocabulary, dictionary)
+    return TextEmbedder(vectorizer, Charagram(num_rows=vectorizer.num_rows, dim=4))
+
+
+@pytest.fixture(scope="module")
+def saved(embedder, tmp_path_factory):
+    path = tmp_path_factory.mktemp("saved") / "model"
+    embedder.save(path)
+    return path
+
+
+def test_read_as(embedder):
+    assert embedder.read_as(TEXTS) == [
+        "A  Lemur, vehicles!", "NASA-moved \u65e5\u672c moved\tx", "", "rn\u00e9femr lemr",
+        "mopd \ufffd",
+    ]  # fmt: skip
+    assert embedder.read_as([]) == []
+    with pytest.raises(ConfigError, match="`texts` must be a list of texts"):
+        embedder.read_as("vehicls")
+
+
+def test_vectors_are_those_of_the_texts_as_read(embedder):
+    np.testing.assert_array_equal(
+        embedder.encode(TEXTS), TextEmbedder(embedder.vectorizer.as_written(), embedder.encoder)
+        .encode(embedder.read_as(TEXTS)),
+    )  # fmt: skip
+
+
+def test_right_words_are_saved_and_exported(embedder, saved, tmp_path):
+    assert TextEmbedder.load(saved).read_as(TEXTS) == embedder.read_as(TEXTS)
+    embedder.export(tmp_path / "1")
+    served = tf.saved_model.load(str(tmp_path / "1")).signatures["serving_default"]
+    vectors = served(texts=tf.constant(TEXTS))["embedding"]
+    np.testing.assert_allclose(vectors, embedder.encode(TEXTS), rtol=1e-5, atol=1e-6)
+
+
+def test_words_to_keep(saved, tmp_path):
+    read = TextEmbedder.load(saved, keep_words=["a Moped, 1"]).read_as(["moped mopd lemur vehicls"])
+    assert read == ["moped moped lemur vehicles"]
+    file = tmp_path / "words.txt"
+    file.write_bytes(b"moped\nvehicls \xff\n")
+    read = TextEmbedder.load(saved, keep_words=file).read_as(["moped vehicls lemr"])
+    assert read == ["moped vehicls lemr"]
+    assert TextEmbedder.load(saved, keep_words=[]).read_as(["moped"]) == ["moved"]
+    assert TextEmbedder.load(saved, correct_spelling=False, keep_words=file).read_as(["vehicle"])
+    with pytest.raises(ConfigError, match="`keep_words` must hold strings"):
+        TextEmbedder.load(saved, keep_words=[3])
+    with pytest.raises(RunError, match=r"Cannot read .*missing: No such file"):
+        TextEmbedder.load(saved, keep_words=tmp_path / "missing")
+
+
+def test_without_dictionary(embedder):
+    vectorizer = embedder.vectorizer.as_written()
+    assert TextEmbedder(vectorizer, embedder.encoder).read_as(["vehicls"]) == ["vehicls"]

@@ -1,0 +1,36 @@
+"""The filter of right words against the slow reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.reference import word_filter as reference
+from tf_charagram.text.word_filter import WordFilter, letter_values, powers
+
+MANY = [f"{first}{second}w\u00f6rd\U00010400"[:size] for first in "abcdefghij"
+        for second in "\u017cklmnopqrs" for size in range(2, 8)]  # fmt: skip
+
+
+def contains(word_filter, words):
+    keys = [
+        int((letter_values(np.array([*map(ord, word)])) * powers(len(word))).sum())
+        for word in words
+    ]
+    return word_filter.contains(tf.constant(keys, tf.int64)).numpy().tolist()
+
+
+@pytest.mark.parametrize("words", [[], ["a"], ["word", "words"], MANY[:200], MANY])
+def test_equals_reference(words):
+    word_filter, expected = WordFilter.from_words(words), reference.Filter(words)
+    assert word_filter.bits.dtype == np.uint8 and 8 * len(word_filter.bits) == expected.num_bits
+    assert set(np.flatnonzero(np.unpackbits(word_filter.bits, bitorder="little"))) == expected.bits
+    found = contains(word_filter, MANY)
+    assert found == [word in expected for word in MANY]
+    assert all(contains(word_filter, words))
+
+
+def test_one_other_word_in_a_hundred_is_found():
+    found = contains(WordFilter.from_words(MANY), [f"{word}x" for word in MANY])
+    assert 0 < np.mean(found) < 0.03
