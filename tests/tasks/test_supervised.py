@@ -8,8 +8,8 @@ from tf_charagram.errors import DataError
 from tf_charagram.evaluation.classification import score_labels
 from tf_charagram.tasks.labelled import named_sets
 from tf_charagram.tasks.pairs.task import relatedness_table, score_relatedness
+from tf_charagram.tasks.sentiment.data import LabelledTexts
 from tf_charagram.tasks.supervised import (
-    check_classes,
     check_known_labels,
     classification_table,
     label_table,
@@ -31,18 +31,15 @@ def test_named_sets(eval_data, data, expected):
     assert [name for name, _, _ in named_sets(eval_data, data)] == expected
 
 
-def test_check_classes():
-    assert check_classes(["b", "a", "b"], "train.tsv") == ("a", "b")
-    with pytest.raises(DataError, match=r"train\.tsv: expected at least 2 different .* found 'a'"):
-        check_classes(["a", "a"], "train.tsv")
-
-
 def test_check_known_labels():
-    check_known_labels(["a"], ["a", "b"], "dev.tsv")
+    def check(labels, known):
+        check_known_labels(LabelledTexts("dev.tsv", [], labels), known)
+
+    check(["a"], ["a", "b"])
     with pytest.raises(DataError, match=r"dev\.tsv: .* \('a', 'b'\), found also 'c', 'd'\. Check"):
-        check_known_labels(["d", "a", "c", "d"], ["b", "a"], "dev.tsv")
-    with pytest.raises(DataError, match="'7', '8', and 3 more"):
-        check_known_labels("4567890ac", "b4", "dev.tsv")
+        check(["d", "a", "c", "d"], ["a", "b"])
+    with pytest.raises(DataError, match=r"'7', '8', \.\.\.\. Check"):
+        check([*"4567890ac"], [*"4b"])
 
 
 def cells(table):

@@ -97,13 +97,12 @@ class SupervisedTask(LabelledTask):
             np.concatenate([self.targets(examples) for examples in self.examples])
         )
         lengths = None
+        texts, positions = distinct(chain(*self._texts))
         if self.config.freeze:
-            texts, positions = distinct(chain(*self._texts))
             vectors = tf.constant(model.embedder.encode(texts, batch_size=1000))
             take = lambda rows: tf.gather(vectors, rows)  # noqa: E731
             self._sample = vectors[:_NUM_ADAPTED]
         else:
-            texts, positions = distinct(chain(*self._texts))
             ids = ids_function(model.vectorizer)(texts)
             take = lambda rows: gather_ragged(ids, rows)  # noqa: E731
             self._sample = ids[:_NUM_ADAPTED]
@@ -158,17 +157,20 @@ class LabelTask(SupervisedTask):
 
     def take_examples(self, examples: Sequence[Any]) -> None:
         """Stores the examples and their labels."""
-        names = " and ".join(labelled.name for labelled in examples)
-        self.labels = check_classes(
-            [label for labelled in examples for label in labelled.labels], names
-        )
+        self.labels = tuple(sorted({label for each in examples for label in each.labels}))
+        if len(self.labels) < 2:
+            raise DataError(
+                " and ".join(each.name for each in examples),
+                "expected at least 2 different labels to train on, found "
+                f"{_listed(self.labels) or 'no label'}. Add others.",
+            )
         super().take_examples(examples)
 
     def read(self) -> None:
         """Reads the examples and the sets, whose labels must occur among the examples."""
         super().read()
         for examples in self.sets:
-            check_known_labels(examples.labels, self.labels, examples.name)
+            check_known_labels(examples, self.labels)
 
     def targets(self, examples: Any) -> NDArray[Any]:
         """Returns the indices of the labels."""
@@ -191,6 +193,7 @@ class LabelTask(SupervisedTask):
 
     def score_set(self, model: Any, examples: Any, scoring: Scoring) -> ClassificationScore:
         """Compares predicted labels with the human labels."""
+        check_known_labels(examples, model.labels)
         predicted = [classified.label for classified in model.classify(*self.sides(examples))]
         return score_labels(
             examples.labels, predicted, model.labels,
@@ -209,39 +212,22 @@ class LabelTask(SupervisedTask):
         ]
 
 
-def check_classes(labels: Iterable[str], source: str) -> tuple[str, ...]:
-    """Returns the distinct labels of training data, sorted.
-
-    Raises:
-        DataError: There are fewer than two labels.
-    """
-    classes = tuple(sorted(set(labels)))
-    if len(classes) < 2:
-        raise DataError(
-            source,
-            "expected at least 2 different labels to train on, found "
-            f"{_listed(classes) or 'no label'}. Add others.",
-        )
-    return classes
-
-
-def check_known_labels(labels: Iterable[str], classes: Iterable[str], source: str) -> None:
-    """Checks that every label of evaluation data occurs in the training data.
+def check_known_labels(examples: Any, labels: Sequence[str]) -> None:
+    """Checks that the labels of a set occur in the training data.
 
     Raises:
         DataError: A label does not, and is named.
     """
-    if unknown := sorted(set(labels) - set(classes)):
+    if unknown := sorted(set(examples.labels) - set(labels)):
         raise DataError(
-            source,
-            f"expected the labels of the training data ({_listed(sorted(classes))}), "
-            f"found also {_listed(unknown)}. Check the label column, or train with these labels.",
+            examples.name,
+            f"expected the labels of the training data ({_listed(labels)}), found also "
+            f"{_listed(unknown)}. Check the label column, or train with these labels.",
         )
 
 
 def _listed(labels: Sequence[str]) -> str:
-    more = [f"and {len(labels) - _MAX_LISTED} more"] if len(labels) > _MAX_LISTED else []
-    return ", ".join([*(f"'{label}'" for label in labels[:_MAX_LISTED]), *more])
+    return ", ".join([*map(repr, labels[:_MAX_LISTED]), *["..."] * (len(labels) > _MAX_LISTED)])
 
 
 def classification_table(scores: Sequence[tuple[str, ClassificationScore]]) -> Table:
