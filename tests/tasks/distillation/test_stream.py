@@ -9,7 +9,6 @@ import pytest
 import tensorflow as tf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from tf_charagram.data.readers.lines import BadLines
 from tf_charagram.data.typos import Typos
 from tf_charagram.errors import ConfigError
 from tf_charagram.tasks.distillation.lines import MeanOfTeachers, TeacherLines, nearest_lines
@@ -21,13 +20,10 @@ LINES = [f"line number {number}" for number in range(NUM_LINES)]
 PAIRS = [(f"left {number}", f"Right  {number}") for number in range(NUM_PAIRS)]
 
 
-def lines_with(vectors, folder, on_bad_line="error"):
+def lines_with(vectors, folder):
     (folder / "a.txt").write_text("".join(f"{line}\n" for line in LINES))
     np.save(folder / "a.npy", vectors)
-    bad_lines = BadLines(on_bad_line)
-    return TeacherLines(
-        [folder / "a.txt"], [folder / "a.npy"], cache_folder=folder, bad_lines=bad_lines
-    )
+    return TeacherLines([folder / "a.txt"], [folder / "a.npy"], cache_folder=folder)
 
 
 @pytest.fixture(scope="module")
@@ -175,14 +171,6 @@ def test_two_teachers_say_together_what_is_near(make, lines, vectorizer, tmp_pat
         left, right = numbers[neighbors.numpy().T]
         assert_allclose(cosines, means[left, right], atol=1e-6)
         assert all(b in near[a] for a, b in zip(left, right, strict=True))
-
-
-def test_teachers_of_different_lines(lines, tmp_path):
-    """One has no vector for a line, which is left out; the other has one."""
-    vectors = np.ones((NUM_LINES, 3))
-    vectors[4] = 0
-    with pytest.raises(ConfigError, match="skip different lines"):
-        MeanOfTeachers(lines, lines_with(vectors, tmp_path, "skip"))
 
 
 def test_too_few_pairs(make):

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tf_charagram.data.readers.lines import BadLines, read_lines
+from tf_charagram.data.readers.lines import read_lines
 from tf_charagram.errors import ConfigError, DataError
 from tf_charagram.tasks.distillation.teacher import SentenceTransformer, VectorCache, read_vectors
 
@@ -41,17 +41,9 @@ class MeanOfTeachers:
 
     Args:
         teachers: The same lines with the vectors of each teacher.
-
-    Raises:
-        ConfigError: A line has a usable vector of only some of the teachers.
     """
 
     def __init__(self, *teachers: TeacherLines) -> None:
-        if any(teacher.texts != teachers[0].texts for teacher in teachers):
-            raise ConfigError(
-                "The teachers skip different lines because of zero or infinite vectors. Remove "
-                "these lines from the data, and their vectors."
-            )
         self._teachers = teachers
 
     def __len__(self) -> int:
@@ -72,7 +64,6 @@ class TeacherLines:
         paths: Files of texts, one per line.
         sources: Files of vectors, one per file of texts; or a teacher that computes them.
         cache_folder: Folder where computed vectors are kept.
-        bad_lines: What to do about lines whose vector is zero or not finite.
 
     Attributes:
         texts: The texts.
@@ -80,7 +71,7 @@ class TeacherLines:
 
     Raises:
         ConfigError: A package is not installed.
-        DataError: A file cannot be read, a line is bad, or there are no texts.
+        DataError: A file cannot be read, a vector is zero or not finite, or there are no texts.
         RunError: The cache cannot be written.
     """
 
@@ -90,7 +81,6 @@ class TeacherLines:
         sources: Sequence[str | Path] | SentenceTransformer,
         *,
         cache_folder: str | Path,
-        bad_lines: BadLines,
     ) -> None:
         files = [[line for _, line in read_lines(path)] for path in paths]
         lines = [line for file in files for line in file]
@@ -119,17 +109,14 @@ class TeacherLines:
             rows[is_visible] = cache.rows
         self.dim = self._parts[0].shape[1]
         self._splits = np.cumsum([0, *map(len, self._parts)])
-        is_good = self._are_good(rows)
-        ends = np.cumsum([0, *map(len, files)])
-        for line in np.flatnonzero(is_visible & ~is_good).tolist():
-            number = int(np.searchsorted(ends, line, side="right")) - 1
+        bad = np.flatnonzero(is_visible & ~self._are_good(rows))
+        if len(bad):
+            ends = np.cumsum([0, *map(len, files)])
+            number = int(np.searchsorted(ends, bad[0], side="right")) - 1
             message = "expected a vector of finite numbers that are not all zero"
-            bad_lines.report(paths[number], line - int(ends[number]) + 1, message)
-        kept = is_visible & is_good
-        self._rows = rows[kept]
-        self.texts = [line for line, keep in zip(lines, kept, strict=True) if keep]
-        if not self.texts:
-            raise DataError(paths[0], "no line has a usable vector")
+            raise DataError(paths[number], message, int(bad[0] - ends[number]) + 1)
+        self._rows = rows[is_visible]
+        self.texts = [line for line, keep in zip(lines, is_visible, strict=True) if keep]
 
     def __len__(self) -> int:
         return len(self.texts)

@@ -106,7 +106,6 @@ class Distill(EmbedderTask):
             self.data_names(self.config),
             _vector_files(self.config, name) or find_teacher(getattr(self.config, name)[0]),
             cache_folder=cache_folder() / "teachers",
-            bad_lines=self.bad_lines,
         )
 
     def _corpus(self) -> PairCorpus:
