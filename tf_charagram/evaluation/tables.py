@@ -1,4 +1,4 @@
-"""Tables of similarity scores and of nearest neighbours."""
+"""Tables of similarity scores."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from tf_charagram.evaluation.scores import Difference, SetScore
-from tf_charagram.models.embedder import TextEmbedder, unit_rows
 from tf_charagram.reporting import INTERVAL, interval, make_table, number
 
 _TITLE = "Correlation x 100"
 _PRIMARY = "*"
-_MAX_TEXT_CHARS = 60
 
 
 def score_table(scores: Sequence[SetScore]) -> Table:
@@ -67,24 +65,6 @@ def comparison_table(
     notes = dict.fromkeys(note for scores in shown for note in _notes(scores))
     table.caption = escape("\n".join(notes))
     return table
-
-
-def neighbor_table(embedder: TextEmbedder, queries: Sequence[str], texts: Sequence[str]) -> Table:
-    """Returns a table of the five nearest neighbours of each query among texts."""
-    table = Table("text", "nearest neighbours (cosine)", title="Nearest neighbours")
-    vectors = unit_rows(embedder.encode(texts))
-    for query in queries:
-        neighbors = embedder.neighbors(query, texts, 5, vectors, include_query=False)
-        cells = (f"{_shortened(text)} {cosine:.2f}" for text, cosine in neighbors)
-        separator = "\n" if len(query) > _MAX_TEXT_CHARS else ", "
-        table.add_row(_shortened(query), separator.join(cells))
-    return table
-
-
-def _shortened(text: str) -> str:
-    """Returns a text on one line, cut to fit a table."""
-    text = " ".join(text.split())
-    return escape(text if len(text) <= _MAX_TEXT_CHARS else f"{text[: _MAX_TEXT_CHARS - 3]}...")
 
 
 def _notes(scores: Sequence[SetScore]) -> list[str]:

@@ -139,9 +139,8 @@ class TrainingRun:
         return self.task.describe(self.model)
 
     def tables(self) -> list[Table]:
-        """Returns tables of the final scores and of sample outputs; to be called after `run`."""
-        scored = self.task.tables(self.scores) if self.scores else []
-        return [*scored, *self.task.sample_tables(self.model)]
+        """Returns tables of the final scores; to be called after `run`."""
+        return self.task.tables(self.scores) if self.scores else []
 
     def run(
         self, *, resume: bool, num_resamples: int | None = None, export: bool = True

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -212,10 +212,6 @@ class Task(ABC):
     @abstractmethod
     def tables(self, scores: Mapping[str, Any]) -> list[Table]:
         """Returns tables of scores."""
-
-    def sample_tables(self, model: Any) -> Sequence[Table]:
-        """Returns tables of sample outputs of a trained model."""
-        return ()
 
     def facts(self) -> dict[str, Any]:
         """Returns facts about the data for `metrics.json`."""

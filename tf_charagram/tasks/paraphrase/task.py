@@ -18,7 +18,7 @@ from tf_charagram.data.pair_stream import Pairs, PairStream, write_pairs
 from tf_charagram.data.sets import evaluation_sets
 from tf_charagram.encoders.base import is_padded
 from tf_charagram.evaluation.scores import SetScore, score_names, score_sets
-from tf_charagram.evaluation.tables import neighbor_table, score_table
+from tf_charagram.evaluation.tables import score_table
 from tf_charagram.files.writing import whole_file
 from tf_charagram.losses.negatives import NegativeSampler
 from tf_charagram.models.embedder import TextEmbedder, unit_rows
@@ -30,10 +30,6 @@ from tf_charagram.training.building import make_vectorizer
 from tf_charagram.training.loop import STEPS_PER_EXECUTION
 from tf_charagram.training.run_folder import RunFolder
 from tf_charagram.training.task import Scoring, Task
-
-# Texts that the sample of neighbors is searched in.
-_NUM_SEARCHED = 20_000
-_NUM_QUERIES = 5
 
 
 class EmbedderTask(Task):
@@ -81,11 +77,6 @@ class EmbedderTask(Task):
     def tables(self, scores: Mapping[str, SetScore]) -> list[Table]:
         """Returns a table with one row per set."""
         return [score_table(list(scores.values()))]
-
-    def sample_tables(self, model: TextEmbedder) -> list[Table]:
-        """Returns a table of neighbors of some texts."""
-        texts = self.texts()[:_NUM_SEARCHED]
-        return [neighbor_table(model, sample_queries(texts), texts)]
 
     def write_extras(self, folder: RunFolder) -> list[str]:
         """Writes the texts for `neighbors`."""
@@ -218,9 +209,3 @@ def negative_sampler(config: EmbedderConfig, exchange: Exchange) -> NegativeSamp
         seed=config.seed,
         exchange=exchange,
     )
-
-
-def sample_queries(texts: Sequence[str]) -> Sequence[str]:
-    """Returns up to five texts, evenly spaced."""
-    step = max(1, len(texts) // _NUM_QUERIES)
-    return texts[step // 2 :: step][:_NUM_QUERIES]
